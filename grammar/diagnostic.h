@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ptxasw {
+
+/// An error at a place in a text.
+struct Diagnostic {
+  std::string file;
+  std::uint32_t line = 0;   ///< 1-based
+  std::uint32_t column = 0; ///< 1-based, in bytes
+  std::string message;
+  std::string source_line; ///< the text of that line, without its end
+};
+
+/// `file:line:column: error: message`, then the line and a caret under the column.
+std::string format(const Diagnostic &diagnostic);
+
+} // namespace ptxasw

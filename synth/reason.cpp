@@ -1,0 +1,46 @@
+#include "synth/report.h"
+
+#include <array>
+#include <utility>
+
+namespace ptxasw {
+namespace {
+
+struct Text {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+// In the order of the enum.
+constexpr std::array<Text, 22> texts{{
+    {"no-source", "no other load reads this address at a constant lane distance"},
+    {"opaque-address", "the address depends on an instruction that is not modelled"},
+    {"varying-address", "the address depends on a value that may differ between the two lanes"},
+    {"not-dominated", "the source does not run on every path to the load"},
+    {"other-iteration", "source and load are not in the same innermost loop iteration"},
+    {"source-predicated", "the source may be switched off where the load runs"},
+    {"store-between", "a store in between may write the loaded bytes"},
+    {"sync-between", "an atomic, barrier, fence, call or opaque instruction lies in between"},
+    {"not-weak", "a volatile, ordered or fresh-read access"},
+    {"width-not-supported", "not a 32-bit scalar load"},
+    {"type-mismatch", "the source loads another width"},
+    {"delta-too-large", "the lane distance is above the limit"},
+    {"source-covered", "every source is itself a covered load"},
+    {"wrap-not-testable", "an index may wrap and no register is at hand to test it"},
+    {"predicate-form", "the load's guard cannot be combined with the corner predicate"},
+    {"irreducible-flow", "the load lies in an irreducible region"},
+    {"target-decision", "the decision for this target is not to shuffle"},
+    {"not-selected", "switched off by an option"},
+    {"target-too-old", "the target or PTX version has no shfl.sync and activemask"},
+    {"debug-module", "the module is compiled for debugging"},
+    {"unproved", "the proof of the emitted text failed, the rewrite was withdrawn"},
+    {"budget", "a budget ran out"},
+}};
+static_assert(texts.size() == static_cast<std::size_t>(Reason::budget) + 1);
+
+} // namespace
+
+std::string_view to_string(Reason reason) { return texts[static_cast<std::size_t>(reason)].name; }
+std::string_view describe(Reason reason) { return texts[static_cast<std::size_t>(reason)].meaning; }
+
+} // namespace ptxasw

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "synth/report.h"
+
+#include "grammar/diagnostic.h"
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// Paper, section 6: `full` is the only variant that computes the right result; the other two exist
+/// to take performance apart.
+enum class Variant : std::uint8_t { full, no_load, no_corner };
+
+/// Whether loads are replaced by shuffles: what the target's decision says, always, or never.
+enum class ShuffleMode : std::uint8_t { automatic, always, never };
+
+/// What a caller may ask of a rewrite.
+struct RewriteOptions {
+  Variant variant = Variant::full;
+  ShuffleMode shuffle = ShuffleMode::automatic;
+  int max_delta = 31;               ///< largest |N| to use, 0 to 31 (0 leaves copies only)
+  std::vector<std::string> kernels; ///< only these kernels; empty is all
+  bool assume_no_wrap = false;      ///< drop the no-wrap tests of rule 3
+  bool assume_no_alias = false;     ///< stores never write what a later load reads (rule 5)
+  int target_sm = 0; ///< compute capability x 10 that will be assembled for; 0: the module's .target
+};
+
+/// The outcome for one module.
+struct RewriteResult {
+  std::string text;     ///< the module to assemble; byte-identical to the input if not `changed`
+  bool changed = false; ///< whether any edit was applied
+  ModuleReport report;
+};
+
+/// Rewrites one PTX module. `file_name` only appears in diagnostics and the report.
+/// Errors: the text is not a PTX module.
+tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text, std::string_view file_name,
+                                                       const RewriteOptions &options);
+
+} // namespace ptxasw
