@@ -11,15 +11,16 @@ namespace ptxasw {
 /// Why a global load was left as it is. One value a load; the report counts them (design rule 6).
 /// The names are the stable spelling used in reports, `explain` and the documentation.
 enum class Reason : std::uint8_t {
-  no_source,           ///< no other load of the kernel reads an address at a constant lane distance
-  opaque_address,      ///< the address depends on something the emulator does not model
-  varying_address,     ///< the address depends on a value that may differ between the two lanes (rule 2)
-  not_dominated,       ///< the source does not dominate the load (rule 1)
-  other_iteration,     ///< source and load are not in the same innermost loop iteration (rule 1)
-  source_predicated,   ///< the source's guard is not implied by the load's guard (rule 1)
-  store_between,       ///< a store by the same thread may write the loaded bytes (rule 5)
-  sync_between,        ///< atomic, barrier, fence, call or opaque instruction in between (rule 5)
-  not_weak,            ///< volatile, relaxed, acquire or fresh-read access (rule 6)
+  no_source,         ///< no other load of the kernel reads an address at a constant lane distance
+  opaque_address,    ///< the address depends on something the emulator does not model
+  varying_address,   ///< the address depends on a value that may differ between the two lanes (rule
+                     ///< 2)
+  not_dominated,     ///< the source does not dominate the load (rule 1)
+  other_iteration,   ///< source and load are not in the same innermost loop iteration (rule 1)
+  source_predicated, ///< the source's guard is not implied by the load's guard (rule 1)
+  store_between,     ///< a store by the same thread may write the loaded bytes (rule 5)
+  sync_between,      ///< atomic, barrier, fence, call or opaque instruction in between (rule 5)
+  not_weak,          ///< volatile, relaxed, acquire or fresh-read access (rule 6)
   width_not_supported, ///< not a 32-bit scalar load
   type_mismatch,       ///< width or type size differs from the source's (rule 6)
   delta_too_large,     ///< |N| is above 31 or above the user's --max-delta
@@ -29,10 +30,10 @@ enum class Reason : std::uint8_t {
   irreducible_flow,    ///< the load lies in an irreducible region (rule 1)
   target_decision,     ///< the decision for this target is not to rewrite (cost model)
   not_selected,        ///< the kernel, or shuffles as such, were switched off by an option
-  target_too_old,      ///< target or PTX version below the first with shfl.sync/activemask (rule 14)
-  debug_module,        ///< compiled with -g or -O0 (rule 14)
-  unproved,            ///< the proof of the emitted text failed; the rewrite was withdrawn
-  budget,              ///< a named budget ran out
+  target_too_old, ///< target or PTX version below the first with shfl.sync/activemask (rule 14)
+  debug_module,   ///< compiled with -g or -O0 (rule 14)
+  unproved,       ///< the proof of the emitted text failed; the rewrite was withdrawn
+  budget,         ///< a named budget ran out
 };
 
 /// The stable spelling of a reason ("no-source", ...).
@@ -51,8 +52,8 @@ struct SourceLine {
 struct RewriteRecord {
   std::uint32_t line = 0; ///< 1-based line in the input PTX
   std::optional<SourceLine> source_line;
-  int delta = 0;    ///< lanes from the load to its source, N of the paper
-  std::string kind; ///< "shuffle" or "copy"
+  int delta = 0;               ///< lanes from the load to its source, N of the paper
+  std::string kind;            ///< "shuffle" or "copy"
   std::uint32_t from_line = 0; ///< line of the source load in the input PTX
 };
 
@@ -81,7 +82,8 @@ struct KernelReport {
   unsigned flows = 0;
   std::vector<RewriteRecord> rewrites;
   std::vector<KeptRecord> kept;
-  std::vector<std::string> assumptions; ///< what the rewrites rely on that only the user vouched for
+  std::vector<std::string>
+      assumptions; ///< what the rewrites rely on that only the user vouched for
 };
 
 /// What happened to one module.

@@ -26,7 +26,8 @@ struct RewriteOptions {
   std::vector<std::string> kernels; ///< only these kernels; empty is all
   bool assume_no_wrap = false;      ///< drop the no-wrap tests of rule 3
   bool assume_no_alias = false;     ///< stores never write what a later load reads (rule 5)
-  int target_sm = 0; ///< compute capability x 10 that will be assembled for; 0: the module's .target
+  int target_sm =
+      0; ///< compute capability x 10 that will be assembled for; 0: the module's .target
 };
 
 /// The outcome for one module.
@@ -38,7 +39,7 @@ struct RewriteResult {
 
 /// Rewrites one PTX module. `file_name` only appears in diagnostics and the report.
 /// Errors: the text is not a PTX module.
-tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text, std::string_view file_name,
-                                                       const RewriteOptions &options);
+tl::expected<RewriteResult, Diagnostic>
+rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options);
 
 } // namespace ptxasw

@@ -1,0 +1,293 @@
+#include "grammar/cfg.h"
+
+#include <algorithm>
+
+namespace ptxasw {
+namespace {
+
+bool ends_thread(std::string_view base) {
+  return base == "ret" || base == "exit" || base == "trap";
+}
+bool branches(std::string_view base) { return base == "bra" || base == "brx"; }
+
+} // namespace
+
+ControlFlowGraph::ControlFlowGraph(const Module &module, const Function &function) {
+  split(module, function);
+  number_blocks();
+  find_dominators();
+  find_loops();
+}
+
+void ControlFlowGraph::split(const Module &module, const Function &function) {
+  const auto count = static_cast<std::uint32_t>(function.instructions.size());
+  // Labels by name, innermost scope decided per use; positions start blocks.
+  std::unordered_map<std::string_view, std::vector<const Label *>> labels;
+  std::vector<bool> starts(count + 1, false);
+  starts[0] = true;
+  bool label_at_end = count == 0;
+  for (const Label &label : function.labels) {
+    starts[label.position] = true;
+    label_at_end |= label.position == count;
+    labels[label.name].push_back(&label);
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::string_view base = module.opcode(function.instructions[i]).base;
+    if (ends_thread(base) || branches(base))
+      starts[i + 1] = true;
+  }
+  block_of_.resize(count);
+  for (std::uint32_t i = 0; i <= count; ++i) {
+    if (starts[i] && (i < count || label_at_end)) {
+      if (!blocks_.empty())
+        blocks_.back().end = i;
+      blocks_.push_back({i, count, {}, {}, no_index});
+    }
+    if (i < count)
+      block_of_[i] = static_cast<BlockId>(blocks_.size() - 1);
+  }
+
+  const auto target = [&](std::string_view name, std::uint32_t scope) -> BlockId {
+    const auto entry = labels.find(name);
+    if (entry == labels.end())
+      return no_index;
+    for (std::uint32_t s = scope; s != no_index; s = function.scopes[s].parent)
+      for (const Label *label : entry->second)
+        if (label->scope == s)
+          return label->position < count ? block_of_[label->position]
+                                         : static_cast<BlockId>(blocks_.size() - 1);
+    return no_index;
+  };
+  const auto add_edge = [&](BlockId from, BlockId to) {
+    if (to == no_index) {
+      well_formed_ = false;
+      return;
+    }
+    auto &successors = blocks_[from].successors;
+    if (std::find(successors.begin(), successors.end(), to) == successors.end()) {
+      successors.push_back(to);
+      blocks_[to].predecessors.push_back(from);
+    }
+  };
+  for (BlockId b = 0; b < blocks_.size(); ++b) {
+    BasicBlock &block = blocks_[b];
+    const BlockId next = b + 1 < blocks_.size() ? b + 1 : no_index;
+    if (block.first == block.end) { // a label at the end of the body
+      if (next != no_index)
+        add_edge(b, next);
+      continue;
+    }
+    const Instruction &last = function.instructions[block.end - 1];
+    const Opcode &opcode = module.opcode(last);
+    const auto operands = module.operands(last);
+    bool falls_through = last.guard != no_register;
+    if (opcode.base == "bra") {
+      add_edge(b, operands.empty() ? no_index : target(module.text(operands[0].span), last.scope));
+    } else if (opcode.base == "brx") {
+      const std::string_view table =
+          operands.size() > 1 ? module.text(operands[1].span) : std::string_view();
+      const auto list = std::find_if(function.target_lists.begin(), function.target_lists.end(),
+                                     [&](const TargetList &t) { return t.name == table; });
+      if (list == function.target_lists.end())
+        well_formed_ = false;
+      else
+        for (const std::string_view name : list->targets)
+          add_edge(b, target(name, last.scope));
+    } else if (!ends_thread(opcode.base)) {
+      falls_through = true;
+    }
+    if (falls_through && next != no_index)
+      add_edge(b, next);
+    const bool chooses = branches(opcode.base) || ends_thread(opcode.base);
+    if (chooses && (last.guard != no_register || opcode.base == "brx"))
+      block.branch = block.end - 1;
+  }
+}
+
+void ControlFlowGraph::number_blocks() {
+  order_index_.assign(blocks_.size(), no_index);
+  std::vector<bool> seen(blocks_.size(), false);
+  std::vector<std::pair<BlockId, std::size_t>> stack;
+  std::vector<BlockId> postorder;
+  if (blocks_.empty())
+    return;
+  stack.emplace_back(0, 0);
+  seen[0] = true;
+  while (!stack.empty()) {
+    auto &[block, next] = stack.back();
+    // The last successor first, so that a fall-through side comes after the taken one in the end.
+    const auto &successors = blocks_[block].successors;
+    if (next < successors.size()) {
+      const BlockId successor = successors[successors.size() - 1 - next++];
+      if (!seen[successor]) {
+        seen[successor] = true;
+        stack.emplace_back(successor, 0);
+      }
+    } else {
+      postorder.push_back(block);
+      stack.pop_back();
+    }
+  }
+  order_.assign(postorder.rbegin(), postorder.rend());
+  for (std::uint32_t i = 0; i < order_.size(); ++i)
+    order_index_[order_[i]] = i;
+}
+
+// Cooper, Harvey, Kennedy: "A simple, fast dominance algorithm".
+void ControlFlowGraph::find_dominators() {
+  idom_.assign(blocks_.size(), no_index);
+  children_.resize(blocks_.size());
+  enter_.assign(blocks_.size(), ~0u);
+  leave_.assign(blocks_.size(), 0);
+  if (order_.empty())
+    return;
+  idom_[0] = 0;
+  const auto intersect = [&](BlockId a, BlockId b) {
+    while (a != b) {
+      while (order_index_[a] > order_index_[b])
+        a = idom_[a];
+      while (order_index_[b] > order_index_[a])
+        b = idom_[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 1; i < order_.size(); ++i) {
+      const BlockId block = order_[i];
+      BlockId dominator = no_index;
+      for (const BlockId predecessor : blocks_[block].predecessors)
+        if (idom_[predecessor] != no_index)
+          dominator = dominator == no_index ? predecessor : intersect(predecessor, dominator);
+      if (idom_[block] != dominator) {
+        idom_[block] = dominator;
+        changed = true;
+      }
+    }
+  }
+  for (std::size_t i = 1; i < order_.size(); ++i)
+    children_[idom_[order_[i]]].push_back(order_[i]);
+  std::uint32_t clock = 0;
+  std::vector<std::pair<BlockId, std::size_t>> stack{{0, 0}};
+  enter_[0] = clock++;
+  while (!stack.empty()) {
+    auto &[block, next] = stack.back();
+    if (next < children_[block].size()) {
+      const BlockId child = children_[block][next++];
+      enter_[child] = clock++;
+      stack.emplace_back(child, 0);
+    } else {
+      leave_[block] = clock++;
+      stack.pop_back();
+    }
+  }
+}
+
+// Headers from the inside out; a block already in a loop stands for that loop's header, so every
+// block and edge is visited once a nesting level at most.
+void ControlFlowGraph::find_loops() {
+  loop_of_.assign(blocks_.size(), no_index);
+  irreducible_.assign(blocks_.size(), false);
+  std::vector<std::pair<BlockId, BlockId>> irreducible_edges;
+  std::vector<Loop> found; // innermost first
+  std::vector<std::uint32_t> parent_of_found;
+  const auto outermost = [&](std::uint32_t loop) {
+    while (parent_of_found[loop] != no_index)
+      loop = parent_of_found[loop];
+    return loop;
+  };
+  for (auto i = order_.size(); i-- > 0;) {
+    const BlockId header = order_[i];
+    std::vector<BlockId> latches;
+    for (const BlockId predecessor : blocks_[header].predecessors) {
+      if (!reachable(predecessor) || order_index_[predecessor] < order_index_[header])
+        continue;
+      if (dominates(header, predecessor))
+        latches.push_back(predecessor);
+      else
+        irreducible_edges.emplace_back(predecessor, header);
+    }
+    if (latches.empty())
+      continue;
+    const auto loop = static_cast<std::uint32_t>(found.size());
+    found.push_back({header, no_index, 1, latches});
+    parent_of_found.push_back(no_index);
+    std::vector<BlockId> work = latches;
+    while (!work.empty()) {
+      const BlockId block = work.back();
+      work.pop_back();
+      BlockId entry = block;
+      if (loop_of_[block] == no_index) {
+        if (!reachable(block))
+          continue;
+        loop_of_[block] = loop;
+      } else {
+        const std::uint32_t inner = outermost(loop_of_[block]);
+        if (inner == loop)
+          continue;
+        parent_of_found[inner] = loop;
+        entry = found[inner].header;
+      }
+      if (entry == header)
+        continue;
+      for (const BlockId predecessor : blocks_[entry].predecessors)
+        if (reachable(predecessor) && dominates(header, predecessor))
+          work.push_back(predecessor);
+    }
+    if (loop_of_[header] == no_index)
+      loop_of_[header] = loop;
+  }
+  // Renumber from the outside in.
+  const auto last = static_cast<std::uint32_t>(found.size());
+  loops_.resize(last);
+  for (std::uint32_t i = 0; i < last; ++i) {
+    Loop &loop = loops_[last - 1 - i] = found[i];
+    loop.parent = parent_of_found[i] == no_index ? no_index : last - 1 - parent_of_found[i];
+  }
+  for (Loop &loop : loops_)
+    loop.depth = loop.parent == no_index ? 1 : loops_[loop.parent].depth + 1;
+  for (LoopId &loop : loop_of_)
+    if (loop != no_index)
+      loop = last - 1 - loop;
+  find_irreducible(irreducible_edges);
+}
+
+void ControlFlowGraph::find_irreducible(const std::vector<std::pair<BlockId, BlockId>> &edges) {
+  // Beyond a handful of such edges nothing is gained by telling regions apart.
+  constexpr std::size_t few = 16;
+  if (edges.size() > few) {
+    irreducible_.assign(blocks_.size(), true);
+    return;
+  }
+  const auto reach = [&](BlockId start, bool forward) {
+    std::vector<bool> seen(blocks_.size(), false);
+    std::vector<BlockId> work{start};
+    seen[start] = true;
+    while (!work.empty()) {
+      const BlockId block = work.back();
+      work.pop_back();
+      for (const BlockId next : forward ? blocks_[block].successors : blocks_[block].predecessors)
+        if (!seen[next]) {
+          seen[next] = true;
+          work.push_back(next);
+        }
+    }
+    return seen;
+  };
+  for (const auto &[from, to] : edges) {
+    const std::vector<bool> ahead = reach(to, true);
+    const std::vector<bool> behind = reach(from, false);
+    for (BlockId b = 0; b < blocks_.size(); ++b)
+      if (ahead[b] && behind[b])
+        irreducible_[b] = true;
+  }
+}
+
+bool ControlFlowGraph::contains(LoopId loop, BlockId block) const {
+  for (LoopId inner = loop_of_[block]; inner != no_index; inner = loops_[inner].parent)
+    if (inner == loop)
+      return true;
+  return false;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "grammar/module.h"
+
+#include <vector>
+
+namespace ptxasw {
+
+/// Index of a basic block; blocks are numbered in text order.
+using BlockId = std::uint32_t;
+/// Index of a loop; an enclosing loop has a smaller index than the loops in it.
+using LoopId = std::uint32_t;
+
+/// A maximal run of instructions entered at its first and left after its last.
+struct BasicBlock {
+  std::uint32_t first = 0;         ///< index in Function::instructions
+  std::uint32_t end = 0;           ///< one past the last
+  std::vector<BlockId> successors; ///< for a conditional branch: taken first, then fall-through
+  std::vector<BlockId> predecessors;
+  /// The instruction whose guard chooses between two successors; `no_index` if nothing is chosen.
+  std::uint32_t branch = no_index;
+};
+
+/// A natural loop: the header dominates all its blocks.
+struct Loop {
+  BlockId header = 0;
+  LoopId parent = no_index;
+  unsigned depth = 1;
+  std::vector<BlockId> latches; ///< sources of the back edges
+};
+
+/// The control-flow graph of a function body with dominators and loops.
+class ControlFlowGraph {
+public:
+  ControlFlowGraph(const Module &module, const Function &function);
+
+  /// False if a branch has a target that cannot be found: nothing below may be relied on.
+  bool well_formed() const { return well_formed_; }
+  const std::vector<BasicBlock> &blocks() const { return blocks_; }
+  const std::vector<Loop> &loops() const { return loops_; }
+  BlockId block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
+  /// Reachable blocks, each after all its predecessors but those of back edges.
+  const std::vector<BlockId> &reverse_postorder() const { return order_; }
+  /// Position of a block in that order; `no_index` if unreachable.
+  std::uint32_t order_of(BlockId block) const { return order_index_[block]; }
+  bool reachable(BlockId block) const { return order_index_[block] != no_index; }
+  /// The immediate dominator; the entry's is the entry itself.
+  BlockId immediate_dominator(BlockId block) const { return idom_[block]; }
+  /// Blocks that a block immediately dominates, in reverse postorder.
+  const std::vector<BlockId> &dominated(BlockId block) const { return children_[block]; }
+  bool dominates(BlockId a, BlockId b) const {
+    return enter_[a] <= enter_[b] && leave_[b] <= leave_[a];
+  }
+  /// The innermost loop around a block, or `no_index`.
+  LoopId loop_of(BlockId block) const { return loop_of_[block]; }
+  bool contains(LoopId loop, BlockId block) const;
+  /// Whether the block lies on a cycle that has several entries.
+  bool irreducible(BlockId block) const { return irreducible_[block]; }
+
+private:
+  void split(const Module &module, const Function &function);
+  void number_blocks();
+  void find_dominators();
+  void find_loops();
+  void find_irreducible(const std::vector<std::pair<BlockId, BlockId>> &edges);
+
+  bool well_formed_ = true;
+  std::vector<BasicBlock> blocks_;
+  std::vector<BlockId> block_of_;
+  std::vector<BlockId> order_;
+  std::vector<std::uint32_t> order_index_;
+  std::vector<BlockId> idom_;
+  std::vector<std::vector<BlockId>> children_;
+  std::vector<std::uint32_t> enter_, leave_; // of a walk over the dominator tree
+  std::vector<Loop> loops_;
+  std::vector<LoopId> loop_of_;
+  std::vector<bool> irreducible_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "grammar/scanner.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// A list of changes to a text, by byte spans of the original. Every byte that no edit touches
+/// leaves as it came.
+class Edits {
+public:
+  /// Inserts before the byte at `offset`. Several insertions at one offset keep the order of the
+  /// calls.
+  void insert(std::uint32_t offset, std::string text) {
+    replace({offset, offset}, std::move(text));
+  }
+  /// Replaces a span. Spans of two replacements must not overlap.
+  void replace(Span span, std::string text);
+
+  bool empty() const { return edits_.empty(); }
+  /// The text with all edits applied.
+  std::string apply(std::string_view original) const;
+
+private:
+  struct Edit {
+    Span span;
+    std::string text;
+  };
+  std::vector<Edit> edits_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "grammar/cfg.h"
+
+#include <vector>
+
+namespace ptxasw {
+
+/// Which registers may be read after a block's entry before they are written. Registers that never
+/// cross a block boundary take no space.
+class Liveness {
+public:
+  Liveness(const Module &module, const Function &function, const ControlFlowGraph &cfg);
+
+  bool live_in(BlockId block, RegisterId reg) const;
+  bool live_out(BlockId block, RegisterId reg) const;
+
+private:
+  using Word = std::uint64_t;
+  bool bit(const std::vector<Word> &bits, BlockId block, RegisterId reg) const;
+
+  std::vector<std::uint32_t>
+      index_of_;          ///< of a register among those that cross blocks, or no_index
+  std::size_t words_ = 0; ///< a block
+  std::vector<Word> in_, out_;
+};
+
+} // namespace ptxasw
