@@ -1,0 +1,14 @@
+/* Indexing shared by every OpenACC kernel of the suite: linear index of point (i, j) in rows of nx
+ * points, and of (i, j, k) in planes of ny such rows. Macros, so that a compiler without support
+ * for device functions can build the suite; nx and ny are the caller's.
+ *
+ * Every kernel takes device pointers and has the parameters of its CUDA version. The pragmas are
+ * the suite's: 65535 gangs over the outermost loop, vectors of 512 (128 in gameoflife) over the
+ * contiguous one. */
+#ifndef KERNELGEN_ACC_GRID_H
+#define KERNELGEN_ACC_GRID_H
+
+#define AT2(i, j) ((j)*nx + (i))
+#define AT3(i, j, k) (((k)*ny + (j)) * nx + (i))
+
+#endif

@@ -1,0 +1,21 @@
+#include <cstdlib>
+
+#include "reference/problem.h"
+
+namespace kernelgen {
+namespace {
+
+void blur_columns(Problem &p) {
+  const Field in = p.field("in"), out = p.field("out");
+  p.interior(0, 4, 0, [&](int i, int j, int) {
+    double sum = 0;
+    for (int n = -4; n <= 4; n++)
+      sum += p["g" + std::to_string(std::abs(n))] * in(i, j + n);
+    out(i, j) = sum;
+  });
+}
+
+const Registered entry("blur_columns", blur_columns);
+
+} // namespace
+} // namespace kernelgen
