@@ -10,7 +10,7 @@ void blur_columns(Problem &p) {
   p.interior(0, 4, 0, [&](int i, int j, int) {
     double sum = 0;
     for (int n = -4; n <= 4; n++)
-      sum += p["g" + std::to_string(std::abs(n))] * in(i, j + n);
+      sum += p("g", std::abs(n)) * in(i, j + n);
     out(i, j) = sum;
   });
 }

@@ -11,8 +11,8 @@ void derivative(Problem &p) {
   const Field met4 = p.field("met4"), jac = p.field("jac");
   for (int component = 1; component <= 3; component++) {
     const std::string number = std::to_string(component);
-    const Field u = p.field("u" + number), lu = p.field("lu" + number);
-    const Field met = p.field("met" + number);
+    const Field u = p.field(std::string("u") + number), lu = p.field(std::string("lu") + number);
+    const Field met = p.field(std::string("met") + number);
     p.interior(2, 2, 2, [&](int i, int j, int k) {
       const double xy = first([&](int n) {
         return mu(i + n, j, k) * first([&](int m) { return u(i + n, j + m, k); });

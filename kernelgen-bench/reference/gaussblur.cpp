@@ -10,7 +10,7 @@ void gaussblur(Problem &p) {
     double sum = 0;
     for (int m = -2; m <= 2; m++)
       for (int l = -2; l <= 2; l++)
-        sum += p["s" + std::to_string(l * l + m * m)] * w0(i + l, j + m);
+        sum += p("s", l * l + m * m) * w0(i + l, j + m);
     w1(i, j) = f * sum;
   });
 }

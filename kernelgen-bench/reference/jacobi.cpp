@@ -9,7 +9,7 @@ void jacobi(Problem &p) {
     double sum = 0;
     for (int m = -1; m <= 1; m++)
       for (int l = -1; l <= 1; l++)
-        sum += p["c" + std::to_string(l * l + m * m)] * w0(i + l, j + m);
+        sum += p("c", l * l + m * m) * w0(i + l, j + m);
     w1(i, j) = sum;
   });
 }

@@ -13,7 +13,7 @@ void lapgsrb(Problem &p) {
           const int squared = l * l + m * m + n * n;
           const bool face_at_two = squared == 4 && l * m == 0 && m * n == 0 && l * n == 0;
           if (squared <= 2)
-            sum += p["c" + std::to_string(squared)] * w0(i + l, j + m, k + n);
+            sum += p("c", squared) * w0(i + l, j + m, k + n);
           else if (face_at_two)
             sum += p["c3"] * w0(i + l, j + m, k + n);
         }

@@ -35,6 +35,11 @@ struct Problem {
   /// A scalar argument; throws std::out_of_range if the kernel has none of that name.
   double operator[](const std::string &name) const { return scalars.at(name); }
 
+  /// The scalar argument `prefix` with a number behind it, as in "s4".
+  double operator()(std::string prefix, int number) const {
+    return scalars.at(prefix.append(std::to_string(number)));
+  }
+
   /// A buffer argument in rows of nx and planes of ny rows.
   Field field(const std::string &name) { return {buffers.at(name), nx, ny}; }
 

@@ -1,0 +1,176 @@
+"""Builds cubins: nvcc makes PTX, ptxasw rewrites it, ptxas assembles it."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+from .table import FOLDER
+
+# GCC's OpenACC back end wants the loops of a kernel in PTX of at least this target.
+GCC_TARGET = "sm_75"
+
+
+class BuildError(RuntimeError):
+    """A tool is missing or refused its input; the text has the command and its message."""
+
+
+def run_tool(command):
+    """Runs a command; returns its stdout and stderr together."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        line = " ".join(str(part) for part in command)
+        raise BuildError(f"{line}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def find_toolkit_program(name):
+    """A program of the CUDA toolkit: from PATH, then $CUDA_HOME, then the usual place."""
+    places = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    found = shutil.which(name)
+    for place in places:
+        candidate = place and pathlib.Path(place) / "bin" / name
+        if not found and candidate and candidate.exists():
+            found = str(candidate)
+    if not found:
+        raise BuildError(f"no {name}: put a CUDA toolkit on PATH or name it in CUDA_HOME")
+    return found
+
+
+class Builder:
+    """Builds for one target into one folder."""
+
+    def __init__(self, work, target, ptxasw):
+        self.work = pathlib.Path(work)
+        self.target = target
+        self.nvcc = find_toolkit_program("nvcc")
+        self.ptxas = find_toolkit_program("ptxas")
+        self.ptxasw = str(ptxasw)
+        if not pathlib.Path(self.ptxasw).exists():
+            raise BuildError(f"no {self.ptxasw}: build the project first, or name the program with --ptxasw")
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def ptx(self, source, output):
+        run_tool([self.nvcc, "-ptx", f"-arch={self.target}", source, "-o", output])
+
+    def cubin(self, ptx, output):
+        """Assembles; returns what ptxas says of registers and spills."""
+        said = run_tool([self.ptxas, "-v", f"-arch={self.target}", ptx, "-o", output])
+        registers = re.search(r"Used (\d+) registers", said)
+        spills = re.search(r"(\d+) bytes spill stores", said)
+        return {
+            "registers": int(registers[1]) if registers else None,
+            "spill_bytes": int(spills[1]) if spills else None,
+        }
+
+    def rewrite(self, ptx, output, options):
+        """Rewrites; returns the report of the module's kernel."""
+        report = output.with_suffix(".json")
+        run_tool([self.ptxasw, "rewrite", ptx, "-o", output, *options, "--report", report])
+        return summary(json.loads(report.read_text()))
+
+    def kernel(self, kernel, variants):
+        """All variants of a kernel. Returns ({variant: cubin name}, {variant: facts})."""
+        images, facts, texts = {}, {}, {}
+        source = self.work / f"{kernel.name}.ptx"
+        self.ptx(kernel.source, source)
+        for variant in variants:
+            ptx, fact = source, {}
+            if variant.rewrite is not None:
+                ptx = self.work / f"{kernel.name}.{variant.name}.ptx"
+                fact = self.rewrite(source, ptx, [*variant.rewrite, *kernel.options])
+            # A variant that came out like an earlier one is not run twice.
+            text = ptx.read_bytes()
+            same = next((name for name, earlier in texts.items() if earlier == text), None)
+            if same:
+                fact = {**facts[same], **fact, "same_as": same}
+            else:
+                cubin = f"{kernel.name}.{variant.name}.cubin"
+                fact |= self.cubin(ptx, self.work / cubin)
+                images[variant.name] = cubin
+                texts[variant.name] = text
+            facts[variant.name] = fact
+        return images, facts
+
+    def tools(self):
+        """The runner's own device functions."""
+        run_tool(
+            [self.nvcc, "-cubin", "-std=c++17", f"-arch={self.target}", FOLDER / "runner" / "tools.cu", "-o", self.work / "tools.cubin"]
+        )
+
+    def all(self, table, jobs, progress):
+        """Everything in the table. Returns (images, facts) by kernel; progress(done, kernel name)."""
+        self.tools()
+        images, facts = {}, {}
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            futures = {pool.submit(self.kernel, kernel, table.variants): kernel for kernel in table.kernels}
+            try:
+                for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
+                    name = futures[future].name
+                    images[name], facts[name] = future.result()
+                    progress(done, name)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return images, facts
+
+    def versions(self):
+        """What the tools call themselves."""
+        nvcc = re.search(r"release [\d.]+, V([\d.]+)", run_tool([self.nvcc, "--version"]))
+        ptxasw = run_tool([self.ptxasw, "--version"]).strip().splitlines()
+        return {"nvcc": nvcc[1] if nvcc else None, "ptxasw": ptxasw[0] if ptxasw else None}
+
+
+def summary(report):
+    """What the tables need of a report of `ptxasw rewrite`, over all kernels of the module."""
+    modules = report.get("modules", [report])
+    kernels = [kernel for module in modules for kernel in module["kernels"]]
+    covered = sum(kernel["shuffles"] + kernel["copies"] for kernel in kernels)
+    distance = sum(kernel["mean_delta"] * (kernel["shuffles"] + kernel["copies"]) for kernel in kernels)
+    milliseconds = sum(module["parse_milliseconds"] for module in modules)
+    milliseconds += sum(sum(kernel["milliseconds"].values()) for kernel in kernels)
+    reasons = {}
+    for kernel in kernels:
+        for kept in kernel["kept"]:
+            reasons[kept["reason"]] = reasons.get(kept["reason"], 0) + 1
+    return {
+        "loads": sum(kernel["loads"] for kernel in kernels),
+        "shuffles": sum(kernel["shuffles"] for kernel in kernels),
+        "copies": sum(kernel["copies"] for kernel in kernels),
+        "mean_delta": distance / covered if covered else None,
+        "analysis_ms": milliseconds,
+        "z3_contexts": sum(kernel["z3_contexts"] for kernel in kernels),
+        "kept": reasons,
+    }
+
+
+def find_gcc():
+    """A GCC that offloads to NVIDIA devices, or None."""
+    for name in ("gcc", "gcc-12", "gcc-13", "gcc-14"):
+        path = shutil.which(name)
+        if not path:
+            continue
+        said = subprocess.run([path, "-v"], capture_output=True, text=True).stderr
+        compiler = subprocess.run([path, "-print-prog-name=accel/nvptx-none/mkoffload"], capture_output=True, text=True)
+        mkoffload = compiler.stdout.strip()
+        if "nvptx" in said and mkoffload and pathlib.Path(mkoffload).exists():
+            return path
+    return None
+
+
+def gcc_ptx(gcc, source, output):
+    """The PTX that GCC's OpenACC makes of a C source. Its linker leaves it beside the output."""
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [gcc, "-O3", "-fopenacc", "-fPIC", "-shared", "-foffload=nvptx-none"]
+        command += [f"-foffload-options=nvptx-none=-misa={GCC_TARGET}", "-foffload-options=nvptx-none=-lm"]
+        command += ["-save-temps", source, "-o", pathlib.Path(scratch) / "out.so"]
+        run_tool(command)
+        left = sorted(pathlib.Path(scratch).glob("*.mkoffload.o"))
+        if not left:
+            raise BuildError(f"{gcc} left no PTX of {source}")
+        # Several modules follow each other in the linked file, a NUL byte between them.
+        output.write_bytes(left[0].read_bytes().split(b"\0")[0])

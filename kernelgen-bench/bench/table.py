@@ -1,0 +1,143 @@
+"""kernels.toml: reads it, checks it, and turns it into what the runner's manifest says."""
+
+import pathlib
+import re
+import tomllib
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent
+AXES = ("x", "y", "z")
+EXTENTS = ("nx", "ny", "nz")
+FILLS = ("uniform", "unit", "binary")
+GROUPS = {
+    "kernelgen": "The KernelGen suite",
+    "application": "Applications",
+    "everyday": "Everyday kernels",
+}
+
+
+class TableError(ValueError):
+    """kernels.toml says something that makes no sense; the text names the kernel."""
+
+
+def parse_argument(text):
+    """One entry of `args` as the manifest has it."""
+    if text in EXTENTS:
+        return {"kind": "extent", "name": text}
+    scalar = re.fullmatch(r"(\w+) = (-?[0-9.]+)", text)
+    if scalar:
+        return {"kind": "scalar", "name": scalar[1], "value": float(scalar[2])}
+    buffer = re.fullmatch(r"(in|out|inout) (\w+)(?:\[([\w*]+)\])?(?:: (\w+))?", text)
+    if not buffer:
+        raise TableError(f"argument '{text}' is not understood")
+    use, name, count, fill = buffer[1], buffer[2], buffer[3] or "", buffer[4] or "uniform"
+    if fill not in FILLS:
+        raise TableError(f"argument '{text}': there is no fill '{fill}'")
+    for factor in count.split("*") if count else []:
+        if not factor.isdigit() and factor not in EXTENTS:
+            raise TableError(f"argument '{text}': '{factor}' is no extent")
+    return {"kind": "buffer", "name": name, "use": use, "count": count, "fill": fill}
+
+
+class Kernel:
+    """One [kernel.NAME] of the table."""
+
+    def __init__(self, name, entry, default_sizes):
+        self.name = name
+        try:
+            self.entry = entry.get("entry", name)
+            self.group = entry["group"]
+            self.arguments = [parse_argument(text) for text in entry["args"]]
+            self.grid = entry["grid"]
+            halo = entry["halo"]
+        except TableError as error:
+            raise TableError(f"{name}: {error}") from None
+        except KeyError as error:
+            raise TableError(f"{name}: {error} is missing") from None
+        self.halo = halo if isinstance(halo, list) else [halo] * len(self.grid)
+        self.dimensions = sum(argument["kind"] == "extent" for argument in self.arguments)
+        self.tolerance = entry.get("tolerance", 1e-5)
+        self.fortran = entry.get("fortran", False)
+        self.options = entry.get("options", [])
+        self.published = entry.get("published")
+        self.expect = entry.get("expect")
+        self.sizes = {
+            size: entry.get("size", {}).get(size, extents[str(self.dimensions)])
+            for size, extents in default_sizes.items()
+        }
+        if self.group not in GROUPS:
+            raise TableError(f"{name}: there is no group '{self.group}'")
+        if len(self.halo) != len(self.grid) or any(axis not in AXES for axis in self.grid):
+            raise TableError(f"{name}: grid and halo do not fit")
+        for size, extents in self.sizes.items():
+            if len(extents) != self.dimensions:
+                raise TableError(f"{name}: size {size} has not {self.dimensions} extents")
+
+    @property
+    def source(self):
+        return FOLDER / "cuda" / f"{self.name}.cu"
+
+    def expected(self, key):
+        """What the suite's own source should give: `expect`, or else what was published."""
+        return (self.expect or {}).get(key, (self.published or {}).get(key))
+
+    def manifest(self, images):
+        """The kernel as the runner reads it; images maps variants to files."""
+        return {
+            "name": self.name,
+            "entry": self.entry,
+            "group": self.group,
+            "dimensions": self.dimensions,
+            "tolerance": self.tolerance,
+            "arguments": self.arguments,
+            "grid": self.grid,
+            "halo": self.halo,
+            "sizes": self.sizes,
+            "images": images,
+        }
+
+
+class Variant:
+    """One [variants.NAME] of the table: `rewrite` is None for the compiler's own PTX."""
+
+    def __init__(self, name, entry):
+        self.name = name
+        self.valid = entry["valid"]
+        self.rewrite = entry.get("rewrite")
+
+
+class Table:
+    """All of kernels.toml, or of another file in its format."""
+
+    def __init__(self, path=FOLDER / "kernels.toml"):
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+        self.kernels = [Kernel(name, entry, table["sizes"]) for name, entry in table["kernel"].items()]
+        self.variants = [Variant(name, entry) for name, entry in table["variants"].items()]
+        self.blocks = table["blocks"]["shapes"]
+        if not self.variants or self.variants[0].rewrite is not None:
+            raise TableError("the first variant must be the original")
+
+    def select(self, kernels, variants):
+        """Keeps the kernels and variants named (all for an empty list); the original always stays."""
+        for what, names, entries in (("kernel", kernels, self.kernels), ("variant", variants, self.variants)):
+            unknown = set(names) - {entry.name for entry in entries}
+            if unknown:
+                raise TableError(f"there is no {what} '{sorted(unknown)[0]}'; see --list")
+        if kernels:
+            self.kernels = [kernel for kernel in self.kernels if kernel.name in kernels]
+        if variants:
+            self.variants = [
+                variant for variant in self.variants if variant.name in variants or variant.rewrite is None
+            ]
+
+
+def manifest(table, target, images, static, tools="tools.cubin"):
+    """The runner's manifest: images maps kernel names to {variant: file}, static goes to the report."""
+    return {
+        "target": target,
+        "tools": tools,
+        "variants": [{"name": variant.name, "valid": variant.valid} for variant in table.variants],
+        "blocks": table.blocks,
+        "kernels": [kernel.manifest(images.get(kernel.name, {})) for kernel in table.kernels],
+        "static": static,
+    }

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "runner/workload.h"
+
+#include <functional>
+#include <optional>
+
+namespace kernelgen {
+
+/// What to measure and how.
+struct Plan {
+  std::vector<std::string> kernels;  ///< names; empty for all
+  std::vector<std::string> variants; ///< names; empty for all
+  std::string size = "paper";
+  std::vector<std::array<unsigned, 2>> blocks; ///< empty for the manifest's
+  int launches = 20;                           ///< timed launches a variant
+  bool check = true;
+  bool profile = false; ///< one launch each and nothing else, for a profiler around the runner
+};
+
+/// What came out for one variant of one kernel at one block shape.
+struct VariantResult {
+  std::string name;
+  FunctionFacts function;
+  std::vector<double> milliseconds;         ///< one a timed launch, in the order of launches
+  std::optional<std::uint64_t> bits_differ; ///< words that differ from the original, if compared
+  std::optional<double> reference_error;    ///< see check.h
+  std::string error;                        ///< why there is no measurement; empty if there is
+};
+
+/// One kernel at one block shape.
+struct CaseResult {
+  const Kernel *kernel = nullptr;
+  Extents extents{};
+  Launch launch;
+  std::size_t compulsory_bytes = 0;
+  int buffer_sets = 1;
+  std::vector<VariantResult> variants;
+};
+
+/// Called between steps with a line for people; returns false to stop.
+using Progress = std::function<bool(const std::string &)>;
+
+/// Runs one kernel at one block shape in all variants of the plan: the original against the host
+/// reference and the valid variants against the original, bit for bit, at the small size and at the
+/// plan's; then the timed launches, variants interleaved.
+CaseResult run_case(Driver &driver, Tools &tools, const Suite &suite, const Kernel &kernel,
+                    const Plan &plan, std::array<unsigned, 2> block, const Progress &progress);
+
+/// True if every check of the case passed and nothing failed.
+bool passed(const Suite &suite, const CaseResult &result);
+
+} // namespace kernelgen

@@ -1,0 +1,175 @@
+"""The runner's options, checks, results and manners, under the fake driver."""
+
+import pathlib
+import signal
+import subprocess
+import time
+
+import common
+from bench import table
+
+
+class Runner(common.RunnerCase):
+    def suite(self, kernels=("jacobi", "vecadd"), variants=("full", "no-load")):
+        suite = table.Table()
+        suite.select(list(kernels), list(variants))
+        return suite
+
+    def standard(self):
+        # `full` is the OpenACC build of the same formula: another function with the same bits.
+        return self.manifest(self.suite(), {"original": "cuda", "full": "acc", "no-load": "cuda"})
+
+    def run_small(self, manifest, *arguments, **extra):
+        out = ["--out", self.folder / "results.json"]
+        return common.run_runner(manifest, "--size", "check", "--block", "128x1", *out, *arguments, **extra)
+
+    def test_results(self):
+        done = self.run_small(self.standard(), "--launches", 4)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        results = self.results()
+        self.assertTrue(results["complete"])
+        self.assertEqual(results["device"]["name"], "Fake GPU")
+        self.assertGreater(results["copy_gigabytes_per_second"], 0)
+        case = results["cases"][0]
+        self.assertEqual((case["kernel"], case["extents"], case["block"]), ("jacobi", [150, 71, 1], [128, 1]))
+        self.assertEqual(case["grid"], [2, 69, 1])
+        self.assertEqual(case["compulsory_bytes"], 2 * 150 * 71 * 4)
+        # Four times the L2 of 64 KiB, in sets of two buffers.
+        self.assertEqual(case["buffer_sets"], 4)
+        original, full, no_load = case["variants"]
+        self.assertEqual(len(original["samples_ms"]), 4)
+        self.assertLessEqual(original["minimum_ms"], original["median_ms"])
+        self.assertAlmostEqual(full["speedup"], original["median_ms"] / full["median_ms"])
+        self.assertEqual(full["words_different_from_original"], 0)
+        self.assertEqual(full["occupancy"], 1.0)
+        self.assertNotIn("words_different_from_original", no_load)
+        self.assertLess(original["reference_error"], 1e-5)
+
+    def test_a_wrong_variant_fails_the_run(self):
+        done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="acc")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("WORDS DIFFER", done.stdout)
+        self.assertGreater(self.results()["cases"][0]["variants"][1]["words_different_from_original"], 0)
+
+    def test_a_wrong_variant_is_found_at_the_full_size_too(self):
+        done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="acc", FAKE_DRIVER_ROOMY="1")
+        self.assertEqual(done.returncode, 1)
+        # One word at the small size, one at the plan's.
+        self.assertEqual(self.results()["cases"][0]["variants"][1]["words_different_from_original"], 2)
+
+    def test_a_wrong_original_fails_the_run(self):
+        done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="cuda")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("WRONG against the reference", done.stdout)
+
+    def test_invalid_variants_are_not_compared(self):
+        manifest = self.manifest(self.suite(), {"original": "cuda", "no-load": "acc"})
+        done = self.run_small(manifest, "--launches", 1, FAKE_DRIVER_BREAK="acc")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_no_check(self):
+        done = self.run_small(self.standard(), "--launches", 1, "--no-check", FAKE_DRIVER_BREAK="acc")
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("reference_error", self.results()["cases"][0]["variants"][0])
+
+    def test_an_image_that_does_not_load_is_reported(self):
+        manifest = self.standard()
+        (self.folder / "acc.image").write_text("nonsense")
+        done = self.run_small(manifest, "--launches", 1)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cuModuleLoadData: device kernel image is invalid", done.stdout)
+        self.assertEqual(len(self.results()["cases"][0]["variants"][2]["samples_ms"]), 1)
+
+    def test_selection(self):
+        done = self.run_small(self.standard(), "--launches", 1, "--kernel", "vecadd", "--variant", "full")
+        self.assertEqual(done.returncode, 0)
+        (case,) = self.results()["cases"]
+        self.assertEqual(case["kernel"], "vecadd")
+        self.assertEqual([variant["name"] for variant in case["variants"]], ["original", "full"])
+
+    def test_quick(self):
+        manifest = self.manifest(self.suite(["fir"], ["full"]), {"original": "cuda"})
+        # The named size would take long on a host; everything else of --quick is there.
+        done = common.run_runner(manifest, "--quick", "--size", "2000", "--out", self.folder / "results.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        results = self.results()
+        self.assertEqual((results["launches"], results["size"]), (5, "2000"))
+        self.assertEqual([case["block"] for case in results["cases"]], [[512, 1]])
+
+    def test_one_axis_takes_flat_blocks_once(self):
+        manifest = self.manifest(self.suite(["fir"], ["full"]), {"original": "cuda"})
+        done = common.run_runner(
+            manifest, "--size", "check", "--launches", 1, "--out", self.folder / "results.json"
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([case["block"] for case in self.results()["cases"]], [[512, 1], [128, 1]])
+
+    def test_list(self):
+        done = common.run_runner(self.standard(), "--list")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("variants: original full no-load (invalid results)\n", done.stdout)
+        self.assertIn("paper=32768x32768", done.stdout)
+
+    def test_target(self):
+        self.assertEqual(common.run_runner("--target").stdout, "sm_90\n")
+
+    def test_profile_launches_and_writes_nothing(self):
+        done = self.run_small(self.standard(), "--profile", "--variant", "full")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse((self.folder / "results.json").exists())
+
+    def test_default_results_file(self):
+        manifest = self.standard()
+        done = subprocess.run(
+            [common.runner(), manifest, "--size", "check", "--launches", "1", "--block", "128x1"],
+            env=common.environment(),
+            cwd=self.folder,
+            capture_output=True,
+        )
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(list((self.folder / "results" / "fake-gpu").glob("*.json"))), 1)
+
+    def test_usage_errors(self):
+        manifest = self.standard()
+        for arguments in (["--kernel", "jacoby"], ["--variant", "fuller"], ["--block", "512"], ["--launches", "0"], ["--nonsense"]):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(common.run_runner(manifest, *arguments).returncode, 2)
+        for size in ("enormous", "12", "4x4x4x4", "12xx"):
+            with self.subTest(size=size):
+                self.assertEqual(common.run_runner(manifest, "--size", size).returncode, 1)
+
+    def test_no_device(self):
+        done = self.run_small(self.standard(), FAKE_DRIVER_NO_DEVICE="1")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no device", done.stderr)
+
+    def test_no_driver(self):
+        if pathlib.Path("/dev/nvidia0").exists():
+            self.skipTest("this machine has a driver")
+        done = subprocess.run([common.runner(), self.standard()], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no CUDA driver", done.stderr)
+
+    def test_a_broken_manifest(self):
+        path = self.folder / "manifest.json"
+        for text in ("", "{", "{}", '{"target": 5}'):
+            path.write_text(text)
+            done = common.run_runner(path, "--list")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("manifest.json", done.stderr)
+
+    def test_an_interrupt_keeps_what_was_measured(self):
+        out = self.folder / "results.json"
+        command = [common.runner(), self.standard(), "--size", "check", "--block", "128x1", "--launches", "100000"]
+        process = subprocess.Popen([*map(str, command), "--out", str(out)], env=common.environment(), stderr=subprocess.PIPE, text=True)
+        process.stderr.readline()  # the first case has begun
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        results = self.results()
+        self.assertFalse(results["complete"])
+        self.assertGreater(len(results["cases"][0]["variants"][0]["samples_ms"]), 0)
+
+
+common.main()

@@ -1,0 +1,99 @@
+"""The table of kernels agrees with itself and with the sources."""
+
+import re
+import unittest
+
+import common
+from bench import table
+
+PARAMETERS = re.compile(r"void (\w+)\(((?:int nx)[^)]*)\)", re.S)
+
+
+def parameters(source):
+    """(name, type) of each parameter of the kernel in a C or CUDA source, in order, and its name."""
+    found = PARAMETERS.search(source.read_text())
+    result = []
+    for parameter in found[2].split(","):
+        kind, name = re.fullmatch(r"\s*((?:const )?(?:int|float) ?\*?)(\w+)\s*", parameter).groups()
+        result.append((name, kind.strip()))
+    return found[1], result
+
+
+def kind_of(argument):
+    if argument["kind"] == "extent":
+        return "int"
+    if argument["kind"] == "scalar":
+        return "float"
+    return "const float *" if argument["use"] == "in" else "float *"
+
+
+class TheTable(unittest.TestCase):
+    def setUp(self):
+        self.table = table.Table()
+
+    def test_arguments_are_the_parameters_of_every_source(self):
+        for kernel in self.table.kernels:
+            sources = [kernel.source, common.BENCH / "acc" / f"{kernel.name}.c"]
+            for source in filter(lambda path: path.exists(), sources):
+                with self.subTest(source=source.name):
+                    entry, found = parameters(source)
+                    self.assertEqual(entry, kernel.entry)
+                    self.assertEqual(found, [(a["name"], kind_of(a)) for a in kernel.arguments])
+
+    def test_the_suite_is_there_in_every_language(self):
+        suite = [kernel for kernel in self.table.kernels if kernel.group == "kernelgen"]
+        self.assertEqual(len(suite), 16)
+        for kernel in suite:
+            self.assertTrue((common.BENCH / "acc" / f"{kernel.name}.c").exists(), kernel.name)
+            self.assertEqual((common.BENCH / "fortran" / f"{kernel.name}.f90").exists(), kernel.fortran)
+            self.assertIn("loads", kernel.published)
+
+    def test_no_source_is_left_out(self):
+        names = {kernel.name for kernel in self.table.kernels}
+        for pattern in ("cuda/*.cu", "reference/*.cpp", "acc/*.c", "fortran/*.f90"):
+            self.assertLessEqual({path.stem for path in common.BENCH.glob(pattern)}, names)
+        for kernel in self.table.kernels:
+            self.assertTrue((common.BENCH / "reference" / f"{kernel.name}.cpp").exists(), kernel.name)
+
+    def test_int_indices_suffice_at_every_size(self):
+        for kernel in self.table.kernels:
+            for size, extents in kernel.sizes.items():
+                values = dict(zip(table.EXTENTS, extents))
+                for argument in kernel.arguments:
+                    if argument["kind"] != "buffer":
+                        continue
+                    count = 1
+                    for factor in (argument["count"] or "*".join(values)).split("*"):
+                        count *= values.get(factor) or int(factor)
+                    self.assertLess(count, 2**31, f"{kernel.name} {argument['name']} at {size}")
+
+    def test_an_expectation_that_differs_says_why(self):
+        for kernel in self.table.kernels:
+            if kernel.published and kernel.expect:
+                self.assertIn("why", kernel.expect, kernel.name)
+
+
+class Arguments(unittest.TestCase):
+    def test_forms(self):
+        self.assertEqual(table.parse_argument("nx"), {"kind": "extent", "name": "nx"})
+        self.assertEqual(table.parse_argument("a = -0.5")["value"], -0.5)
+        buffer = table.parse_argument("inout e[2*nx*ny]: binary")
+        self.assertEqual((buffer["use"], buffer["count"], buffer["fill"]), ("inout", "2*nx*ny", "binary"))
+
+    def test_what_is_wrong_is_refused(self):
+        for text in ("nw", "in", "in a[nw]", "in a: ones", "a = x"):
+            with self.assertRaises(table.TableError, msg=text):
+                table.parse_argument(text)
+
+    def test_selection(self):
+        suite = table.Table()
+        suite.select(["jacobi"], ["full"])
+        self.assertEqual([kernel.name for kernel in suite.kernels], ["jacobi"])
+        self.assertEqual([variant.name for variant in suite.variants], ["original", "full"])
+        with self.assertRaises(table.TableError):
+            table.Table().select(["jacoby"], [])
+        with self.assertRaises(table.TableError):
+            table.Table().select([], ["fuller"])
+
+
+common.main()
