@@ -1,0 +1,70 @@
+// GCC's offloading compiler writes PTX, runs its own assembler over it and embeds the text; what
+// ptxas is called for there is only a check whose result is thrown away. So this is the place.
+
+#include "wrapper/commands.h"
+#include "wrapper/handover.h"
+#include "wrapper/process.h"
+
+#include "synth/rewrite.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+/// The assembler's command line: `-o FILE`, `-m TARGET`, switches, at most one input.
+CommandLine parse_assembler_line(const std::vector<std::string> &words) {
+  CommandLine line;
+  line.arguments = words;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] == "-o" || words[i] == "-m")
+      ++i;
+    else if (!words[i].starts_with('-'))
+      line.inputs.push_back({InputKind::file, i, 0});
+  return line;
+}
+
+/// The exit code, or nothing if the assembler is to get the original.
+std::optional<int> rewrite_and_assemble(const Settings &settings, const std::string &tool,
+                                        const CommandLine &line) {
+  if (settings.rewrite.shuffle == ShuffleMode::never || line.inputs.size() != 1)
+    return std::nullopt;
+  auto modules = read_modules(line);
+  if (!modules)
+    return std::nullopt;
+  Module &module = modules->front();
+  auto result = rewrite_module(module.original, module.name, settings.rewrite);
+  if (!result || !result->changed)
+    return std::nullopt;
+  module.rewritten = std::move(result->text);
+  module.changed = true;
+  module.report = std::move(result->report);
+  const Handover handover = hand_over(tool, tool, line, *modules);
+  if (handover.outcome != Outcome::rewritten)
+    return std::nullopt;
+  append_log(settings.log, log_line(Outcome::rewritten, module.name, "by the nvptx assembler"));
+  return handover.exit_code;
+}
+
+} // namespace
+
+int assemble_command(const Settings &settings, const std::string &tool,
+                     const std::vector<std::string> &words) {
+  const CommandLine line = parse_assembler_line(words);
+  ::setenv(guard_variable, "1", 1); // or `ptxasw run` would lead the tool back to us
+  try {
+    if (const auto code = rewrite_and_assemble(settings, tool, line))
+      return *code;
+  } catch (const std::exception &error) {
+    append_log(settings.log, log_line(Outcome::failed, "nvptx assembler", error.what()));
+  }
+  become(tool, tool, words);
+  fmt::print(stderr, "ptxasw: error: cannot run `{}`: {}\n", tool, std::strerror(errno));
+  return 1;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,133 @@
+#include "wrapper/cli.h"
+
+#include "wrapper/commands.h"
+#include "wrapper/load_settings.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr int usage_error = 2;
+
+/// Adds the settings as options of a subcommand; what the user gives is collected in `given`.
+void add_settings(CLI::App &command, std::vector<OwnOption> &given, bool all) {
+  for (const SettingSpec &spec : setting_table()) {
+    if (!all && !spec.in_rewrite)
+      continue;
+    const std::string name(spec.name);
+    const std::string meaning(spec.meaning);
+    if (spec.is_switch) {
+      command.add_flag_callback((name == "verbose" ? "-v,--" : "--") + name,
+                                [&given, name] {
+                                  given.push_back({name, std::nullopt});
+                                },
+                                meaning);
+      continue;
+    }
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--" + name,
+            [&given, name](const std::vector<std::string> &values) {
+              for (const std::string &value : values)
+                given.push_back({name, value});
+            },
+            meaning)
+        ->option_text(std::string(spec.values))
+        ->type_size(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+}
+
+/// Words after `--` are a command of somebody else.
+std::vector<std::string> split_off_command(std::vector<std::string> &words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  std::vector<std::string> command;
+  if (dashes != words.end())
+    command.assign(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  return command;
+}
+
+int complain(const std::string &message) {
+  fmt::print(stderr, "ptxasw: error: {}\n", message);
+  return usage_error;
+}
+
+/// Children, being ptxas to somebody, get the settings by the environment.
+void export_settings(const std::vector<OwnOption> &given, const Settings &settings) {
+  for (const SettingSpec &spec : setting_table())
+    if (std::any_of(given.begin(), given.end(),
+                    [&](const OwnOption &option) { return option.name == spec.name; }))
+      ::setenv(environment_name(spec).c_str(), spec.get(settings).c_str(), 1);
+}
+
+} // namespace
+
+int command_line_interface(const std::vector<std::string> &all_words) {
+  std::vector<std::string> words = all_words;
+  const std::vector<std::string> foreign = split_off_command(words);
+  std::vector<OwnOption> given;
+  std::string input, output, directory, cuda, real;
+  bool remove = false, last = false, markdown = false;
+
+  CLI::App app("Replaces redundant global loads in PTX by warp shuffles and assembles the result.\n"
+               "Started under the name `ptxas` it takes the place of NVIDIA's.",
+               "ptxasw");
+  app.set_version_flag("--version", "ptxasw " PTXASW_VERSION);
+  app.require_subcommand(1);
+
+  CLI::App *rewrite = app.add_subcommand("rewrite", "rewrite a PTX file");
+  rewrite->add_option("input", input, "PTX to read, - for standard input")->required();
+  rewrite->add_option("-o,--output", output, "PTX to write, - for standard output")->required();
+  add_settings(*rewrite, given, false);
+
+  CLI::App *overlay = app.add_subcommand(
+      "overlay", "make a directory of links to the CUDA toolkit with ptxasw as its ptxas");
+  overlay->add_option("directory", directory, "where to make it")->required();
+  overlay->add_option("--cuda", cuda, "the toolkit to link to, instead of searching for it");
+  overlay->add_flag("--remove", remove, "take the overlay away again");
+
+  CLI::App *status = app.add_subcommand("status", "which ptxas would run, and why");
+  status->add_flag("--last", last, "only what the log says about the last run");
+
+  CLI::App *config = app.add_subcommand("config", "every setting, its value and its origin");
+  config->add_flag("--markdown", markdown, "the table of all settings, for the documentation");
+
+  CLI::App *run = app.add_subcommand(
+      "run", "run a command with every ptxas it starts replaced: ptxasw run -- make");
+  add_settings(*run, given, true);
+
+  CLI::App *assemble = app.add_subcommand(
+      "assemble", "stand in for GCC's nvptx assembler: ptxasw assemble --tool AS -- WORDS");
+  assemble->add_option("--tool", real, "the assembler to run on the rewritten PTX")->required();
+
+  try {
+    std::reverse(words.begin(), words.end()); // CLI11 takes words from the back
+    app.parse(words);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : usage_error;
+  }
+  if (*overlay)
+    return overlay_command(directory, cuda, remove);
+  const auto settings = load_settings(given, "--");
+  if (!settings)
+    return complain(settings.error());
+  if (*rewrite)
+    return rewrite_command(*settings, input, output);
+  if (*status)
+    return status_command(*settings, last);
+  if (*config)
+    return config_command(*settings, markdown);
+  if (*assemble)
+    return assemble_command(*settings, real, foreign);
+  if (foreign.empty())
+    return complain("nothing to run; write the command after `--`: ptxasw run -- make");
+  export_settings(given, *settings);
+  return run_command(foreign);
+}
+
+} // namespace ptxasw

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// `ptxasw SUBCOMMAND ...` with the words after the program's name. Returns the exit code: 0, 1 if
+/// the work failed, 2 if the words were not understood.
+int command_line_interface(const std::vector<std::string> &words);
+
+} // namespace ptxasw

@@ -1,0 +1,212 @@
+// One run as ptxas. Up to the point where a rewritten module is handed over, every way out is the
+// same: become the real ptxas, with the caller's own arguments, and leave no trace.
+
+#include "wrapper/drop_in.h"
+
+#include "wrapper/crash_guard.h"
+#include "wrapper/fault.h"
+#include "wrapper/files.h"
+#include "wrapper/find_real.h"
+#include "wrapper/handover.h"
+#include "wrapper/load_settings.h"
+#include "wrapper/outcome.h"
+#include "wrapper/process.h"
+#include "wrapper/report_json.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr int error_code = 255; // what ptxas itself exits with on every error
+
+int complain(std::string_view message) {
+  fmt::print(stderr, "ptxasw: error: {}\n", message);
+  return error_code;
+}
+
+/// What the caller called, what he set, and what we found to run.
+struct Run {
+  std::string name;
+  CommandLine line;
+  Settings settings;
+  RealTool real;
+  std::string first_input; ///< for the log
+};
+
+/// Ends the run on the original input.
+int pass_through(const Run &run, Outcome outcome, std::string_view detail) {
+  append_log(run.settings.log, log_line(outcome, run.first_input, detail));
+  become(run.real.path, run.name, run.line.arguments);
+  return complain(fmt::format("cannot run {}: {}", run.real.path, std::strerror(errno)));
+}
+
+/// The real version text, and a line about us: tools that use the text as the key of a cache must
+/// see a new key with a new configuration. Tools that look for "release" or "V1.2.3" must not
+/// find it here.
+int print_version(const Run &run) {
+  const ChildResult child =
+      run_child({run.real.path, run.name, run.line.arguments, -1, STDOUT_FILENO});
+  if (!child.started)
+    return pass_through(run, Outcome::information_only, "version");
+  write_all(STDOUT_FILENO, child.captured);
+  if (child.succeeded() && child.captured.find("Cuda compilation tools") != std::string::npos)
+    write_all(STDOUT_FILENO,
+              fmt::format("ptxasw {} {}\n", PTXASW_VERSION, describe_configuration(run.settings)));
+  append_log(run.settings.log, log_line(Outcome::information_only, "", "version"));
+  return exit_like(child.status);
+}
+
+/// Why this run is none of our business, if it is none.
+std::optional<Outcome> not_ours(const Run &run) {
+  const CommandLine &line = run.line;
+  if (line.help || line.list_versions || line.inputs.empty())
+    return Outcome::information_only;
+  if (run.settings.rewrite.shuffle == ShuffleMode::never)
+    return Outcome::switched_off;
+  if (line.doubt)
+    return Outcome::doubtful_arguments;
+  if (target_number(line.target) == 0)
+    return Outcome::no_code;
+  if (line.debug || line.opt_level == "0")
+    return Outcome::debug_build;
+  if (line.opt_level.size() != 1 || line.opt_level < "0" || line.opt_level > "9")
+    return Outcome::doubtful_arguments;
+  if (line.instrument)
+    return Outcome::instrumented;
+  if (line.output == "/dev/null")
+    return Outcome::discarded;
+  return std::nullopt;
+}
+
+/// Rewrites all modules; the error is the reason to give up.
+tl::expected<void, std::string> rewrite_all(std::vector<Module> &modules, const Settings &settings,
+                                            int target) {
+  RewriteOptions options = settings.rewrite;
+  options.target_sm = target;
+  inject_fault(settings.inject_fault);
+  for (Module &module : modules) {
+    auto result = rewrite_module(module.original, module.name, options);
+    if (!result || settings.inject_fault == "parse")
+      return tl::unexpected(result ? std::string("injected fault") : result.error().message);
+    module.rewritten = std::move(result->text);
+    module.changed = result->changed;
+    module.report = std::move(result->report);
+    if (settings.inject_fault == "reject") {
+      module.rewritten += "\n.this is not PTX\n";
+      module.changed = true;
+    }
+  }
+  return {};
+}
+
+/// Where the report of this run goes: a directory takes one file a run, since one build makes
+/// many runs.
+std::string report_path(const Run &run) {
+  const std::string &path = run.settings.report;
+  if (::access((path + "/.").c_str(), F_OK) != 0)
+    return path;
+  std::string stem = run.first_input.substr(run.first_input.rfind('/') + 1);
+  stem.resize(std::min(stem.rfind('.'), stem.size()));
+  return fmt::format("{}/{}.{}.json", path, stem, run.line.target);
+}
+
+/// What was asked for beyond the output itself. Trouble here is told but breaks no build.
+void tell(const Run &run, const std::vector<Module> &modules) {
+  std::vector<ModuleReport> reports;
+  for (const Module &module : modules) {
+    if (run.settings.verbose)
+      fmt::print(stderr, "{}", summarize(module.report));
+    reports.push_back(module.report);
+  }
+  if (run.settings.report.empty())
+    return;
+  if (const auto written = write_file_atomically(report_path(run), report_json(reports)); !written)
+    fmt::print(stderr, "ptxasw: warning: {}\n", written.error());
+}
+
+/// The output holds the original after all; the report must not claim otherwise.
+void withdraw(ModuleReport &report) {
+  for (KernelReport &kernel : report.kernels) {
+    for (const RewriteRecord &record : kernel.rewrites)
+      kernel.kept.push_back({record.line, record.source_line, Reason::unproved});
+    kernel.rewrites.clear();
+    kernel.shuffles = kernel.copies = 0;
+    kernel.mean_delta = 0;
+  }
+}
+
+std::string counts(const std::vector<Module> &modules) {
+  unsigned loads = 0, replaced = 0;
+  for (const Module &module : modules)
+    for (const KernelReport &kernel : module.report.kernels) {
+      loads += kernel.loads;
+      replaced += kernel.shuffles + kernel.copies;
+    }
+  return fmt::format("{} of {} loads replaced", replaced, loads);
+}
+
+/// Reads, rewrites and hands over; the way back is `pass_through`.
+int rewrite_and_run(const Run &run) {
+  auto modules = read_modules(run.line);
+  if (!modules)
+    return pass_through(run, Outcome::unreadable_input, modules.error());
+  const CrashGuard guard(run.real.path, run.name, run.line.arguments, run.settings.log,
+                         log_line(Outcome::crashed, run.first_input, ""));
+  const auto done = rewrite_all(*modules, run.settings, target_number(run.line.target));
+  if (!done)
+    return pass_through(run, Outcome::not_ptx, done.error());
+  const Handover handover = hand_over(run.real.path, run.name, run.line, *modules);
+  if (handover.outcome == Outcome::rejected || handover.outcome == Outcome::no_place)
+    for (Module &module : *modules)
+      withdraw(module.report);
+  tell(run, *modules);
+  if (handover.outcome != Outcome::rewritten)
+    return pass_through(run, handover.outcome, handover.detail);
+  append_log(run.settings.log, log_line(Outcome::rewritten, run.first_input, counts(*modules)));
+  return handover.exit_code;
+}
+
+} // namespace
+
+int drop_in(const std::string &name, const std::vector<std::string> &words) {
+  if (std::getenv(guard_variable))
+    return complain("the real ptxas that was found is ptxasw again; set PTXASW_REAL to the path of "
+                    "the one that comes with CUDA");
+  Run run{name, parse_command_line(words), {}, {}, {}};
+  auto settings = load_settings(run.line.own);
+  if (!settings)
+    return complain(settings.error());
+  run.settings = std::move(*settings);
+  auto real = find_real(run.settings.real, invoked_path());
+  if (!real)
+    return complain(real.error());
+  run.real = std::move(*real);
+  if (!run.line.inputs.empty())
+    run.first_input = describe_input(run.line, run.line.inputs.front());
+  ::setenv(guard_variable, "1", 1);
+
+  // Without options of our own the real tool gets the very words the caller wrote.
+  const bool verbatim = run.line.own.empty();
+  if (run.line.version && !run.line.help) {
+    if (verbatim)
+      run.line.arguments = words;
+    return print_version(run);
+  }
+  if (const auto outcome = not_ours(run)) {
+    if (verbatim)
+      run.line.arguments = words;
+    return pass_through(run, *outcome, run.line.doubt.value_or(""));
+  }
+  try {
+    return rewrite_and_run(run);
+  } catch (const std::exception &error) {
+    return pass_through(run, Outcome::failed, error.what());
+  }
+}
+
+} // namespace ptxasw

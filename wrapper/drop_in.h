@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// Stands in for ptxas: same arguments, same output, same messages, same exit code, with the
+/// modules rewritten on the way where that is asked for and certain to be right.
+/// `name` is argv[0], `words` the arguments after it. Returns the exit code, if it returns: most
+/// runs end by becoming the real ptxas.
+int drop_in(const std::string &name, const std::vector<std::string> &words);
+
+} // namespace ptxasw

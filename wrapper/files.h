@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+namespace ptxasw {
+
+/// The bytes of a regular file; nothing for anything else (a pipe could only be read once, and
+/// the real tool wants to read it too) or if it cannot be read.
+std::optional<std::string> read_regular_file(const std::string &path);
+
+/// Everything from a descriptor's current position to its end. A regular file's position stays
+/// where it was. Nothing on a read error.
+std::optional<std::string> read_descriptor(int descriptor);
+
+/// Writes all bytes; false on any error, with errno set.
+bool write_all(int descriptor, std::string_view bytes);
+
+/// Replaces a file so that nobody ever sees half of it: a temporary file in the same directory,
+/// then a rename. A symbolic link stays a link and its target is replaced; an existing file keeps
+/// its mode, a new one follows the umask. Pipes and devices are written directly; "-" is stdout.
+/// Errors: what failed, with the system's reason.
+tl::expected<void, std::string> write_file_atomically(const std::string &path,
+                                                      std::string_view bytes);
+
+/// A file without a name, holding these bytes, positioned at its start; -1 if there is none to be
+/// had. It vanishes with the last process that has it open, however that process ends.
+int make_memory_file(const char *label, std::string_view bytes);
+
+} // namespace ptxasw

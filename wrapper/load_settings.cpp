@@ -1,0 +1,39 @@
+#include "wrapper/load_settings.h"
+
+#include "wrapper/config_file.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+tl::expected<void, std::string> apply_flag(Settings &settings, const OwnOption &flag,
+                                           std::string_view prefix) {
+  const std::string spelling = std::string(prefix) + flag.name;
+  if (flag.value)
+    return apply_setting(settings, flag.name, *flag.value, Origin::flag, spelling);
+  for (const SettingSpec &spec : setting_table())
+    if (spec.name == flag.name && !spec.is_switch)
+      return tl::unexpected(
+          fmt::format("`{}` needs a value: `{}={}`", spelling, spelling, spec.values));
+  return apply_setting(settings, flag.name, "true", Origin::flag, spelling);
+}
+
+} // namespace
+
+tl::expected<Settings, std::string> load_settings(const std::vector<OwnOption> &flags,
+                                                  std::string_view prefix) {
+  Settings settings;
+  if (const std::string file = find_config_file(); !file.empty())
+    if (const auto applied = apply_config_file(settings, file); !applied)
+      return tl::unexpected(applied.error());
+  if (const auto applied = apply_environment(settings, environ); !applied)
+    return tl::unexpected(applied.error());
+  for (const OwnOption &flag : flags)
+    if (const auto applied = apply_flag(settings, flag, prefix); !applied)
+      return tl::unexpected(applied.error());
+  return settings;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "wrapper/command_line.h"
+#include "wrapper/settings.h"
+
+namespace ptxasw {
+
+/// All settings: ptxasw.toml, then the environment, then the given flags, whose names the user
+/// wrote with `prefix` in front.
+/// Errors: the first thing that is not understood, ready to print.
+tl::expected<Settings, std::string> load_settings(const std::vector<OwnOption> &flags,
+                                                  std::string_view prefix = "--ptxasw-");
+
+} // namespace ptxasw

@@ -1,0 +1,69 @@
+#include "wrapper/outcome.h"
+
+#include <ctime>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::rewritten:
+    return "rewritten";
+  case Outcome::nothing_found:
+    return "nothing-found";
+  case Outcome::switched_off:
+    return "switched-off";
+  case Outcome::information_only:
+    return "information-only";
+  case Outcome::doubtful_arguments:
+    return "doubtful-arguments";
+  case Outcome::no_code:
+    return "no-code";
+  case Outcome::debug_build:
+    return "debug-build";
+  case Outcome::instrumented:
+    return "instrumented";
+  case Outcome::discarded:
+    return "discarded";
+  case Outcome::unreadable_input:
+    return "unreadable-input";
+  case Outcome::not_ptx:
+    return "not-ptx";
+  case Outcome::failed:
+    return "failed";
+  case Outcome::crashed:
+    return "crashed";
+  case Outcome::no_place:
+    return "no-place";
+  case Outcome::rejected:
+    return "rejected";
+  }
+  return "unknown";
+}
+
+std::string log_line(Outcome outcome, std::string_view input, std::string_view detail) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::string flat(detail); // one run, one line
+  for (char &c : flat)
+    if (c == '\n' || c == '\t')
+      c = ' ';
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z\t{}\t{}\t{}\t{}\n", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     ::getpid(), to_string(outcome), input, flat);
+}
+
+void append_log(const std::string &file, const std::string &line) {
+  if (file.empty())
+    return;
+  const int log = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (log < 0)
+    return;
+  (void)!::write(log, line.data(), line.size()); // one call: lines of parallel runs do not mix
+  ::close(log);
+}
+
+} // namespace ptxasw

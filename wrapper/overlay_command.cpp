@@ -1,0 +1,143 @@
+// An overlay is a directory that looks like the toolkit. nvcc takes its home from the path it is
+// called by, without following links, and puts its own directory in front of PATH: with
+// OVERLAY/bin/nvcc a link, `ptxas` is OVERLAY/bin/ptxas, and that is us.
+
+#include "wrapper/commands.h"
+#include "wrapper/files.h"
+#include "wrapper/find_real.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/core.h>
+#include <set>
+
+namespace ptxasw {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Lies in every overlay, so that we only ever change or remove what we made; holds the path of
+/// the toolkit.
+constexpr char marker[] = ".ptxasw-overlay";
+
+int complain(const std::string &message) {
+  fmt::print(stderr, "ptxasw: error: {}\n", message);
+  return 1;
+}
+
+bool is_inside(const fs::path &path, const fs::path &directory) {
+  const std::string relative = path.lexically_relative(directory).string();
+  return !relative.empty() && !relative.starts_with("..");
+}
+
+/// Finds the toolkit: the given one, or the one of the real ptxas.
+tl::expected<fs::path, std::string> find_toolkit(const std::string &given) {
+  fs::path root = given;
+  if (given.empty()) {
+    const auto real = find_real("", invoked_path());
+    if (!real)
+      return tl::unexpected(real.error());
+    root = fs::canonical(real->path).parent_path().parent_path();
+  }
+  std::error_code error;
+  root = fs::canonical(root, error);
+  if (error || !fs::is_regular_file(root / "bin/ptxas", error))
+    return tl::unexpected(
+        fmt::format("`{}` is no CUDA toolkit: it has no bin/ptxas", root.string()));
+  if (fs::exists(root / marker)) // an overlay of an overlay is an overlay of the toolkit
+    return fs::path(read_regular_file(root / marker).value_or(""));
+  if (fs::equivalent(root / "bin/ptxas", own_path(), error))
+    return tl::unexpected(fmt::format("`{}/bin/ptxas` is ptxasw itself", root.string()));
+  return root;
+}
+
+/// Makes `link` lead to `target`, in one step if it led elsewhere before: builds may be running.
+void point(const fs::path &link, const fs::path &target) {
+  std::error_code error;
+  if (fs::is_symlink(link, error) && fs::read_symlink(link, error) == target)
+    return;
+  const fs::path temporary = link.string() + fmt::format(".{}.tmp", ::getpid());
+  fs::create_symlink(target, temporary);
+  fs::rename(temporary, link);
+}
+
+/// Links every entry of `from` into `to`, except those in `own`, and drops links that lead to
+/// nothing of `from` any more.
+void mirror(const fs::path &from, const fs::path &to, const std::set<std::string> &own) {
+  fs::create_directory(to);
+  for (const fs::directory_entry &entry : fs::directory_iterator(from))
+    if (!own.contains(entry.path().filename()))
+      point(to / entry.path().filename(), entry.path());
+  std::set<fs::path> stale;
+  for (const fs::directory_entry &entry : fs::directory_iterator(to))
+    if (!own.contains(entry.path().filename()) && entry.is_symlink() &&
+        !fs::exists(fs::symlink_status(from / entry.path().filename())))
+      stale.insert(entry.path());
+  for (const fs::path &path : stale)
+    fs::remove(path);
+}
+
+/// Removes the links that we made and nothing else; directories only if nothing is left in them.
+void remove_overlay(const fs::path &directory) {
+  for (const fs::path &part : {directory / "bin", directory}) {
+    std::set<fs::path> links;
+    if (fs::is_directory(fs::symlink_status(part)))
+      for (const fs::directory_entry &entry : fs::directory_iterator(part))
+        if (entry.is_symlink())
+          links.insert(entry.path());
+    for (const fs::path &link : links)
+      fs::remove(link);
+    if (part == directory)
+      fs::remove(directory / marker);
+    std::error_code not_empty;
+    fs::remove(part, not_empty);
+  }
+}
+
+tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs::path &toolkit) {
+  fs::create_directories(directory);
+  if (const auto written = write_file_atomically(directory / marker, toolkit.string()); !written)
+    return written;
+  mirror(toolkit, directory, {"bin", marker});
+  mirror(toolkit / "bin", directory / "bin", {"ptxas", "ptxas.real"});
+  point(directory / "bin/ptxas.real", toolkit / "bin/ptxas");
+  point(directory / "bin/ptxas", own_path());
+  return {};
+}
+
+int overlay(const fs::path &directory, const std::string &cuda, bool remove) {
+  const bool ours = fs::exists(directory / marker);
+  if (fs::exists(directory) && !fs::is_directory(directory))
+    return complain(fmt::format("`{}` is not a directory", directory.string()));
+  if (!ours && fs::exists(directory) && (remove || !fs::is_empty(directory)))
+    return complain(fmt::format("`{}` was not made by `ptxasw overlay`; it stays as it is",
+                                directory.string()));
+  if (remove) {
+    if (ours)
+      remove_overlay(directory);
+    return 0;
+  }
+  const auto toolkit = find_toolkit(cuda);
+  if (!toolkit)
+    return complain(toolkit.error());
+  if (is_inside(directory, *toolkit))
+    return complain(fmt::format("`{}` lies in the toolkit itself", directory.string()));
+  if (const auto made = make_overlay(directory, *toolkit); !made)
+    return complain(made.error());
+  fmt::print("{} now stands for {}. Use {}/bin/nvcc, or CMake with "
+             "-DCMAKE_CUDA_COMPILER={}/bin/nvcc.\n",
+             directory.string(), toolkit->string(), directory.string(), directory.string());
+  return 0;
+}
+
+} // namespace
+
+int overlay_command(const std::string &directory, const std::string &cuda, bool remove) {
+  try {
+    return overlay(fs::weakly_canonical(fs::absolute(directory)), cuda, remove);
+  } catch (const fs::filesystem_error &error) {
+    return complain(error.what());
+  }
+}
+
+} // namespace ptxasw

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// How a child ended.
+struct ChildResult {
+  bool started = false;
+  int status = 0;       ///< as from waitpid
+  std::string captured; ///< what it wrote to the captured descriptor
+
+  bool succeeded() const { return started && status == 0; }
+};
+
+/// What to run and with which descriptors.
+struct ChildPlan {
+  std::string path;
+  std::string name;                   ///< argv[0]
+  std::vector<std::string> arguments; ///< argv[1] and on
+  int standard_input = -1;            ///< becomes descriptor 0; -1: ours
+  int capture = -1;                   ///< descriptor to read back: 1, 2 or -1 for none
+};
+
+/// Runs a child to its end. It dies if we die, so that nothing is written behind the back of a
+/// caller who gave up on us.
+ChildResult run_child(const ChildPlan &plan);
+
+/// Turns this process into the program; returns only if that fails, with errno set.
+void become(const std::string &path, const std::string &name,
+            const std::vector<std::string> &arguments);
+
+} // namespace ptxasw

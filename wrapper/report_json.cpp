@@ -1,0 +1,69 @@
+#include "wrapper/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json source_line_json(const std::optional<SourceLine> &source) {
+  if (!source)
+    return nullptr;
+  return {{"file", source->file}, {"line", source->line}};
+}
+
+Json kernel_json(const KernelReport &kernel) {
+  Json times = Json::object();
+  for (const PassTime &time : kernel.milliseconds)
+    times[time.pass] = time.milliseconds;
+  Json rewrites = Json::array();
+  for (const RewriteRecord &record : kernel.rewrites)
+    rewrites.push_back({{"line", record.line},
+                        {"source_line", source_line_json(record.source_line)},
+                        {"delta", record.delta},
+                        {"kind", record.kind},
+                        {"from_line", record.from_line}});
+  Json kept = Json::array();
+  for (const KeptRecord &record : kernel.kept)
+    kept.push_back({{"line", record.line},
+                    {"source_line", source_line_json(record.source_line)},
+                    {"reason", to_string(record.reason)}});
+  return {{"name", kernel.name},
+          {"loads", kernel.loads},
+          {"shuffles", kernel.shuffles},
+          {"copies", kernel.copies},
+          {"mean_delta", kernel.mean_delta},
+          {"milliseconds", std::move(times)},
+          {"z3_contexts", kernel.z3_contexts},
+          {"flows", kernel.flows},
+          {"rewrites", std::move(rewrites)},
+          {"kept", std::move(kept)},
+          {"assumptions", kernel.assumptions}};
+}
+
+Json module_json(const ModuleReport &module) {
+  Json kernels = Json::array();
+  for (const KernelReport &kernel : module.kernels)
+    kernels.push_back(kernel_json(kernel));
+  return {{"file", module.file},
+          {"target", module.target},
+          {"decision", module.decision},
+          {"parse_milliseconds", module.parse_milliseconds},
+          {"kernels", std::move(kernels)}};
+}
+
+} // namespace
+
+std::string report_json(const std::vector<ModuleReport> &modules) {
+  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}};
+  if (modules.size() == 1)
+    report.update(module_json(modules.front()));
+  else
+    for (report["modules"] = Json::array(); const ModuleReport &module : modules)
+      report["modules"].push_back(module_json(module));
+  // Names come from foreign files; bytes that are not UTF-8 must not cost us the report.
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace ptxasw

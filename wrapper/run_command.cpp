@@ -1,0 +1,44 @@
+#include "wrapper/commands.h"
+#include "wrapper/find_real.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+/// The interposer lies beside the program in a build, and in ../lib where it was installed.
+std::string find_interposer() {
+  const std::string self = own_path();
+  const std::string directory = self.substr(0, self.rfind('/'));
+  for (const char *place : {"/libptxasw-exec.so", "/../lib/libptxasw-exec.so"})
+    if (const std::string path = directory + place; ::access(path.c_str(), R_OK) == 0)
+      return path;
+  return "";
+}
+
+} // namespace
+
+int run_command(const std::vector<std::string> &command) {
+  const std::string interposer = find_interposer();
+  if (interposer.empty()) {
+    fmt::print(stderr, "ptxasw: error: libptxasw-exec.so is not beside ptxasw\n");
+    return 1;
+  }
+  // Preloaded libraries of the user stay; ours goes first.
+  const char *others = std::getenv("LD_PRELOAD");
+  const std::string preload = others && *others ? interposer + ":" + others : interposer;
+  ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  std::vector<char *> argv;
+  for (const std::string &word : command)
+    argv.push_back(const_cast<char *>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  fmt::print(stderr, "ptxasw: error: cannot run `{}`: {}\n", command.front(), std::strerror(errno));
+  return errno == ENOENT ? 127 : 126; // as shells do
+}
+
+} // namespace ptxasw

@@ -1,0 +1,255 @@
+#include "wrapper/settings.h"
+
+#include "wrapper/suggest.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+bool set_shuffle(Settings &settings, std::string_view value) {
+  if (value == "auto")
+    settings.rewrite.shuffle = ShuffleMode::automatic;
+  else if (value == "always")
+    settings.rewrite.shuffle = ShuffleMode::always;
+  else if (value == "never")
+    settings.rewrite.shuffle = ShuffleMode::never;
+  else
+    return false;
+  return true;
+}
+
+std::string get_shuffle(const Settings &settings) {
+  switch (settings.rewrite.shuffle) {
+  case ShuffleMode::always:
+    return "always";
+  case ShuffleMode::never:
+    return "never";
+  case ShuffleMode::automatic:
+    break;
+  }
+  return "auto";
+}
+
+bool set_variant(Settings &settings, std::string_view value) {
+  if (value == "full")
+    settings.rewrite.variant = Variant::full;
+  else if (value == "no-load")
+    settings.rewrite.variant = Variant::no_load;
+  else if (value == "no-corner")
+    settings.rewrite.variant = Variant::no_corner;
+  else
+    return false;
+  return true;
+}
+
+std::string get_variant(const Settings &settings) {
+  switch (settings.rewrite.variant) {
+  case Variant::no_load:
+    return "no-load";
+  case Variant::no_corner:
+    return "no-corner";
+  case Variant::full:
+    break;
+  }
+  return "full";
+}
+
+bool set_max_delta(Settings &settings, std::string_view value) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || number < 0 || number > 31)
+    return false;
+  settings.rewrite.max_delta = number;
+  return true;
+}
+
+std::string get_max_delta(const Settings &settings) {
+  return std::to_string(settings.rewrite.max_delta);
+}
+
+/// Calls `take` for every part of a comma-separated list; false as soon as one is refused.
+template <typename Take> bool each_part(std::string_view list, Take take) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (!take(list.substr(0, comma)))
+      return false;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return true;
+}
+
+bool set_kernel(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view name) {
+    settings.rewrite.kernels.emplace_back(name);
+    return !name.empty();
+  });
+}
+
+void clear_kernel(Settings &settings) { settings.rewrite.kernels.clear(); }
+
+std::string get_kernel(const Settings &settings) {
+  std::string list;
+  for (const std::string &name : settings.rewrite.kernels)
+    list += (list.empty() ? "" : ",") + name;
+  return list;
+}
+
+bool set_assume(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view name) {
+    if (name == "no-wrap")
+      settings.rewrite.assume_no_wrap = true;
+    else if (name == "no-alias")
+      settings.rewrite.assume_no_alias = true;
+    else
+      return false;
+    return true;
+  });
+}
+
+void clear_assume(Settings &settings) {
+  settings.rewrite.assume_no_wrap = settings.rewrite.assume_no_alias = false;
+}
+
+std::string get_assume(const Settings &settings) {
+  std::string list;
+  if (settings.rewrite.assume_no_wrap)
+    list = "no-wrap";
+  if (settings.rewrite.assume_no_alias)
+    list += list.empty() ? "no-alias" : ",no-alias";
+  return list;
+}
+
+bool set_verbose(Settings &settings, std::string_view value) {
+  if (value == "true" || value == "1" || value == "on" || value == "yes")
+    settings.verbose = true;
+  else if (value == "false" || value == "0" || value == "off" || value == "no" || value.empty())
+    settings.verbose = false;
+  else
+    return false;
+  return true;
+}
+
+std::string get_verbose(const Settings &settings) { return settings.verbose ? "true" : "false"; }
+
+bool set_fault(Settings &settings, std::string_view value) {
+  constexpr std::string_view known[] = {"",      "parse", "throw",    "memory",
+                                        "abort", "crash", "overflow", "reject"};
+  settings.inject_fault = value;
+  return std::find(std::begin(known), std::end(known), value) != std::end(known);
+}
+
+template <std::string Settings::*member> bool set_text(Settings &settings, std::string_view value) {
+  settings.*member = value;
+  return true;
+}
+
+template <std::string Settings::*member> std::string get_text(const Settings &settings) {
+  return settings.*member;
+}
+
+// clang-format off
+constexpr std::array<SettingSpec, setting_count> table = {{
+    {"shuffle", "auto|always|never", "replace loads by shuffles: as is best for the target, always, or never",
+     true, false, false, set_shuffle, nullptr, get_shuffle},
+    {"variant", "full|no-load|no-corner", "what to emit; all but `full` compute wrong results on purpose (experiments)",
+     true, false, false, set_variant, nullptr, get_variant},
+    {"max-delta", "0..31", "largest lane distance to use; 0 leaves plain register copies only",
+     true, false, false, set_max_delta, nullptr, get_max_delta},
+    {"kernel", "NAME[,NAME...]", "rewrite only these kernels",
+     true, false, true, set_kernel, clear_kernel, get_kernel},
+    {"assume", "no-wrap,no-alias", "promises that save run-time tests: indices never wrap, stores never hit what a later load reads",
+     true, false, true, set_assume, clear_assume, get_assume},
+    {"report", "FILE", "write a JSON report; into an existing directory one file a run, named by input and target",
+     true, false, false, set_text<&Settings::report>, nullptr, get_text<&Settings::report>},
+    {"verbose", "true|false", "print a summary on stderr",
+     true, true, false, set_verbose, nullptr, get_verbose},
+    {"real", "PATH", "the real ptxas, instead of searching for it",
+     false, false, false, set_text<&Settings::real>, nullptr, get_text<&Settings::real>},
+    {"log", "FILE", "append one line a run: what was done, and why not more",
+     false, false, false, set_text<&Settings::log>, nullptr, get_text<&Settings::log>},
+    {"inject-fault", "parse|throw|memory|abort|crash|overflow|reject", "fail on purpose, to test that the build still succeeds",
+     false, false, false, set_fault, nullptr, get_text<&Settings::inject_fault>},
+}};
+// clang-format on
+
+} // namespace
+
+std::span<const SettingSpec, setting_count> setting_table() { return table; }
+
+std::string environment_name(const SettingSpec &spec) {
+  std::string name = "PTXASW_";
+  for (const char c : spec.name)
+    name += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
+tl::expected<void, std::string> apply_setting(Settings &settings, std::string_view name,
+                                              std::string_view value, Origin origin,
+                                              std::string_view spelling) {
+  for (std::size_t i = 0; i < setting_count; ++i) {
+    const SettingSpec &spec = table[i];
+    if (spec.name != name)
+      continue;
+    if (spec.clear && settings.origins[i] != origin)
+      spec.clear(settings);
+    if (!spec.set(settings, value))
+      return tl::unexpected(
+          fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values));
+    settings.origins[i] = origin;
+    return {};
+  }
+  std::vector<std::string_view> names;
+  for (const SettingSpec &spec : table)
+    names.push_back(spec.name);
+  const std::string_view near = nearest(name, names);
+  std::string message = fmt::format("unknown setting `{}`", spelling);
+  if (!near.empty()) {
+    const SettingSpec &spec = *std::find_if(table.begin(), table.end(),
+                                            [&](const SettingSpec &s) { return s.name == near; });
+    message += fmt::format("; did you mean `{}`?",
+                           origin == Origin::environment ? environment_name(spec)
+                           : origin == Origin::flag      ? fmt::format("--ptxasw-{}", near)
+                                                         : std::string(near));
+  }
+  return tl::unexpected(message);
+}
+
+tl::expected<void, std::string> apply_environment(Settings &settings, char *const *environment) {
+  constexpr std::string_view prefix = "PTXASW_";
+  for (; *environment; ++environment) {
+    const std::string_view entry = *environment;
+    if (!entry.starts_with(prefix))
+      continue;
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const std::string_view variable = entry.substr(0, equals);
+    if (variable == guard_variable)
+      continue;
+    const std::string_view value = entry.substr(std::min(equals + 1, entry.size()));
+    std::string name(variable.substr(prefix.size()));
+    for (char &c : name)
+      c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (value.empty()) // `PTXASW_REPORT= make` is how a shell unsets for one command
+      continue;
+    auto applied = apply_setting(settings, name, value, Origin::environment, variable);
+    if (!applied)
+      return applied;
+  }
+  return {};
+}
+
+std::string describe_configuration(const Settings &settings) {
+  std::string line;
+  for (const SettingSpec &spec : table) {
+    // The last of the settings that decide the code is `assume`.
+    if (spec.name == "report")
+      break;
+    const std::string value = spec.get(settings);
+    line += fmt::format("{}{}={}", line.empty() ? "" : " ", spec.name, value.empty() ? "-" : value);
+  }
+  return line;
+}
+
+} // namespace ptxasw

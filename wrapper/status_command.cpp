@@ -1,0 +1,118 @@
+#include "wrapper/commands.h"
+#include "wrapper/files.h"
+#include "wrapper/find_real.h"
+#include "wrapper/process.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+namespace fs = std::filesystem;
+
+void line(std::string_view name, std::string_view value) { fmt::print("{:<15} {}\n", name, value); }
+
+/// The line of a ptxas' version text that has the number.
+std::string version_of(const std::string &path) {
+  const ChildResult child = run_child({path, path, {"--version"}, -1, STDOUT_FILENO});
+  std::string_view text = child.captured;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (text.substr(0, end).find("release") != std::string_view::npos)
+      return std::string(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return "says no version";
+}
+
+/// Every program of that name in PATH.
+std::vector<std::string> in_path(std::string_view program) {
+  std::vector<std::string> found;
+  std::string_view rest = std::getenv("PATH") ? std::getenv("PATH") : "";
+  while (!rest.empty()) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string path = fmt::format("{}/{}", rest.substr(0, colon), program);
+    if (::access(path.c_str(), X_OK) == 0 &&
+        std::find(found.begin(), found.end(), path) == found.end())
+      found.push_back(path);
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return found;
+}
+
+struct Caller {
+  std::string_view program;
+  std::string_view how; ///< to put us in its way
+};
+
+constexpr Caller callers[] = {
+    {"nvcc", "ptxasw overlay DIR, then DIR/bin/nvcc"},
+    {"clang", "--ptxas-path=DIR/bin/ptxas"},
+    {"nvc", "ptxasw run -- nvc ..."},
+    {"nvfortran", "ptxasw run -- nvfortran ..."},
+    {"nvptx-none-as", "ptxasw run -- gcc -fopenacc ..."},
+    {"ccache", "CCACHE_EXTRAFILES must name ptxasw"},
+    {"sccache", "nothing to set beyond nvcc's overlay"},
+};
+
+int print_last(const Settings &settings) {
+  if (settings.log.empty()) {
+    fmt::print("no log is kept; set PTXASW_LOG to a file\n");
+    return 1;
+  }
+  std::string text = read_regular_file(settings.log).value_or("");
+  if (text.empty()) {
+    fmt::print("the log {} is empty\n", settings.log);
+    return 1;
+  }
+  text.pop_back();
+  fmt::print("{}\n", text.substr(text.rfind('\n') + 1));
+  return 0;
+}
+
+/// Whether an overlay that PATH leads to still hangs together.
+void print_overlays() {
+  for (const std::string &ptxas : in_path("ptxas")) {
+    const fs::path root = fs::path(ptxas).parent_path().parent_path();
+    std::error_code error;
+    if (!fs::exists(root / ".ptxasw-overlay", error))
+      continue;
+    const std::string toolkit = read_regular_file(root / ".ptxasw-overlay").value_or("");
+    const bool leads_here = fs::equivalent(ptxas, own_path(), error);
+    const bool whole = fs::exists(root / "bin/ptxas.real", error);
+    line("overlay", fmt::format("{} for {}: {}", root.string(), toolkit,
+                                !whole        ? "BROKEN, the toolkit has gone"
+                                : !leads_here ? "BROKEN, its ptxas is another ptxasw"
+                                              : "healthy"));
+  }
+}
+
+} // namespace
+
+int status_command(const Settings &settings, bool last) {
+  if (last)
+    return print_last(settings);
+  line("ptxasw", fmt::format("{} {}", PTXASW_VERSION, own_path()));
+  const auto real = find_real(settings.real, invoked_path());
+  if (real) {
+    line("real ptxas", real->path);
+    line("chosen because", real->why);
+    line("its version", version_of(real->path));
+  } else {
+    line("real ptxas", "NOT FOUND: " + real.error());
+  }
+  line("settings", describe_configuration(settings));
+  line("settings file", settings.config_file.empty() ? "none" : settings.config_file);
+  line("log", settings.log.empty() ? "none" : settings.log);
+  print_overlays();
+  for (const Caller &caller : callers)
+    for (const std::string &path : in_path(caller.program))
+      line(caller.program, fmt::format("{}  ({})", path, caller.how));
+  return real ? 0 : 1;
+}
+
+} // namespace ptxasw

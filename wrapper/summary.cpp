@@ -1,0 +1,30 @@
+#include "wrapper/report_json.h"
+
+#include <fmt/core.h>
+#include <map>
+
+namespace ptxasw {
+
+std::string summarize(const ModuleReport &module) {
+  std::string text = fmt::format("ptxasw: {} for {}{}{}\n", module.file, module.target,
+                                 module.decision.empty() ? "" : ": ", module.decision);
+  for (const KernelReport &kernel : module.kernels) {
+    double milliseconds = 0;
+    for (const PassTime &time : kernel.milliseconds)
+      milliseconds += time.milliseconds;
+    text += fmt::format("  {}: {} of {} loads replaced ({} by shuffles, {} by copies), mean "
+                        "distance {:.2f}, {} flows, {:.2f} ms\n",
+                        kernel.name, kernel.shuffles + kernel.copies, kernel.loads, kernel.shuffles,
+                        kernel.copies, kernel.mean_delta, kernel.flows, milliseconds);
+    std::map<Reason, unsigned> reasons;
+    for (const KeptRecord &record : kernel.kept)
+      ++reasons[record.reason];
+    for (const auto &[reason, count] : reasons)
+      text += fmt::format("    kept {}: {} ({})\n", count, to_string(reason), describe(reason));
+    for (const std::string &assumption : kernel.assumptions)
+      text += fmt::format("    relies on: {}\n", assumption);
+  }
+  return text;
+}
+
+} // namespace ptxasw
