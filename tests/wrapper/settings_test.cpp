@@ -1,0 +1,80 @@
+#include "wrapper/settings.h"
+#include "wrapper/suggest.h"
+
+#include <doctest/doctest.h>
+
+using namespace ptxasw;
+
+namespace {
+
+tl::expected<void, std::string> flag(Settings &settings, std::string_view name,
+                                     std::string_view value) {
+  return apply_setting(settings, name, value, Origin::flag, name);
+}
+
+} // namespace
+
+TEST_CASE("every setting takes what it shows") {
+  Settings settings;
+  for (const SettingSpec &spec : setting_table()) {
+    CAPTURE(spec.name);
+    CHECK(flag(settings, spec.name, spec.get(settings)));
+  }
+}
+
+TEST_CASE("impossible values are refused") {
+  Settings settings;
+  for (const auto &[name, value] : {std::pair{"shuffle", "sometimes"},
+                                    {"variant", ""},
+                                    {"max-delta", "32"},
+                                    {"max-delta", "-1"},
+                                    {"max-delta", "3x"},
+                                    {"assume", "no-bugs"},
+                                    {"verbose", "perhaps"},
+                                    {"inject-fault", "fire"}}) {
+    CAPTURE(name);
+    CAPTURE(value);
+    CHECK_FALSE(flag(settings, name, value));
+  }
+}
+
+TEST_CASE("an unknown name is answered with the nearest one") {
+  Settings settings;
+  const auto applied = apply_setting(settings, "shufle", "x", Origin::environment, "PTXASW_SHUFLE");
+  REQUIRE_FALSE(applied);
+  CHECK(applied.error() == "unknown setting `PTXASW_SHUFLE`; did you mean `PTXASW_SHUFFLE`?");
+  CHECK(flag(settings, "qqqqqqqq", "x").error() == "unknown setting `qqqqqqqq`");
+}
+
+TEST_CASE("lists add up within an origin and are replaced by the next") {
+  Settings settings;
+  REQUIRE(apply_setting(settings, "kernel", "a,b", Origin::file, "kernel"));
+  REQUIRE(flag(settings, "kernel", "c"));
+  REQUIRE(flag(settings, "kernel", "d"));
+  CHECK(settings.rewrite.kernels == std::vector<std::string>{"c", "d"});
+}
+
+TEST_CASE("the environment") {
+  char one[] = "PTXASW_MAX_DELTA=3", two[] = "PATH=/bin", three[] = "PTXASW_GUARD=1",
+       four[] = "PTXASW_REPORT=";
+  char *environment[] = {one, two, three, four, nullptr};
+  Settings settings;
+  REQUIRE(apply_environment(settings, environment));
+  CHECK(settings.rewrite.max_delta == 3);
+  char bad[] = "PTXASW_NONSENSE=1";
+  char *wrong[] = {bad, nullptr};
+  CHECK_FALSE(apply_environment(settings, wrong));
+}
+
+TEST_CASE("the configuration in one line has no word that version readers look for") {
+  const std::string line = describe_configuration(Settings{});
+  CHECK(line == "shuffle=auto variant=full max-delta=31 kernel=- assume=-");
+}
+
+TEST_CASE("nearest") {
+  constexpr std::string_view words[] = {"report", "real", "verbose"};
+  CHECK(nearest("reprot", words) == "report");
+  CHECK(nearest("rael", words) == "");
+  CHECK(nearest("rea", words) == "real");
+  CHECK(nearest("zzz", words) == "");
+}
