@@ -76,10 +76,6 @@ class Kernel:
     def source(self):
         return FOLDER / "cuda" / f"{self.name}.cu"
 
-    def expected(self, key):
-        """What the suite's own source should give: `expect`, or else what was published."""
-        return (self.expect or {}).get(key, (self.published or {}).get(key))
-
     def manifest(self, images):
         """The kernel as the runner reads it; images maps variants to files."""
         return {

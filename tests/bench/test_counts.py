@@ -1,0 +1,99 @@
+"""With a CUDA toolkit: the whole path from CUDA source to counts, cubins, archive and overhead."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+import common
+from bench import build, counts
+
+
+def tool(name, *arguments):
+    command = [sys.executable, "-B", common.BENCH / name, "--ptxasw", os.environ["PTXASW"], *arguments]
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+
+
+class Counts(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def run_suite(self, *arguments):
+        return tool("run", "--no-gpu", "--runner", common.runner(), "--work", self.folder / "sm_90", *arguments)
+
+    def test_every_kernel_gives_the_numbers_of_the_table(self):
+        done = self.run_suite("--no-gcc", "--variant", "full", "--variant", "full-no-alias")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kernels = json.loads((self.folder / "sm_90" / "manifest.json").read_text())["static"]["kernels"]
+        self.assertGreaterEqual(len(kernels), 32)
+        for name, kernel in kernels.items():
+            with self.subTest(kernel=name):
+                full = kernel["variants"]["full"]
+                self.assertEqual(counts.differences(counts.expected_numbers(kernel), full), [])
+                self.assertEqual(full["z3_contexts"], 0)
+                self.assertIn(f"\n{name} ", done.stdout)
+        # What the published tool assumes gives what it published.
+        for name in ("whispering", "tricubic2"):
+            found = counts.covered(kernels[name]["variants"]["full-no-alias"])
+            self.assertEqual(found, kernels[name]["published"]["covered"], name)
+
+    def test_the_archive_has_all_that_a_gpu_machine_needs(self):
+        done = self.run_suite("--no-gcc", "--kernel", "jacobi", "--kernel", "vecadd", "--archive", self.folder / "a.tar.gz")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with tarfile.open(self.folder / "a.tar.gz") as tar:
+            names = set(tar.getnames())
+            tar.extractall(self.folder)
+        self.assertLessEqual(
+            {f"kernelgen/{name}" for name in ("runner", "profile.sh", "manifest.json", "tools.cubin", "jacobi.no-corner.cubin")}, names
+        )
+        # vecadd has nothing to rewrite: its variants are the original and are not packed again.
+        self.assertNotIn("kernelgen/vecadd.full.cubin", names)
+        listed = subprocess.run([self.folder / "kernelgen" / "runner", "--list"], capture_output=True, text=True)
+        self.assertIn("jacobi", listed.stdout)
+        self.assertIn("no-corner (invalid results)", listed.stdout)
+
+    def test_openacc_through_gcc(self):
+        if not build.find_gcc():
+            self.skipTest("no GCC with an NVIDIA back end")
+        done = self.run_suite("--kernel", "jacobi", "--variant", "full")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("GCC OpenACC", done.stdout)
+
+    def test_list_and_usage(self):
+        self.assertIn("paper=512x1024x1024", self.run_suite("--list").stdout)
+        done = self.run_suite("--kernel", "jacoby")
+        self.assertEqual((done.returncode, done.stderr), (1, "run: there is no kernel 'jacoby'; see --list\n"))
+
+    def test_overhead(self):
+        if not shutil.which("hyperfine"):
+            self.skipTest("no hyperfine")
+        done = tool("overhead", "--kernel", "vecadd", "--rounds", 2, "--work", self.folder, "--json", self.folder / "o.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| vecadd |", done.stdout)
+        numbers = json.loads((self.folder / "o.json").read_text())["modules"]["vecadd"]
+        self.assertEqual(len(numbers["ratios"]), 2)
+        self.assertGreater(numbers["bare_kib"], 0)
+
+
+def missing():
+    """Why these tests cannot run here, or None."""
+    if not pathlib.Path(os.environ["PTXASW"]).exists():
+        return "ptxasw is not built"
+    try:
+        build.find_toolkit_program("nvcc")
+    except build.BuildError as error:
+        return str(error)
+    return None
+
+
+if missing():
+    print(f"skipped: {missing()}")
+    sys.exit(common.SKIPPED)
+common.main()

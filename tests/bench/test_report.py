@@ -1,0 +1,185 @@
+"""The report: counts, counters, tables, page and figures, from results made up here."""
+
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import common
+from bench import build, counters, counts, text
+
+
+def facts(loads, shuffles, copies=0, delta=1.5, **more):
+    return {"loads": loads, "shuffles": shuffles, "copies": copies, "mean_delta": delta, "analysis_ms": 2.0, **more}
+
+
+def variant(name, median, **more):
+    return {
+        "name": name,
+        "registers": 24,
+        "occupancy": 0.75,
+        "median_ms": median,
+        "first_quartile_ms": median * 0.99,
+        "third_quartile_ms": median * 1.02,
+        "speedup": 4.0 / median,
+        "compulsory_gigabytes_per_second": 2000.0,
+        "samples_ms": [median],
+        **more,
+    }
+
+
+def results():
+    """One kernel with a published row, one whose `full` came out like the original."""
+    published = {"loads": 9, "covered": 6, "delta": 1.5, "analysis": 4.119}
+    return {
+        "date": "2026-01-01T00:00:00Z",
+        "complete": True,
+        "device": {"name": "Fake GPU", "driver_version": 13000},
+        "target": "sm_90",
+        "size": "paper",
+        "launches": 20,
+        "copy_gigabytes_per_second": 4000.0,
+        "static": {
+            "versions": {"nvcc": "13.0", "ptxasw": "ptxasw 0.1"},
+            "kernels": {
+                "jacobi": {
+                    "group": "kernelgen",
+                    "entry": "jacobi",
+                    "published": published,
+                    "expect": None,
+                    "variants": {"original": {}, "full": facts(9, 6)},
+                    "gcc": facts(0, 0, delta=None, generic_loads=14),
+                },
+                "vecadd": {
+                    "group": "kernelgen",
+                    "entry": "vecadd",
+                    "published": {"loads": 2, "covered": 0, "analysis": 3.281},
+                    "expect": None,
+                    "variants": {"original": {}, "full": facts(2, 0, delta=None, same_as="original")},
+                },
+            },
+        },
+        "cases": [
+            {
+                "kernel": "jacobi",
+                "block": [512, 1],
+                "variants": [
+                    variant("original", 4.0, reference_error=1e-7),
+                    variant("full", 5.0, words_different_from_original=0),
+                ],
+            },
+            {"kernel": "vecadd", "block": [512, 1], "variants": [variant("original", 4.0)]},
+        ],
+    }
+
+
+NCU = """==PROF== Connected to process 1
+"ID","Kernel Name","smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",\
+"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__inst_executed.sum"
+"","","","","inst"
+"0","jacobi(int, int)","3.0","1.0","1,234,567"
+"1","vecadd","1.0","0",""
+"""
+
+
+class Counts(unittest.TestCase):
+    def test_what_differs_is_said(self):
+        wanted = {"loads": 9, "covered": 6, "delta": 1.5}
+        self.assertEqual(counts.differences(wanted, facts(9, 6)), [])
+        self.assertEqual(counts.differences(wanted, facts(9, 5, 1)), [])
+        self.assertEqual(counts.differences(wanted, facts(9, 5)), ["covered 5, expected 6"])
+        self.assertEqual(counts.differences(wanted, facts(8, 6, delta=1.0)), ["loads 8, expected 9", "delta 1.00, expected 1.5"])
+
+    def test_a_row_is_never_made_of_published_numbers(self):
+        static = results()["static"]["kernels"]
+        static["jacobi"]["variants"] = {"original": {}}
+        (row,) = [row for row in counts.rows(static, "kernelgen") if row[0] == "jacobi"]
+        self.assertEqual((row[1], row[2]), ("-", "6/9"))
+        self.assertIn("not built", row[-1])
+
+    def test_summary_adds_up_modules(self):
+        kernel = {
+            "loads": 9, "shuffles": 3, "copies": 1, "mean_delta": 1.5, "z3_contexts": 0, "flows": 2,
+            "milliseconds": {"emulate": 1.0, "detect": 0.5}, "kept": [{"reason": "no-source"}, {"reason": "no-source"}],
+        }  # fmt: skip
+        module = {"parse_milliseconds": 0.25, "kernels": [kernel]}
+        self.assertEqual(build.summary(module)["analysis_ms"], 1.75)
+        both = build.summary({"modules": [module, module]})
+        self.assertEqual((both["loads"], both["shuffles"], both["copies"], both["mean_delta"]), (18, 6, 2, 1.5))
+        self.assertEqual(both["kept"], {"no-source": 4})
+
+
+class Text(unittest.TestCase):
+    def test_tables(self):
+        self.assertEqual(text.markdown(["a", "b"], [["x", "1"]]), "| a | b |\n|---|---:|\n| x | 1 |")
+        self.assertEqual(text.aligned(["a", "b"], [["long", "1"]]).splitlines()[2], "long  1")
+
+    def test_times(self):
+        self.assertEqual((text.seconds(None), text.seconds(0.00175), text.seconds(4.119)), ("-", "1.75 ms", "4.119 s"))
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "run.json").write_text(json.dumps(results()))
+        (self.folder / "ncu").mkdir()
+        for name in ("original", "full"):
+            (self.folder / "ncu" / f"{name}.csv").write_text(NCU)
+
+    def report(self, *arguments):
+        command = [sys.executable, "-B", common.BENCH / "report", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=self.folder)
+
+    def test_counters(self):
+        folder = counters.read_folder(self.folder / "ncu")
+        self.assertEqual(set(folder), {"original", "full"})
+        jacobi = folder["full"]["jacobi"]
+        self.assertEqual(jacobi["smsp__inst_executed.sum"], 1234567)
+        self.assertEqual(counters.stalls(jacobi), {"long_scoreboard": 0.75, "wait": 0.25})
+
+    def test_page(self):
+        done = self.report("run.json", "--ncu", "ncu", "--no-plots")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (self.folder / "run.md").read_text()
+        self.assertIn("| jacobi | 6/9 | 6/9 |", page)
+        self.assertIn("| jacobi | 512x1 | 4 ms | 3.96 to 4.08 | 50 % | 0.800 |", page)
+        self.assertIn("| vecadd | 512x1 | 4 ms | 3.96 to 4.08 | 50 % | 1.000 = |", page)
+        self.assertIn("| jacobi | 6/9 | 0/0 | 14 |", page)
+        self.assertIn("1 runs did and 0 did not", page)
+        self.assertIn("| jacobi | full | 1.235e+06 |", page)
+
+    def test_failures_are_on_the_page(self):
+        broken = results()
+        broken["complete"] = False
+        broken["cases"][0]["variants"][1]["words_different_from_original"] = 7
+        broken["cases"][1]["variants"][0] = {"name": "original", "error": "cuModuleLoadData: no"}
+        (self.folder / "run.json").write_text(json.dumps(broken))
+        self.assertEqual(self.report("run.json", "--no-plots").returncode, 0)
+        page = (self.folder / "run.md").read_text()
+        self.assertIn("interrupted", page)
+        self.assertIn("jacobi full 512x1: 7 words differ", page)
+        self.assertIn("vecadd original 512x1: cuModuleLoadData: no", page)
+
+    def test_figures(self):
+        if importlib.util.find_spec("matplotlib") is None:
+            self.skipTest("no matplotlib")
+        done = self.report("run.json", "--ncu", "ncu", "--out", "figures")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = {path.name for path in (self.folder / "figures").iterdir()}
+        self.assertEqual(made, {"figure2.svg", "figure2.png", "figure3.svg", "figure3.png", "run.md"})
+        self.assertIn("![figure2](figure2.svg)", (self.folder / "figures" / "run.md").read_text())
+
+    def test_what_is_no_result_is_refused(self):
+        (self.folder / "other.json").write_text("{}")
+        for name in ("other.json", "absent.json"):
+            done = self.report(name, "--no-plots")
+            self.assertEqual(done.returncode, 1)
+            self.assertTrue(done.stderr.startswith("report: "), done.stderr)
+
+
+common.main()
