@@ -1,6 +1,7 @@
 #include "wrapper/files.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -95,7 +96,24 @@ std::optional<std::string> read_regular_file(const std::string &path) {
   return read_descriptor(in.number());
 }
 
+/// A limit on file sizes (ulimit -f) is to be an error of the write, not the end of the process.
+class WithoutSizeSignal {
+public:
+  WithoutSizeSignal() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGXFSZ, &ignore, &before_);
+  }
+  ~WithoutSizeSignal() { ::sigaction(SIGXFSZ, &before_, nullptr); }
+  WithoutSizeSignal(const WithoutSizeSignal &) = delete;
+  WithoutSizeSignal &operator=(const WithoutSizeSignal &) = delete;
+
+private:
+  struct sigaction before_ {};
+};
+
 bool write_all(int descriptor, std::string_view bytes) {
+  const WithoutSizeSignal guard;
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR)

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test. What needs a CUDA toolkit or another
+# compiler that is not there is reported as skipped. Arguments go to ctest.
+set -euo pipefail
+cd "$(dirname "$0")"
+. ./.ci/setup.sh
+
+install_packages
+build
+ctest --test-dir build --output-on-failure -j "$(jobs_at_once)" "$@"

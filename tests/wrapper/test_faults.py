@@ -1,0 +1,140 @@
+"""Whatever goes wrong in ptxasw or around it, the build gets what the real ptxas makes, and
+nothing is left lying about."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from support import JACOBI, PTXASW, Scratch, link_as_ptxas, main, need_cuda, run
+
+REAL = need_cuda() / "bin/ptxas"
+
+
+class Faults(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.write("in.ptx", JACOBI.read_text())
+        self.ptxas = link_as_ptxas(self.dir / "bin")
+        self.env = dict(os.environ, PTXASW_REAL=str(REAL), PTXASW_SHUFFLE="always",
+                        PTXASW_LOG=str(self.dir / "log"))
+        run([REAL, "-arch=sm_90", "in.ptx", "-o", "plain"])
+        self.plain = (self.dir / "plain").read_bytes()
+
+    def assemble(self, output="out", **options):
+        env = dict(self.env, **options.pop("env", {}))
+        return run([self.ptxas, "-arch=sm_90", "in.ptx", "-o", output], env=env, **options)
+
+    def last_outcome(self):
+        return (self.dir / "log").read_text().strip().split("\n")[-1].split("\t")[2]
+
+    def test_every_injected_fault_gives_the_plain_result(self):
+        for fault, outcome in (("parse", "not-ptx"), ("throw", "failed"), ("memory", "failed"),
+                               ("abort", "crashed"), ("crash", "crashed"),
+                               ("overflow", "crashed"), ("reject", "rejected")):
+            with self.subTest(fault=fault):
+                result = self.assemble(env={"PTXASW_INJECT_FAULT": fault})
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+                self.assertEqual((self.dir / "out").read_bytes(), self.plain)
+                self.assertEqual(self.last_outcome(), outcome)
+                (self.dir / "out").unlink()
+
+    def test_without_a_fault_the_result_is_another(self):
+        self.assertEqual(self.assemble().returncode, 0)
+        self.assertNotEqual((self.dir / "out").read_bytes(), self.plain)
+        self.assertEqual(self.last_outcome(), "rewritten")
+
+    def test_status_tells_the_last_run(self):
+        self.assemble(env={"PTXASW_INJECT_FAULT": "throw"})
+        result = run([PTXASW, "status", "--last"], env=self.env)
+        self.assertIn("failed\tin.ptx\tinjected fault", result.stdout)
+
+    def test_a_rewrite_that_is_rejected_is_not_in_the_report(self):
+        self.assemble(env={"PTXASW_INJECT_FAULT": "reject", "PTXASW_REPORT": "r.json"})
+        report = json.loads((self.dir / "r.json").read_text())
+        self.assertEqual(sum(kernel["shuffles"] for kernel in report["kernels"]), 0)
+        self.assertEqual(sum(len(kernel["rewrites"]) for kernel in report["kernels"]), 0)
+
+    def test_killed_at_any_moment(self):
+        before = set(os.listdir(self.dir)) | {"log", "out"}
+        tmp = self.dir / "tmp"
+        tmp.mkdir()
+        before.add("tmp")
+        for number, sent in enumerate([signal.SIGKILL, signal.SIGTERM, signal.SIGINT] * 10):
+            child = subprocess.Popen([str(self.ptxas), "-arch=sm_90", "in.ptx", "-o", "out"],
+                                     env=dict(self.env, TMPDIR=str(tmp)))
+            time.sleep(0.0007 * number)
+            child.send_signal(sent)
+            child.wait()
+        time.sleep(0.3)
+        self.assertEqual(set(os.listdir(self.dir)) - before, set())
+        self.assertEqual(os.listdir(tmp), [])
+        # Nobody writes to the output after we are gone, and the next run is undisturbed.
+        self.assertEqual(self.assemble().returncode, 0)
+
+    def test_no_place_for_temporary_files(self):
+        nowhere = {"TMPDIR": "/nonexistent"}
+        self.assertEqual(self.assemble(env=nowhere).returncode, 0)
+        self.assertEqual(self.last_outcome(), "rewritten")
+        self.assertEqual(self.assemble(env={"TMPDIR": "/proc"}).returncode, 0)
+        env = {name: value for name, value in self.env.items() if name != "TMPDIR"}
+        self.assertEqual(run([self.ptxas, "-arch=sm_90", "in.ptx", "-o", "out"], env=env).returncode,
+                         0)
+
+    def test_full_disk(self):
+        wanted = run([REAL, "-arch=sm_90", "in.ptx", "-o", "/dev/full"])
+        result = self.assemble(output="/dev/full")
+        self.assertEqual((result.returncode, result.stderr), (wanted.returncode, wanted.stderr))
+        result = self.assemble(env={"PTXASW_REPORT": "/dev/full", "PTXASW_LOG": "/dev/full"})
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("warning: cannot write `/dev/full`", result.stderr)
+
+    def test_little_memory(self):
+        limit = 1 << 30
+        result = self.assemble(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS,
+                                                                     (limit, limit)))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_no_file_may_grow(self):
+        # In bytes: too small for the rewritten text and for the output as well.
+        limit = 1000
+
+        def small():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        wanted = run([REAL, "-arch=sm_90", "in.ptx", "-o", "plain"], preexec_fn=small)
+        result = self.assemble(preexec_fn=small)
+        self.assertEqual((result.returncode, result.stderr), (wanted.returncode, wanted.stderr))
+
+    def test_ten_at_once_in_one_directory(self):
+        self.assemble("one")
+        wanted = (self.dir / "one").read_bytes()
+        with ThreadPoolExecutor(10) as pool:
+            results = list(pool.map(lambda n: self.assemble(f"out{n}"), range(10)))
+        for number, result in enumerate(results):
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual((self.dir / f"out{number}").read_bytes(), wanted)
+
+    def test_the_same_bytes_every_time(self):
+        self.assemble("one")
+        self.assemble("two", env={"LANG": "C", "TMPDIR": str(self.dir)})
+        self.assertEqual((self.dir / "one").read_bytes(), (self.dir / "two").read_bytes())
+
+    def test_output_over_input(self):
+        self.assemble("wanted")
+        self.assertEqual(self.assemble("in.ptx").returncode, 0)
+        self.assertEqual((self.dir / "in.ptx").read_bytes(), (self.dir / "wanted").read_bytes())
+
+    def test_a_failed_run_leaves_an_old_output_alone(self):
+        self.write("out", "older")
+        self.write("in.ptx", JACOBI.read_text().replace("add.f32", "add.f33"))
+        wanted = run([REAL, "-arch=sm_90", "in.ptx", "-o", "plain2"])
+        result = self.assemble()
+        self.assertEqual((result.returncode, result.stderr), (wanted.returncode, wanted.stderr))
+        self.assertEqual((self.dir / "out").read_text(), "older")
+
+
+if __name__ == "__main__":
+    main()
