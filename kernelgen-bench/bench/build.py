@@ -11,6 +11,10 @@ import tempfile
 
 from .table import FOLDER
 
+# What nvcc made of the sources, for machines without a CUDA toolkit; all of this target.
+BUNDLED = FOLDER / "ptx"
+BUNDLED_TARGET = "sm_90"
+
 # GCC's OpenACC back end wants the loops of a kernel in PTX of at least this target.
 GCC_TARGET = "sm_75"
 
@@ -29,33 +33,39 @@ def run_tool(command):
 
 
 def find_toolkit_program(name):
-    """A program of the CUDA toolkit: from PATH, then $CUDA_HOME, then the usual place."""
+    """A program of the CUDA toolkit, from PATH, then $CUDA_HOME, then the usual place; or None."""
     places = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     found = shutil.which(name)
     for place in places:
         candidate = place and pathlib.Path(place) / "bin" / name
         if not found and candidate and candidate.exists():
             found = str(candidate)
-    if not found:
-        raise BuildError(f"no {name}: put a CUDA toolkit on PATH or name it in CUDA_HOME")
     return found
 
 
 class Builder:
-    """Builds for one target into one folder."""
+    """Builds for one target into one folder. Where there is no nvcc, or with `bundled`, it takes the
+    bundled PTX and makes no cubins: counts can be had without a toolkit, timings cannot."""
 
-    def __init__(self, work, target, ptxasw):
+    def __init__(self, work, target, ptxasw, bundled=False):
         self.work = pathlib.Path(work)
         self.target = target
-        self.nvcc = find_toolkit_program("nvcc")
-        self.ptxas = find_toolkit_program("ptxas")
+        self.nvcc = None if bundled else find_toolkit_program("nvcc")
+        self.ptxas = find_toolkit_program("ptxas") if self.nvcc else None
         self.ptxasw = str(ptxasw)
         if not pathlib.Path(self.ptxasw).exists():
             raise BuildError(f"no {self.ptxasw}: build the project first, or name the program with --ptxasw")
+        if self.nvcc and not self.ptxas:
+            raise BuildError(f"there is {self.nvcc} but no ptxas")
+        if not self.nvcc and target != BUNDLED_TARGET:
+            raise BuildError(f"without nvcc there is PTX for {BUNDLED_TARGET} only")
         self.work.mkdir(parents=True, exist_ok=True)
 
     def ptx(self, source, output):
-        run_tool([self.nvcc, "-ptx", f"-arch={self.target}", source, "-o", output])
+        if self.nvcc:
+            run_tool([self.nvcc, "-ptx", f"-arch={self.target}", source, "-o", output])
+        else:
+            shutil.copyfile(BUNDLED / f"{source.stem}.ptx", output)
 
     def cubin(self, ptx, output):
         """Assembles; returns what ptxas says of registers and spills."""
@@ -88,6 +98,8 @@ class Builder:
             same = next((name for name, earlier in texts.items() if earlier == text), None)
             if same:
                 fact = {**facts[same], **fact, "same_as": same}
+            elif not self.ptxas:
+                texts[variant.name] = text
             else:
                 cubin = f"{kernel.name}.{variant.name}.cubin"
                 fact |= self.cubin(ptx, self.work / cubin)
@@ -98,6 +110,8 @@ class Builder:
 
     def tools(self):
         """The runner's own device functions."""
+        if not self.nvcc:
+            return
         run_tool(
             [self.nvcc, "-cubin", "-std=c++17", f"-arch={self.target}", FOLDER / "runner" / "tools.cu", "-o", self.work / "tools.cubin"]
         )
@@ -120,7 +134,8 @@ class Builder:
 
     def versions(self):
         """What the tools call themselves."""
-        nvcc = re.search(r"release [\d.]+, V([\d.]+)", run_tool([self.nvcc, "--version"]))
+        text = run_tool([self.nvcc, "--version"]) if self.nvcc else (BUNDLED / "jacobi.ptx").read_text()
+        nvcc = re.search(r"release [\d.]+, V([\d.]+)", text)
         ptxasw = run_tool([self.ptxasw, "--version"]).strip().splitlines()
         return {"nvcc": nvcc[1] if nvcc else None, "ptxasw": ptxasw[0] if ptxasw else None}
 

@@ -42,8 +42,9 @@ def read_file(path):
 
 
 def read_folder(folder):
-    """{variant: {kernel entry: {metric: number}}} of all files of a folder."""
-    return {path.stem: read_file(path) for path in sorted(pathlib.Path(folder).glob("*.csv"))}
+    """{variant: {kernel entry: {metric: number}}} of all files of a folder, the original first."""
+    paths = sorted(pathlib.Path(folder).glob("*.csv"), key=lambda path: (path.stem != "original", path.stem))
+    return {path.stem: read_file(path) for path in paths}
 
 
 def stalls(metrics):

@@ -3,7 +3,7 @@
 from . import text
 from .table import GROUPS
 
-HEADER = ["kernel", "covered/loads", "published", "no-alias", "delta", "published", "analysis", "published", ""]
+HEADER = ["kernel", "covered/loads", "published", "no alias", "delta", "published", "analysis", "published", "remark"]
 
 
 def fraction(covered, loads):

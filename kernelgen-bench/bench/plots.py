@@ -23,49 +23,66 @@ def save(figure, folder, name):
 
 
 def speedups(panels, variants, title, folder, name="figure2"):
-    """Bars of speed-up and lines of occupancy, a panel a block shape.
+    """Bars of speed-up under lines of occupancy, a panel a block shape.
 
-    panels: {panel title: {kernel: {variant: (speed-up, low, high, occupancy)}}}
+    panels: {panel title: {kernel: {variant: (speed-up, low, high, occupancy)}}}; the speed-up of the
+    original is None, it has a line but no bar.
     """
     kernels = max((len(panel) for panel in panels.values()), default=1)
     figure, axes = plt.subplots(
-        len(panels), 1, figsize=(max(6, 1.2 + 0.62 * kernels), 3.4 * len(panels)), squeeze=False, layout="constrained"
+        2 * len(panels),
+        1,
+        figsize=(max(6, 1.2 + 0.62 * kernels), 4.2 * len(panels)),
+        height_ratios=[1, 3] * len(panels),
+        squeeze=False,
+        layout="constrained",
     )
-    for axis, (panel_title, panel) in zip(axes[:, 0], panels.items()):
-        width = 0.8 / max(1, len(variants))
-        occupancy_axis = axis.twinx()
-        for n, variant in enumerate(variants):
-            at = [k + (n - (len(variants) - 1) / 2) * width for k in range(len(panel))]
-            cells = [panel[kernel].get(variant) for kernel in panel]
-            bars = [(x, cell) for x, cell in zip(at, cells) if cell]
-            axis.bar(
-                [x for x, _ in bars],
-                [cell[0] for _, cell in bars],
-                width,
-                color=COLORS[n % 10],
-                label=variant,
-                yerr=[[cell[0] - cell[1] for _, cell in bars], [cell[2] - cell[0] for _, cell in bars]],
-                error_kw={"elinewidth": 0.6, "capsize": 1},
-            )
-            occupancy_axis.plot(
-                [k for k, cell in enumerate(cells) if cell],
-                [100 * cell[3] for cell in cells if cell],
-                color=COLORS[n % 10],
-                marker=".",
-                linewidth=0.8,
-                alpha=0.7,
-            )
-        axis.axhline(1, color="black", linewidth=0.7)
-        axis.set_xticks(range(len(panel)), list(panel), rotation=40, ha="right", rotation_mode="anchor")
-        axis.set_xlim(-0.6, len(panel) - 0.4)
-        axis.set_ylabel("speed-up over original")
-        axis.set_title(panel_title, fontsize="medium")
-        occupancy_axis.set_ylim(0, 105)
-        occupancy_axis.set_ylabel("occupancy % (lines)")
+    bars = [variant for variant in variants if variant != "original"]
+    colors = {variant: COLORS[n % 10] for n, variant in enumerate(bars)} | {"original": "black"}
+    for n, (panel_title, panel) in enumerate(panels.items()):
+        draw_occupancy(axes[2 * n, 0], panel, variants, colors)
+        axes[2 * n, 0].set_title(panel_title, fontsize="medium")
+        draw_bars(axes[2 * n + 1, 0], panel, bars, colors)
     figure.suptitle(title)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=max(1, len(labels)), frameon=False)
+    handles, labels = axes[1, 0].get_legend_handles_labels()
+    # Below the figure; saving grows the picture by what sticks out.
+    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=max(1, len(labels)), frameon=False)
     return save(figure, folder, name)
+
+
+def draw_occupancy(axis, panel, variants, colors):
+    for variant in variants:
+        cells = [panel[kernel].get(variant) for kernel in panel]
+        at = [k for k, cell in enumerate(cells) if cell]
+        style = {"marker": ".", "linewidth": 0.9, "alpha": 0.8}
+        axis.plot(at, [100 * cell[3] for cell in cells if cell], color=colors[variant], **style)
+    axis.set_ylim(0, 108)
+    axis.set_xlim(-0.6, len(panel) - 0.4)
+    axis.set_xticks(range(len(panel)), [""] * len(panel))
+    axis.set_ylabel("occupancy %", fontsize="small")
+
+
+def draw_bars(axis, panel, variants, colors):
+    width = 0.8 / max(1, len(variants))
+    for n, variant in enumerate(variants):
+        cells = [(k, panel[kernel].get(variant)) for k, kernel in enumerate(panel)]
+        drawn = [(k + (n - (len(variants) - 1) / 2) * width, cell) for k, cell in cells if cell]
+        low = [cell[0] - cell[1] for _, cell in drawn]
+        high = [cell[2] - cell[0] for _, cell in drawn]
+        axis.bar(
+            [x for x, _ in drawn],
+            [cell[0] for _, cell in drawn],
+            width,
+            color=colors[variant],
+            label=variant,
+            yerr=[low, high],
+            error_kw={"elinewidth": 0.6, "capsize": 1},
+        )
+    # The original has no bar but a line.
+    axis.axhline(1, color="black", linewidth=0.8, label="original")
+    axis.set_xticks(range(len(panel)), list(panel), rotation=40, ha="right", rotation_mode="anchor")
+    axis.set_xlim(-0.6, len(panel) - 0.4)
+    axis.set_ylabel("speed-up over original")
 
 
 def stall_bars(stalls, title, folder, name="figure3"):
@@ -106,5 +123,5 @@ def stall_bars(stalls, title, folder, name="figure3"):
     axis.set_ylabel("share of stalls in %")
     figure.suptitle(title)
     handles, names = axis.get_legend_handles_labels()
-    figure.legend(handles[::-1], names[::-1], loc="outside right center", frameon=False, fontsize="small")
+    figure.legend(handles[::-1], names[::-1], loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize="small")
     return save(figure, folder, name)

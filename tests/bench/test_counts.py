@@ -1,4 +1,4 @@
-"""With a CUDA toolkit: the whole path from CUDA source to counts, cubins, archive and overhead."""
+"""The whole path from CUDA source, or bundled PTX, to counts, cubins, archive and overhead."""
 
 import json
 import os
@@ -11,12 +11,15 @@ import tempfile
 import unittest
 
 import common
-from bench import build, counts
+from bench import build, counts, table
 
 
 def tool(name, *arguments):
     command = [sys.executable, "-B", common.BENCH / name, "--ptxasw", os.environ["PTXASW"], *arguments]
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+
+
+needs_toolkit = unittest.skipIf(build.find_toolkit_program("nvcc") is None, "no CUDA toolkit")
 
 
 class Counts(unittest.TestCase):
@@ -28,8 +31,9 @@ class Counts(unittest.TestCase):
     def run_suite(self, *arguments):
         return tool("run", "--no-gpu", "--runner", common.runner(), "--work", self.folder / "sm_90", *arguments)
 
-    def test_every_kernel_gives_the_numbers_of_the_table(self):
-        done = self.run_suite("--no-gcc", "--variant", "full", "--variant", "full-no-alias")
+    def check_counts(self, *arguments):
+        """Every kernel gives the numbers of the table, which are the published ones or say why not."""
+        done = self.run_suite("--no-gcc", "--variant", "full", "--variant", "full-no-alias", *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         kernels = json.loads((self.folder / "sm_90" / "manifest.json").read_text())["static"]["kernels"]
         self.assertGreaterEqual(len(kernels), 32)
@@ -44,6 +48,26 @@ class Counts(unittest.TestCase):
             found = counts.covered(kernels[name]["variants"]["full-no-alias"])
             self.assertEqual(found, kernels[name]["published"]["covered"], name)
 
+    def test_counts_in_bundled_ptx(self):
+        self.check_counts("--bundled")
+
+    @needs_toolkit
+    def test_counts_through_nvcc(self):
+        self.check_counts()
+
+    @needs_toolkit
+    def test_bundled_ptx_is_what_nvcc_makes(self):
+        """After a change to a source: nvcc -ptx -arch=sm_90 cuda/NAME.cu -o ptx/NAME.ptx"""
+        builder = build.Builder(self.folder, build.BUNDLED_TARGET, os.environ["PTXASW"])
+        bundled = build.Builder(self.folder, build.BUNDLED_TARGET, os.environ["PTXASW"], bundled=True)
+        if builder.versions()["nvcc"] != bundled.versions()["nvcc"]:
+            self.skipTest("another nvcc")
+        for kernel in table.Table().kernels:
+            builder.ptx(kernel.source, self.folder / "fresh.ptx")
+            same = (self.folder / "fresh.ptx").read_text() == (build.BUNDLED / f"{kernel.name}.ptx").read_text()
+            self.assertTrue(same, kernel.name)
+
+    @needs_toolkit
     def test_the_archive_has_all_that_a_gpu_machine_needs(self):
         done = self.run_suite("--no-gcc", "--kernel", "jacobi", "--kernel", "vecadd", "--archive", self.folder / "a.tar.gz")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -71,6 +95,7 @@ class Counts(unittest.TestCase):
         done = self.run_suite("--kernel", "jacoby")
         self.assertEqual((done.returncode, done.stderr), (1, "run: there is no kernel 'jacoby'; see --list\n"))
 
+    @needs_toolkit
     def test_overhead(self):
         if not shutil.which("hyperfine"):
             self.skipTest("no hyperfine")
@@ -82,18 +107,7 @@ class Counts(unittest.TestCase):
         self.assertGreater(numbers["bare_kib"], 0)
 
 
-def missing():
-    """Why these tests cannot run here, or None."""
-    if not pathlib.Path(os.environ["PTXASW"]).exists():
-        return "ptxasw is not built"
-    try:
-        build.find_toolkit_program("nvcc")
-    except build.BuildError as error:
-        return str(error)
-    return None
-
-
-if missing():
-    print(f"skipped: {missing()}")
+if not pathlib.Path(os.environ["PTXASW"]).exists():
+    print("skipped: ptxasw is not built")
     sys.exit(common.SKIPPED)
 common.main()
