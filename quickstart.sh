@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ./.ci/setup.sh
 
-install_packages
+install_packages "${packages[@]}"
 build
 
 out=build/quickstart

@@ -5,6 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ./.ci/setup.sh
 
-install_packages
+install_packages "${packages[@]}" "${test_packages[@]}"
 build
 ctest --test-dir build --output-on-failure -j "$(jobs_at_once)" "$@"

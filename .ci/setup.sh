@@ -5,11 +5,15 @@ packages=(g++ cmake ninja-build antlr4 ccache python3 clang-format clang-tidy hy
   libantlr4-runtime-dev libz3-dev libboost-dev doctest-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libtomlplusplus-dev libexpected-dev)
 
+# Callers of ptxas that the tests drive, beyond what the build needs.
+test_packages=(clang gcc-12-offload-nvptx make)
+
 say() { printf '== %s\n' "$*"; }
 
+# install_packages PACKAGE...: those that are missing.
 install_packages() {
   local missing=() package
-  for package in "${packages[@]}"; do
+  for package in "$@"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
       missing+=("$package")
   done

@@ -38,8 +38,12 @@ std::optional<int> rewrite_and_assemble(const Settings &settings, const std::str
     return std::nullopt;
   Module &module = modules->front();
   auto result = rewrite_module(module.original, module.name, settings.rewrite);
-  if (!result || !result->changed)
+  if (!result || !result->changed) {
+    append_log(settings.log,
+               log_line(result ? Outcome::nothing_found : Outcome::not_ptx, module.name,
+                        result ? "by the nvptx assembler" : result.error().message));
     return std::nullopt;
+  }
   module.rewritten = std::move(result->text);
   module.changed = true;
   module.report = std::move(result->report);

@@ -32,13 +32,16 @@ int run_command(const std::vector<std::string> &command) {
   const char *others = std::getenv("LD_PRELOAD");
   const std::string preload = others && *others ? interposer + ":" + others : interposer;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  // Through a shell, so that a command that is ptxas itself is started with us in between, too.
   std::vector<char *> argv;
+  for (const char *word : {"sh", "-c", "exec \"$@\"", "ptxasw run"})
+    argv.push_back(const_cast<char *>(word));
   for (const std::string &word : command)
     argv.push_back(const_cast<char *>(word.c_str()));
   argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
-  fmt::print(stderr, "ptxasw: error: cannot run `{}`: {}\n", command.front(), std::strerror(errno));
-  return errno == ENOENT ? 127 : 126; // as shells do
+  ::execv("/bin/sh", argv.data());
+  fmt::print(stderr, "ptxasw: error: cannot run /bin/sh: {}\n", std::strerror(errno));
+  return 126; // as shells do
 }
 
 } // namespace ptxasw
