@@ -69,11 +69,13 @@ SECTION      : '.section' ;
 // PTX before 3.0 carries debug data in lines of this form.
 DWARF_LINE   : '@@DWARF' ~[\r\n]* ;
 // Identifiers with their dotted tail: `ld.global.f32`, `%tid.x`, `mbarrier.test_wait.shared::cta.b64`.
-WORD         : [A-Za-z_$%] [A-Za-z0-9_$]* ('.' [A-Za-z0-9_$]+ ('::' [A-Za-z0-9_$]+)*)* ;
+WORD         : ([A-Za-z_$] | '%' [A-Za-z0-9_$]) [A-Za-z0-9_$]* ('.' [A-Za-z0-9_$]+ ('::' [A-Za-z0-9_$]+)*)* ;
 DOT_WORD     : '.' [A-Za-z0-9_$]+ ('::' [A-Za-z0-9_$]+)* ;
 // Integers in every base with suffix, decimal reals, and the hexadecimal reals 0f.. and 0d..
 NUMBER       : [0-9] [A-Za-z0-9_]* ('.' [0-9]* ([eE] [+-]? [0-9]+)?)? | [0-9]+ [eE] [+-] [0-9]+ ;
 STRING       : '"' ~["\r\n]* '"' ;
 WHITE_SPACE  : [ \t\r\n\f\u000B]+ -> skip ;
 LINE_COMMENT : '//' ~[\n]* -> skip ;
+// What the C preprocessor leaves: `# 33 "file.cu" 1`, anywhere.
+LINE_MARKER  : '#' [ \t]* 'line'? [ \t]* [0-9]+ [ \t]+ '"' ~["\r\n]* '"' ([ \t]+ [0-9]+)* -> skip ;
 BLOCK_COMMENT: '/*' .*? '*/' -> skip ;

@@ -72,6 +72,9 @@ char selector_code(std::string_view text) {
   return '?';
 }
 
+/// The scope of what is declared outside of functions.
+constexpr std::uint32_t module_scope = no_index;
+
 /// What a run of dot-words in a declaration says.
 struct DeclarationSpecifier {
   StateSpace space = StateSpace::generic;
@@ -87,7 +90,7 @@ Function &Builder::function() { return module_.functions.back(); }
 
 void Builder::statement(std::span<const Token> tokens) {
   const Token &first = tokens.front();
-  if (body_expected_ && !first.is('{'))
+  if (body_expected_ && !first.is('{') && first.kind != TokenKind::dot_word)
     body_expected_ = false; // it was a declaration
   switch (first.kind) {
   case TokenKind::version: {
@@ -167,8 +170,12 @@ void Builder::open_brace(const Token &token) {
     // Parameters hide module names; register parameters (PTX 1.x) are registers of the body.
     for (const auto *list : {&function().parameters, &function().return_parameters})
       for (const Variable &parameter : *list)
-        declare(parameter.name, {parameter.type, parameter.vector, 0, 0,
-                                 parameter.space == StateSpace::reg, no_register});
+        declare(parameter.name, {.type = parameter.type,
+                                 .vector = parameter.vector,
+                                 .is_register = parameter.space == StateSpace::reg});
+    for (const Variable &result : function().return_parameters)
+      if (result.space == StateSpace::reg)
+        function().return_registers.push_back(find_register(result.name));
   }
 }
 
@@ -189,56 +196,63 @@ void Builder::close_brace(const Token &token) {
     in_body_ = false;
     function().body.end = token.span.end;
     function().span.end = token.span.end;
-    range_members_.clear();
   }
   scope_ = scope.parent;
 }
 
 void Builder::declare(std::string_view name, Declaration declaration) {
-  declaration.scope = scope_;
+  declaration.scope = in_body_ ? scope_ : module_scope;
   const bool is_range = declaration.count > 0;
   auto &entries = (is_range ? visible_ranges_ : visible_)[name];
-  entries.push_back(declaration);
-  declared_.back().emplace_back(name, is_range);
+  entries.push_back(std::move(declaration));
+  if (in_body_)
+    declared_.back().emplace_back(name, is_range);
 }
 
-// An innermost declaration wins; of a range and a single name in one scope, the single name.
-RegisterId Builder::find_register(std::string_view name) {
-  Declaration *single = nullptr;
+// Ranges as ptxas reads them: all trailing digits of a name are the index, so `%r1<5>` never
+// declares %r12, and %r01 is %r1. The innermost declaration that has the index wins.
+Builder::Declaration *Builder::find_declaration(std::string_view name, std::uint32_t &index) {
+  Declaration *found = nullptr;
   if (const auto entry = visible_.find(name); entry != visible_.end())
-    single = &entry->second.back();
-  Declaration *range = nullptr;
-  if (const std::size_t last = name.find_last_not_of("0123456789"); last + 1 < name.size()) {
-    std::size_t digits = last + 1; // npos + 1 is 0
-    // `%r1<5>` declares %r10 .. %r14: every split between prefix and number is tried.
-    for (; digits < name.size() && !range; ++digits) {
-      const auto entry = visible_ranges_.find(name.substr(0, digits));
-      if (entry == visible_ranges_.end() || (name[digits] == '0' && digits + 1 < name.size()))
-        continue;
-      std::uint64_t index = 0;
-      const auto [end, error] =
-          std::from_chars(name.data() + digits, name.data() + name.size(), index);
-      if (error == std::errc{} && index < entry->second.back().count)
-        range = &entry->second.back();
+    found = &entry->second.back();
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1; // npos + 1 is 0
+  if (digits == name.size() || digits == 0)
+    return found;
+  const auto ranges = visible_ranges_.find(name.substr(0, digits));
+  if (ranges == visible_ranges_.end())
+    return found;
+  const auto [end, error] = std::from_chars(name.data() + digits, name.data() + name.size(), index);
+  if (error != std::errc{})
+    return found;
+  for (auto range = ranges->second.rbegin(); range != ranges->second.rend(); ++range)
+    if (index < range->count) {
+      const bool inner = !found || found->scope == module_scope ||
+                         (range->scope != module_scope && range->scope > found->scope);
+      return inner ? &*range : found;
     }
-  }
-  if (range && (!single || range->scope > single->scope)) {
-    auto &members = range_members_[name];
-    for (const auto &[scope, id] : members)
-      if (scope == range->scope)
-        return id;
-    const auto id = static_cast<RegisterId>(function().registers.size());
-    function().registers.push_back({name, range->type, range->vector});
-    members.emplace_back(range->scope, id);
-    return id;
-  }
-  if (!single || !single->is_register)
+  return found;
+}
+
+RegisterId Builder::new_register(std::string_view name, const Declaration &declaration) {
+  function().registers.push_back({name, declaration.type, declaration.vector});
+  return static_cast<RegisterId>(function().registers.size() - 1);
+}
+
+RegisterId Builder::find_register(std::string_view name) {
+  std::uint32_t index = 0;
+  Declaration *declaration = find_declaration(name, index);
+  if (!declaration || !declaration->is_register)
     return no_register;
-  if (single->id == no_register) {
-    single->id = static_cast<RegisterId>(function().registers.size());
-    function().registers.push_back({name, single->type, single->vector});
-  }
-  return single->id;
+  // A register of module scope (PTX before 3.0) may be changed by any function that is called:
+  // every mention is a register of its own, of which nothing is known.
+  if (declaration->scope == module_scope)
+    return new_register(name, *declaration);
+  RegisterId &id = declaration->count > 0
+                       ? declaration->members.try_emplace(index, no_register).first->second
+                       : declaration->id;
+  if (id == no_register)
+    id = new_register(name, *declaration);
+  return id;
 }
 
 void Builder::location(std::span<const Token> tokens) {
@@ -270,6 +284,11 @@ void Builder::directive(std::span<const Token> tokens) {
     return;
   }
   const std::string_view name = text(tokens[0]);
+  if (body_expected_ && (!terminated || name == ".pragma")) {
+    performance_directives(tokens, 0); // a header goes on after the ';' of its first .pragma
+    return;
+  }
+  body_expected_ = false;
   if (!terminated)
     throw SyntaxError{tokens.back().span.end, fmt::format("expected ';' after {}", name)};
   if (name == ".pragma") {
@@ -289,7 +308,7 @@ void Builder::directive(std::span<const Token> tokens) {
 void Builder::target_list(std::span<const Token> tokens) {
   if (!in_body_)
     return;
-  TargetList list{last_label_, {}};
+  TargetList list{last_label_, scope_, {}};
   for (const Token &token : tokens)
     if (token.kind == TokenKind::word)
       list.targets.push_back(text(token));
@@ -395,14 +414,12 @@ void Builder::declaration(std::span<const Token> tokens) {
       if (position > begin)
         variable.initializer = span_of(tokens.subspan(begin, position - begin));
     }
-    if (in_body_) {
-      if (range > 0 || !is_register || !variable.is_array)
-        declare(name, {specifier.type, specifier.vector, range, 0, is_register, no_register});
-      if (!is_register)
-        function().variables.push_back(variable);
-    } else if (!is_register) {
-      module_.variables.push_back(variable);
-    }
+    declare(name, {.type = specifier.type,
+                   .vector = specifier.vector,
+                   .count = range,
+                   .is_register = is_register});
+    if (!is_register)
+      (in_body_ ? function().variables : module_.variables).push_back(variable);
     if (position < tokens.size() && tokens[position].is(','))
       ++position;
     else if (position < tokens.size() && !tokens[position].is(';'))
@@ -560,12 +577,13 @@ void Builder::parse_operands(std::span<const Token> tokens, std::vector<Operand>
                              Instruction &user) {
   for (const auto part : split(tokens)) {
     if (part.empty())
-      throw SyntaxError{tokens.front().span.begin, "an operand is missing"};
+      // An instruction's tokens go on with a ',' or ';' or bracket where the operand should be.
+      throw SyntaxError{part.data()->span.begin, "an operand is missing"};
     out.push_back(parse_operand(part, user));
   }
 }
 
-Operand Builder::name_operand(const Token &token) {
+Operand Builder::name_operand(const Token &token, Instruction &user) {
   Operand operand;
   operand.span = token.span;
   const std::string_view name = text(token);
@@ -579,7 +597,10 @@ Operand Builder::name_operand(const Token &token) {
     operand.kind = Operand::Kind::reg;
     if (dot != std::string_view::npos)
       operand.selector = selector_code(name.substr(dot + 1));
-  } else if (name[0] == '%' || name == "WARP_SZ") {
+    if (operand.selector == '?') // `.b3210` of the video instructions
+      user.well_formed = false;
+  } else if (std::uint32_t index;
+             (name[0] == '%' && !find_declaration(name, index)) || name == "WARP_SZ") {
     operand.kind = Operand::Kind::special;
   } else {
     operand.kind = Operand::Kind::symbol;
@@ -587,7 +608,7 @@ Operand Builder::name_operand(const Token &token) {
   return operand;
 }
 
-Operand Builder::parse_address(std::span<const Token> inside) {
+Operand Builder::parse_address(std::span<const Token> inside, Instruction &user) {
   Operand operand;
   operand.kind = Operand::Kind::address;
   operand.span = span_of(inside);
@@ -602,7 +623,7 @@ Operand Builder::parse_address(std::span<const Token> inside) {
         return Operand{};
       operand.value = *offset;
     }
-    store_children(operand, {name_operand(first)});
+    store_children(operand, {name_operand(first, user)});
     return operand;
   }
   if (const auto value = constant_expression(module_.text(), inside)) {
@@ -623,7 +644,7 @@ Operand Builder::parse_operand(std::span<const Token> tokens, Instruction &user)
   const Token &first = tokens.front();
   if (tokens.size() == 1) {
     if (first.kind == TokenKind::word)
-      return name_operand(first);
+      return name_operand(first, user);
     if (first.kind == TokenKind::number) {
       const auto number = number_value(text(first));
       if (!number)
@@ -637,13 +658,25 @@ Operand Builder::parse_operand(std::span<const Token> tokens, Instruction &user)
   const bool bracketed =
       (first.is('[') || first.is('{') || first.is('(')) && closing(tokens, 0) == tokens.size() - 1;
   if (bracketed && first.is('[') && tokens.size() > 2) {
-    Operand address = parse_address(tokens.subspan(1, tokens.size() - 2));
+    Operand address = parse_address(tokens.subspan(1, tokens.size() - 2), user);
     if (address.kind == Kind::address) {
       address.span = operand.span;
       return address;
     }
+    // `[tensor, {x, y}]`: it only reads registers, but it is no address of the simple form.
+    if (tokens[2].is(',')) {
+      store_registers(operand, tokens, user);
+      return operand;
+    }
   } else if (bracketed && first.is('{')) {
     operand.kind = Kind::vector;
+    std::vector<Operand> children;
+    parse_operands(tokens.subspan(1, tokens.size() - 2), children, user);
+    store_children(operand, children);
+    return operand;
+  }
+  if (bracketed && first.is('(') && module_.opcode(user).base == "call") {
+    operand.kind = Kind::group;
     std::vector<Operand> children;
     parse_operands(tokens.subspan(1, tokens.size() - 2), children, user);
     store_children(operand, children);
@@ -654,15 +687,8 @@ Operand Builder::parse_operand(std::span<const Token> tokens, Instruction &user)
     operand.value = *value;
     return operand;
   }
-  if (bracketed && first.is('(')) {
-    operand.kind = Kind::group;
-    std::vector<Operand> children;
-    parse_operands(tokens.subspan(1, tokens.size() - 2), children, user);
-    store_children(operand, children);
-    return operand;
-  }
   if (first.is('!') && tokens.size() == 2 && tokens[1].kind == TokenKind::word) {
-    operand = name_operand(tokens[1]);
+    operand = name_operand(tokens[1], user);
     operand.negated = true;
     operand.span.begin = first.span.begin;
     return operand;
@@ -678,16 +704,18 @@ Operand Builder::parse_operand(std::span<const Token> tokens, Instruction &user)
       return operand;
     }
   }
-  if (tokens.size() == 3 && tokens[1].is('|')) {
+  // `d|p` and `{a, b}|p`.
+  if (tokens.size() >= 3 && tokens[tokens.size() - 2].is('|') &&
+      (tokens.size() == 3 || (first.is('{') && closing(tokens, 0) == tokens.size() - 3))) {
     operand.kind = Kind::pair;
-    store_children(operand,
-                   {parse_operand(tokens.first(1), user), parse_operand(tokens.last(1), user)});
+    const Operand left = parse_operand(tokens.first(tokens.size() - 2), user);
+    store_children(operand, {left, parse_operand(tokens.last(1), user)});
     return operand;
   }
   if (first.kind == TokenKind::word && tokens.size() > 2 &&
       (tokens[1].is('+') || tokens[1].is('-')))
     if (const auto offset = constant_expression(module_.text(), tokens.subspan(1))) {
-      Operand name = name_operand(first);
+      Operand name = name_operand(first, user);
       if (name.kind == Kind::symbol) {
         name.value = *offset;
         name.span = operand.span;
@@ -695,15 +723,19 @@ Operand Builder::parse_operand(std::span<const Token> tokens, Instruction &user)
       }
     }
   // Anything else is opaque, but the registers in it are known.
+  store_registers(operand, tokens, user);
+  user.well_formed = false;
+  return operand;
+}
+
+void Builder::store_registers(Operand &operand, std::span<const Token> tokens, Instruction &user) {
   std::vector<Operand> children;
   for (const Token &token : tokens)
     if (token.kind == TokenKind::word)
-      if (Operand name = name_operand(token); name.kind == Kind::reg)
+      if (Operand name = name_operand(token, user); name.kind == Operand::Kind::reg)
         children.push_back(name);
-  operand.kind = Kind::other;
+  operand.kind = Operand::Kind::other;
   store_children(operand, children);
-  user.well_formed = false;
-  return operand;
 }
 
 } // namespace ptxasw

@@ -32,6 +32,8 @@ private:
     std::uint32_t scope = 0;
     bool is_register = true;     ///< false: a variable that hides outer registers
     RegisterId id = no_register; ///< of a single register
+    /// Registers of a range met so far, by index.
+    std::unordered_map<std::uint32_t, RegisterId> members;
   };
   struct Cursor;
 
@@ -50,12 +52,15 @@ private:
 
   void parse_operands(std::span<const Token> tokens, std::vector<Operand> &out, Instruction &user);
   Operand parse_operand(std::span<const Token> tokens, Instruction &user);
-  Operand parse_address(std::span<const Token> inside);
-  Operand name_operand(const Token &token);
+  Operand parse_address(std::span<const Token> inside, Instruction &user);
+  Operand name_operand(const Token &token, Instruction &user);
+  void store_registers(Operand &operand, std::span<const Token> tokens, Instruction &user);
   void store_children(Operand &operand, const std::vector<Operand> &children);
   std::uint32_t intern_opcode(std::span<const Token> tokens);
 
+  Declaration *find_declaration(std::string_view name, std::uint32_t &index);
   RegisterId find_register(std::string_view name);
+  RegisterId new_register(std::string_view name, const Declaration &declaration);
   void declare(std::string_view name, Declaration declaration);
   Function &function();
 
@@ -71,9 +76,6 @@ private:
   std::unordered_map<std::string_view, std::vector<Declaration>> visible_ranges_;
   /// What each open scope declared, to be undone when it closes.
   std::vector<std::vector<std::pair<std::string_view, bool>>> declared_;
-  /// Members of ranges already met: name to declaring scopes and registers.
-  std::unordered_map<std::string_view, std::vector<std::pair<std::uint32_t, RegisterId>>>
-      range_members_;
 };
 
 /// Value of an integer constant expression over tokens (PTX ISA 4.5): literals, casts, the unary

@@ -84,15 +84,14 @@ void ControlFlowGraph::split(const Module &module, const Function &function) {
     if (opcode.base == "bra") {
       add_edge(b, operands.empty() ? no_index : target(module.text(operands[0].span), last.scope));
     } else if (opcode.base == "brx") {
-      const std::string_view table =
-          operands.size() > 1 ? module.text(operands[1].span) : std::string_view();
-      const auto list = std::find_if(function.target_lists.begin(), function.target_lists.end(),
-                                     [&](const TargetList &t) { return t.name == table; });
-      if (list == function.target_lists.end())
+      const TargetList *table =
+          operands.size() > 1 ? function.find_target_list(module.text(operands[1].span), last.scope)
+                              : nullptr;
+      if (!table)
         well_formed_ = false;
-      else
-        for (const std::string_view name : list->targets)
-          add_edge(b, target(name, last.scope));
+      else // its labels are those that the list itself sees
+        for (const std::string_view name : table->targets)
+          add_edge(b, target(name, table->scope));
     } else if (!ends_thread(opcode.base)) {
       falls_through = true;
     }

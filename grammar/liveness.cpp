@@ -22,6 +22,9 @@ Liveness::Liveness(const Module &module, const Function &function, const Control
           written_in[reg] = b;
       });
     }
+  for (const RegisterId reg : function.return_registers)
+    if (index_of_[reg] == no_index)
+      index_of_[reg] = crossing++;
   words_ = (crossing + 63) / 64;
   in_.assign(words_ * blocks.size(), 0);
   out_ = in_;
@@ -42,13 +45,23 @@ Liveness::Liveness(const Module &module, const Function &function, const Control
           set(kill, b, index_of_[reg]);
       });
     }
+  // A function's results are read where it is left.
+  const auto leaves = [&](BlockId b) {
+    if (blocks[b].first == blocks[b].end)
+      return blocks[b].successors.empty();
+    const Instruction &last = function.instructions[blocks[b].end - 1];
+    return module.opcode(last).base == "ret" || blocks[b].successors.empty();
+  };
+  std::vector<Word> returned(words_, 0);
+  for (const RegisterId reg : function.return_registers)
+    returned[index_of_[reg] / 64] |= Word{1} << (index_of_[reg] % 64);
   const auto &order = cfg.reverse_postorder();
   for (bool changed = true; changed;) {
     changed = false;
     for (auto position = order.size(); position-- > 0;) {
       const BlockId b = order[position];
       for (std::size_t w = 0; w < words_; ++w) {
-        Word out = 0;
+        Word out = leaves(b) ? returned[w] : 0;
         for (const BlockId successor : blocks[b].successors)
           out |= in_[successor * words_ + w];
         const Word in = in_[b * words_ + w] | (out & ~kill[b * words_ + w]);

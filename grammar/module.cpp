@@ -15,6 +15,14 @@ const PerformanceDirective *Function::directive(std::string_view directive_name)
   return nullptr;
 }
 
+const TargetList *Function::find_target_list(std::string_view list, std::uint32_t scope) const {
+  for (std::uint32_t s = scope; s != no_index; s = scopes[s].parent)
+    for (const TargetList &candidate : target_lists)
+      if (candidate.scope == s && candidate.name == list)
+        return &candidate;
+  return nullptr;
+}
+
 const Label *Function::find_label(std::string_view label, std::uint32_t scope) const {
   for (std::uint32_t s = scope; s != no_index; s = scopes[s].parent)
     for (const Label &candidate : labels)

@@ -54,7 +54,8 @@ struct Operand {
     pair,    ///< `a|b`: two children
     group,   ///< `(a, b)` of a call: children
     sink,    ///< `_`
-    other,   ///< anything else (tensor coordinates, expressions over symbols): opaque
+    other,   ///< anything else: opaque; children are the registers in it. `[tensor, {x, y}]` only
+             ///< reads them; every other shape makes its instruction not well-formed
   };
   Kind kind = Kind::other;
   bool negated = false; ///< `!p`
@@ -143,6 +144,7 @@ struct PerformanceDirective {
 /// A table of branch targets (`.branchtargets`) or call targets, named by its label.
 struct TargetList {
   std::string_view name;
+  std::uint32_t scope = 0;
   std::vector<std::string_view> targets;
 };
 
@@ -158,7 +160,8 @@ struct Function {
   std::vector<Variable> return_parameters;
   std::vector<PerformanceDirective> directives;
   std::vector<Register> registers;
-  std::vector<Variable> variables; ///< `.local`, `.shared`, `.param` declared in the body
+  std::vector<RegisterId> return_registers; ///< results in `.reg`: read by `ret`
+  std::vector<Variable> variables;          ///< `.local`, `.shared`, `.param` declared in the body
   std::vector<Scope> scopes;
   std::vector<Label> labels;
   std::vector<Pragma> pragmas;
@@ -167,6 +170,8 @@ struct Function {
 
   /// The directive of that name, or null.
   const PerformanceDirective *directive(std::string_view directive_name) const;
+  /// The target list a use in `scope` means, as for labels.
+  const TargetList *find_target_list(std::string_view list, std::uint32_t scope) const;
   /// The label a use in `scope` means: the innermost one around it. Null if there is none.
   const Label *find_label(std::string_view label, std::uint32_t scope) const;
 };

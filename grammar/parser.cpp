@@ -82,6 +82,7 @@ public:
     tokens_.clear();
     antlr_tokens_.clear();
     position_ = 0;
+    nesting_ = 0;
     push(ahead_token);
   }
 
@@ -118,11 +119,21 @@ private:
   void push(const ptxasw::Token &token) {
     if (token.kind == TokenKind::unknown)
       throw SyntaxError{token.span.begin, "unexpected character"};
+    // The generated parser recurses once a bracket; the stack is finite.
+    if (token.is('(') || token.is('[') || token.is('{')) {
+      if (++nesting_ > deepest_nesting)
+        throw SyntaxError{token.span.begin, "brackets nest too deeply"};
+    } else if (token.is(')') || token.is(']') || token.is('}')) {
+      --nesting_;
+    }
     antlr_tokens_.emplace_back(token, tokens_.size());
     tokens_.push_back(token);
   }
 
+  static constexpr int deepest_nesting = 200;
+
   Scanner scanner_;
+  int nesting_ = 0;
   std::vector<ptxasw::Token> tokens_;
   std::deque<AntlrToken> antlr_tokens_; // addresses must not move
   std::size_t position_ = 0;

@@ -169,11 +169,15 @@ void for_each_register(const Module &module, const Instruction &instruction, con
       instruction.well_formed ? first_operand(module.opcode(instruction)) : FirstOperand::unknown;
   const RegisterUse write =
       instruction.guard == no_register ? RegisterUse::written : RegisterUse::may_be_written;
+  // The one instruction that adds to its destination.
+  const bool accumulates = module.opcode(instruction).base == "wgmma";
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (first == FirstOperand::unknown) {
       visit_all(module, operands[i], RegisterUse::read, visit);
       visit_all(module, operands[i], RegisterUse::may_be_written, visit);
     } else if (i == 0 && first == FirstOperand::destination) {
+      if (accumulates)
+        visit_all(module, operands[i], RegisterUse::read, visit);
       visit_all(module, operands[i], write, visit);
     } else {
       visit_all(module, operands[i], RegisterUse::read, visit);

@@ -71,11 +71,43 @@ bool Scanner::skip_trivia() {
       for (std::size_t i = position_; i < end; ++i)
         line_ += text_[i] == '\n';
       position_ = end + 2;
+    } else if (const std::size_t end = c == '#' ? scan_line_marker(position_) : position_;
+               end != position_) {
+      position_ = end;
     } else {
       break;
     }
   }
   return true;
+}
+
+// `# 33 "file.cu" 1 2` or `#line 33 "file.cu"`; returns `position` if it is none.
+std::size_t Scanner::scan_line_marker(std::size_t position) const {
+  const auto blanks = [&](std::size_t p) {
+    while (at(p) == ' ' || at(p) == '\t')
+      ++p;
+    return p;
+  };
+  const auto digits = [&](std::size_t p) {
+    while (class_of(at(p)) == digit)
+      ++p;
+    return p;
+  };
+  std::size_t p = blanks(position + 1);
+  if (text_.substr(p, 4) == "line")
+    p = blanks(p + 4);
+  const std::size_t number = p;
+  p = digits(p);
+  const std::size_t name = blanks(p);
+  if (p == number || name == p || at(name) != '"')
+    return position;
+  p = text_.find_first_of("\"\r\n", name + 1);
+  if (p == std::string_view::npos || text_[p] != '"')
+    return position;
+  ++p;
+  for (std::size_t flag = blanks(p); flag != p && class_of(at(flag)) == digit; flag = blanks(p))
+    p = digits(flag);
+  return p;
 }
 
 // ('.' word-characters ('::' word-characters)*)*, as far as it goes.

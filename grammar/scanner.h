@@ -52,6 +52,7 @@ public:
 private:
   char at(std::size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
   bool skip_trivia(); ///< false: a block comment does not end
+  std::size_t scan_line_marker(std::size_t position) const;
   std::size_t scan_tail(std::size_t position) const;
   std::size_t scan_number(std::size_t position) const;
 
