@@ -19,7 +19,7 @@ using enum ScalarType;
 using enum Family;
 
 // In the order of the enum, so that it is indexed by the type.
-constexpr std::array<TypeInfo, 38> type_table{{
+constexpr std::array<TypeInfo, 43> type_table{{
     {"", none, 0},
     {"pred", pred, 1},
     {"b8", b8, 8},
@@ -58,6 +58,11 @@ constexpr std::array<TypeInfo, 38> type_table{{
     {"texref", texref, 0},
     {"samplerref", samplerref, 0},
     {"surfref", surfref, 0},
+    {"e4m3x4", e4m3x4, 32, real},
+    {"e5m2x4", e5m2x4, 32, real},
+    {"e2m3x4", e2m3x4, 32, real},
+    {"e3m2x4", e3m2x4, 32, real},
+    {"e2m1x4", e2m1x4, 16, real},
 }};
 
 constexpr bool in_enum_order() {

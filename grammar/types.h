@@ -45,6 +45,11 @@ enum class ScalarType : std::uint8_t {
   texref,
   samplerref,
   surfref,
+  e4m3x4,
+  e5m2x4,
+  e2m3x4,
+  e3m2x4,
+  e2m1x4,
 };
 
 /// The type a modifier names, with or without its dot; `none` if it names no type.

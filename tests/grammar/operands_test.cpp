@@ -122,8 +122,10 @@ TEST_CASE("opcodes fall into base, modifiers, types and state space") {
                                            "cvt.rn.f16x2.f32 f16x2a, f32a, f32b;"
                                            "st.shared::cluster.u32 [u32a], u32b;"
                                            "ld.param::func.u32 u32a, [in];"
-                                           "mov.u32 u32a, u32b;mov.u32 u32a, u32a;"));
-  REQUIRE(module->opcodes.size() == 5);
+                                           "mov.u32 u32a, u32b;mov.u32 u32a, u32a;"
+                                           "cvt.rs.satfinite.e4m3x4.f32 b32a, {f32a, f32b, f32a, "
+                                           "f32b}, b32b;"));
+  REQUIRE(module->opcodes.size() == 6);
   const auto &opcodes = module->opcodes;
   CHECK(opcodes[0].base == "ld");
   CHECK(opcodes[0].has("L1::no_allocate"));
@@ -135,4 +137,5 @@ TEST_CASE("opcodes fall into base, modifiers, types and state space") {
   CHECK(opcodes[2].space == StateSpace::shared);
   CHECK(opcodes[3].space == StateSpace::param);
   CHECK(opcodes[4].space == StateSpace::generic);
+  CHECK(opcodes[5].type == ScalarType::e4m3x4);
 }
