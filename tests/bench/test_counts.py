@@ -31,9 +31,9 @@ class Counts(unittest.TestCase):
     def run_suite(self, *arguments):
         return tool("run", "--no-gpu", "--runner", common.runner(), "--work", self.folder / "sm_90", *arguments)
 
-    def check_counts(self, *arguments):
-        """Every kernel gives the numbers of the table, which are the published ones or say why not."""
-        done = self.run_suite("--no-gcc", "--variant", "full", "--variant", "full-no-alias", *arguments)
+    def test_every_kernel_gives_the_numbers_of_the_table(self):
+        """They are the published ones, or the table says why not."""
+        done = self.run_suite("--no-gcc", "--bundled", "--variant", "full", "--variant", "full-no-alias")
         self.assertEqual(done.returncode, 0, done.stderr)
         kernels = json.loads((self.folder / "sm_90" / "manifest.json").read_text())["static"]["kernels"]
         self.assertGreaterEqual(len(kernels), 32)
@@ -47,13 +47,6 @@ class Counts(unittest.TestCase):
         for name in ("whispering", "tricubic2"):
             found = counts.covered(kernels[name]["variants"]["full-no-alias"])
             self.assertEqual(found, kernels[name]["published"]["covered"], name)
-
-    def test_counts_in_bundled_ptx(self):
-        self.check_counts("--bundled")
-
-    @needs_toolkit
-    def test_counts_through_nvcc(self):
-        self.check_counts()
 
     @needs_toolkit
     def test_bundled_ptx_is_what_nvcc_makes(self):
@@ -89,6 +82,16 @@ class Counts(unittest.TestCase):
         done = self.run_suite("--kernel", "jacobi", "--variant", "full")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("GCC OpenACC", done.stdout)
+
+    @needs_toolkit
+    def test_a_gpu_run_hands_its_options_to_the_runner(self):
+        runner = self.folder / "runner"
+        runner.write_text(f'#!/bin/sh\n[ "$1" = --target ] && echo sm_90 && exit\necho "$@" > {self.folder}/log\nexit 1\n')
+        runner.chmod(0o755)
+        options = ["--quick", "--size", "check", "--launches", "7", "--out", "r.json", "--block", "64x2", "--block", "32x4"]
+        done = tool("run", "--runner", runner, "--work", self.folder / "w", "--no-gcc", "--kernel", "vecadd", *options)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual((self.folder / "log").read_text(), f"{self.folder}/w/manifest.json {' '.join(options)}\n")
 
     def test_list_and_usage(self):
         self.assertIn("paper=512x1024x1024", self.run_suite("--list").stdout)

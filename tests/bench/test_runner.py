@@ -1,6 +1,8 @@
 """The runner's options, checks, results and manners, under the fake driver."""
 
+import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -117,6 +119,26 @@ class Runner(common.RunnerCase):
         done = self.run_small(self.standard(), "--profile", "--variant", "full")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse((self.folder / "results.json").exists())
+
+    def test_profile_script(self):
+        """profile.sh, with a profiler that only runs its program and notes the options."""
+        self.standard()
+        shutil.copy(common.runner(), self.folder / "runner")
+        shutil.copy(common.BENCH / "profile.sh", self.folder / "profile.sh")
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "ncu").write_text(
+            '#!/bin/sh\nfor word; do shift; [ "$word" = --log-file ] && log=$1; [ "$word" = ./runner ] && break; done\n'
+            'echo "$@" > "$log"\nexec ./runner "$@"\n'
+        )
+        (tools / "ncu").chmod(0o755)
+        environment = common.environment(PATH=f"{tools}:{os.environ['PATH']}")
+        command = ["./profile.sh", "--kernel", "vecadd", "--size", "check"]
+        done = subprocess.run(command, env=environment, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        notes = {path.stem: path.read_text() for path in (self.folder / "profile").iterdir()}
+        self.assertEqual(set(notes), {"original", "full", "no-load"})
+        self.assertEqual(notes["full"], "--profile --block 512x1 --variant full --kernel vecadd --size check\n")
 
     def test_default_results_file(self):
         manifest = self.standard()
