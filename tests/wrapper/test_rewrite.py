@@ -1,0 +1,102 @@
+"""`ptxasw rewrite`, from the outside."""
+
+import json
+import os
+import stat
+import subprocess
+
+from support import JACOBI, PTXASW, Scratch, main, run
+
+ALWAYS = "--shuffle=always"
+
+
+class Rewrite(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.write("in.ptx", JACOBI.read_text())
+
+    def rewrite(self, *words, **options):
+        return run([PTXASW, "rewrite", *words], **options)
+
+    def test_file_to_file(self):
+        result = self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        self.assertIn("shfl.sync", (self.dir / "out.ptx").read_text())
+
+    def test_standard_input_and_output(self):
+        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS)
+        with open("in.ptx", encoding="utf-8") as text:
+            result = self.rewrite("-", "-o", "-", ALWAYS, stdin=text)
+        self.assertEqual(result.stdout, (self.dir / "out.ptx").read_text())
+        result = subprocess.run([PTXASW, "rewrite", "-", "-o", "-", ALWAYS], capture_output=True,
+                                input=JACOBI.read_bytes())
+        self.assertEqual(result.stdout, (self.dir / "out.ptx").read_bytes())
+
+    def test_in_place(self):
+        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS)
+        self.assertEqual(self.rewrite("in.ptx", "-o", "in.ptx", ALWAYS).returncode, 0)
+        self.assertEqual((self.dir / "in.ptx").read_text(), (self.dir / "out.ptx").read_text())
+
+    def test_never_is_byte_identical(self):
+        self.rewrite("in.ptx", "-o", "out.ptx", "--shuffle=never")
+        self.assertEqual((self.dir / "out.ptx").read_bytes(), JACOBI.read_bytes())
+
+    def test_wrong_variants_warn(self):
+        for variant in ("no-load", "no-corner"):
+            result = self.rewrite("in.ptx", "-o", "out.ptx", f"--variant={variant}")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("wrong results on purpose", result.stderr)
+
+    def test_an_unknown_kernel_is_an_error(self):
+        result = self.rewrite("in.ptx", "-o", "out.ptx", "--kernel", "nosuch")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no kernel `nosuch`", result.stderr)
+        self.assertFalse((self.dir / "out.ptx").exists())
+        self.assertEqual(self.rewrite("in.ptx", "-o", "o", "--kernel", "jacobi").returncode, 0)
+
+    def test_what_is_not_ptx_is_an_error_with_its_place(self):
+        self.write("bad.ptx", "this is not PTX\n")
+        result = self.rewrite("bad.ptx", "-o", "out.ptx")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^bad\.ptx:\d+:\d+: error: ")
+        self.assertFalse((self.dir / "out.ptx").exists())
+
+    def test_missing_input_and_unwritable_output(self):
+        self.assertIn("cannot read `no.ptx`", self.rewrite("no.ptx", "-o", "x").stderr)
+        self.assertIn("cannot write `no/x`", self.rewrite("in.ptx", "-o", "no/x").stderr)
+        self.assertEqual(self.rewrite("in.ptx", "-o", "/dev/full").returncode, 1)
+
+    def test_the_report(self):
+        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--report", "r.json")
+        report = json.loads((self.dir / "r.json").read_text())
+        self.assertEqual(report["file"], "in.ptx")
+        self.assertRegex(report["tool_version"], r"^\d+\.\d+\.\d+$")
+        kernel = report["kernels"][0]
+        self.assertEqual(kernel["name"], "jacobi")
+        for field in ("loads", "shuffles", "copies", "mean_delta", "milliseconds", "z3_contexts",
+                      "flows", "rewrites", "kept"):
+            self.assertIn(field, kernel)
+        self.assertEqual(len(kernel["rewrites"]), kernel["shuffles"] + kernel["copies"])
+        for record in kernel["rewrites"]:
+            self.assertLessEqual({"line", "source_line", "delta", "kind"}, set(record))
+
+    def test_the_summary_goes_to_stderr(self):
+        result = self.rewrite("in.ptx", "-o", "-", ALWAYS, "-v")
+        self.assertIn("jacobi: ", result.stderr)
+        self.assertNotIn("loads replaced", result.stdout)
+
+    def test_mode_and_links_of_the_output(self):
+        os.symlink("real.ptx", "link.ptx")
+        subprocess.run([PTXASW, "rewrite", "in.ptx", "-o", "link.ptx"], check=True, umask=0o027)
+        self.assertTrue(os.path.islink("link.ptx"))
+        self.assertEqual(stat.S_IMODE(os.stat("real.ptx").st_mode), 0o640)
+
+    def test_settings_of_the_environment_count_and_flags_beat_them(self):
+        env = dict(os.environ, PTXASW_SHUFFLE="always")
+        self.assertIn("shfl.sync", self.rewrite("in.ptx", "-o", "-", env=env).stdout)
+        result = self.rewrite("in.ptx", "-o", "-", "--shuffle=never", env=env)
+        self.assertEqual(result.stdout, JACOBI.read_text())
+
+
+if __name__ == "__main__":
+    main()
