@@ -10,7 +10,7 @@ namespace ptxasw {
 // The subcommands, after their options have been read. Each returns an exit code and has its own
 // file, NAME_command.cpp.
 
-/// Rewrites one module, or several into one report; "-" is standard input or output.
+/// Rewrites one module; "-" is standard input or output.
 int rewrite_command(const Settings &settings, const std::string &input, const std::string &output);
 
 /// Makes, refreshes or removes a directory that looks like a CUDA toolkit with us as its ptxas.

@@ -104,17 +104,6 @@ tl::expected<void, std::string> rewrite_all(std::vector<Module> &modules, const 
   return {};
 }
 
-/// Where the report of this run goes: a directory takes one file a run, since one build makes
-/// many runs.
-std::string report_path(const Run &run) {
-  const std::string &path = run.settings.report;
-  if (::access((path + "/.").c_str(), F_OK) != 0)
-    return path;
-  std::string stem = run.first_input.substr(run.first_input.rfind('/') + 1);
-  stem.resize(std::min(stem.rfind('.'), stem.size()));
-  return fmt::format("{}/{}.{}.json", path, stem, run.line.target);
-}
-
 /// What was asked for beyond the output itself. Trouble here is told but breaks no build.
 void tell(const Run &run, const std::vector<Module> &modules) {
   std::vector<ModuleReport> reports;
@@ -125,7 +114,8 @@ void tell(const Run &run, const std::vector<Module> &modules) {
   }
   if (run.settings.report.empty())
     return;
-  if (const auto written = write_file_atomically(report_path(run), report_json(reports)); !written)
+  const std::string file = report_file(run.settings.report, run.first_input, run.line.target);
+  if (const auto written = write_file_atomically(file, report_json(reports)); !written)
     fmt::print(stderr, "ptxasw: warning: {}\n", written.error());
 }
 

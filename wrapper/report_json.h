@@ -11,6 +11,11 @@ namespace ptxasw {
 /// holds one object each.
 std::string report_json(const std::vector<ModuleReport> &modules);
 
+/// The file for the report of one run: `setting` itself, or `INPUT.TARGET.json` in it if it is a
+/// directory, since one build makes many runs.
+std::string report_file(const std::string &setting, const std::string &input,
+                        const std::string &target);
+
 /// A few lines for people: a line a kernel and why loads were kept.
 std::string summarize(const ModuleReport &module);
 

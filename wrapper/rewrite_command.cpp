@@ -44,10 +44,11 @@ int rewrite_command(const Settings &settings, const std::string &input, const st
     return complain(written.error());
   if (settings.verbose)
     fmt::print(stderr, "{}", summarize(result->report));
-  if (!settings.report.empty())
-    if (const auto written = write_file_atomically(settings.report, report_json({result->report}));
-        !written)
-      return complain(written.error());
+  if (settings.report.empty())
+    return 0;
+  const std::string file = report_file(settings.report, input, result->report.target);
+  if (const auto written = write_file_atomically(file, report_json({result->report})); !written)
+    return complain(written.error());
   return 0;
 }
 

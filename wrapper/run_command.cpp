@@ -28,6 +28,12 @@ int run_command(const std::vector<std::string> &command) {
     fmt::print(stderr, "ptxasw: error: libptxasw-exec.so is not beside ptxasw\n");
     return 1;
   }
+  if (interposer.find_first_of(" :") != std::string::npos) {
+    fmt::print(stderr,
+               "ptxasw: error: LD_PRELOAD cannot hold `{}`: a blank or a colon ends a path\n",
+               interposer);
+    return 1;
+  }
   // Preloaded libraries of the user stay; ours goes first.
   const char *others = std::getenv("LD_PRELOAD");
   const std::string preload = others && *others ? interposer + ":" + others : interposer;

@@ -1,9 +1,20 @@
 #include "wrapper/report_json.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <unistd.h>
 
 namespace ptxasw {
+
+std::string report_file(const std::string &setting, const std::string &input,
+                        const std::string &target) {
+  if (::access((setting + "/.").c_str(), F_OK) != 0)
+    return setting;
+  std::string stem = input.substr(input.rfind('/') + 1);
+  stem.resize(std::min(stem.rfind('.'), stem.size()));
+  return fmt::format("{}/{}.{}.json", setting, stem, target);
+}
 
 std::string summarize(const ModuleReport &module) {
   std::string text = fmt::format("ptxasw: {} for {}{}{}\n", module.file, module.target,
