@@ -54,7 +54,9 @@ class Builder:
         self.ptxas = find_toolkit_program("ptxas") if self.nvcc else None
         self.ptxasw = str(ptxasw)
         if not pathlib.Path(self.ptxasw).exists():
-            raise BuildError(f"no {self.ptxasw}: build the project first, or name the program with --ptxasw")
+            raise BuildError(
+                f"no {self.ptxasw}: build the project first, or name the program with --ptxasw"
+            )
         if self.nvcc and not self.ptxas:
             raise BuildError(f"there is {self.nvcc} but no ptxas")
         if not self.nvcc and target != BUNDLED_TARGET:
@@ -113,7 +115,15 @@ class Builder:
         if not self.nvcc:
             return
         run_tool(
-            [self.nvcc, "-cubin", "-std=c++17", f"-arch={self.target}", FOLDER / "runner" / "tools.cu", "-o", self.work / "tools.cubin"]
+            [
+                self.nvcc,
+                "-cubin",
+                "-std=c++17",
+                f"-arch={self.target}",
+                FOLDER / "runner" / "tools.cu",
+                "-o",
+                self.work / "tools.cubin",
+            ]
         )
 
     def all(self, table, jobs, progress):
@@ -121,7 +131,9 @@ class Builder:
         self.tools()
         images, facts = {}, {}
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            futures = {pool.submit(self.kernel, kernel, table.variants): kernel for kernel in table.kernels}
+            futures = {
+                pool.submit(self.kernel, kernel, table.variants): kernel for kernel in table.kernels
+            }
             try:
                 for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
                     name = futures[future].name
@@ -134,7 +146,11 @@ class Builder:
 
     def versions(self):
         """What the tools call themselves."""
-        text = run_tool([self.nvcc, "--version"]) if self.nvcc else (BUNDLED / "jacobi.ptx").read_text()
+        text = (
+            run_tool([self.nvcc, "--version"])
+            if self.nvcc
+            else (BUNDLED / "jacobi.ptx").read_text()
+        )
         nvcc = re.search(r"release [\d.]+, V([\d.]+)", text)
         ptxasw = run_tool([self.ptxasw, "--version"]).strip().splitlines()
         return {"nvcc": nvcc[1] if nvcc else None, "ptxasw": ptxasw[0] if ptxasw else None}
@@ -145,7 +161,9 @@ def summary(report):
     modules = report.get("modules", [report])
     kernels = [kernel for module in modules for kernel in module["kernels"]]
     covered = sum(kernel["shuffles"] + kernel["copies"] for kernel in kernels)
-    distance = sum(kernel["mean_delta"] * (kernel["shuffles"] + kernel["copies"]) for kernel in kernels)
+    distance = sum(
+        kernel["mean_delta"] * (kernel["shuffles"] + kernel["copies"]) for kernel in kernels
+    )
     milliseconds = sum(module["parse_milliseconds"] for module in modules)
     milliseconds += sum(sum(kernel["milliseconds"].values()) for kernel in kernels)
     reasons = {}
@@ -170,7 +188,9 @@ def find_gcc():
         if not path:
             continue
         said = subprocess.run([path, "-v"], capture_output=True, text=True).stderr
-        compiler = subprocess.run([path, "-print-prog-name=accel/nvptx-none/mkoffload"], capture_output=True, text=True)
+        compiler = subprocess.run(
+            [path, "-print-prog-name=accel/nvptx-none/mkoffload"], capture_output=True, text=True
+        )
         mkoffload = compiler.stdout.strip()
         if "nvptx" in said and mkoffload and pathlib.Path(mkoffload).exists():
             return path
@@ -181,7 +201,10 @@ def gcc_ptx(gcc, source, output):
     """The PTX that GCC's OpenACC makes of a C source. Its linker leaves it beside the output."""
     with tempfile.TemporaryDirectory() as scratch:
         command = [gcc, "-O3", "-fopenacc", "-fPIC", "-shared", "-foffload=nvptx-none"]
-        command += [f"-foffload-options=nvptx-none=-misa={GCC_TARGET}", "-foffload-options=nvptx-none=-lm"]
+        command += [
+            f"-foffload-options=nvptx-none=-misa={GCC_TARGET}",
+            "-foffload-options=nvptx-none=-lm",
+        ]
         command += ["-save-temps", source, "-o", pathlib.Path(scratch) / "out.so"]
         run_tool(command)
         left = sorted(pathlib.Path(scratch).glob("*.mkoffload.o"))

@@ -43,7 +43,9 @@ def read_file(path):
 
 def read_folder(folder):
     """{variant: {kernel entry: {metric: number}}} of all files of a folder, the original first."""
-    paths = sorted(pathlib.Path(folder).glob("*.csv"), key=lambda path: (path.stem != "original", path.stem))
+    paths = sorted(
+        pathlib.Path(folder).glob("*.csv"), key=lambda path: (path.stem != "original", path.stem)
+    )
     return {path.stem: read_file(path) for path in paths}
 
 
@@ -55,4 +57,7 @@ def stalls(metrics):
         if match and number:
             found[match[1]] = number
     total = sum(found.values())
-    return {reason: number / total for reason, number in sorted(found.items(), key=lambda item: -item[1])}
+    return {
+        reason: number / total
+        for reason, number in sorted(found.items(), key=lambda item: -item[1])
+    }

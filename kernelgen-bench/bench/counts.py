@@ -3,7 +3,17 @@
 from . import text
 from .table import GROUPS
 
-HEADER = ["kernel", "covered/loads", "published", "no alias", "delta", "published", "analysis", "published", "remark"]
+HEADER = [
+    "kernel",
+    "covered/loads",
+    "published",
+    "no alias",
+    "delta",
+    "published",
+    "analysis",
+    "published",
+    "remark",
+]
 
 
 def fraction(covered, loads):
@@ -24,7 +34,9 @@ def differences(expected, facts):
         if wanted is None:
             continue
         if value is None or abs(value - wanted) > 0.006:
-            result.append(f"{key} {text.number(value) if key == 'delta' else value}, expected {wanted}")
+            result.append(
+                f"{key} {text.number(value) if key == 'delta' else value}, expected {wanted}"
+            )
     return result
 
 
@@ -46,7 +58,17 @@ def rows(kernels, group):
             text.seconds(published.get("analysis")),
         ]
         if not full:
-            yield [name, "-", theirs[0], "-", "-", theirs[1], "-", theirs[2], "variant full was not built"]
+            yield [
+                name,
+                "-",
+                theirs[0],
+                "-",
+                "-",
+                theirs[1],
+                "-",
+                theirs[2],
+                "variant full was not built",
+            ]
             continue
         no_alias = kernel["variants"].get("full-no-alias")
         note = "; ".join(differences(expected_numbers(kernel), full))
@@ -78,7 +100,9 @@ def tables(kernels, style):
     for group, title in GROUPS.items():
         lines = list(rows(kernels, group))
         if lines:
-            parts.append(("### " if style is text.markdown else "") + title + "\n\n" + style(HEADER, lines))
+            parts.append(
+                ("### " if style is text.markdown else "") + title + "\n\n" + style(HEADER, lines)
+            )
     return "\n\n".join(parts)
 
 

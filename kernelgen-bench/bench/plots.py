@@ -46,7 +46,14 @@ def speedups(panels, variants, title, folder, name="figure2"):
     figure.suptitle(title)
     handles, labels = axes[1, 0].get_legend_handles_labels()
     # Below the figure; saving grows the picture by what sticks out.
-    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=max(1, len(labels)), frameon=False)
+    figure.legend(
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        ncols=max(1, len(labels)),
+        frameon=False,
+    )
     return save(figure, folder, name)
 
 
@@ -110,12 +117,26 @@ def stall_bars(stalls, title, folder, name="figure3"):
     bottom = [0.0] * len(bars)
     for n, reason in enumerate([*shown, *(["other"] if rest else [])]):
         heights = [
-            100 * (sum(reasons.get(r, 0) for r in rest) if reason == "other" else reasons.get(reason, 0))
+            100
+            * (
+                sum(reasons.get(r, 0) for r in rest)
+                if reason == "other"
+                else reasons.get(reason, 0)
+            )
             for _, reasons in bars
         ]
-        axis.bar([x for x, _ in bars], heights, 0.9, bottom=bottom, color=MANY_COLORS[n % 20], label=reason.replace("_", " "))
+        axis.bar(
+            [x for x, _ in bars],
+            heights,
+            0.9,
+            bottom=bottom,
+            color=MANY_COLORS[n % 20],
+            label=reason.replace("_", " "),
+        )
         bottom = [below + height for below, height in zip(bottom, heights)]
-    axis.set_xticks([x for x, _ in labels], [variant for _, variant in labels], rotation=90, fontsize="x-small")
+    axis.set_xticks(
+        [x for x, _ in labels], [variant for _, variant in labels], rotation=90, fontsize="x-small"
+    )
     for x, kernel in centres:
         axis.text(x, 101.5, kernel, ha="center", va="bottom", fontsize="x-small", rotation=30)
     axis.set_ylim(0, 100)
@@ -123,5 +144,12 @@ def stall_bars(stalls, title, folder, name="figure3"):
     axis.set_ylabel("share of stalls in %")
     figure.suptitle(title)
     handles, names = axis.get_legend_handles_labels()
-    figure.legend(handles[::-1], names[::-1], loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize="small")
+    figure.legend(
+        handles[::-1],
+        names[::-1],
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+        frameon=False,
+        fontsize="small",
+    )
     return save(figure, folder, name)

@@ -107,7 +107,9 @@ class Table:
     def __init__(self, path=FOLDER / "kernels.toml"):
         with open(path, "rb") as file:
             table = tomllib.load(file)
-        self.kernels = [Kernel(name, entry, table["sizes"]) for name, entry in table["kernel"].items()]
+        self.kernels = [
+            Kernel(name, entry, table["sizes"]) for name, entry in table["kernel"].items()
+        ]
         self.variants = [Variant(name, entry) for name, entry in table["variants"].items()]
         self.blocks = table["blocks"]["shapes"]
         if not self.variants or self.variants[0].rewrite is not None:
@@ -115,7 +117,10 @@ class Table:
 
     def select(self, kernels, variants):
         """Keeps the kernels and variants named (all for an empty list); the original always stays."""
-        for what, names, entries in (("kernel", kernels, self.kernels), ("variant", variants, self.variants)):
+        for what, names, entries in (
+            ("kernel", kernels, self.kernels),
+            ("variant", variants, self.variants),
+        ):
             unknown = set(names) - {entry.name for entry in entries}
             if unknown:
                 raise TableError(f"there is no {what} '{sorted(unknown)[0]}'; see --list")
@@ -123,7 +128,9 @@ class Table:
             self.kernels = [kernel for kernel in self.kernels if kernel.name in kernels]
         if variants:
             self.variants = [
-                variant for variant in self.variants if variant.name in variants or variant.rewrite is None
+                variant
+                for variant in self.variants
+                if variant.name in variants or variant.rewrite is None
             ]
 
 

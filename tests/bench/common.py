@@ -54,7 +54,9 @@ class RunnerCase(unittest.TestCase):
         (self.folder / "tools.image").write_text("host tools\n")
         static = {"versions": {"nvcc": None, "ptxasw": None}, "kernels": {}}
         path = self.folder / "manifest.json"
-        path.write_text(json.dumps(table.manifest(suite, "sm_90", images, static, tools="tools.image")))
+        path.write_text(
+            json.dumps(table.manifest(suite, "sm_90", images, static, tools="tools.image"))
+        )
         return path
 
     def results(self):

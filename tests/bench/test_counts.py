@@ -15,7 +15,14 @@ from bench import build, counts, table
 
 
 def tool(name, *arguments):
-    command = [sys.executable, "-B", common.BENCH / name, "--ptxasw", os.environ["PTXASW"], *arguments]
+    command = [
+        sys.executable,
+        "-B",
+        common.BENCH / name,
+        "--ptxasw",
+        os.environ["PTXASW"],
+        *arguments,
+    ]
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
 
 
@@ -29,13 +36,25 @@ class Counts(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
 
     def run_suite(self, *arguments):
-        return tool("run", "--no-gpu", "--runner", common.runner(), "--work", self.folder / "sm_90", *arguments)
+        return tool(
+            "run",
+            "--no-gpu",
+            "--runner",
+            common.runner(),
+            "--work",
+            self.folder / "sm_90",
+            *arguments,
+        )
 
     def test_every_kernel_gives_the_numbers_of_the_table(self):
         """They are the published ones, or the table says why not."""
-        done = self.run_suite("--no-gcc", "--bundled", "--variant", "full", "--variant", "full-no-alias")
+        done = self.run_suite(
+            "--no-gcc", "--bundled", "--variant", "full", "--variant", "full-no-alias"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
-        kernels = json.loads((self.folder / "sm_90" / "manifest.json").read_text())["static"]["kernels"]
+        kernels = json.loads((self.folder / "sm_90" / "manifest.json").read_text())["static"][
+            "kernels"
+        ]
         self.assertGreaterEqual(len(kernels), 32)
         for name, kernel in kernels.items():
             with self.subTest(kernel=name):
@@ -52,27 +71,51 @@ class Counts(unittest.TestCase):
     def test_bundled_ptx_is_what_nvcc_makes(self):
         """After a change to a source: nvcc -ptx -arch=sm_90 cuda/NAME.cu -o ptx/NAME.ptx"""
         builder = build.Builder(self.folder, build.BUNDLED_TARGET, os.environ["PTXASW"])
-        bundled = build.Builder(self.folder, build.BUNDLED_TARGET, os.environ["PTXASW"], bundled=True)
+        bundled = build.Builder(
+            self.folder, build.BUNDLED_TARGET, os.environ["PTXASW"], bundled=True
+        )
         if builder.versions()["nvcc"] != bundled.versions()["nvcc"]:
             self.skipTest("another nvcc")
         for kernel in table.Table().kernels:
             builder.ptx(kernel.source, self.folder / "fresh.ptx")
-            same = (self.folder / "fresh.ptx").read_text() == (build.BUNDLED / f"{kernel.name}.ptx").read_text()
+            same = (self.folder / "fresh.ptx").read_text() == (
+                build.BUNDLED / f"{kernel.name}.ptx"
+            ).read_text()
             self.assertTrue(same, kernel.name)
 
     @needs_toolkit
     def test_the_archive_has_all_that_a_gpu_machine_needs(self):
-        done = self.run_suite("--no-gcc", "--kernel", "jacobi", "--kernel", "vecadd", "--archive", self.folder / "a.tar.gz")
+        done = self.run_suite(
+            "--no-gcc",
+            "--kernel",
+            "jacobi",
+            "--kernel",
+            "vecadd",
+            "--archive",
+            self.folder / "a.tar.gz",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         with tarfile.open(self.folder / "a.tar.gz") as tar:
             names = set(tar.getnames())
             tar.extractall(self.folder)
         self.assertLessEqual(
-            {f"kernelgen/{name}" for name in ("runner", "profile.sh", "manifest.json", "tools.cubin", "jacobi.no-corner.cubin")}, names
+            {
+                f"kernelgen/{name}"
+                for name in (
+                    "runner",
+                    "profile.sh",
+                    "manifest.json",
+                    "tools.cubin",
+                    "jacobi.no-corner.cubin",
+                )
+            },
+            names,
         )
         # vecadd has nothing to rewrite: its variants are the original and are not packed again.
         self.assertNotIn("kernelgen/vecadd.full.cubin", names)
-        listed = subprocess.run([self.folder / "kernelgen" / "runner", "--list"], capture_output=True, text=True)
+        listed = subprocess.run(
+            [self.folder / "kernelgen" / "runner", "--list"], capture_output=True, text=True
+        )
         self.assertIn("jacobi", listed.stdout)
         self.assertIn("no-corner (invalid results)", listed.stdout)
 
@@ -86,23 +129,62 @@ class Counts(unittest.TestCase):
     @needs_toolkit
     def test_a_gpu_run_hands_its_options_to_the_runner(self):
         runner = self.folder / "runner"
-        runner.write_text(f'#!/bin/sh\n[ "$1" = --target ] && echo sm_90 && exit\necho "$@" > {self.folder}/log\nexit 1\n')
+        runner.write_text(
+            f'#!/bin/sh\n[ "$1" = --target ] && echo sm_90 && exit\necho "$@" > {self.folder}/log\nexit 1\n'
+        )
         runner.chmod(0o755)
-        options = ["--quick", "--size", "check", "--launches", "7", "--out", "r.json", "--block", "64x2", "--block", "32x4"]
-        done = tool("run", "--runner", runner, "--work", self.folder / "w", "--no-gcc", "--kernel", "vecadd", *options)
+        options = [
+            "--quick",
+            "--size",
+            "check",
+            "--launches",
+            "7",
+            "--out",
+            "r.json",
+            "--block",
+            "64x2",
+            "--block",
+            "32x4",
+        ]
+        done = tool(
+            "run",
+            "--runner",
+            runner,
+            "--work",
+            self.folder / "w",
+            "--no-gcc",
+            "--kernel",
+            "vecadd",
+            *options,
+        )
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual((self.folder / "log").read_text(), f"{self.folder}/w/manifest.json {' '.join(options)}\n")
+        self.assertEqual(
+            (self.folder / "log").read_text(),
+            f"{self.folder}/w/manifest.json {' '.join(options)}\n",
+        )
 
     def test_list_and_usage(self):
         self.assertIn("paper=512x1024x1024", self.run_suite("--list").stdout)
         done = self.run_suite("--kernel", "jacoby")
-        self.assertEqual((done.returncode, done.stderr), (1, "run: there is no kernel 'jacoby'; see --list\n"))
+        self.assertEqual(
+            (done.returncode, done.stderr), (1, "run: there is no kernel 'jacoby'; see --list\n")
+        )
 
     @needs_toolkit
     def test_overhead(self):
         if not shutil.which("hyperfine"):
             self.skipTest("no hyperfine")
-        done = tool("overhead", "--kernel", "vecadd", "--rounds", 2, "--work", self.folder, "--json", self.folder / "o.json")
+        done = tool(
+            "overhead",
+            "--kernel",
+            "vecadd",
+            "--rounds",
+            2,
+            "--work",
+            self.folder,
+            "--json",
+            self.folder / "o.json",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| vecadd |", done.stdout)
         numbers = json.loads((self.folder / "o.json").read_text())["modules"]["vecadd"]

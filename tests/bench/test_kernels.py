@@ -12,7 +12,15 @@ class Kernels(common.RunnerCase):
         suite.select([kernel.name for kernel in kernels], ["original"])
         manifest = self.manifest(suite, {"original": language})
         done = common.run_runner(
-            manifest, "--size", "check", "--launches", 1, "--block", block, "--out", self.folder / "results.json"
+            manifest,
+            "--size",
+            "check",
+            "--launches",
+            1,
+            "--block",
+            block,
+            "--out",
+            self.folder / "results.json",
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         cases = self.results()["cases"]
@@ -32,7 +40,9 @@ class Kernels(common.RunnerCase):
     def test_fortran(self):
         if "fortran" not in os.environ["LANGUAGES"]:
             self.skipTest("no Fortran compiler")
-        self.check("fortran", [kernel for kernel in table.Table().kernels if kernel.fortran], "512x1")
+        self.check(
+            "fortran", [kernel for kernel in table.Table().kernels if kernel.fortran], "512x1"
+        )
 
 
 common.main()

@@ -13,7 +13,14 @@ from bench import build, counters, counts, text
 
 
 def facts(loads, shuffles, copies=0, delta=1.5, **more):
-    return {"loads": loads, "shuffles": shuffles, "copies": copies, "mean_delta": delta, "analysis_ms": 2.0, **more}
+    return {
+        "loads": loads,
+        "shuffles": shuffles,
+        "copies": copies,
+        "mean_delta": delta,
+        "analysis_ms": 2.0,
+        **more,
+    }
 
 
 def variant(name, median, **more):
@@ -58,7 +65,10 @@ def results():
                     "entry": "vecadd",
                     "published": {"loads": 2, "covered": 0, "analysis": 3.281},
                     "expect": None,
-                    "variants": {"original": {}, "full": facts(2, 0, delta=None, same_as="original")},
+                    "variants": {
+                        "original": {},
+                        "full": facts(2, 0, delta=None, same_as="original"),
+                    },
                 },
             },
         },
@@ -91,7 +101,10 @@ class Counts(unittest.TestCase):
         self.assertEqual(counts.differences(wanted, facts(9, 6)), [])
         self.assertEqual(counts.differences(wanted, facts(9, 5, 1)), [])
         self.assertEqual(counts.differences(wanted, facts(9, 5)), ["covered 5, expected 6"])
-        self.assertEqual(counts.differences(wanted, facts(8, 6, delta=1.0)), ["loads 8, expected 9", "delta 1.00, expected 1.5"])
+        self.assertEqual(
+            counts.differences(wanted, facts(8, 6, delta=1.0)),
+            ["loads 8, expected 9", "delta 1.00, expected 1.5"],
+        )
 
     def test_a_row_is_never_made_of_published_numbers(self):
         static = results()["static"]["kernels"]
@@ -108,17 +121,24 @@ class Counts(unittest.TestCase):
         module = {"parse_milliseconds": 0.25, "kernels": [kernel]}
         self.assertEqual(build.summary(module)["analysis_ms"], 1.75)
         both = build.summary({"modules": [module, module]})
-        self.assertEqual((both["loads"], both["shuffles"], both["copies"], both["mean_delta"]), (18, 6, 2, 1.5))
+        self.assertEqual(
+            (both["loads"], both["shuffles"], both["copies"], both["mean_delta"]), (18, 6, 2, 1.5)
+        )
         self.assertEqual(both["kept"], {"no-source": 4})
 
 
 class Text(unittest.TestCase):
     def test_tables(self):
-        self.assertEqual(text.markdown(["a", "b"], [["x", "1"]]), "| a | b |\n|---|---:|\n| x | 1 |")
+        self.assertEqual(
+            text.markdown(["a", "b"], [["x", "1"]]), "| a | b |\n|---|---:|\n| x | 1 |"
+        )
         self.assertEqual(text.aligned(["a", "b"], [["long", "1"]]).splitlines()[2], "long  1")
 
     def test_times(self):
-        self.assertEqual((text.seconds(None), text.seconds(0.00175), text.seconds(4.119)), ("-", "1.75 ms", "4.119 s"))
+        self.assertEqual(
+            (text.seconds(None), text.seconds(0.00175), text.seconds(4.119)),
+            ("-", "1.75 ms", "4.119 s"),
+        )
 
 
 class Report(unittest.TestCase):
@@ -171,7 +191,9 @@ class Report(unittest.TestCase):
         done = self.report("run.json", "--ncu", "ncu", "--out", "figures")
         self.assertEqual(done.returncode, 0, done.stderr)
         made = {path.name for path in (self.folder / "figures").iterdir()}
-        self.assertEqual(made, {"figure2.svg", "figure2.png", "figure3.svg", "figure3.png", "run.md"})
+        self.assertEqual(
+            made, {"figure2.svg", "figure2.png", "figure3.svg", "figure3.png", "run.md"}
+        )
         self.assertIn("![figure2](figure2.svg)", (self.folder / "figures" / "run.md").read_text())
 
     def test_what_is_no_result_is_refused(self):

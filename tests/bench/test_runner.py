@@ -23,7 +23,9 @@ class Runner(common.RunnerCase):
 
     def run_small(self, manifest, *arguments, **extra):
         out = ["--out", self.folder / "results.json"]
-        return common.run_runner(manifest, "--size", "check", "--block", "128x1", *out, *arguments, **extra)
+        return common.run_runner(
+            manifest, "--size", "check", "--block", "128x1", *out, *arguments, **extra
+        )
 
     def test_results(self):
         done = self.run_small(self.standard(), "--launches", 4)
@@ -33,7 +35,9 @@ class Runner(common.RunnerCase):
         self.assertEqual(results["device"]["name"], "Fake GPU")
         self.assertGreater(results["copy_gigabytes_per_second"], 0)
         case = results["cases"][0]
-        self.assertEqual((case["kernel"], case["extents"], case["block"]), ("jacobi", [150, 71, 1], [128, 1]))
+        self.assertEqual(
+            (case["kernel"], case["extents"], case["block"]), ("jacobi", [150, 71, 1], [128, 1])
+        )
         self.assertEqual(case["grid"], [2, 69, 1])
         self.assertEqual(case["compulsory_bytes"], 2 * 150 * 71 * 4)
         # Four times the L2 of 64 KiB, in sets of two buffers.
@@ -51,13 +55,19 @@ class Runner(common.RunnerCase):
         done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="acc")
         self.assertEqual(done.returncode, 1)
         self.assertIn("WORDS DIFFER", done.stdout)
-        self.assertGreater(self.results()["cases"][0]["variants"][1]["words_different_from_original"], 0)
+        self.assertGreater(
+            self.results()["cases"][0]["variants"][1]["words_different_from_original"], 0
+        )
 
     def test_a_wrong_variant_is_found_at_the_full_size_too(self):
-        done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="acc", FAKE_DRIVER_ROOMY="1")
+        done = self.run_small(
+            self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="acc", FAKE_DRIVER_ROOMY="1"
+        )
         self.assertEqual(done.returncode, 1)
         # One word at the small size, one at the plan's.
-        self.assertEqual(self.results()["cases"][0]["variants"][1]["words_different_from_original"], 2)
+        self.assertEqual(
+            self.results()["cases"][0]["variants"][1]["words_different_from_original"], 2
+        )
 
     def test_a_wrong_original_fails_the_run(self):
         done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="cuda")
@@ -70,7 +80,9 @@ class Runner(common.RunnerCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_no_check(self):
-        done = self.run_small(self.standard(), "--launches", 1, "--no-check", FAKE_DRIVER_BREAK="acc")
+        done = self.run_small(
+            self.standard(), "--launches", 1, "--no-check", FAKE_DRIVER_BREAK="acc"
+        )
         self.assertEqual(done.returncode, 0)
         self.assertNotIn("reference_error", self.results()["cases"][0]["variants"][0])
 
@@ -83,7 +95,9 @@ class Runner(common.RunnerCase):
         self.assertEqual(len(self.results()["cases"][0]["variants"][2]["samples_ms"]), 1)
 
     def test_selection(self):
-        done = self.run_small(self.standard(), "--launches", 1, "--kernel", "vecadd", "--variant", "full")
+        done = self.run_small(
+            self.standard(), "--launches", 1, "--kernel", "vecadd", "--variant", "full"
+        )
         self.assertEqual(done.returncode, 0)
         (case,) = self.results()["cases"]
         self.assertEqual(case["kernel"], "vecadd")
@@ -92,7 +106,9 @@ class Runner(common.RunnerCase):
     def test_quick(self):
         manifest = self.manifest(self.suite(["fir"], ["full"]), {"original": "cuda"})
         # The named size would take long on a host; everything else of --quick is there.
-        done = common.run_runner(manifest, "--quick", "--size", "2000", "--out", self.folder / "results.json")
+        done = common.run_runner(
+            manifest, "--quick", "--size", "2000", "--out", self.folder / "results.json"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         results = self.results()
         self.assertEqual((results["launches"], results["size"]), (5, "2000"))
@@ -134,11 +150,15 @@ class Runner(common.RunnerCase):
         (tools / "ncu").chmod(0o755)
         environment = common.environment(PATH=f"{tools}:{os.environ['PATH']}")
         command = ["./profile.sh", "--kernel", "vecadd", "--size", "check"]
-        done = subprocess.run(command, env=environment, cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run(
+            command, env=environment, cwd=self.folder, capture_output=True, text=True
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         notes = {path.stem: path.read_text() for path in (self.folder / "profile").iterdir()}
         self.assertEqual(set(notes), {"original", "full", "no-load"})
-        self.assertEqual(notes["full"], "--profile --block 512x1 --variant full --kernel vecadd --size check\n")
+        self.assertEqual(
+            notes["full"], "--profile --block 512x1 --variant full --kernel vecadd --size check\n"
+        )
 
     def test_default_results_file(self):
         manifest = self.standard()
@@ -153,7 +173,13 @@ class Runner(common.RunnerCase):
 
     def test_usage_errors(self):
         manifest = self.standard()
-        for arguments in (["--kernel", "jacoby"], ["--variant", "fuller"], ["--block", "512"], ["--launches", "0"], ["--nonsense"]):
+        for arguments in (
+            ["--kernel", "jacoby"],
+            ["--variant", "fuller"],
+            ["--block", "512"],
+            ["--launches", "0"],
+            ["--nonsense"],
+        ):
             with self.subTest(arguments=arguments):
                 self.assertEqual(common.run_runner(manifest, *arguments).returncode, 2)
         for size in ("enormous", "12", "4x4x4x4", "12xx"):
@@ -182,8 +208,22 @@ class Runner(common.RunnerCase):
 
     def test_an_interrupt_keeps_what_was_measured(self):
         out = self.folder / "results.json"
-        command = [common.runner(), self.standard(), "--size", "check", "--block", "128x1", "--launches", "100000"]
-        process = subprocess.Popen([*map(str, command), "--out", str(out)], env=common.environment(), stderr=subprocess.PIPE, text=True)
+        command = [
+            common.runner(),
+            self.standard(),
+            "--size",
+            "check",
+            "--block",
+            "128x1",
+            "--launches",
+            "100000",
+        ]
+        process = subprocess.Popen(
+            [*map(str, command), "--out", str(out)],
+            env=common.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         process.stderr.readline()  # the first case has begun
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)

@@ -45,7 +45,9 @@ class TheTable(unittest.TestCase):
         self.assertEqual(len(suite), 16)
         for kernel in suite:
             self.assertTrue((common.BENCH / "acc" / f"{kernel.name}.c").exists(), kernel.name)
-            self.assertEqual((common.BENCH / "fortran" / f"{kernel.name}.f90").exists(), kernel.fortran)
+            self.assertEqual(
+                (common.BENCH / "fortran" / f"{kernel.name}.f90").exists(), kernel.fortran
+            )
             self.assertIn("loads", kernel.published)
 
     def test_no_source_is_left_out(self):
@@ -53,7 +55,9 @@ class TheTable(unittest.TestCase):
         for pattern in ("cuda/*.cu", "reference/*.cpp", "acc/*.c", "fortran/*.f90"):
             self.assertLessEqual({path.stem for path in common.BENCH.glob(pattern)}, names)
         for kernel in self.table.kernels:
-            self.assertTrue((common.BENCH / "reference" / f"{kernel.name}.cpp").exists(), kernel.name)
+            self.assertTrue(
+                (common.BENCH / "reference" / f"{kernel.name}.cpp").exists(), kernel.name
+            )
 
     def test_int_indices_suffice_at_every_size(self):
         for kernel in self.table.kernels:
@@ -78,7 +82,9 @@ class Arguments(unittest.TestCase):
         self.assertEqual(table.parse_argument("nx"), {"kind": "extent", "name": "nx"})
         self.assertEqual(table.parse_argument("a = -0.5")["value"], -0.5)
         buffer = table.parse_argument("inout e[2*nx*ny]: binary")
-        self.assertEqual((buffer["use"], buffer["count"], buffer["fill"]), ("inout", "2*nx*ny", "binary"))
+        self.assertEqual(
+            (buffer["use"], buffer["count"], buffer["fill"]), ("inout", "2*nx*ny", "binary")
+        )
 
     def test_what_is_wrong_is_refused(self):
         for text in ("nw", "in", "in a[nw]", "in a: ones", "a = x"):
