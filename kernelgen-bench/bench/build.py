@@ -19,6 +19,10 @@ BUNDLED_TARGET = "sm_90"
 GCC_TARGET = "sm_75"
 
 
+# Registers of a multiprocessor, on every architecture that has shfl.sync.
+REGISTER_FILE = 65536
+
+
 class BuildError(RuntimeError):
     """A tool is missing or refused its input; the text has the command and its message."""
 
@@ -69,9 +73,10 @@ class Builder:
         else:
             shutil.copyfile(BUNDLED / f"{source.stem}.ptx", output)
 
-    def cubin(self, ptx, output):
+    def cubin(self, ptx, output, max_registers):
         """Assembles; returns what ptxas says of registers and spills."""
-        said = run_tool([self.ptxas, "-v", f"-arch={self.target}", ptx, "-o", output])
+        command = [self.ptxas, "-v", f"-arch={self.target}", f"-maxrregcount={max_registers}"]
+        said = run_tool([*command, ptx, "-o", output])
         registers = re.search(r"Used (\d+) registers", said)
         spills = re.search(r"(\d+) bytes spill stores", said)
         return {
@@ -85,7 +90,7 @@ class Builder:
         run_tool([self.ptxasw, "rewrite", ptx, "-o", output, *options, "--report", report])
         return summary(json.loads(report.read_text()))
 
-    def kernel(self, kernel, variants):
+    def kernel(self, kernel, variants, max_registers):
         """All variants of a kernel. Returns ({variant: cubin name}, {variant: facts})."""
         images, facts, texts = {}, {}, {}
         source = self.work / f"{kernel.name}.ptx"
@@ -104,7 +109,7 @@ class Builder:
                 texts[variant.name] = text
             else:
                 cubin = f"{kernel.name}.{variant.name}.cubin"
-                fact |= self.cubin(ptx, self.work / cubin)
+                fact |= self.cubin(ptx, self.work / cubin, max_registers)
                 images[variant.name] = cubin
                 texts[variant.name] = text
             facts[variant.name] = fact
@@ -130,9 +135,12 @@ class Builder:
         """Everything in the table. Returns (images, facts) by kernel; progress(done, kernel name)."""
         self.tools()
         images, facts = {}, {}
+        # As for NVHPC, which says so by .maxntid: the largest block shape must fit.
+        max_registers = REGISTER_FILE // max(x * y for x, y in table.blocks)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             futures = {
-                pool.submit(self.kernel, kernel, table.variants): kernel for kernel in table.kernels
+                pool.submit(self.kernel, kernel, table.variants, max_registers): kernel
+                for kernel in table.kernels
             }
             try:
                 for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
