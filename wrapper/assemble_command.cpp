@@ -36,7 +36,7 @@ std::optional<int> rewrite_and_assemble(const Settings &settings, const std::str
   auto modules = read_modules(line);
   if (!modules)
     return std::nullopt;
-  Module &module = modules->front();
+  InputModule &module = modules->front();
   auto result = rewrite_module(module.original, module.name, settings.rewrite);
   if (!result || !result->changed) {
     append_log(settings.log,

@@ -84,12 +84,12 @@ std::optional<Outcome> not_ours(const Run &run) {
 }
 
 /// Rewrites all modules; the error is the reason to give up.
-tl::expected<void, std::string> rewrite_all(std::vector<Module> &modules, const Settings &settings,
+tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, const Settings &settings,
                                             int target) {
   RewriteOptions options = settings.rewrite;
   options.target_sm = target;
   inject_fault(settings.inject_fault);
-  for (Module &module : modules) {
+  for (InputModule &module : modules) {
     auto result = rewrite_module(module.original, module.name, options);
     if (!result || settings.inject_fault == "parse")
       return tl::unexpected(result ? std::string("injected fault") : result.error().message);
@@ -105,9 +105,9 @@ tl::expected<void, std::string> rewrite_all(std::vector<Module> &modules, const 
 }
 
 /// What was asked for beyond the output itself. Trouble here is told but breaks no build.
-void tell(const Run &run, const std::vector<Module> &modules) {
+void tell(const Run &run, const std::vector<InputModule> &modules) {
   std::vector<ModuleReport> reports;
-  for (const Module &module : modules) {
+  for (const InputModule &module : modules) {
     if (run.settings.verbose)
       fmt::print(stderr, "{}", summarize(module.report));
     reports.push_back(module.report);
@@ -130,9 +130,9 @@ void withdraw(ModuleReport &report) {
   }
 }
 
-std::string counts(const std::vector<Module> &modules) {
+std::string counts(const std::vector<InputModule> &modules) {
   unsigned loads = 0, replaced = 0;
-  for (const Module &module : modules)
+  for (const InputModule &module : modules)
     for (const KernelReport &kernel : module.report.kernels) {
       loads += kernel.loads;
       replaced += kernel.shuffles + kernel.copies;
@@ -152,7 +152,7 @@ int rewrite_and_run(const Run &run) {
     return pass_through(run, Outcome::not_ptx, done.error());
   const Handover handover = hand_over(run.real.path, run.name, run.line, *modules);
   if (handover.outcome == Outcome::rejected || handover.outcome == Outcome::no_place)
-    for (Module &module : *modules)
+    for (InputModule &module : *modules)
       withdraw(module.report);
   tell(run, *modules);
   if (handover.outcome != Outcome::rewritten)

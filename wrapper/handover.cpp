@@ -49,7 +49,7 @@ public:
   }
 
   /// False if there is no way to pass it on.
-  bool replace(const Module &module) {
+  bool replace(const InputModule &module) {
     std::string &argument = plan_.arguments[module.input.argument];
     if (module.input.kind == InputKind::text) {
       argument.replace(module.input.prefix, std::string::npos, module.rewritten);
@@ -77,7 +77,7 @@ public:
   const std::vector<ReplacedModule> &replaced() const { return replaced_; }
 
 private:
-  void shown(const std::string &as, const std::string &known_as, const Module &module) {
+  void shown(const std::string &as, const std::string &known_as, const InputModule &module) {
     replaced_.push_back({as, known_as, module.original, module.rewritten});
   }
 
@@ -89,8 +89,8 @@ private:
 
 /// Whether the inputs still are what we read. They are not if the output is one of them and
 /// writing it failed half-way; running again would then blame the input.
-bool inputs_untouched(const std::vector<Module> &modules) {
-  return std::all_of(modules.begin(), modules.end(), [](const Module &module) {
+bool inputs_untouched(const std::vector<InputModule> &modules) {
+  return std::all_of(modules.begin(), modules.end(), [](const InputModule &module) {
     return module.input.kind != InputKind::file ||
            read_regular_file(module.name) == module.original;
   });
@@ -117,10 +117,10 @@ std::string describe_input(const CommandLine &line, const Input &input) {
   return value_of(line, input);
 }
 
-tl::expected<std::vector<Module>, std::string> read_modules(const CommandLine &line) {
-  std::vector<Module> modules;
+tl::expected<std::vector<InputModule>, std::string> read_modules(const CommandLine &line) {
+  std::vector<InputModule> modules;
   for (const Input &input : line.inputs) {
-    Module module{input, describe_input(line, input), {}, {}, false, {}};
+    InputModule module{input, describe_input(line, input), {}, {}, false, {}};
     std::optional<std::string> text;
     if (input.kind == InputKind::text)
       text = value_of(line, input);
@@ -137,11 +137,11 @@ tl::expected<std::vector<Module>, std::string> read_modules(const CommandLine &l
 }
 
 Handover hand_over(const std::string &real, const std::string &name, const CommandLine &line,
-                   const std::vector<Module> &modules) {
+                   const std::vector<InputModule> &modules) {
   ChildPlan plan{real, name, line.arguments, -1, STDERR_FILENO};
   Substitution substitution(plan, line);
   bool changed = false;
-  for (const Module &module : modules) {
+  for (const InputModule &module : modules) {
     if (!module.changed)
       continue;
     changed = true;

@@ -12,7 +12,7 @@
 namespace ptxasw {
 
 /// One module on its way through us.
-struct Module {
+struct InputModule {
   Input input;
   std::string name;      ///< as the caller knows it
   std::string original;  ///< its text
@@ -27,7 +27,7 @@ std::string describe_input(const CommandLine &line, const Input &input);
 /// Reads every input. Standard input is put back in place, so that the real ptxas can still read
 /// all of it.
 /// Errors: the first input that is no regular file or cannot be read.
-tl::expected<std::vector<Module>, std::string> read_modules(const CommandLine &line);
+tl::expected<std::vector<InputModule>, std::string> read_modules(const CommandLine &line);
 
 /// How it went.
 struct Handover {
@@ -39,7 +39,7 @@ struct Handover {
 /// Has the real ptxas assemble the rewritten modules and passes its messages on, in the caller's
 /// terms. Any other outcome than `rewritten` means: nothing was shown, run it on the original.
 Handover hand_over(const std::string &real, const std::string &name, const CommandLine &line,
-                   const std::vector<Module> &modules);
+                   const std::vector<InputModule> &modules);
 
 /// The exit code for a child's status; a child that was killed takes us along the same way.
 int exit_like(int status);

@@ -1,0 +1,98 @@
+#include "emulator/address.h"
+
+#include <algorithm>
+
+namespace ptxasw {
+
+void detail::normalize(LinearForm &form) {
+  std::sort(form.terms.begin(), form.terms.end(),
+            [](const auto &a, const auto &b) { return a.first->id < b.first->id; });
+  std::vector<std::pair<Expr, std::uint64_t>> merged;
+  for (const auto &[atom, factor] : form.terms) {
+    if (!merged.empty() && merged.back().first == atom)
+      merged.back().second += factor;
+    else
+      merged.emplace_back(atom, factor);
+  }
+  std::erase_if(merged, [](const auto &term) { return term.second == 0; });
+  form.terms = std::move(merged);
+}
+
+std::size_t LinearForm::hash() const {
+  std::size_t seed = static_cast<std::size_t>(lane_stride) * 0x9e3779b97f4a7c15;
+  for (const auto &[atom, factor] : terms)
+    seed = (seed ^ (atom->id * 0x100000001b3 + factor)) * 0x9e3779b97f4a7c15 + (seed >> 29);
+  return seed;
+}
+
+std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, Expr a, Expr b) {
+  std::vector<WrapCondition> conditions;
+  const Expr difference = pool.sub(a, b);
+  if (difference->kind == ExprKind::constant)
+    return difference->value.is_zero() ? std::optional(conditions) : std::nullopt;
+  if (difference->kind != ExprKind::sum)
+    return std::nullopt;
+  // What is left are extensions, each of a's with a factor and b's counterpart with its negative.
+  struct Extension {
+    Expr node;
+    std::uint64_t factor;
+    bool used = false;
+  };
+  std::vector<Extension> left;
+  for (std::uint32_t i = 0; i < difference->child_count; ++i) {
+    const Expr node = difference->children[i];
+    if (node->kind != ExprKind::sext && node->kind != ExprKind::zext)
+      return std::nullopt;
+    left.push_back({node, difference->coefficients[i]});
+  }
+  const auto occurs_in_b = [&](Expr node) {
+    if (b == node)
+      return true;
+    return b->kind == ExprKind::sum && std::find(b->children, b->children + b->child_count, node) !=
+                                           b->children + b->child_count;
+  };
+  std::uint64_t constant = difference->value.low;
+  for (Extension &mine : left) {
+    if (mine.used || !occurs_in_b(mine.node))
+      continue;
+    const Expr value = mine.node->children[0];
+    bool found = false;
+    for (Extension &other : left) {
+      if (other.used || &other == &mine || other.node->kind != mine.node->kind ||
+          other.factor != 0 - mine.factor)
+        continue;
+      const Expr inner = other.node->children[0];
+      if (inner->width != value->width)
+        continue;
+      const Expr distance = pool.sub(inner, value);
+      if (distance->kind != ExprKind::constant)
+        continue;
+      const std::int64_t offset = as_signed(distance->value.low, distance->width);
+      // ext(value + offset) = ext(value) + offset, if value + offset does not wrap
+      constant += other.factor * static_cast<std::uint64_t>(offset);
+      conditions.push_back({value, mine.node->kind == ExprKind::sext, offset});
+      mine.used = other.used = found = true;
+      break;
+    }
+    if (!found)
+      return std::nullopt;
+  }
+  const bool all_used =
+      std::all_of(left.begin(), left.end(), [](const Extension &e) { return e.used; });
+  if (!all_used || constant != 0)
+    return std::nullopt;
+  return conditions;
+}
+
+bool always_holds(const WrapCondition &condition) {
+  const std::uint64_t most = condition.value->maximum;
+  const unsigned width = condition.value->width;
+  const std::uint64_t top = condition.is_signed ? mask64(width) / 2 : mask64(width);
+  if (condition.offset >= 0)
+    // Signed numbers of unknown sign may still be bounded from above by their bit pattern.
+    return most <= top && static_cast<std::uint64_t>(condition.offset) <= top - most;
+  // Non-negative numbers minus something small stay above the most negative one.
+  return condition.is_signed && most <= top && static_cast<std::uint64_t>(-condition.offset) <= top;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "grammar/module.h"
+
+namespace ptxasw {
+
+/// What an instruction means to the value of a memory location (soundness.md, rules 5 and 6).
+enum class Effect : std::uint8_t {
+  none,  ///< neither reads nor writes memory that a global load could see
+  load,  ///< a weak load
+  store, ///< a weak store
+  sync, ///< anything else: atomic, barrier, fence, call, ordered or volatile access, unknown opcode
+};
+
+Effect effect_of(const Opcode &opcode);
+
+/// Whether a load reads memory that the whole kernel only reads, by contract of its state space or
+/// of `.nc` (PTX ISA 9.7.9.8).
+bool reads_constant_memory(const Opcode &opcode);
+
+/// Whether a store can write what a global load reads: not to shared, local or parameter space.
+bool may_write_global(const Opcode &opcode);
+
+/// Whether an instruction computes its result from its operands alone, the same in every lane that
+/// has the same operands. Its result may then stand as an uninterpreted function of them.
+bool is_pure(const Opcode &opcode);
+
+} // namespace ptxasw

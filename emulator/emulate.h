@@ -1,0 +1,97 @@
+#pragma once
+
+#include "emulator/effects.h"
+#include "emulator/expr.h"
+#include "grammar/cfg.h"
+#include "grammar/module.h"
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw {
+
+/// What is known of a kernel's launch before it is launched.
+struct LaunchFacts {
+  bool one_dimensional = false;     ///< ntid.y = ntid.z = 1
+  std::uint32_t max_block_x = 1024; ///< upper bound of ntid.x
+};
+
+/// The facts that `.reqntid` and `.maxntid` state (PTX ISA 11.4).
+LaunchFacts launch_facts(const Function &function);
+
+/// One access of the memory trace (paper, section 4.3).
+struct MemoryAccess {
+  std::uint32_t instruction = 0; ///< index in Function::instructions
+  Effect effect = Effect::none;
+  BlockId block = 0;
+  StateSpace space = StateSpace::generic;
+  unsigned bytes = 0;     ///< of the whole access, vectors included
+  Expr address = nullptr; ///< 64 bits, loops unexpanded; null if the operand is not understood
+  Expr guard = nullptr;   ///< null: not predicated
+};
+
+/// A place where a register holds a value: before `instruction`, register `reg` is `value`.
+struct RegisterRead {
+  std::uint32_t instruction = 0;
+  RegisterId reg = no_register;
+};
+
+/// Something a branch on the way established: `condition` (width 1) is `holds`.
+struct PathFact {
+  Expr condition = nullptr;
+  bool holds = false;
+};
+
+/// The symbolic emulation of one function (paper, section 4).
+///
+/// One pass over the dominator tree in reverse postorder. Registers map to expressions; a branch
+/// leaves what it established as a fact to the blocks it dominates; flows that meet are joined, and
+/// a register that differs becomes a join symbol. Joining at once instead of carrying one flow a
+/// path keeps the work linear, and it is what soundness asks for: two lanes of a warp may have come
+/// by different paths, so an address that differs by path is not comparable across lanes.
+///
+/// A loop is entered once, its registers standing for any iteration. Afterwards those that step by
+/// an invariant amount are expanded to initial + step * trip, one trip symbol a loop.
+///
+/// Only what addresses and branches depend on is evaluated at all.
+class Emulation {
+public:
+  Emulation(const Module &module, const Function &function, const LaunchFacts &facts);
+  ~Emulation();
+
+  /// False if the function was too much for a budget or its control flow is not understood; the
+  /// trace is then empty.
+  bool complete() const;
+  const ControlFlowGraph &cfg() const;
+  ExprPool &pool();
+  /// All accesses with an effect, each after those that dominate it.
+  const std::vector<MemoryAccess> &trace() const;
+  /// Control flows followed: one, and one more for every feasible side of a branch.
+  unsigned flows() const;
+
+  /// An expression with every loop register that steps evenly written out in trip symbols.
+  Expr expand(Expr expr);
+  /// Whether an expression has the same value in all lanes of a row of the warp that are active in
+  /// `block` together, but for tid.x and laneid, which count as known (soundness.md, rule 2 and
+  /// E1).
+  bool uniform_but_lane(Expr expr, BlockId block) const;
+  /// The same with tid.x and laneid counted as varying.
+  bool uniform(Expr expr, BlockId block) const;
+  /// Whether every symbol in the expression keeps its value while control stays in `loop`.
+  bool invariant(Expr expr, LoopId loop) const;
+  /// The expression as the lane `delta` lanes up in the same row sees it.
+  Expr shift_lane(Expr expr, int delta);
+  /// Where a 32-bit value (expanded) stood in a register when an instruction extended it, in trace
+  /// order; null if nowhere.
+  const std::vector<RegisterRead> *reads_of(Expr value);
+  /// What holds in a block.
+  std::vector<PathFact> facts_in(BlockId block) const;
+  bool feasible(BlockId block) const;
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,40 @@
+#include "emulator/instructions.h"
+
+#include <array>
+#include <utility>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Comparison>, 10> comparisons{{
+    {"eq", Comparison::eq},
+    {"ne", Comparison::ne},
+    {"lt", Comparison::lt},
+    {"le", Comparison::le},
+    {"gt", Comparison::gt},
+    {"ge", Comparison::ge},
+    {"lo", Comparison::lo},
+    {"ls", Comparison::ls},
+    {"hi", Comparison::hi},
+    {"hs", Comparison::hs},
+}};
+
+} // namespace
+
+Form decode(const Opcode &opcode) {
+  Form form;
+  form.type = opcode.type;
+  form.source_type = opcode.second_type;
+  form.width = bit_width(opcode.type);
+  form.source_width = bit_width(opcode.second_type);
+  form.is_signed = is_signed(opcode.type);
+  form.source_signed = is_signed(opcode.second_type);
+  form.text = opcode.text;
+  if (opcode.base == "set" || opcode.base == "setp")
+    for (const auto &[name, comparison] : comparisons)
+      if (opcode.has(name))
+        form.comparison = comparison;
+  return form;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,21 @@
+#include "synth/decide.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw {
+
+// Until there is a cost model, the published results decide: shuffles pay on Maxwell and Pascal,
+// where an L1 hit takes 82 cycles against 33 for a shuffle, and lose from Volta on, where it takes
+// 28 against 22 and the corner load keeps its issue slot (paper, table 1 and figure 2).
+Decision decide(ShuffleMode mode, unsigned sm) {
+  if (mode == ShuffleMode::always)
+    return {true, "asked for"};
+  if (mode == ShuffleMode::never)
+    return {false, "switched off"};
+  constexpr unsigned volta = 70;
+  if (sm < volta)
+    return {true, fmt::format("sm_{}: an L1 hit costs more than a shuffle before sm_70", sm)};
+  return {false, fmt::format("sm_{}: an L1 hit is as cheap as a shuffle from sm_70 on", sm)};
+}
+
+} // namespace ptxasw

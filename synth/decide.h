@@ -1,0 +1,19 @@
+#pragma once
+
+#include "synth/rewrite.h"
+
+#include <string>
+
+namespace ptxasw {
+
+/// Whether to shuffle for a target, and why.
+struct Decision {
+  bool shuffle = false;
+  std::string reason;
+};
+
+/// The decision for a compute capability times ten (90 for sm_90). What `automatic` means is
+/// decided here and nowhere else.
+Decision decide(ShuffleMode mode, unsigned sm);
+
+} // namespace ptxasw
