@@ -49,11 +49,14 @@ private:
 
   Group &group_of(const LinearForm &form);
   std::optional<Reason> cover(std::size_t load, Group &group, std::uint64_t constant);
-  Verdict judge(std::size_t source, std::size_t load, int delta);
+  Verdict judge(std::size_t source, std::size_t load, int delta, std::int64_t stride);
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
   bool proved_by_path(const WrapCondition &condition, BlockId block);
-  RegisterId destination(const MemoryAccess &access) const {
-    return module_.operands(function_.instructions[access.instruction])[0].reg;
+  /// Whether an access addresses by a 64-bit register, which an address test can compare.
+  bool has_base_register(const MemoryAccess &access) const {
+    const auto operands = module_.operands(function_.instructions[access.instruction]);
+    const Operand &base = module_.children(operands[1])[0];
+    return base.kind == Operand::Kind::reg && bit_width(function_.registers[base.reg].type) == 64;
   }
 
   const Module &module_;
@@ -133,7 +136,7 @@ std::optional<Reason> Detector::cover(std::size_t load, Group &group, std::uint6
         continue;
       // The latest source first: less lies in between.
       for (auto source = found->second.rbegin(); source != found->second.rend(); ++source) {
-        Verdict verdict = judge(*source, load, delta);
+        Verdict verdict = judge(*source, load, delta, stride);
         if (!verdict.reason) {
           result_.assumed_no_wrap |= verdict.assumed_no_wrap;
           result_.assumed_no_alias |= verdict.assumed_no_alias;
@@ -149,7 +152,8 @@ std::optional<Reason> Detector::cover(std::size_t load, Group &group, std::uint6
   return first_obstacle.value_or(Reason::no_source);
 }
 
-Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_index, int delta) {
+Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_index, int delta,
+                                  std::int64_t stride) {
   const auto &trace = emulation_.trace();
   const MemoryAccess &source = trace[source_index], &load = trace[load_index];
   const ControlFlowGraph &cfg = emulation_.cfg();
@@ -179,11 +183,21 @@ Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_ind
   const Expr load_address = emulation_.expand(load.address);
   if (delta != 0 && !emulation_.uniform_but_lane(source_address, source.block))
     return no(Reason::varying_address);
-  const auto conditions = equal_unless_wrapped(
-      emulation_.pool(), emulation_.shift_lane(source_address, delta), load_address);
+  ExprPool &pool = emulation_.pool();
+  const Expr shifted = emulation_.shift_lane(source_address, delta);
+  verdict.reuse = {load.instruction, source.instruction, delta, {}, std::nullopt};
+  auto conditions = equal_unless_wrapped(pool, shifted, load_address);
+  if (!conditions && delta != 0 && has_base_register(source) && has_base_register(load)) {
+    // The two are built differently: whether they are `step` apart the lane can see for itself, so
+    // all that is left to show is that the source's address steps evenly from lane to lane.
+    const std::int64_t step = stride * delta;
+    conditions = equal_unless_wrapped(
+        pool, shifted,
+        pool.add(source_address, pool.constant(64, static_cast<std::uint64_t>(step))));
+    verdict.reuse.address_distance = step;
+  }
   if (!conditions)
     return no(Reason::wrap_not_testable);
-  verdict.reuse = {load.instruction, source.instruction, delta, {}};
   for (const WrapCondition &condition : *conditions) {
     if (always_holds(condition) || proved_by_path(condition, load.block))
       continue;

@@ -4,6 +4,7 @@
 #include "emulator/emulate.h"
 #include "synth/rewrite.h"
 
+#include <optional>
 #include <vector>
 
 namespace ptxasw {
@@ -21,6 +22,9 @@ struct Reuse {
   std::uint32_t source = 0; ///< instruction index
   int delta = 0;
   std::vector<WrapTest> wrap_tests;
+  /// If set, the covering lane also compares at run time: the load's address must be this many
+  /// bytes above the source's address in the same lane.
+  std::optional<std::int64_t> address_distance;
 };
 
 /// A load that stays, and why.

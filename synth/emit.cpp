@@ -9,6 +9,7 @@
 //     in D's place      activemask.b32 mask;
 //                       setp.ne.s32 corner, mask, -1;    all 32 lanes, or none use it (rule 9)
 //                       setp.lt.or.u32 corner, below, -N, corner;
+//                       (setp.ne.or.s64 corner, D's address - S's address, expected, corner;)
 //                       shfl.sync.up.b32 D's register, copy, -N, 0, mask;
 //                       @corner ld ...                   D's own address, nothing else (rule 11)
 //
@@ -67,6 +68,22 @@ private:
     insert_after(reuse.source, fmt::format("mov.b32 {}, {};", copy, destination(reuse.source)));
   }
 
+  // The source's base register, for the address tests of the loads it serves.
+  const std::string &address_copy(std::uint32_t source) {
+    std::string &copy = address_copies_[source];
+    if (copy.empty()) {
+      copy = fmt::format("{}a{}", prefix_, addresses_++);
+      insert_after(source, fmt::format("mov.b64 {}, {};", copy, base_register(source)));
+    }
+    return copy;
+  }
+  const Operand &address(std::uint32_t index) const {
+    return module_.operands(instruction(index))[1];
+  }
+  std::string_view base_register(std::uint32_t index) const {
+    return module_.text(module_.children(address(index))[0].span);
+  }
+
   using TestKey = std::tuple<std::uint32_t, RegisterId, bool, std::int64_t>;
   static TestKey key(const WrapTest &test) {
     return {test.where.instruction, test.where.reg, test.is_signed, test.offset};
@@ -118,8 +135,16 @@ private:
       tests.insert(wrap_predicates_.at(key(test)));
     for (const std::string &test : tests)
       code += fmt::format("\n\tor.pred {0}, {0}, {1};", corner, test);
-    const Operand &address = module_.children(module_.operands(load)[1])[0];
-    if (address.kind == Operand::Kind::reg && address.reg == module_.operands(load)[0].reg) {
+    if (reuse.address_distance) {
+      const std::string difference = fmt::format("{}a{}", prefix_, addresses_++);
+      const std::int64_t expected =
+          *reuse.address_distance + address(reuse.source).value - address(reuse.load).value;
+      code += fmt::format("\n\tsub.s64 {0}, {1}, {2};\n\tsetp.ne.or.s64 {3}, {0}, {4}, {3};",
+                          difference, base_register(reuse.load), address_copy(reuse.source), corner,
+                          expected);
+    }
+    const Operand &base = module_.children(address(reuse.load))[0];
+    if (base.kind == Operand::Kind::reg && base.reg == module_.operands(load)[0].reg) {
       // The load overwrites its own address: the shuffle must not do so before it.
       const std::string value = new_register();
       code += shuffle(value, copy, up, distance, mask);
@@ -170,6 +195,8 @@ private:
     std::string declarations = std::move(named_registers_);
     if (registers_ > 0)
       declarations += fmt::format("\n\t.reg .b32 {}r<{}>;", prefix_, registers_);
+    if (addresses_ > 0)
+      declarations += fmt::format("\n\t.reg .b64 {}a<{}>;", prefix_, addresses_);
     if (predicates_ > 0)
       declarations += fmt::format("\n\t.reg .pred {}p<{}>;", prefix_, predicates_);
     edits_.insert(function_.body.begin + 1, declarations + code);
@@ -183,9 +210,11 @@ private:
   const std::string &prefix_;
   Edits &edits_;
   std::map<std::uint32_t, std::string> copies_;
+  std::map<std::uint32_t, std::string> address_copies_;
   std::map<TestKey, std::string> wrap_predicates_;
   std::string named_registers_;
   unsigned registers_ = 0;
+  unsigned addresses_ = 0;
   unsigned predicates_ = 0;
   bool uses_below_ = false;
   bool uses_above_ = false;
