@@ -87,8 +87,10 @@ public:
   }
 
   antlr4::Token *LT(ssize_t k) override {
-    if (k < 0)
-      return const_cast<AntlrToken *>(&antlr_tokens_[position_ + k]);
+    if (k < 0) // asked for on the way out of a statement whose first token is wrong
+      return position_ < static_cast<std::size_t>(-k)
+                 ? nullptr
+                 : const_cast<AntlrToken *>(&antlr_tokens_[position_ + k]);
     while (position_ + k > tokens_.size())
       push();
     return const_cast<AntlrToken *>(&antlr_tokens_[position_ + k - 1]);

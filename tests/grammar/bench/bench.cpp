@@ -47,9 +47,9 @@ long peak_kilobytes() {
   return usage.ru_maxrss;
 }
 
-int measure(const std::string &name, std::string text) {
+/// `before`: the peak before there was a text.
+int measure(const std::string &name, std::string text, long before) {
   const double size = static_cast<double>(text.size());
-  const long before = peak_kilobytes();
   const auto start = std::chrono::steady_clock::now();
   const auto module = ptxasw::parse(std::move(text), name);
   if (!module) {
@@ -77,9 +77,10 @@ int main(int argc, char **argv) {
     const bool generated = std::string_view(argv[i]) == "--generate" && i + 1 < argc;
     i += generated;
     if (const pid_t child = fork(); child == 0) {
+      const long before = peak_kilobytes();
       const int result = generated ? measure(fmt::format("generated, {} MB", argv[i]),
-                                             generate(std::stoul(argv[i]) * 1000000))
-                                   : measure(argv[i], read_file(argv[i]));
+                                             generate(std::stoul(argv[i]) * 1000000), before)
+                                   : measure(argv[i], read_file(argv[i]), before);
       std::fflush(stdout);
       _exit(result);
     } else {
