@@ -8,6 +8,7 @@
 
 #include "synth/detect.h"
 
+#include "emulator/solver.h"
 #include "synth/between.h"
 
 #include <algorithm>
@@ -22,6 +23,30 @@ constexpr int widest = 31;
 
 /// Sources remembered for one address; older ones are dropped.
 constexpr std::size_t sources_per_address = 4;
+
+/// Questions to the solver in one kernel, and the effort for each in Z3's resource units.
+constexpr unsigned solver_questions = 16;
+constexpr unsigned solver_resource_limit = 2'000'000;
+
+/// Whether an expression has parts that the normal form does not see through and a solver might.
+bool has_bit_operations(Expr expr) {
+  bool result = false;
+  for_each_node(expr, [&](Expr node) {
+    switch (node->kind) {
+    case ExprKind::constant:
+    case ExprKind::symbol:
+    case ExprKind::sum:
+    case ExprKind::product:
+    case ExprKind::zext:
+    case ExprKind::sext:
+    case ExprKind::uf:
+      break;
+    default:
+      result = true;
+    }
+  });
+  return result;
+}
 
 /// Loads whose addresses differ by a constant.
 struct Group {
@@ -52,6 +77,7 @@ private:
   Verdict judge(std::size_t source, std::size_t load, int delta, std::int64_t stride);
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
   bool proved_by_path(const WrapCondition &condition, BlockId block);
+  bool proved_by_solver(Expr a, Expr b, BlockId block);
   /// Whether an access addresses by a 64-bit register, which an address test can compare.
   bool has_base_register(const MemoryAccess &access) const {
     const auto operands = module_.operands(function_.instructions[access.instruction]);
@@ -64,6 +90,8 @@ private:
   Emulation &emulation_;
   const RewriteOptions &options_;
   Between between_;
+  Solver solver_{solver_resource_limit};
+  unsigned questions_ = 0;
   std::unordered_map<std::size_t, std::vector<Group>> groups_;
   Detection result_;
 };
@@ -116,6 +144,7 @@ Detection Detector::run() {
       sources.push_back(i);
     }
   }
+  result_.solver_contexts = solver_.contexts();
   return std::move(result_);
 }
 
@@ -187,6 +216,8 @@ Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_ind
   const Expr shifted = emulation_.shift_lane(source_address, delta);
   verdict.reuse = {load.instruction, source.instruction, delta, {}, std::nullopt};
   auto conditions = equal_unless_wrapped(pool, shifted, load_address);
+  if (!conditions && proved_by_solver(shifted, load_address, load.block))
+    conditions.emplace();
   if (!conditions && delta != 0 && has_base_register(source) && has_base_register(load)) {
     // The two are built differently: whether they are `step` apart the lane can see for itself, so
     // all that is left to show is that the source's address steps evenly from lane to lane.
@@ -262,6 +293,19 @@ bool Detector::proved_by_path(const WrapCondition &condition, BlockId block) {
       return true;
   }
   return false;
+}
+
+// The last resort: that the addresses differ contradicts what the way to the load established.
+bool Detector::proved_by_solver(Expr a, Expr b, BlockId block) {
+  ExprPool &pool = emulation_.pool();
+  if (!has_bit_operations(pool.sub(a, b)) || ++questions_ > solver_questions)
+    return false;
+  std::vector<Expr> formulas{pool.bit_not(pool.eq(a, b))};
+  for (const PathFact &fact : emulation_.facts_in(block)) {
+    const Expr condition = emulation_.expand(fact.condition);
+    formulas.push_back(fact.holds ? condition : pool.bit_not(condition));
+  }
+  return solver_.check("equal addresses", formulas) == SolverAnswer::unsat;
 }
 
 } // namespace

@@ -40,6 +40,7 @@ struct Detection {
   std::vector<KeptLoad> kept;
   bool assumed_no_wrap = false;  ///< a test was dropped because the user vouched for it
   bool assumed_no_alias = false; ///< a store in between was ignored because the user vouched for it
+  unsigned solver_contexts = 0;  ///< Z3 contexts that were needed
 };
 
 /// Whether an instruction is a load that detection looks at: scalar, 32 bits, weak, global.

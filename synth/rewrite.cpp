@@ -90,6 +90,7 @@ void rewrite_kernel(const Module &module, const Function &function, const Rewrit
   const Detection detection = detect(module, function, emulation, options);
   report.milliseconds.push_back({"detect", watch.lap()});
   report.loads = detection.loads;
+  report.z3_contexts = detection.solver_contexts;
   for (const KeptLoad &kept : detection.kept) {
     const Instruction &instruction = function.instructions[kept.load];
     report.kept.push_back({instruction.line, source_line(module, instruction), kept.reason});

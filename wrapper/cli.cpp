@@ -85,6 +85,16 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   rewrite->add_option("-o,--output", output, "PTX to write, - for standard output")->required();
   add_settings(*rewrite, given, false);
 
+  CLI::App *trace =
+      app.add_subcommand("trace", "print the symbolic memory trace of a PTX file");
+  std::vector<std::string> trace_kernels;
+  bool json = false;
+  trace->add_option("input", input, "PTX to read, - for standard input")->required();
+  trace->add_option("--kernel", trace_kernels, "only this kernel; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  trace->add_flag("--json", json, "as JSON");
+
   CLI::App *overlay = app.add_subcommand(
       "overlay", "make a directory of links to the CUDA toolkit with ptxasw as its ptxas");
   overlay->add_option("directory", directory, "where to make it")->required();
@@ -111,6 +121,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : usage_error;
   }
+  if (*trace)
+    return trace_command(input, trace_kernels, json);
   if (*overlay)
     return overlay_command(directory, cuda, remove);
   const auto settings = load_settings(given, "--");

@@ -1,0 +1,126 @@
+// `ptxasw trace`: the symbolic memory trace of a module, in the manner of the paper's listing 5.
+
+#include "emulator/emulate.h"
+#include "grammar/module.h"
+#include "wrapper/commands.h"
+#include "wrapper/files.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view access_name(const Opcode &opcode, Effect effect) {
+  return effect == Effect::load ? "LD" : effect == Effect::store ? "ST" : opcode.base;
+}
+
+std::string_view space_name(StateSpace space) {
+  switch (space) {
+  case StateSpace::global:
+    return "global";
+  case StateSpace::shared:
+    return "shared";
+  case StateSpace::local:
+    return "local";
+  case StateSpace::constant:
+    return "const";
+  default:
+    return "generic";
+  }
+}
+
+/// One access: its expressions written out, everything else as the text has it.
+Json describe(const Module &module, const Function &function, Emulation &emulation,
+              const MemoryAccess &access) {
+  const Instruction &instruction = function.instructions[access.instruction];
+  const Opcode &opcode = module.opcode(instruction);
+  Json result;
+  result["line"] = instruction.line;
+  result["access"] = access_name(opcode, access.effect);
+  result["opcode"] = opcode.text;
+  if (access.effect != Effect::sync) {
+    result["space"] = space_name(access.space);
+    result["bytes"] = access.bytes;
+    result["address"] = access.address
+                            ? Json(to_string(emulation.pool(), emulation.expand(access.address)))
+                            : Json();
+  }
+  if (access.guard)
+    result["guard"] = to_string(emulation.pool(), emulation.expand(access.guard));
+  return result;
+}
+
+Json trace_of(const Module &module, const Function &function) {
+  Emulation emulation(module, function, launch_facts(function));
+  Json result;
+  result["name"] = function.name;
+  result["complete"] = emulation.complete();
+  result["flows"] = emulation.flows();
+  result["trace"] = Json::array();
+  for (const MemoryAccess &access : emulation.trace())
+    result["trace"].push_back(describe(module, function, emulation, access));
+  return result;
+}
+
+void print(const Json &kernel) {
+  fmt::print("{}: {} flow{}\n", kernel["name"].get<std::string>(), kernel["flows"].get<unsigned>(),
+             kernel["flows"] == 1 ? "" : "s");
+  if (!kernel["complete"])
+    fmt::print("  not emulated: too large, or a branch whose targets are not known\n");
+  for (const Json &access : kernel["trace"]) {
+    fmt::print("{}:", access["access"].get<std::string>());
+    if (access.contains("address"))
+      fmt::print(" {}", access["address"].is_string() ? access["address"].get<std::string>() : "?");
+    fmt::print("  // line {}, {}", access["line"].get<unsigned>(),
+               access["opcode"].get<std::string>());
+    if (access.contains("guard"))
+      fmt::print(", if {}", access["guard"].get<std::string>());
+    fmt::print("\n");
+  }
+}
+
+} // namespace
+
+int trace_command(const std::string &input, const std::vector<std::string> &kernels, bool json) {
+  const bool from_stdin = input == "-";
+  const auto text = from_stdin ? read_descriptor(STDIN_FILENO) : read_regular_file(input);
+  if (!text) {
+    fmt::print(stderr, "ptxasw: error: cannot read `{}`\n", input);
+    return 1;
+  }
+  const auto module = parse(*text, from_stdin ? "<stdin>" : input);
+  if (!module) {
+    fmt::print(stderr, "{}", format(module.error()));
+    return 1;
+  }
+  const auto wanted = [&](std::string_view name) {
+    return kernels.empty() || std::find(kernels.begin(), kernels.end(), name) != kernels.end();
+  };
+  for (const std::string &name : kernels)
+    if (std::none_of((*module)->functions.begin(), (*module)->functions.end(),
+                     [&](const Function &function) { return function.name == name; })) {
+      fmt::print(stderr, "ptxasw: error: there is no kernel `{}` in `{}`\n", name, input);
+      return 1;
+    }
+  Json all;
+  all["file"] = input;
+  all["kernels"] = Json::array();
+  for (const Function &function : (*module)->functions)
+    if (function.has_body && wanted(function.name)) {
+      Json kernel = trace_of(**module, function);
+      if (!json)
+        print(kernel);
+      all["kernels"].push_back(std::move(kernel));
+    }
+  if (json)
+    fmt::print("{}\n", all.dump(2));
+  return 0;
+}
+
+} // namespace ptxasw
