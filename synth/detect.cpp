@@ -26,7 +26,7 @@ constexpr std::size_t sources_per_address = 4;
 
 /// Questions to the solver in one kernel, and the effort for each in Z3's resource units.
 constexpr unsigned solver_questions = 16;
-constexpr unsigned solver_resource_limit = 2'000'000;
+constexpr unsigned solver_resource_limit = 200'000;
 
 /// Whether an expression has parts that the normal form does not see through and a solver might.
 bool has_bit_operations(Expr expr) {
@@ -40,6 +40,9 @@ bool has_bit_operations(Expr expr) {
     case ExprKind::zext:
     case ExprKind::sext:
     case ExprKind::uf:
+      break;
+    case ExprKind::extract: // the low bits of a sum are a sum
+      result |= node->index != 0;
       break;
     default:
       result = true;
