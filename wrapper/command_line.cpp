@@ -76,47 +76,47 @@ private:
       value = words[i + 1];
       more = 1;
     }
-    if (option.effect == Effect::options_file && open_up(*value, depth))
+    if (option.meaning == OptionMeaning::options_file && open_up(*value, depth))
       return more;
-    if (option.effect == Effect::input_text)
+    if (option.meaning == OptionMeaning::input_text)
       line_.inputs.push_back({InputKind::text, line_.arguments.size() + more,
                               more ? 0 : words[i].size() - value->size()});
     keep(words[i]);
     if (more)
       keep(words[i + 1]);
-    effect(option.effect, value);
+    meaning(option.meaning, value);
     return more;
   }
 
-  void effect(Effect effect, std::optional<std::string_view> value) {
-    switch (effect) {
-    case Effect::target:
+  void meaning(OptionMeaning meaning, std::optional<std::string_view> value) {
+    switch (meaning) {
+    case OptionMeaning::target:
       line_.target = *value;
       break;
-    case Effect::output:
+    case OptionMeaning::output:
       line_.output = *value;
       break;
-    case Effect::opt_level:
+    case OptionMeaning::opt_level:
       line_.opt_level = *value;
       break;
-    case Effect::debug:
+    case OptionMeaning::debug:
       line_.debug = true;
       break;
-    case Effect::instrument:
+    case OptionMeaning::instrument:
       line_.instrument = true;
       break;
-    case Effect::help:
+    case OptionMeaning::help:
       line_.help = true;
       break;
-    case Effect::version:
+    case OptionMeaning::version:
       line_.version = true;
       break;
-    case Effect::list_versions:
+    case OptionMeaning::list_versions:
       line_.list_versions = true;
       break;
-    case Effect::none:
-    case Effect::input_text:
-    case Effect::options_file:
+    case OptionMeaning::none:
+    case OptionMeaning::input_text:
+    case OptionMeaning::options_file:
       break;
     }
   }

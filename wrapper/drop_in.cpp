@@ -13,6 +13,8 @@
 #include "wrapper/process.h"
 #include "wrapper/report_json.h"
 
+#include "synth/decide.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -80,12 +82,17 @@ std::optional<Outcome> not_ours(const Run &run) {
     return Outcome::instrumented;
   if (line.output == "/dev/null")
     return Outcome::discarded;
+  // Without a reader for the report, the answer being no is all there is to know.
+  const auto sm = static_cast<unsigned>(target_number(line.target));
+  if (run.settings.report.empty() && !run.settings.verbose &&
+      !decide(run.settings.rewrite.shuffle, sm).shuffle)
+    return Outcome::target_decision;
   return std::nullopt;
 }
 
 /// Rewrites all modules; the error is the reason to give up.
-tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, const Settings &settings,
-                                            int target) {
+tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
+                                            const Settings &settings, int target) {
   RewriteOptions options = settings.rewrite;
   options.target_sm = target;
   inject_fault(settings.inject_fault);

@@ -1,8 +1,8 @@
 #include "wrapper/find_real.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/core.h>
-#include <optional>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,11 +16,10 @@ struct Identity {
   bool operator==(const Identity &) const = default;
 };
 
-std::optional<Identity> identity(const std::string &path) {
+/// All zero for what does not exist; no file is that.
+Identity identity(const std::string &path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0)
-    return std::nullopt;
-  return Identity{info.st_dev, info.st_ino};
+  return ::stat(path.c_str(), &info) == 0 ? Identity{info.st_dev, info.st_ino} : Identity{};
 }
 
 bool is_program(const std::string &path) {
@@ -45,10 +44,10 @@ class Search {
 public:
   /// A candidate serves if it is a program and not this very file, be it by a link or a second
   /// name. A copy of ourselves gets past this test; the recursion guard stops it.
-  bool serves(const std::string &path) { return is_program(path) && identity(path) != self_; }
+  bool serves(const std::string &path) const { return is_program(path) && identity(path) != self_; }
 
 private:
-  std::optional<Identity> self_ = identity("/proc/self/exe");
+  Identity self_ = identity("/proc/self/exe");
 };
 
 std::string environment(const char *name) {
@@ -67,7 +66,7 @@ std::string own_path() { return canonical("/proc/self/exe"); }
 
 tl::expected<RealTool, std::string> find_real(const std::string &explicit_path,
                                               const std::string &invoked) {
-  Search search;
+  const Search search;
   if (!explicit_path.empty()) {
     if (!is_program(explicit_path))
       return tl::unexpected(

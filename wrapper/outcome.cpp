@@ -27,6 +27,8 @@ std::string_view to_string(Outcome outcome) {
     return "instrumented";
   case Outcome::discarded:
     return "discarded";
+  case Outcome::target_decision:
+    return "target-decision";
   case Outcome::unreadable_input:
     return "unreadable-input";
   case Outcome::not_ptx:

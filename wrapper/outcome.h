@@ -18,6 +18,7 @@ enum class Outcome : std::uint8_t {
   debug_build,        ///< -g, -O0 or another option that asks for unoptimised code
   instrumented,       ///< code for a checking tool
   discarded,          ///< the output goes to /dev/null: a syntax check
+  target_decision,    ///< shuffle=auto, and the decision for this target is not to rewrite
   unreadable_input,   ///< an input is no regular file or cannot be read
   not_ptx,            ///< our parser does not accept the text
   failed,             ///< an error in ptxasw (an exception)

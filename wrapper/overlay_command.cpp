@@ -2,10 +2,10 @@
 // called by, without following links, and puts its own directory in front of PATH: with
 // OVERLAY/bin/nvcc a link, `ptxas` is OVERLAY/bin/ptxas, and that is us.
 
-#include <unistd.h>
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
 #include "wrapper/find_real.h"
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>

@@ -8,7 +8,7 @@ namespace ptxasw {
 
 /// What a ptxas option means to us. Most mean nothing; we only need to know whether they take a
 /// value, so that a value is not mistaken for an input file.
-enum class Effect : std::uint8_t {
+enum class OptionMeaning : std::uint8_t {
   none,
   target,       ///< -arch
   output,       ///< -o
@@ -35,7 +35,7 @@ struct PtxasOption {
   std::string_view long_name;  ///< after two dashes
   std::string_view short_name; ///< after one dash
   Takes takes;
-  Effect effect;
+  OptionMeaning meaning;
 };
 
 /// An argument recognised as an option.

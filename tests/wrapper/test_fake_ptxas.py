@@ -79,6 +79,14 @@ class FakePtxas(Scratch):
                 self.call("-arch=sm_90", "in.ptx", *words, env={"PTXASW_SHUFFLE": "always"})
                 self.assertEqual(self.only_call(), ["-arch=sm_90", "in.ptx", *words])
 
+    def test_automatic_looks_at_the_target(self):
+        for target, wanted in (("sm_90", "in.ptx"), ("sm_90a", "in.ptx"), ("sm_61", None)):
+            with self.subTest(target=target):
+                (self.dir / "calls").unlink(missing_ok=True)
+                self.call(f"-arch={target}", "in.ptx")
+                self.assertEqual(self.only_call()[1] if wanted else
+                                 self.only_call()[1].split("/fd/")[0], wanted or "/proc/self")
+
     def test_standard_input_reaches_the_real_one_whole(self):
         seen = self.dir / "stdin"
         for fault in ("", "parse", "crash"):
