@@ -169,10 +169,13 @@ void Builder::open_brace(const Token &token) {
   if (scope_ == 0) {
     // Parameters hide module names; register parameters (PTX 1.x) are registers of the body.
     for (const auto *list : {&function().parameters, &function().return_parameters})
-      for (const Variable &parameter : *list)
+      for (const Variable &parameter : *list) {
+        if (visible_.contains(parameter.name))
+          ambiguous_.insert(parameter.name);
         declare(parameter.name, {.type = parameter.type,
                                  .vector = parameter.vector,
                                  .is_register = parameter.space == StateSpace::reg});
+      }
     for (const Variable &result : function().return_parameters)
       if (result.space == StateSpace::reg)
         function().return_registers.push_back(find_register(result.name));
@@ -196,6 +199,8 @@ void Builder::close_brace(const Token &token) {
     in_body_ = false;
     function().body.end = token.span.end;
     function().span.end = token.span.end;
+    body_variables_.clear();
+    ambiguous_.clear();
   }
   scope_ = scope.parent;
 }
@@ -207,6 +212,20 @@ void Builder::declare(std::string_view name, Declaration declaration) {
   entries.push_back(std::move(declaration));
   if (in_body_)
     declared_.back().emplace_back(name, is_range);
+}
+
+// Operands name variables, so two variables of one name must not pass for one address. Only the
+// `.param` variables of calls are everywhere and named alike, and nobody takes their address.
+void Builder::note_body_variable(std::string_view name, StateSpace space) {
+  const bool is_param = space == StateSpace::param;
+  const auto [entry, is_first] = body_variables_.try_emplace(name, is_param);
+  const auto outer = visible_.find(name);
+  const bool hides = is_first && outer != visible_.end() &&
+                     std::any_of(outer->second.begin(), outer->second.end(),
+                                 [](const Declaration &d) { return !d.is_register; });
+  entry->second &= is_param;
+  if (hides || (!is_first && !entry->second))
+    ambiguous_.insert(name);
 }
 
 // Ranges as ptxas reads them: all trailing digits of a name are the index, so `%r1<5>` never
@@ -414,6 +433,8 @@ void Builder::declaration(std::span<const Token> tokens) {
       if (position > begin)
         variable.initializer = span_of(tokens.subspan(begin, position - begin));
     }
+    if (in_body_ && !is_register)
+      note_body_variable(name, specifier.space);
     declare(name, {.type = specifier.type,
                    .vector = specifier.vector,
                    .count = range,
@@ -604,6 +625,8 @@ Operand Builder::name_operand(const Token &token, Instruction &user) {
     operand.kind = Operand::Kind::special;
   } else {
     operand.kind = Operand::Kind::symbol;
+    if (ambiguous_.contains(name))
+      user.well_formed = false;
   }
   return operand;
 }

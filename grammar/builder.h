@@ -3,6 +3,7 @@
 #include "grammar/module.h"
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace ptxasw {
@@ -62,6 +63,7 @@ private:
   RegisterId find_register(std::string_view name);
   RegisterId new_register(std::string_view name, const Declaration &declaration);
   void declare(std::string_view name, Declaration declaration);
+  void note_body_variable(std::string_view name, StateSpace space);
   Function &function();
 
   Module &module_;
@@ -74,6 +76,10 @@ private:
   /// The declarations visible now, by name; a range is found by its prefix.
   std::unordered_map<std::string_view, std::vector<Declaration>> visible_;
   std::unordered_map<std::string_view, std::vector<Declaration>> visible_ranges_;
+  /// Variables declared in this body so far; whether all of that name are `.param`.
+  std::unordered_map<std::string_view, bool> body_variables_;
+  /// Names that mean several variables of this function: its own, a parameter, the module's.
+  std::unordered_set<std::string_view> ambiguous_;
   /// What each open scope declared, to be undone when it closes.
   std::vector<std::vector<std::pair<std::string_view, bool>>> declared_;
 };

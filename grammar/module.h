@@ -76,7 +76,9 @@ struct Instruction {
   Span opcode_span;
   RegisterId guard = no_register; ///< predicate of `@p`
   bool guard_negated = false;
-  bool well_formed = true; ///< false: an operand shape nobody knows; the instruction is opaque
+  /// False: an operand shape nobody knows, or the name of a variable that hides another one of this
+  /// function, its parameters or the module. The instruction is opaque.
+  bool well_formed = true;
   std::uint16_t operand_count = 0;
   std::uint32_t first_operand = 0;   ///< in Module::operands
   std::uint32_t location = no_index; ///< in Module::locations, the last `.loc` before it

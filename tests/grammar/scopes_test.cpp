@@ -138,6 +138,35 @@ TEST_CASE("labels and target lists are found from the inside out") {
   CHECK(function.find_target_list("T", function.instructions[6].scope)->targets.size() == 2);
 }
 
+TEST_CASE("a name of several variables makes its instruction opaque") {
+  struct Row {
+    const char *body;
+    Lines operands;
+  };
+  const Row rows[] = {
+      {"ld.global.u32 r, [t]; { .global .u32 t; ld.global.u32 r, [t+4]; } ld.global.u32 r, [t];",
+       {"r:u32 [symbol(t)]", "opaque r:u32 [symbol(t)+4]", "opaque r:u32 [symbol(t)]"}},
+      {"{ .shared .u32 s; mov.u32 r, s; } { .shared .u32 s; mov.u32 r, s; }",
+       {"r:u32 symbol(s)", "opaque r:u32 symbol(s)"}},
+      {"{ .local .u64 x; ld.local.u32 r, [x]; }", {"opaque r:u32 [symbol(x)]"}},
+      {"{ .param .u32 a; st.param.u32 [a], r; } { .param .u32 a; st.param.u32 [a], r; }",
+       {"[symbol(a)] r:u32", "[symbol(a)] r:u32"}},
+      {"{ .param .u32 a; st.param.u32 [a], r; } { .local .u32 a; st.local.u32 [a], r; }",
+       {"[symbol(a)] r:u32", "opaque [symbol(a)] r:u32"}},
+      {"{ .reg .u32 t; mov.u32 t, r; } mov.u32 r, t;", {"t:u32 r:u32", "r:u32 symbol(t)"}},
+  };
+  for (const Row &row : rows) {
+    INFO(std::string(row.body));
+    CHECK(describe_all(".version 8.8\n.target sm_90a\n.global .u32 t;\n.entry k(.param .u64 x){"
+                       ".reg .u32 r;" +
+                       std::string(row.body) + "}") == row.operands);
+  }
+  CHECK(describe_all(".version 8.8\n.target sm_90a\n.global .u32 t;\n"
+                     ".entry a(.param .u32 t){ .reg .u32 r; ld.param.u32 r, [t]; }\n"
+                     ".entry b(){ .reg .u32 r; ld.global.u32 r, [t]; }") ==
+        Lines{"opaque r:u32 [symbol(t)]", "r:u32 [symbol(t)]"});
+}
+
 TEST_CASE("declarations of every kind") {
   const auto module = parse_good(
       ".version 8.8\n.target sm_90a, debug\n.address_size 64\n"

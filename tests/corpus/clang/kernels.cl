@@ -1,4 +1,4 @@
-// VARIANTS: sm_75 ptx63 -O2 | sm_80 ptx70 -O1 | sm_60 ptx50 -Os | sm_35 ptx60 -O3 | sm_80 ptx71 -O1 -gline-tables-only
+// VARIANTS: sm_75 ptx63 -O2 | sm_80 ptx70 -O1 | sm_60 ptx50 -Os | sm_35 ptx60 -O3 | sm_80 ptx71 -O1 -gline-tables-only -gdwarf-2
 // -O1 -gline-tables-only
 #define GID                                                                                        \
   (__nvvm_read_ptx_sreg_tid_x() + __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x())

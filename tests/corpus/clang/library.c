@@ -1,4 +1,4 @@
-// VARIANTS: sm_75 ptx63 -O2 | sm_80 ptx70 -O1 | sm_60 ptx50 -Os
+// VARIANTS: sm_75 ptx63 -O2 | sm_80 ptx70 -O1 | sm_60 ptx50 -Os | sm_75 ptx63 -O2 -g -gdwarf-2
 typedef unsigned long size;
 typedef __attribute__((ext_vector_type(2))) double Double2;
 typedef int (*Compare)(const void *, const void *);
