@@ -987,6 +987,10 @@ Expr Emulation::shift_lane(Expr expr, int delta) {
   return (*shift)(expr);
 }
 
+bool Emulation::is_lane_symbol(Expr expr) const {
+  return expr == implementation_->tid_x_ || expr == implementation_->laneid_;
+}
+
 const std::vector<RegisterRead> *Emulation::reads_of(Expr value) {
   auto &reads = implementation_->expanded_reads_;
   if (reads.empty())

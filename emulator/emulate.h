@@ -78,6 +78,8 @@ public:
   bool uniform_but_lane(Expr expr, BlockId block) const;
   /// The same with tid.x and laneid counted as varying.
   bool uniform(Expr expr, BlockId block) const;
+  /// Whether an expression is tid.x or laneid itself.
+  bool is_lane_symbol(Expr expr) const;
   /// Whether every symbol in the expression keeps its value while control stays in `loop`.
   bool invariant(Expr expr, LoopId loop) const;
   /// The expression as the lane `delta` lanes up in the same row sees it.

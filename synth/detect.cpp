@@ -111,11 +111,7 @@ Group &Detector::group_of(const LinearForm &form) {
 Detection Detector::run() {
   const auto &trace = emulation_.trace();
   const ControlFlowGraph &cfg = emulation_.cfg();
-  const ExprPool &pool = emulation_.pool();
-  const auto is_lane = [&](Expr symbol) {
-    const std::string &name = pool.symbols()[symbol->index].name;
-    return name == "%tid.x" || name == "%laneid";
-  };
+  const auto is_lane = [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); };
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const MemoryAccess &access = trace[i];
     const Instruction &instruction = function_.instructions[access.instruction];
@@ -234,6 +230,9 @@ Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_ind
     return no(Reason::wrap_not_testable);
   for (const WrapCondition &condition : *conditions) {
     if (always_holds(condition) || proved_by_path(condition, load.block))
+      continue;
+    // That the row reaches that far is what the corner predicate tests anyway.
+    if (emulation_.is_lane_symbol(condition.value) && condition.offset == delta)
       continue;
     if (options_.assume_no_wrap) {
       verdict.assumed_no_wrap = true;

@@ -1,0 +1,183 @@
+// One behaviour, one file under golden/. The comment at its head says what it shows and what must
+// come out:
+//
+//   // options: variant=no-load assume=no-alias max-delta=1 shuffle=auto
+//   // expect: loads=2 shuffles=1 copies=0 delta=-1 kept=no-source:1,store-between:1
+//   assumed=no-wrap
+//   // has: text that the result contains
+//   // lacks: text that it does not contain
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "synth/rewrite.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+using namespace ptxasw;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read(const fs::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<fs::path> files_below(const fs::path &folder) {
+  std::vector<fs::path> files;
+  for (const auto &entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".ptx" &&
+        entry.path().string().find("/build") == std::string::npos)
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// What follows `// keyword: ` in the head, a line each.
+std::vector<std::string> head(const std::string &text, const std::string &keyword) {
+  std::vector<std::string> result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && line.starts_with("//");)
+    if (line.starts_with("// " + keyword + ": "))
+      result.push_back(line.substr(keyword.size() + 5));
+  return result;
+}
+
+std::map<std::string, std::string> pairs(const std::vector<std::string> &lines) {
+  std::map<std::string, std::string> result;
+  for (const std::string &line : lines) {
+    std::istringstream words(line);
+    for (std::string word; words >> word;)
+      result[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
+  }
+  return result;
+}
+
+RewriteOptions options_of(const std::string &text) {
+  RewriteOptions options;
+  options.shuffle = ShuffleMode::always;
+  for (const auto &[key, value] : pairs(head(text, "options"))) {
+    if (key == "variant")
+      options.variant = value == "no-load" ? Variant::no_load : Variant::no_corner;
+    else if (key == "assume")
+      (value == "no-wrap" ? options.assume_no_wrap : options.assume_no_alias) = true;
+    else if (key == "max-delta")
+      options.max_delta = std::stoi(value);
+    else if (key == "shuffle")
+      options.shuffle = value == "auto" ? ShuffleMode::automatic : ShuffleMode::never;
+    else
+      FAIL("unknown option " << key);
+  }
+  return options;
+}
+
+std::string kept_of(const KernelReport &kernel) {
+  std::map<std::string, int> counts;
+  for (const KeptRecord &kept : kernel.kept)
+    ++counts[std::string(to_string(kept.reason))];
+  std::string result;
+  for (const auto &[reason, count] : counts)
+    result += (result.empty() ? "" : ",") + reason + ":" + std::to_string(count);
+  return result;
+}
+
+std::string sorted_list(const std::string &list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');)
+    words.push_back(word);
+  std::sort(words.begin(), words.end());
+  std::string result;
+  for (const std::string &word : words)
+    result += (result.empty() ? "" : ",") + word;
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("golden rewrites") {
+  const auto files = files_below(GOLDEN_DIR);
+  REQUIRE(files.size() > 50);
+  for (const fs::path &file : files) {
+    CAPTURE(file.filename().string());
+    const std::string text = read(file);
+    // Without its head, which repeats what is looked for.
+    const std::string module = text.substr(text.find(".version"));
+    const auto result = rewrite_module(module, file.string(), options_of(text));
+    REQUIRE(result);
+    REQUIRE(result->report.kernels.size() == 1);
+    const KernelReport &kernel = result->report.kernels[0];
+    auto expected = pairs(head(text, "expect"));
+    REQUIRE(!expected.empty());
+    CHECK(std::to_string(kernel.loads) == expected["loads"]);
+    CHECK(std::to_string(kernel.shuffles) == expected["shuffles"]);
+    CHECK(std::to_string(kernel.copies) == expected["copies"]);
+    CHECK(kept_of(kernel) == sorted_list(expected["kept"]));
+    if (expected.contains("delta")) {
+      REQUIRE(!kernel.rewrites.empty());
+      CHECK(std::to_string(kernel.rewrites[0].delta) == expected["delta"]);
+    }
+    CHECK(kernel.assumptions == (expected.contains("assumed")
+                                     ? std::vector<std::string>{expected["assumed"]}
+                                     : std::vector<std::string>{}));
+    CHECK(kernel.z3_contexts == 0);
+    CHECK(result->changed == (kernel.shuffles + kernel.copies > 0));
+    if (!result->changed)
+      CHECK(result->text == module);
+    const std::string &code = result->text;
+    for (const std::string &wanted : head(text, "has"))
+      CHECK_MESSAGE(code.find(wanted) != std::string::npos, wanted << " is not in\n" << code);
+    for (const std::string &unwanted : head(text, "lacks"))
+      CHECK_MESSAGE(code.find(unwanted) == std::string::npos, unwanted << " is in\n" << code);
+  }
+}
+
+TEST_CASE("the same input gives the same output") {
+  for (const fs::path &file : files_below(GOLDEN_DIR)) {
+    const std::string text = read(file);
+    const auto once = rewrite_module(text, "a", options_of(text));
+    const auto again = rewrite_module(text, "a", options_of(text));
+    REQUIRE(once);
+    CHECK(once->text == again->text);
+  }
+}
+
+TEST_CASE("a module in which nothing is rewritten leaves byte-identical") {
+  RewriteOptions options;
+  options.shuffle = ShuffleMode::never;
+  unsigned seen = 0;
+  for (const fs::path &file : files_below(fs::path(SOURCE_DIR))) {
+    const std::string text = read(file);
+    const auto result = rewrite_module(text, file.string(), options);
+    if (!result)
+      continue; // the malformed ones
+    ++seen;
+    CAPTURE(file.string());
+    CHECK_FALSE(result->changed);
+    CHECK(result->text == text);
+  }
+  CHECK(seen > 50);
+}
+
+TEST_CASE("only the kernels asked for") {
+  const std::string text = read(fs::path(GOLDEN_DIR) / "neighbour-up.ptx");
+  RewriteOptions options;
+  options.shuffle = ShuffleMode::always;
+  options.kernels = {"another"};
+  const auto result = rewrite_module(text, "a", options);
+  REQUIRE(result);
+  CHECK_FALSE(result->changed);
+  CHECK(result->report.kernels[0].kept[0].reason == Reason::not_selected);
+}
+
+TEST_CASE("what is no PTX is a diagnostic") {
+  const auto result = rewrite_module(".version 7.0\n.target sm_70\n.entry k( {", "x.ptx", {});
+  REQUIRE_FALSE(result);
+  CHECK(result.error().file == "x.ptx");
+  CHECK(result.error().line == 3);
+}
