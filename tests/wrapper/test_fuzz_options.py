@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from support import need
+from support import need, skip
 
 HERE = Path(__file__).resolve().parent
 SOURCES = ("command_line", "files", "options_file", "ptxas_options", "settings", "suggest")
@@ -16,6 +16,11 @@ SOURCES = ("command_line", "files", "options_file", "ptxas_options", "settings",
 compiler = need("clang++")
 with tempfile.TemporaryDirectory(prefix="ptxasw-fuzz-") as name:
     program = Path(name) / "fuzz"
+    (Path(name) / "probe.cpp").write_text(
+        'extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }')
+    if subprocess.run([compiler, "-fsanitize=fuzzer,address,undefined", Path(name) / "probe.cpp",
+                       "-o", program], capture_output=True).returncode:
+        skip("this clang has no fuzzer or sanitizer libraries")
     shutil.copytree(HERE / "fuzz-seeds", Path(name) / "seeds")
     subprocess.run([compiler, "-std=c++20", "-g", "-O1", "-fsanitize=fuzzer,address,undefined",
                     "-fno-sanitize-recover=all", "-DFMT_HEADER_ONLY", f"-I{HERE.parent.parent}",
