@@ -75,6 +75,9 @@ char selector_code(std::string_view text) {
 /// The scope of what is declared outside of functions.
 constexpr std::uint32_t module_scope = no_index;
 
+/// Names are looked up from scope to scope; this bounds the work a name takes.
+constexpr std::size_t deepest_scope = 1000;
+
 /// What a run of dot-words in a declaration says.
 struct DeclarationSpecifier {
   StateSpace space = StateSpace::generic;
@@ -162,6 +165,8 @@ void Builder::open_brace(const Token &token) {
     function().body.begin = token.span.begin;
     location_ = no_index;
   }
+  if (declared_.size() >= deepest_scope)
+    throw SyntaxError{token.span.begin, "scopes nest too deeply"};
   const std::uint32_t parent = function().scopes.empty() ? no_index : scope_;
   scope_ = static_cast<std::uint32_t>(function().scopes.size());
   function().scopes.push_back({parent, {token.span.begin, token.span.end}});

@@ -1,6 +1,7 @@
 #include "grammar/cfg.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ptxasw {
 namespace {
@@ -21,15 +22,15 @@ ControlFlowGraph::ControlFlowGraph(const Module &module, const Function &functio
 
 void ControlFlowGraph::split(const Module &module, const Function &function) {
   const auto count = static_cast<std::uint32_t>(function.instructions.size());
-  // Labels by name, innermost scope decided per use; positions start blocks.
-  std::unordered_map<std::string_view, std::vector<const Label *>> labels;
+  // Labels by name and scope; positions start blocks.
+  std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> labels;
   std::vector<bool> starts(count + 1, false);
   starts[0] = true;
   bool label_at_end = count == 0;
   for (const Label &label : function.labels) {
     starts[label.position] = true;
     label_at_end |= label.position == count;
-    labels[label.name].push_back(&label);
+    labels.try_emplace({label.name, label.scope}, label.position);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string_view base = module.opcode(function.instructions[i]).base;
@@ -48,14 +49,10 @@ void ControlFlowGraph::split(const Module &module, const Function &function) {
   }
 
   const auto target = [&](std::string_view name, std::uint32_t scope) -> BlockId {
-    const auto entry = labels.find(name);
-    if (entry == labels.end())
-      return no_index;
     for (std::uint32_t s = scope; s != no_index; s = function.scopes[s].parent)
-      for (const Label *label : entry->second)
-        if (label->scope == s)
-          return label->position < count ? block_of_[label->position]
-                                         : static_cast<BlockId>(blocks_.size() - 1);
+      if (const auto label = labels.find({name, s}); label != labels.end())
+        return label->second < count ? block_of_[label->second]
+                                     : static_cast<BlockId>(blocks_.size() - 1);
     return no_index;
   };
   const auto add_edge = [&](BlockId from, BlockId to) {

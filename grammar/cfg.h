@@ -17,7 +17,9 @@ struct BasicBlock {
   std::uint32_t end = 0;           ///< one past the last
   std::vector<BlockId> successors; ///< for a conditional branch: taken first, then fall-through
   std::vector<BlockId> predecessors;
-  /// The instruction whose guard chooses between two successors; `no_index` if nothing is chosen.
+  /// The last instruction if it goes elsewhere under a guard or by an index; else `no_index`. There
+  /// is a single successor after a guarded exit, and when a branch leads to the next block or is
+  /// the body's last instruction.
   std::uint32_t branch = no_index;
 };
 

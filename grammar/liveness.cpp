@@ -26,6 +26,9 @@ Liveness::Liveness(const Module &module, const Function &function, const Control
     if (index_of_[reg] == no_index)
       index_of_[reg] = crossing++;
   words_ = (crossing + 63) / 64;
+  constexpr std::size_t most_words = std::size_t{64} << 20 >> 3;
+  if ((too_large_ = words_ * blocks.size() > most_words))
+    return;
   in_.assign(words_ * blocks.size(), 0);
   out_ = in_;
   std::vector<Word> kill = in_;
@@ -77,7 +80,8 @@ Liveness::Liveness(const Module &module, const Function &function, const Control
 
 bool Liveness::bit(const std::vector<Word> &bits, BlockId block, RegisterId reg) const {
   const std::uint32_t index = index_of_[reg];
-  return index != no_index && (bits[block * words_ + index / 64] >> (index % 64) & 1) != 0;
+  return index != no_index &&
+         (too_large_ || (bits[block * words_ + index / 64] >> (index % 64) & 1) != 0);
 }
 
 bool Liveness::live_in(BlockId block, RegisterId reg) const { return bit(in_, block, reg); }

@@ -7,7 +7,8 @@
 namespace ptxasw {
 
 /// Which registers may be read after a block's entry before they are written. Registers that never
-/// cross a block boundary take no space.
+/// cross a block boundary take no space. In functions so large that blocks times registers would
+/// take more than 3 x 64 MB, every register that crosses blocks counts as live.
 class Liveness {
 public:
   Liveness(const Module &module, const Function &function, const ControlFlowGraph &cfg);
@@ -22,6 +23,7 @@ private:
   std::vector<std::uint32_t>
       index_of_;          ///< of a register among those that cross blocks, or no_index
   std::size_t words_ = 0; ///< a block
+  bool too_large_ = false;
   std::vector<Word> in_, out_;
 };
 

@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <deque>
+#include <array>
 
 namespace ptxasw {
 namespace {
@@ -48,6 +48,7 @@ static_assert(antlr_types['?'] == Parser::VERSION - 1, "PTX.g4's literals change
 /// A scanner token in ANTLR's clothes.
 class AntlrToken final : public antlr4::Token {
 public:
+  AntlrToken() = default;
   AntlrToken(const ptxasw::Token &token, std::size_t index) : token_(token), index_(index) {}
 
   std::string getText() const override { return {}; }
@@ -66,13 +67,14 @@ public:
 
 private:
   ptxasw::Token token_;
-  std::size_t index_;
+  std::size_t index_ = 0;
 };
 
-/// The tokens of the current statement and one token of look-ahead; older ones are forgotten.
+/// The tokens of the current statement and one token of look-ahead; older ones are forgotten. ANTLR
+/// sees the last few of them: its parser is LL(1), builds no tree and keeps no token.
 class StatementTokens final : public antlr4::TokenStream {
 public:
-  explicit StatementTokens(std::string_view text) : scanner_(text) { push(); }
+  explicit StatementTokens(std::string_view text) : scanner_(text) { push(scanner_.next()); }
 
   /// The tokens consumed since the last call of forget().
   std::span<const ptxasw::Token> consumed() const { return {tokens_.data(), position_}; }
@@ -80,7 +82,6 @@ public:
   void forget() {
     const ptxasw::Token ahead_token = tokens_[position_];
     tokens_.clear();
-    antlr_tokens_.clear();
     position_ = 0;
     nesting_ = 0;
     push(ahead_token);
@@ -88,21 +89,19 @@ public:
 
   antlr4::Token *LT(ssize_t k) override {
     if (k < 0) // asked for on the way out of a statement whose first token is wrong
-      return position_ < static_cast<std::size_t>(-k)
-                 ? nullptr
-                 : const_cast<AntlrToken *>(&antlr_tokens_[position_ + k]);
+      return position_ < static_cast<std::size_t>(-k) ? nullptr : get(position_ + k);
     while (position_ + k > tokens_.size())
-      push();
-    return const_cast<AntlrToken *>(&antlr_tokens_[position_ + k - 1]);
+      push(scanner_.next());
+    return get(position_ + k - 1);
   }
   std::size_t LA(ssize_t k) override { return LT(k)->getType(); }
   void consume() override {
     ++position_;
     if (position_ == tokens_.size())
-      push();
+      push(scanner_.next());
   }
   antlr4::Token *get(std::size_t index) const override {
-    return const_cast<AntlrToken *>(&antlr_tokens_[index]);
+    return const_cast<AntlrToken *>(&antlr_tokens_[index % antlr_tokens_.size()]);
   }
   antlr4::TokenSource *getTokenSource() const override { return nullptr; }
   std::string getText(const antlr4::misc::Interval &) override { return {}; }
@@ -117,7 +116,6 @@ public:
   std::string getSourceName() const override { return {}; }
 
 private:
-  void push() { push(scanner_.next()); }
   void push(const ptxasw::Token &token) {
     if (token.kind == TokenKind::unknown)
       throw SyntaxError{token.span.begin, "unexpected character"};
@@ -128,7 +126,7 @@ private:
     } else if (token.is(')') || token.is(']') || token.is('}')) {
       --nesting_;
     }
-    antlr_tokens_.emplace_back(token, tokens_.size());
+    antlr_tokens_[tokens_.size() % antlr_tokens_.size()] = AntlrToken(token, tokens_.size());
     tokens_.push_back(token);
   }
 
@@ -137,7 +135,7 @@ private:
   Scanner scanner_;
   int nesting_ = 0;
   std::vector<ptxasw::Token> tokens_;
-  std::deque<AntlrToken> antlr_tokens_; // addresses must not move
+  std::array<AntlrToken, 4> antlr_tokens_; // of the last four tokens
   std::size_t position_ = 0;
 };
 

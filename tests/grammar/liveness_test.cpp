@@ -68,3 +68,16 @@ TEST_CASE("results in registers are read where their function ends") {
   CHECK(live(text, 1, false) == "rv");
   CHECK(live(text, 1, true) == "a");
 }
+
+TEST_CASE("a function too large for the table: everything that crosses blocks is live") {
+  std::string body = ".reg .u32 %r<30001>;";
+  for (int i = 0; i < 30000; ++i)
+    body += "L" + std::to_string(i) + ": @p bra L" + std::to_string(29999 - i) + "; add.u32 %r" +
+            std::to_string(i) + ", %r" + std::to_string(i + 1) + ", 1;";
+  const auto module = parse_good(in_kernel(body));
+  const Function &function = module->functions[0];
+  const ControlFlowGraph cfg(*module, function);
+  const Liveness liveness(*module, function, cfg);
+  CHECK(liveness.live_in(5, 17));
+  CHECK(liveness.live_out(40000, 17));
+}
