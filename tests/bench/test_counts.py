@@ -189,7 +189,8 @@ class Counts(unittest.TestCase):
         self.assertIn("| vecadd |", done.stdout)
         numbers = json.loads((self.folder / "o.json").read_text())["modules"]["vecadd"]
         self.assertEqual(len(numbers["ratios"]), 2)
-        self.assertGreater(numbers["bare_kib"], 0)
+        self.assertEqual(set(numbers["seconds"]), {"bare", "rewritten", "wrapped"})
+        self.assertGreater(numbers["peak_kib"]["bare"], 0)
 
 
 if not pathlib.Path(os.environ["PTXASW"]).exists():
