@@ -29,7 +29,7 @@ extern "C" __global__ void three(float *a, float *b) {
 class Clang(Scratch):
     def setUp(self):
         super().setUp()
-        self.env = dict(os.environ, PTXASW_LOG=str(self.dir / "log"))
+        self.env = dict(os.environ, PTXASW_LOG=str(self.dir / "log"), CUDA_HOME=str(cuda_home()))
         self.write("three.cu", BARE_KERNEL)
         self.ptxas = link_as_ptxas(self.dir / "bin")
         self.words = ["clang", "-x", "cuda", "three.cu", "--cuda-gpu-arch=sm_80", "-nocudainc",
