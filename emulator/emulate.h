@@ -17,7 +17,8 @@ struct LaunchFacts {
   std::uint32_t max_block_x = 1024; ///< upper bound of ntid.x
 };
 
-/// The facts that `.reqntid` and `.maxntid` state (PTX ISA 11.4).
+/// The facts that `.reqntid` and `.maxntid` state (PTX ISA 11.4). Only the first fixes the shape of
+/// a block; the second bounds its number of threads, in whatever shape.
 LaunchFacts launch_facts(const Function &function);
 
 /// One access of the memory trace (paper, section 4.3).
