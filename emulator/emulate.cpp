@@ -140,7 +140,8 @@ private:
   void resolve_loops();
   void find_uniformity();
   bool uniform_symbol(const SymbolInfo &info, BlockId block, bool lane_counts) const;
-  bool control_uniform(BlockId join) const;
+  bool control_uniform(BlockId block, BlockId top) const;
+  bool exit_uniform(LoopId loop, BlockId block) const;
 
   const RegisterId carry_; ///< the carry flag as one more register
   std::vector<OpcodeInfo> opcode_infos_;
@@ -148,6 +149,7 @@ private:
   std::vector<Phi> phis_;
   std::vector<std::vector<std::uint32_t>> phis_at_; ///< by block
   std::vector<Expr> current_;                       ///< by register; null: never written
+  Expr guard_ = nullptr;                            ///< of the instruction being computed
   std::vector<std::pair<RegisterId, Expr>> undo_;
   std::unordered_map<std::uint64_t, bool> dead_edges_;
   std::unordered_map<Expr, bool> known_; ///< conditions that branches on the way established
@@ -343,9 +345,14 @@ void Emulation::Implementation::walk() {
 bool Emulation::Implementation::enter(BlockId block) {
   const BasicBlock &info = cfg_.blocks()[block];
   bool entered = block == 0;
-  for (const BlockId predecessor : info.predecessors)
-    entered |= cfg_.reachable(predecessor) && feasible_[predecessor] &&
-               !dead_edges_.contains(edge(predecessor, block));
+  for (const BlockId predecessor : info.predecessors) {
+    // A way into an irreducible cycle from a block that is yet to be walked.
+    const bool later = cfg_.reachable(predecessor) &&
+                       cfg_.order_of(predecessor) > cfg_.order_of(block) &&
+                       !cfg_.dominates(block, predecessor);
+    entered |= later || (cfg_.reachable(predecessor) && feasible_[predecessor] &&
+                         !dead_edges_.contains(edge(predecessor, block)));
+  }
   if (!entered)
     return false;
   feasible_[block] = true;
@@ -376,7 +383,7 @@ void Emulation::Implementation::evaluate_phis(BlockId block) {
     bool agree = !phi.operands.empty();
     for (const auto &[from, value] : phi.operands)
       agree &= value != nullptr && value == phi.operands[0].second;
-    if (cfg_.irreducible(block)) {
+    if (cfg_.irreducible(block) || block == 0) { // the entry is also reached from outside
       phi.symbol = fresh(fmt::format("join({})", function_.registers[phi.reg].name), width,
                          SymbolKind::varying, block);
     } else if (header) {
@@ -439,6 +446,8 @@ void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
   });
   if (writes)
     compute(block, index, instruction);
+  if (module_.opcode(instruction).base == "call") // which does not preserve it (PTX ISA 9.7.2)
+    write(carry_, nullptr);
 }
 
 void Emulation::Implementation::record_access(BlockId block, std::uint32_t index,
@@ -611,10 +620,9 @@ void Emulation::Implementation::assign(BlockId block, const Instruction &instruc
     value = fresh(fmt::format("opaque({}, line {})", function_.registers[destination.reg].name,
                               instruction.line),
                   std::max(width, 1u), SymbolKind::varying, block);
-  const Expr guard = guard_of(block, instruction);
-  if (guard->kind != ExprKind::constant)
-    value = pool_.ite(guard, value, read(block, destination.reg));
-  else if (guard->value.is_zero())
+  if (guard_->kind != ExprKind::constant)
+    value = pool_.ite(guard_, value, read(block, destination.reg));
+  else if (guard_->value.is_zero())
     return;
   write(destination.reg, value);
 }
@@ -637,6 +645,7 @@ void Emulation::Implementation::compute(BlockId block, std::uint32_t index,
   const OpcodeInfo &info = opcode_info(instruction);
   const Opcode &opcode = module_.opcode(instruction);
   bool done = false;
+  guard_ = guard_of(block, instruction); // before any destination is written
   if (instruction.well_formed && instruction.operand_count > 0) {
     if (opcode.base == "mov")
       done = compute_move(block, instruction);
@@ -654,10 +663,11 @@ void Emulation::Implementation::compute(BlockId block, std::uint32_t index,
 // mov packs and unpacks vectors (PTX ISA 9.7.9.5): the first element is the lowest.
 bool Emulation::Implementation::compute_move(BlockId block, const Instruction &instruction) {
   const auto operands = module_.operands(instruction);
-  const unsigned width = bit_width(module_.opcode(instruction).type);
-  if (operands.size() != 2 || width == 0)
+  const Opcode &opcode = module_.opcode(instruction);
+  const unsigned width = bit_width(opcode.type);
+  if (operands.size() != 2 || width == 0 || opcode.vector != 1)
     return false;
-  if (operands[1].kind == Operand::Kind::vector) {
+  if (operands[1].kind == Operand::Kind::vector && operands[0].kind == Operand::Kind::reg) {
     const auto parts = module_.children(operands[1]);
     if (parts.empty() || width % parts.size() != 0)
       return false;
@@ -722,12 +732,14 @@ bool Emulation::Implementation::compute_load(BlockId block, const Instruction &i
         fmt::format("{}{}", opcode.space == StateSpace::constant ? "const" : "readonly", width),
         width, arguments);
   };
+  std::vector<Expr> values; // all of them first: an element may overwrite the address
   for (unsigned i = 0; i < destinations.size(); ++i) {
-    const Expr value = element(i);
-    if (!value)
+    values.push_back(element(i));
+    if (!values.back())
       return false;
-    assign(block, instruction, destinations[i], value, is_signed(opcode.type));
   }
+  for (unsigned i = 0; i < destinations.size(); ++i)
+    assign(block, instruction, destinations[i], values[i], is_signed(opcode.type));
   return true;
 }
 
@@ -879,31 +891,43 @@ void Emulation::Implementation::find_uniformity() {
         same = value;
       }
       if (uniform_now && info.kind == SymbolKind::join_phi)
-        uniform_now = control_uniform(phi.block);
+        uniform_now = control_uniform(phi.block, cfg_.immediate_dominator(phi.block));
       if (!uniform_now) {
         info.uniform = false;
         changed = true;
       }
     }
     for (LoopId loop = 0; loop < loops.size(); ++loop)
-      for (const BlockId block : exits_[loop]) {
-        const Expr condition = branch_condition_[block];
-        if (uniform_exit_[loop] &&
-            (round >= uniformity_rounds || !condition || !uniform(condition, block, true))) {
+      for (const BlockId block : exits_[loop])
+        if (uniform_exit_[loop] && (round >= uniformity_rounds || !exit_uniform(loop, block))) {
           uniform_exit_[loop] = false;
           changed = true;
         }
-      }
     if (!changed)
       break;
   }
 }
 
-// Whether all branches that decide by which edge a join is reached go the same way in all lanes.
-bool Emulation::Implementation::control_uniform(BlockId join) const {
-  const BlockId top = cfg_.immediate_dominator(join);
-  std::vector<BlockId> work{join};
-  std::unordered_set<BlockId> seen{join};
+// Whether the lanes that are in an iteration of a loop together agree whether this exit is taken in
+// it: on the exit's own condition, and on whether they come to it at all.
+bool Emulation::Implementation::exit_uniform(LoopId loop, BlockId block) const {
+  const Expr condition = branch_condition_[block];
+  if (!condition || !uniform(condition, block, true))
+    return false;
+  const Loop &info = cfg_.loops()[loop];
+  const bool in_every_iteration =
+      cfg_.loop_of(block) == loop &&
+      std::all_of(info.latches.begin(), info.latches.end(),
+                  [&](BlockId latch) { return cfg_.dominates(block, latch); });
+  return in_every_iteration || control_uniform(block, info.header);
+}
+
+// Whether all branches from `top`, which dominates the block, on that decide whether and by which
+// edge the block is reached go the same way in all lanes, and in the same iteration of loops that
+// are left on the way.
+bool Emulation::Implementation::control_uniform(BlockId reached, BlockId top) const {
+  std::vector<BlockId> work{reached};
+  std::unordered_set<BlockId> seen{reached};
   while (!work.empty()) {
     const BlockId block = work.back();
     work.pop_back();
@@ -917,6 +941,10 @@ bool Emulation::Implementation::control_uniform(BlockId join) const {
         if (!condition || !uniform(condition, before, true))
           return false;
       }
+      for (LoopId loop = cfg_.loop_of(before); loop != no_index && !cfg_.contains(loop, reached);
+           loop = cfg_.loops()[loop].parent)
+        if (!uniform_exit_[loop])
+          return false;
       if (before != top)
         work.push_back(before);
     }
