@@ -1,6 +1,7 @@
 // Any command line and any options file: understood or left to ptxas, never a crash.
 
 #include "wrapper/command_line.h"
+#include "wrapper/load_settings.h"
 #include "wrapper/options_file.h"
 
 #include <cstdlib>
@@ -33,6 +34,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
   for (const OwnOption &own : line.own)
     require(!own.name.empty() || !own.value || line.changed);
   target_number(line.target);
+  Settings settings;
+  for (const OwnOption &own : line.own)
+    (void)apply_setting(settings, own.name, own.value.value_or(""), Origin::flag, own.name);
+  (void)describe_configuration(settings);
   if (const auto split = split_options(text))
     for (const std::string &word : *split)
       require(word.size() <= text.size());
