@@ -1,6 +1,7 @@
 #pragma once
 
 #include "emulator/bits.h"
+#include "emulator/float_instructions.h"
 
 #include <string_view>
 
@@ -52,6 +53,14 @@ public:
   Value concat(Value high, Value low) const {
     return {bits::concat(high.bits, low.bits, low.width), high.width + low.width};
   }
+  // Floating point, see float_instructions.h.
+  Value floating(FloatOperation operation, const FloatForm &f, std::span<const Value> s) const;
+  Value float_comparison(const FloatForm &f, Value a, Value b) const;
+  Value float_conversion(const FloatForm &f, Value a) const;
+  Value float_class(const FloatForm &f, Value a) const;
+  /// For slct: an f32 operand is zero or greater; a NaN is not.
+  Value float_not_negative(const FloatForm &f, Value a) const;
+
   /// cvta: the warp emulator lays its windows out so that addresses convert by themselves.
   Value generic_address(std::string_view, Value a) const { return a; }
 };

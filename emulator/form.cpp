@@ -6,7 +6,7 @@
 namespace ptxasw {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Comparison>, 10> comparisons{{
+constexpr std::array<std::pair<std::string_view, Comparison>, 18> comparisons{{
     {"eq", Comparison::eq},
     {"ne", Comparison::ne},
     {"lt", Comparison::lt},
@@ -17,6 +17,14 @@ constexpr std::array<std::pair<std::string_view, Comparison>, 10> comparisons{{
     {"ls", Comparison::ls},
     {"hi", Comparison::hi},
     {"hs", Comparison::hs},
+    {"equ", Comparison::equ},
+    {"neu", Comparison::neu},
+    {"ltu", Comparison::ltu},
+    {"leu", Comparison::leu},
+    {"gtu", Comparison::gtu},
+    {"geu", Comparison::geu},
+    {"num", Comparison::num},
+    {"nan", Comparison::nan},
 }};
 
 } // namespace

@@ -27,8 +27,12 @@
 
 namespace ptxasw {
 
-/// The comparison of set and setp (PTX ISA 9.7.7).
-enum class Comparison : std::uint8_t { none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs };
+/// The comparison of set and setp (PTX ISA 9.7.7); from equ on for floating-point types only.
+// clang-format off
+enum class Comparison : std::uint8_t {
+  none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+};
+// clang-format on
 
 /// What of an opcode's modifiers the table's functions look at, decoded once an opcode.
 struct Form {
@@ -421,7 +425,7 @@ constexpr bool lists(std::string_view list, std::string_view word) {
 }
 
 /// Whether a line describes an opcode: base, type, and every modifier accounted for.
-template <class D> bool fits(const Line<D> &line, const Opcode &opcode) {
+template <class AnyLine> bool fits(const AnyLine &line, const Opcode &opcode) {
   if (line.base != opcode.base || !lists(line.types, to_string(opcode.type)))
     return false;
   bool type_seen = false;

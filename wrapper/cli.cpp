@@ -2,6 +2,7 @@
 
 #include "wrapper/commands.h"
 #include "wrapper/load_settings.h"
+#include "wrapper/verify_command.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -115,6 +116,9 @@ int command_line_interface(const std::vector<std::string> &all_words) {
       "assemble", "stand in for GCC's nvptx assembler: ptxasw assemble --tool AS -- WORDS");
   assemble->add_option("--tool", real, "the assembler to run on the rewritten PTX")->required();
 
+  VerifyRequest verification;
+  const CLI::App *verify = add_verify_command(app, verification);
+
   try {
     std::reverse(words.begin(), words.end()); // CLI11 takes words from the back
     app.parse(words);
@@ -125,6 +129,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
     return trace_command(input, trace_kernels, json);
   if (*overlay)
     return overlay_command(directory, cuda, remove);
+  if (*verify)
+    return verify_command(verification);
   const auto settings = load_settings(given, "--");
   if (!settings)
     return complain(settings.error());

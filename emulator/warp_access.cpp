@@ -1,0 +1,347 @@
+// Memory as a lane sees it: state spaces, bounds, alignment, atomics.
+
+#include "emulator/warp_machine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/core.h>
+#include <set>
+
+namespace ptxasw {
+namespace {
+
+std::string_view name_of(StateSpace space) {
+  switch (space) {
+  case StateSpace::global:
+    return "global";
+  case StateSpace::shared:
+    return "shared";
+  case StateSpace::local:
+    return "local";
+  case StateSpace::constant:
+    return "const";
+  case StateSpace::param:
+    return "param";
+  default:
+    return "generic";
+  }
+}
+
+bool within(std::uint64_t address, std::uint64_t window) {
+  return address >= window && address < window + window::size;
+}
+
+/// The space that a generic address lies in.
+StateSpace space_of(std::uint64_t address) {
+  return within(address, window::shared)  ? StateSpace::shared
+         : within(address, window::local) ? StateSpace::local
+         : within(address, window::param) ? StateSpace::param
+                                          : StateSpace::global;
+}
+
+} // namespace
+
+std::uint64_t WarpMachine::address_of(const WarpAddress &address, unsigned lane) const {
+  const std::uint64_t base = value(address.base, lane);
+  const std::uint64_t sum = base + static_cast<std::uint64_t>(address.offset);
+  // 32-bit addresses stay within 32 bits.
+  return address.base.kind == WarpOperand::Kind::reg && address.base.width == 32 ? sum & mask64(32)
+                                                                                 : sum;
+}
+
+std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned size,
+                                  StateSpace space, bool is_store) {
+  const auto outside = [&] {
+    fail(FaultKind::out_of_bounds, lane,
+         fmt::format("{} of {} bytes at {:#x} of {} memory", is_store ? "store" : "load", size,
+                     address, name_of(space)),
+         address);
+  };
+  if (address % size != 0)
+    fail(FaultKind::misaligned, lane,
+         fmt::format("{} of {} bytes at {:#x}", is_store ? "store" : "load", size, address),
+         address);
+  const StateSpace actual = space_of(address);
+  if (space != StateSpace::generic && actual != space &&
+      !(actual == StateSpace::global && space == StateSpace::constant))
+    outside();
+  const auto within_bytes = [&](std::vector<std::uint8_t> &bytes, std::uint64_t offset,
+                                std::uint64_t end) {
+    if (offset + size > end)
+      outside();
+    return bytes.data() + offset;
+  };
+  // Reads of what nobody wrote; stores say that they did.
+  const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {
+    if (written.empty())
+      return;
+    if (is_store)
+      std::memset(written.data() + offset, 1, size);
+    else if (std::find(written.data() + offset, written.data() + offset + size, 0) !=
+             written.data() + offset + size)
+      fail(FaultKind::uninitialized, lane,
+           fmt::format("load of {} bytes at {:#x} of {} memory that nobody wrote", size, address,
+                       name_of(actual)),
+           address);
+  };
+  switch (actual) {
+  case StateSpace::shared: {
+    const std::uint64_t offset = address - window::shared;
+    std::uint8_t *bytes = within_bytes(warp_->block->shared, offset, shared_bytes_);
+    note_written(warp_->block->shared_written, offset);
+    if (races_)
+      check_race(lane, address, size, true, is_store);
+    return bytes;
+  }
+  case StateSpace::local: {
+    const std::uint64_t depth = max_local_ == 0 ? 0 : (address - window::local) / max_local_;
+    if (depth > depth_ || max_local_ == 0)
+      outside();
+    CallLevel &owner = warp_->levels[depth];
+    const std::uint64_t offset = (address - window::local) % max_local_;
+    const std::uint64_t base = std::uint64_t{lane} * max_local_;
+    std::uint8_t *bytes = within_bytes(owner.local, base + offset, base + max_local_);
+    note_written(owner.local_written, base + offset);
+    return bytes;
+  }
+  case StateSpace::param: {
+    const std::uint64_t offset = address - window::param;
+    if (is_store || offset + size > launch_.parameters.size())
+      outside();
+    return const_cast<std::uint8_t *>(launch_.parameters.data()) + offset;
+  }
+  default:
+    break;
+  }
+  const GlobalMemory::Allocation *allocation = memory_.find(address, size);
+  if (!allocation || (is_store && allocation->read_only))
+    outside();
+  if (options_.watch != 0 && is_store && options_.watch - address < size)
+    outcome_.watched = place(FaultKind::race, lane, "store", address);
+  if (options_.note_touched)
+    memory_.note_touched(address, size);
+  if (options_.allowed && !is_store)
+    for (unsigned i = 0; i < size; ++i)
+      if (!options_.allowed->is_touched(address + i))
+        fail(FaultKind::out_of_bounds, lane,
+             fmt::format("load of {} bytes at {:#x}, which the original never accesses", size,
+                         address),
+             address);
+  if (races_)
+    check_race(lane, address, size, false, is_store);
+  return memory_.bytes(address, is_store);
+}
+
+void WarpMachine::check_race(unsigned lane, std::uint64_t address, unsigned size, bool shared,
+                             bool is_store) {
+  RaceDetector::Access access;
+  access.thread = thread_of(lane) + 1;
+  access.block = warp_->block->index;
+  access.warp = warp_->block->index * block_warps_ + warp_->index;
+  access.block_epoch = warp_->block->epoch;
+  access.warp_epoch = warp_->epoch;
+  access.line = instruction_->line;
+  access.time = outcome_.steps;
+  access.weak = instruction_->weak;
+  if (!access.weak)
+    races_->sync(access.thread, access.block, access.time);
+  const auto earlier = races_->note(shared ? access.block + 1 : 0, address, size, is_store, access);
+  if (earlier && !outcome_.race)
+    outcome_.race =
+        place(FaultKind::race, lane,
+              fmt::format("{} of {:#x} and the access of thread {} of block {} at line "
+                          "{} are not ordered",
+                          is_store ? "store" : "load", address,
+                          (earlier->thread - 1) % block_threads_, earlier->block, earlier->line),
+              address);
+}
+
+std::uint64_t WarpMachine::read_memory(unsigned lane, std::uint64_t address, unsigned size,
+                                       StateSpace space) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, locate(lane, address, size, space, false), size);
+  return bits;
+}
+
+void WarpMachine::write_memory(unsigned lane, std::uint64_t address, unsigned size,
+                               StateSpace space, std::uint64_t bits) {
+  std::memcpy(locate(lane, address, size, space, true), &bits, size);
+}
+
+void WarpMachine::load(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  const unsigned size = in.element;
+  if (options_.profile)
+    profile_access(mask, size * static_cast<unsigned>(in.outputs.size()));
+  for_each_lane(mask, [&](unsigned lane) {
+    if (in.address.call_parameter) {
+      const std::size_t at =
+          std::size_t{lane} * max_parameters_ + static_cast<std::size_t>(in.address.offset);
+      for (std::size_t i = 0; i < in.outputs.size(); ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, level_->parameters.data() + at + i * size, size);
+        assign(in.outputs[i], lane, bits, in.width, in.sign_extends);
+      }
+      return;
+    }
+    const std::uint64_t address = address_of(in.address, lane);
+    const std::uint64_t whole = size * in.outputs.size();
+    if (address % whole != 0)
+      fail(FaultKind::misaligned, lane, fmt::format("load of {} bytes at {:#x}", whole, address),
+           address);
+    // The address register may be among the destinations: read all first.
+    std::uint64_t bits[8];
+    for (std::size_t i = 0; i < in.outputs.size(); ++i)
+      bits[i] = read_memory(lane, address + i * size, size, in.space);
+    for (std::size_t i = 0; i < in.outputs.size(); ++i)
+      assign(in.outputs[i], lane, bits[i], in.width, in.sign_extends);
+  });
+}
+
+void WarpMachine::store(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  const unsigned size = in.element;
+  const std::size_t count = std::max<std::size_t>(in.opcode->vector, 1);
+  if (options_.profile)
+    profile_access(mask, size * static_cast<unsigned>(count));
+  for_each_lane(mask, [&](unsigned lane) {
+    if (in.address.call_parameter) {
+      const std::size_t at =
+          std::size_t{lane} * max_parameters_ + static_cast<std::size_t>(in.address.offset);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t bits = value(in.inputs[i], lane);
+        std::memcpy(level_->parameters.data() + at + i * size, &bits, size);
+      }
+      return;
+    }
+    const std::uint64_t address = address_of(in.address, lane);
+    if (address % (size * count) != 0)
+      fail(FaultKind::misaligned, lane,
+           fmt::format("store of {} bytes at {:#x}", size * count, address), address);
+    for (std::size_t i = 0; i < count; ++i)
+      write_memory(lane, address + i * size, size, in.space, value(in.inputs[i], lane));
+  });
+}
+
+namespace {
+
+/// What an atomic writes, from what it read (PTX ISA 9.7.13.5).
+std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::uint64_t b,
+                            std::uint64_t c) {
+  const std::string_view operation = in.why;
+  const ScalarType type = in.opcode->type;
+  const unsigned width = in.width;
+  old &= mask64(width);
+  b &= mask64(width);
+  if (operation == "exch")
+    return b;
+  if (operation == "cas")
+    return old == b ? c : old;
+  if (operation == "and")
+    return old & b;
+  if (operation == "or")
+    return old | b;
+  if (operation == "xor")
+    return old ^ b;
+  if (operation == "inc")
+    return old >= b ? 0 : old + 1;
+  if (operation == "dec")
+    return old == 0 || old > b ? b : old - 1;
+  if (!is_float(type)) {
+    if (operation == "add")
+      return old + b;
+    const bool less = is_signed(type) ? as_signed(old, width) < as_signed(b, width) : old < b;
+    return (operation == "min") == less ? old : b;
+  }
+  const FloatOperation what = operation == "add"   ? FloatOperation::add
+                              : operation == "min" ? FloatOperation::min
+                                                   : FloatOperation::max;
+  if (type != ScalarType::f16x2 && type != ScalarType::bf16x2) {
+    const std::uint64_t arguments[] = {old, b};
+    return floating::compute(what, type, in.form.mode, arguments);
+  }
+  const ScalarType half = type == ScalarType::f16x2 ? ScalarType::f16 : ScalarType::bf16;
+  std::uint64_t result = 0;
+  for (unsigned i = 0; i < 32; i += 16) {
+    const std::uint64_t arguments[] = {old >> i & 0xffff, b >> i & 0xffff};
+    result |= floating::compute(what, half, in.form.mode, arguments) << i;
+  }
+  return result;
+}
+
+} // namespace
+
+void WarpMachine::atomic(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  // The order of lanes is not specified: the random policy starts anywhere.
+  const unsigned start =
+      options_.schedule == WarpSchedule::random ? static_cast<unsigned>(random_.below(32)) : 0;
+  for (unsigned n = 0; n < warp_lanes; ++n) {
+    const unsigned lane = (start + n) % warp_lanes;
+    if (!(mask >> lane & 1))
+      continue;
+    const std::uint64_t address = address_of(in.address, lane);
+    const std::uint64_t old = read_memory(lane, address, in.element, in.space);
+    const std::uint64_t b = value(in.inputs[0], lane);
+    const std::uint64_t c = in.inputs.size() > 1 ? value(in.inputs[1], lane) : 0;
+    write_memory(lane, address, in.element, in.space, atomic_result(in, old, b, c));
+    if (!in.outputs.empty())
+      assign(in.outputs[0], lane, old, in.width, in.sign_extends);
+  }
+}
+
+// cp.async dst, src, bytes{, how many of them to read}: the rest is zeros (PTX ISA 9.7.9.25.3).
+void WarpMachine::copy_async(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  for_each_lane(mask, [&](unsigned lane) {
+    const std::uint64_t to = address_of(in.address, lane);
+    const std::uint64_t from = address_of(in.second_address, lane);
+    const std::uint64_t size = value(in.inputs[0], lane);
+    const std::uint64_t given = in.inputs.size() > 1 ? value(in.inputs[1], lane) : size;
+    if (to % size != 0 || from % size != 0)
+      fail(FaultKind::misaligned, lane, fmt::format("cp.async from {:#x} to {:#x}", from, to), to);
+    for (std::uint64_t i = 0; i < size; ++i) {
+      const std::uint64_t byte = i < given ? read_memory(lane, from + i, 1, StateSpace::global) : 0;
+      write_memory(lane, to + i, 1, StateSpace::shared, byte);
+    }
+  });
+}
+
+void WarpMachine::is_space(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  for_each_lane(mask, [&](unsigned lane) {
+    const std::uint64_t address = value(in.inputs[0], lane);
+    StateSpace actual = space_of(address);
+    if (actual == StateSpace::global)
+      if (const auto *allocation = memory_.find(address, 1); allocation && allocation->read_only)
+        actual = StateSpace::constant;
+    assign(in.outputs[0], lane, actual == in.space, 1, false);
+  });
+}
+
+// Sectors of 32 bytes, and banks of 4 bytes: as many passes as the bank with most words needs.
+void WarpMachine::profile_access(LaneMask mask, unsigned bytes) {
+  const WarpInstruction &in = *instruction_;
+  if (in.address.call_parameter)
+    return;
+  InstructionProfile &profile = outcome_.profile[function_][static_cast<std::size_t>(
+      instruction_ - program_.function(function_).code.data())];
+  std::set<std::uint64_t> sectors, words;
+  for_each_lane(mask, [&](unsigned lane) {
+    const std::uint64_t address = address_of(in.address, lane);
+    const StateSpace space = in.space == StateSpace::generic ? space_of(address) : in.space;
+    for (std::uint64_t at = address; at < address + bytes; ++at) {
+      if (space == StateSpace::global)
+        sectors.insert(at / 32);
+      else if (space == StateSpace::shared)
+        words.insert(at / 4);
+    }
+  });
+  profile.sectors += sectors.size();
+  unsigned per_bank[32] = {}, most = 0;
+  for (const std::uint64_t word : words)
+    most = std::max(most, ++per_bank[word % 32]);
+  profile.bank_conflicts += most > 1 ? most - 1 : 0;
+}
+
+} // namespace ptxasw

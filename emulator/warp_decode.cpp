@@ -1,0 +1,556 @@
+// Decoding: from the module's instructions to what the warp emulator dispatches on. All names are
+// resolved here, once; whatever is not understood becomes a refusal with its reason.
+
+#include "emulator/warp_decode.h"
+
+#include "emulator/effects.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+using Kind = Operand::Kind;
+
+struct SpecialName {
+  std::string_view name;
+  SpecialRegister which;
+};
+
+// clang-format off
+constexpr SpecialName special_names[] = {
+    {"%tid.x", SpecialRegister::tid_x}, {"%tid.y", SpecialRegister::tid_y}, {"%tid.z", SpecialRegister::tid_z},
+    {"%ntid.x", SpecialRegister::ntid_x}, {"%ntid.y", SpecialRegister::ntid_y}, {"%ntid.z", SpecialRegister::ntid_z},
+    {"%ctaid.x", SpecialRegister::ctaid_x}, {"%ctaid.y", SpecialRegister::ctaid_y}, {"%ctaid.z", SpecialRegister::ctaid_z},
+    {"%nctaid.x", SpecialRegister::nctaid_x}, {"%nctaid.y", SpecialRegister::nctaid_y}, {"%nctaid.z", SpecialRegister::nctaid_z},
+    {"%laneid", SpecialRegister::laneid}, {"%warpid", SpecialRegister::warpid}, {"%nwarpid", SpecialRegister::nwarpid},
+    {"%lanemask_eq", SpecialRegister::lanemask_eq}, {"%lanemask_le", SpecialRegister::lanemask_le},
+    {"%lanemask_lt", SpecialRegister::lanemask_lt}, {"%lanemask_ge", SpecialRegister::lanemask_ge},
+    {"%lanemask_gt", SpecialRegister::lanemask_gt}, {"%clock", SpecialRegister::clock}, {"%clock_hi", SpecialRegister::zero},
+    {"%clock64", SpecialRegister::clock}, {"%globaltimer", SpecialRegister::clock}, {"%globaltimer_lo", SpecialRegister::clock},
+    {"%globaltimer_hi", SpecialRegister::zero}, {"%smid", SpecialRegister::smid}, {"%nsmid", SpecialRegister::nsmid},
+    {"%gridid", SpecialRegister::gridid}, {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size},
+    {"%total_smem_size", SpecialRegister::total_smem_size}, {"WARP_SZ", SpecialRegister::warp_size},
+};
+// clang-format on
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+} // namespace
+
+std::vector<WarpInstruction> WarpDecoder::decode_all() {
+  std::vector<WarpInstruction> code;
+  for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
+    code.push_back(decode_one(i));
+  // Running off the end is a return.
+  WarpInstruction end;
+  end.action = function_.is_entry ? WarpAction::exit : WarpAction::ret;
+  end.starts_block = true;
+  if (!code.empty())
+    end.line = code.back().line;
+  code.push_back(std::move(end));
+  return code;
+}
+
+WarpInstruction WarpDecoder::decode_one(std::uint32_t index) {
+  source_ = &function_.instructions[index];
+  out_ = {};
+  out_.source = index;
+  out_.line = source_->line;
+  out_.opcode = &module_.opcode(*source_);
+  out_.guard = source_->guard;
+  out_.guard_negated = source_->guard_negated;
+  operands_ = module_.operands(*source_);
+  refusal_.clear();
+  if (!source_->well_formed)
+    refuse("an operand that is not understood");
+  else
+    decode_action();
+  if (!refusal_.empty()) {
+    out_.action = WarpAction::refused;
+    out_.why = fmt::format("`{}` is not emulated: {}", out_.opcode->text, refusal_);
+  }
+  return std::move(out_);
+}
+
+void WarpDecoder::refuse(std::string why) {
+  if (refusal_.empty())
+    refusal_ = std::move(why);
+}
+
+WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
+  WarpOperand result;
+  result.negated = operand.negated;
+  const unsigned width = bit_width(type);
+  switch (operand.kind) {
+  case Kind::reg: {
+    const Register &reg = function_.registers[operand.reg];
+    if (reg.vector != 1 || operand.selector)
+      refuse("vector registers and selectors");
+    result.kind = WarpOperand::Kind::reg;
+    result.reg = operand.reg;
+    result.width = static_cast<std::uint8_t>(bit_width(reg.type));
+    if (result.width > 64 || result.width == 0)
+      refuse("registers beyond 64 bits");
+    return result;
+  }
+  case Kind::integer:
+    result.kind = WarpOperand::Kind::immediate;
+    result.value = static_cast<std::uint64_t>(operand.value);
+    return result;
+  case Kind::real:
+    result.kind = WarpOperand::Kind::immediate;
+    result.value = static_cast<std::uint64_t>(operand.value);
+    if (operand.real_type == ScalarType::f64 && width == 32)
+      result.value =
+          floating::from_double(ScalarType::f32, floating::to_double(ScalarType::f64, result.value),
+                                FloatRounding::nearest_even);
+    else if (operand.real_type == ScalarType::f32 && width == 64)
+      result.value = floating::convert(ScalarType::f64, ScalarType::f32, {}, result.value);
+    return result;
+  case Kind::special: {
+    const std::string_view name = module_.text(operand.span);
+    for (const SpecialName &special : special_names)
+      if (special.name == name) {
+        result.kind = WarpOperand::Kind::special;
+        result.special = special.which;
+        return result;
+      }
+    refuse(fmt::format("special register {}", name));
+    return result;
+  }
+  case Kind::symbol:
+    return symbol(operand);
+  default:
+    refuse("an operand of this shape");
+    return result;
+  }
+}
+
+std::string_view WarpDecoder::name_of(const Operand &operand) const {
+  const std::string_view text = module_.text(operand.span);
+  return text.substr(0, std::min(text.find_first_of("+- \t"), text.size()));
+}
+
+const Variable *WarpDecoder::find_variable(std::string_view name) const {
+  const Variable *found = nullptr;
+  for (const Variable &variable : function_.variables)
+    if (variable.name == name && variable.span.begin < source_->span.begin)
+      found = &variable;
+  if (found)
+    return found;
+  for (const auto *list : {&function_.parameters, &function_.return_parameters, &module_.variables})
+    for (const Variable &variable : *list)
+      if (variable.name == name)
+        return &variable;
+  return nullptr;
+}
+
+WarpOperand WarpDecoder::symbol(const Operand &operand) {
+  WarpOperand result;
+  result.kind = WarpOperand::Kind::immediate;
+  const std::string_view name = name_of(operand);
+  const Variable *variable = find_variable(name);
+  if (!variable) {
+    const auto callee = find_function(name);
+    if (callee)
+      result.value = window::function + std::uint64_t{16} * *callee;
+    else
+      refuse(fmt::format("unknown name {}", name));
+    return result;
+  }
+  const auto placed = layout_.addresses.find(variable);
+  const auto offset = static_cast<std::uint64_t>(operand.value);
+  if (placed != layout_.addresses.end()) {
+    result.value = placed->second + offset;
+  } else if (const auto local = locals_.find(variable); local != locals_.end()) {
+    result.kind = WarpOperand::Kind::local_address;
+    result.value = local->second + offset;
+  } else if (const auto param = parameters_.find(variable);
+             param != parameters_.end() && function_.is_entry) {
+    result.value = window::param + param->second + offset;
+  } else {
+    refuse(fmt::format("the address of {}", name));
+  }
+  return result;
+}
+
+std::optional<std::uint32_t> WarpDecoder::find_function(std::string_view name) const {
+  for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
+    if (module_.functions[i].name == name && module_.functions[i].has_body)
+      return i;
+  return std::nullopt;
+}
+
+WarpOperand WarpDecoder::output(const Operand &operand) {
+  if (operand.kind == Kind::sink)
+    return {};
+  if (operand.kind != Kind::reg) {
+    refuse("a destination that is no register");
+    return {};
+  }
+  return input(operand, ScalarType::none);
+}
+
+WarpAddress WarpDecoder::address(const Operand &operand, StateSpace space) {
+  WarpAddress result;
+  if (operand.kind != Kind::address) {
+    refuse("an address of this shape");
+    return result;
+  }
+  const auto children = module_.children(operand);
+  result.offset = operand.value;
+  if (children.empty()) {
+    result.base.kind = WarpOperand::Kind::immediate;
+    return result;
+  }
+  const Operand &base = children[0];
+  if (base.kind == Kind::symbol && space == StateSpace::param) {
+    const Variable *variable = find_variable(name_of(base));
+    const auto found = parameters_.find(variable);
+    if (variable && found != parameters_.end()) {
+      result.offset += found->second + base.value;
+      result.base.kind = WarpOperand::Kind::immediate;
+      if (function_.is_entry && is_kernel_parameter(variable))
+        result.base.value = window::param;
+      else
+        result.call_parameter = true;
+      return result;
+    }
+  }
+  result.base = input(base, ScalarType::u64);
+  return result;
+}
+
+bool WarpDecoder::is_kernel_parameter(const Variable *variable) const {
+  for (const Variable &parameter : function_.parameters)
+    if (&parameter == variable)
+      return true;
+  return false;
+}
+
+void WarpDecoder::decode_action() {
+  const Opcode &opcode = *out_.opcode;
+  const std::string_view base = opcode.base;
+  if (base == "bra" || base == "brx") {
+    decode_branch();
+  } else if (base == "call") {
+    decode_call();
+  } else if (base == "ret") {
+    out_.action = function_.is_entry ? WarpAction::exit : WarpAction::ret;
+  } else if (base == "exit") {
+    out_.action = WarpAction::exit;
+  } else if (base == "trap") {
+    out_.action = WarpAction::trap;
+  } else if (base == "ld" || base == "ldu" || base == "st" || base == "atom" || base == "red") {
+    decode_memory();
+  } else if (base == "cp") {
+    decode_copy();
+  } else if (is_one_of(base, {"shfl", "vote", "match", "redux", "activemask", "bar", "barrier",
+                              "elect"})) {
+    decode_collective();
+  } else if (is_one_of(base, {"membar", "fence"})) {
+    out_.action = WarpAction::fence;
+    if (opcode.has("cluster") || opcode.has("proxy"))
+      refuse("fences of clusters and proxies");
+  } else if (is_one_of(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "applypriority",
+                              "discard", "griddepcontrol", "setmaxnreg"})) {
+    out_.action = base == "discard" ? WarpAction::refused : WarpAction::nothing;
+    if (base == "discard")
+      refuse("it leaves memory undefined");
+  } else if (base == "isspacep") {
+    out_.action = WarpAction::is_space;
+    out_.space = opcode.space;
+    if (operands_.size() != 2 || opcode.has("shared::cluster"))
+      return refuse("this form");
+    out_.outputs = {output(operands_[0])};
+    out_.inputs = {input(operands_[1], ScalarType::u64)};
+  } else if (base == "mov" && decode_move()) {
+    return;
+  } else {
+    decode_compute();
+  }
+}
+
+void WarpDecoder::decode_branch() {
+  if (operands_.empty())
+    return refuse("no target");
+  const auto target = [&](std::string_view name) -> std::uint32_t {
+    if (const Label *label = function_.find_label(name, source_->scope))
+      return label->position;
+    refuse(fmt::format("unknown label {}", name));
+    return 0;
+  };
+  if (out_.opcode->base == "bra") {
+    out_.action = WarpAction::branch;
+    out_.target = target(module_.text(operands_[0].span));
+    return;
+  }
+  out_.action = WarpAction::branch_table;
+  if (operands_.size() != 2)
+    return refuse("this form");
+  out_.inputs = {input(operands_[0], ScalarType::u32)};
+  const TargetList *list =
+      function_.find_target_list(module_.text(operands_[1].span), source_->scope);
+  if (!list)
+    return refuse("no target list");
+  for (const std::string_view name : list->targets)
+    out_.targets.push_back(target(name));
+}
+
+void WarpDecoder::decode_call() {
+  out_.action = WarpAction::call;
+  std::size_t next = 0;
+  std::span<const Operand> results, arguments;
+  if (next < operands_.size() && operands_[next].kind == Kind::group)
+    results = module_.children(operands_[next++]);
+  if (next >= operands_.size() || operands_[next].kind != Kind::symbol)
+    return refuse("an indirect call");
+  const std::string_view name = name_of(operands_[next++]);
+  if (next < operands_.size() && operands_[next].kind == Kind::group)
+    arguments = module_.children(operands_[next++]);
+  const auto callee = find_function(name);
+  if (!callee)
+    return refuse(fmt::format("{} has no body in this module", name));
+  out_.target = *callee;
+  const Function &function = module_.functions[*callee];
+  const auto copies = [&](std::span<const Operand> actual, const std::vector<Variable> &formal,
+                          std::vector<ParameterCopy> &to) {
+    if (actual.size() != formal.size())
+      return refuse("another number of parameters");
+    const auto offsets = parameter_layout(function);
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      ParameterCopy copy;
+      copy.callee = offsets.at(&formal[i]);
+      copy.size = static_cast<std::uint32_t>(formal[i].size());
+      const Variable *variable =
+          actual[i].kind == Kind::symbol ? find_variable(name_of(actual[i])) : nullptr;
+      const auto found = parameters_.find(variable);
+      if (variable && found != parameters_.end())
+        copy.caller = found->second;
+      else
+        copy.value = input(actual[i], formal[i].type);
+      if (formal[i].space != StateSpace::param)
+        refuse("parameters in registers");
+      to.push_back(copy);
+    }
+  };
+  copies(arguments, function.parameters, out_.arguments);
+  copies(results, function.return_parameters, out_.results);
+  for (const ParameterCopy &copy : out_.results)
+    if (copy.value.kind != WarpOperand::Kind::none)
+      refuse("results in registers");
+}
+
+void WarpDecoder::decode_memory() {
+  const Opcode &opcode = *out_.opcode;
+  const bool is_load = opcode.base == "ld" || opcode.base == "ldu";
+  const bool is_store = opcode.base == "st", is_atom = opcode.base == "atom";
+  out_.action = is_load ? WarpAction::load : is_store ? WarpAction::store : WarpAction::atomic;
+  out_.space = opcode.space;
+  const unsigned width = bit_width(opcode.type);
+  if (width < 8 || width > 64)
+    return refuse("this type");
+  if (opcode.has("shared::cluster") || opcode.has("async") || opcode.has("mmio"))
+    return refuse("this form");
+  out_.element = static_cast<std::uint8_t>(width / 8);
+  out_.width = static_cast<std::uint8_t>(width);
+  out_.sign_extends = is_signed(opcode.type);
+  out_.weak = (is_load || is_store) && !opcode.has("volatile") && !opcode.has("relaxed") &&
+              !opcode.has("acquire") && !opcode.has("release");
+  out_.form.form = decode(opcode);
+  const auto elements = [&](const Operand &operand) {
+    return operand.kind == Kind::vector ? module_.children(operand)
+                                        : std::span<const Operand>(&operand, 1);
+  };
+  const std::size_t address_at = is_load || is_atom ? 1 : 0;
+  if (operands_.size() < 2)
+    return refuse("this form");
+  out_.address = address(operands_[address_at], out_.space);
+  if (address_at == 1)
+    for (const Operand &operand : elements(operands_[0]))
+      out_.outputs.push_back(output(operand));
+  if (is_load)
+    return;
+  for (std::size_t i = address_at + 1; i < operands_.size(); ++i)
+    for (const Operand &operand : elements(operands_[i]))
+      out_.inputs.push_back(input(operand, opcode.type));
+  if (is_store)
+    return;
+  if (opcode.vector != 1)
+    refuse("atomics on vectors");
+  decode_atomic();
+}
+
+void WarpDecoder::decode_atomic() {
+  const Opcode &opcode = *out_.opcode;
+  static constexpr std::string_view operations[] = {"add", "and", "or",  "xor",  "min",
+                                                    "max", "inc", "dec", "exch", "cas"};
+  for (const std::string_view operation : operations)
+    if (opcode.has(operation))
+      out_.why = operation;
+  if (out_.why.empty())
+    refuse("this operation");
+  const bool floating = is_float(opcode.type);
+  if (floating && out_.why != "add" && out_.why != "exch" && out_.why != "min" && out_.why != "max")
+    refuse("this operation on this type");
+  if (out_.inputs.size() < (out_.why == "cas" ? 2u : 1u))
+    refuse("too few operands");
+  out_.form.opcode = &opcode;
+  out_.form.mode = {};
+}
+
+void WarpDecoder::decode_copy() {
+  const Opcode &opcode = *out_.opcode;
+  if (opcode.has("bulk") || opcode.has("reduce") || opcode.has("mbarrier"))
+    return refuse("bulk copies and mbarriers");
+  if (opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("wait_all")) {
+    out_.action = WarpAction::nothing;
+    return;
+  }
+  out_.action = WarpAction::copy_async;
+  if (operands_.size() < 3 || operands_[2].kind != Kind::integer)
+    return refuse("this form");
+  out_.address = address(operands_[0], StateSpace::shared);
+  out_.second_address = address(operands_[1], StateSpace::global);
+  out_.inputs = {input(operands_[2], ScalarType::u32)};
+  if (operands_.size() > 3 && !opcode.has("L2::cache_hint")) {
+    if (operands_[3].kind == Kind::reg && operands_[3].reg != no_register &&
+        function_.registers[operands_[3].reg].type == ScalarType::pred)
+      return refuse("ignore-src");
+    out_.inputs.push_back(input(operands_[3], ScalarType::u32));
+  }
+}
+
+void WarpDecoder::decode_collective() {
+  const Opcode &opcode = *out_.opcode;
+  const std::string_view base = opcode.base;
+  std::span<const Operand> rest = operands_;
+  const auto take_output = [&] {
+    if (rest.empty())
+      return refuse("this form");
+    if (rest[0].kind == Kind::pair) {
+      const auto pair = module_.children(rest[0]);
+      out_.outputs = {output(pair[0])};
+      out_.second_output = output(pair[1]);
+    } else {
+      out_.outputs = {output(rest[0])};
+    }
+    rest = rest.subspan(1);
+  };
+  out_.form.form = decode(opcode);
+  ScalarType type = opcode.type == ScalarType::none ? ScalarType::u32 : opcode.type;
+  if (base == "activemask") {
+    out_.action = WarpAction::active_mask;
+    take_output();
+    return;
+  }
+  if (base == "bar" || base == "barrier") {
+    if (opcode.has("cluster"))
+      return refuse("clusters of blocks");
+    if (opcode.has("warp")) {
+      out_.action = WarpAction::warp_sync;
+    } else {
+      out_.action = WarpAction::barrier;
+      if (opcode.has("red"))
+        take_output();
+    }
+    type = ScalarType::u32;
+  } else {
+    if (!opcode.has("sync"))
+      return refuse("forms without .sync");
+    take_output();
+    out_.action = base == "shfl"    ? WarpAction::shuffle
+                  : base == "vote"  ? WarpAction::vote
+                  : base == "match" ? WarpAction::match
+                  : base == "redux" ? WarpAction::reduce
+                                    : WarpAction::elect;
+    if (base == "redux" && is_float(type))
+      return refuse("floating-point types");
+  }
+  for (const Operand &operand : rest)
+    out_.inputs.push_back(input(operand, type));
+  const std::size_t wanted = base == "shfl"                                ? 4
+                             : is_one_of(base, {"vote", "match", "redux"}) ? 2
+                                                                           : 1;
+  if (out_.inputs.size() < wanted)
+    refuse("too few operands");
+}
+
+bool WarpDecoder::decode_move() {
+  if (operands_.size() != 2 ||
+      (operands_[0].kind != Kind::vector && operands_[1].kind != Kind::vector))
+    return false;
+  const unsigned width = bit_width(out_.opcode->type);
+  out_.action = WarpAction::move;
+  out_.width = static_cast<std::uint8_t>(width);
+  if (width > 64)
+    refuse("beyond 64 bits");
+  const auto parts = [&](const Operand &operand) {
+    return operand.kind == Kind::vector ? module_.children(operand)
+                                        : std::span<const Operand>(&operand, 1);
+  };
+  for (const Operand &operand : parts(operands_[0]))
+    out_.outputs.push_back(output(operand));
+  for (const Operand &operand : parts(operands_[1]))
+    out_.inputs.push_back(input(operand, out_.opcode->type));
+  if (width % out_.outputs.size() != 0 || width % out_.inputs.size() != 0)
+    refuse("this form");
+  return true;
+}
+
+void WarpDecoder::decode_compute() {
+  const Opcode &opcode = *out_.opcode;
+  out_.action = WarpAction::compute;
+  out_.form = {decode(opcode), decode_float_mode(opcode), &opcode};
+  std::string_view shape;
+  if ((out_.integer_line = find_line<ConcreteDomain>(opcode)))
+    shape = out_.integer_line->shape;
+  else if ((out_.float_line = find_float_line<ConcreteDomain>(opcode)))
+    shape = out_.float_line->shape;
+  else
+    return refuse("no line of the instruction table describes it");
+  if (opcode.type == ScalarType::b128)
+    return refuse("beyond 64 bits");
+  out_.is_float = out_.float_line != nullptr;
+  const Form &form = out_.form.form;
+  out_.width = static_cast<std::uint8_t>(shape_width(shape[0], form));
+  if (shape[0] == 'K') {
+    out_.sets_carry = true;
+    --out_.width;
+  }
+  out_.sign_extends = form.is_signed;
+  if (operands_.empty())
+    return refuse("no operands");
+  if (operands_[0].kind == Kind::pair) {
+    const auto pair = module_.children(operands_[0]);
+    if (opcode.base != "setp")
+      return refuse("this form");
+    out_.outputs = {output(pair[0])};
+    out_.second_output = output(pair[1]);
+  } else {
+    out_.outputs = {output(operands_[0])};
+  }
+  std::size_t next = 1;
+  for (const char letter : shape.substr(2)) {
+    const unsigned width = shape_width(letter, form);
+    if (letter == 'C') {
+      out_.carries = true;
+      continue;
+    }
+    if (next >= operands_.size())
+      return refuse("too few operands");
+    // A floating constant is as wide as its operand.
+    out_.inputs.push_back(input(operands_[next++], width == 32   ? ScalarType::b32
+                                                   : width == 64 ? ScalarType::b64
+                                                                 : ScalarType::b16));
+    out_.input_widths.push_back(static_cast<std::uint8_t>(width));
+  }
+  if (next != operands_.size())
+    refuse("too many operands");
+}
+
+} // namespace ptxasw

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "emulator/warp_program.h"
+
+namespace ptxasw {
+
+/// Bytes of .param space, by variable.
+using ParameterLayout = std::unordered_map<const Variable *, std::uint32_t>;
+
+/// Where a function's own parameters lie in its .param bytes: results, then parameters, then what
+/// its body declares. For kernels the parameters come first, as the driver lays them out.
+ParameterLayout parameter_layout(const Function &function);
+std::uint32_t parameter_bytes(const Function &function);
+
+/// Addresses that do not depend on the thread.
+struct StaticLayout {
+  std::unordered_map<const Variable *, std::uint64_t> addresses;
+};
+
+/// Decodes the instructions of one function.
+class WarpDecoder {
+public:
+  WarpDecoder(const Module &module, const Function &function, const StaticLayout &layout,
+              const std::unordered_map<const Variable *, std::uint32_t> &locals)
+      : module_(module), function_(function), layout_(layout), locals_(locals),
+        parameters_(parameter_layout(function)) {}
+
+  std::vector<WarpInstruction> decode_all();
+
+private:
+  WarpInstruction decode_one(std::uint32_t index);
+  void refuse(std::string why);
+  void decode_action();
+  void decode_branch();
+  void decode_call();
+  void decode_memory();
+  void decode_atomic();
+  void decode_copy();
+  void decode_collective();
+  bool decode_move();
+  void decode_compute();
+
+  WarpOperand input(const Operand &operand, ScalarType type);
+  WarpOperand output(const Operand &operand);
+  WarpOperand symbol(const Operand &operand);
+  WarpAddress address(const Operand &operand, StateSpace space);
+  std::string_view name_of(const Operand &operand) const;
+  const Variable *find_variable(std::string_view name) const;
+  std::optional<std::uint32_t> find_function(std::string_view name) const;
+  bool is_kernel_parameter(const Variable *variable) const;
+
+  const Module &module_;
+  const Function &function_;
+  const StaticLayout &layout_;
+  const std::unordered_map<const Variable *, std::uint32_t> &locals_;
+  const ParameterLayout parameters_;
+  const Instruction *source_ = nullptr;
+  std::span<const Operand> operands_;
+  WarpInstruction out_;
+  std::string refusal_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,310 @@
+// One instruction of one fragment: arithmetic by the tables, and control flow.
+
+#include "emulator/warp_machine.h"
+
+#include <array>
+#include <fmt/core.h>
+
+namespace ptxasw {
+
+LaneMask WarpMachine::guard_mask(const WarpInstruction &instruction, LaneMask mask) const {
+  if (instruction.guard == no_register)
+    return mask;
+  LaneMask result = 0;
+  const std::uint64_t *guard = &level_->registers[std::size_t{instruction.guard} * warp_lanes];
+  for_each_lane(mask, [&](unsigned lane) {
+    if ((guard[lane] != 0) != instruction.guard_negated)
+      result |= 1u << lane;
+  });
+  return result;
+}
+
+std::uint64_t WarpMachine::special(SpecialRegister which, unsigned lane) const {
+  using enum SpecialRegister;
+  const std::uint32_t bit = 1u << lane;
+  switch (which) {
+  case tid_x:
+  case tid_y:
+  case tid_z:
+    return warp_->tid[static_cast<int>(which) - static_cast<int>(tid_x)][lane];
+  case ntid_x:
+  case ntid_y:
+  case ntid_z:
+    return launch_.block[static_cast<int>(which) - static_cast<int>(ntid_x)];
+  case ctaid_x:
+  case ctaid_y:
+  case ctaid_z:
+    return warp_->block->ctaid[static_cast<int>(which) - static_cast<int>(ctaid_x)];
+  case nctaid_x:
+  case nctaid_y:
+  case nctaid_z:
+    return launch_.grid[static_cast<int>(which) - static_cast<int>(nctaid_x)];
+  case laneid:
+    return lane;
+  case warpid:
+    return warp_->index;
+  case nwarpid:
+    return block_warps_;
+  case lanemask_eq:
+    return bit;
+  case lanemask_le:
+    return bit | (bit - 1);
+  case lanemask_lt:
+    return bit - 1;
+  case lanemask_ge:
+    return ~(bit - 1);
+  case lanemask_gt:
+    return ~(bit - 1) & ~bit;
+  case clock:
+    return outcome_.steps;
+  case nsmid:
+    return 1;
+  case dynamic_smem_size:
+    return launch_.dynamic_shared;
+  case total_smem_size:
+    return shared_bytes_;
+  case warp_size:
+    return warp_lanes;
+  default:
+    return 0;
+  }
+}
+
+std::uint64_t WarpMachine::value(const WarpOperand &operand, unsigned lane) const {
+  switch (operand.kind) {
+  case WarpOperand::Kind::reg: {
+    const std::uint64_t bits = level_->registers[std::size_t{operand.reg} * warp_lanes + lane];
+    return operand.negated ? bits ^ 1 : bits;
+  }
+  case WarpOperand::Kind::immediate:
+    return operand.negated ? operand.value ^ 1 : operand.value;
+  case WarpOperand::Kind::special:
+    return special(operand.special, lane);
+  case WarpOperand::Kind::local_address:
+    return window::local + depth_ * max_local_ + operand.value;
+  default:
+    return 0;
+  }
+}
+
+void WarpMachine::assign(const WarpOperand &operand, unsigned lane, std::uint64_t bits,
+                         unsigned width, bool sign_extends) {
+  if (operand.kind != WarpOperand::Kind::reg)
+    return;
+  bits &= mask64(width);
+  if (sign_extends && width < operand.width)
+    bits = static_cast<std::uint64_t>(as_signed(bits, width));
+  level_->registers[std::size_t{operand.reg} * warp_lanes + lane] = bits & mask64(operand.width);
+}
+
+WarpMachine::Next WarpMachine::execute(std::size_t index) {
+  const WarpInstruction &instruction = *instruction_;
+  const LaneMask all = warp_->fragments[index].mask;
+  const LaneMask mask = guard_mask(instruction, all);
+  if (options_.profile) {
+    InstructionProfile &profile = outcome_.profile[function_][static_cast<std::size_t>(
+        instruction_ - program_.function(function_).code.data())];
+    ++profile.warps;
+    profile.lanes += static_cast<unsigned>(std::popcount(mask));
+  }
+  if (instruction.action == WarpAction::branch)
+    return branch(index, mask);
+  if (mask == 0)
+    return Next::advance;
+  switch (instruction.action) {
+  case WarpAction::compute:
+    compute(mask);
+    return Next::advance;
+  case WarpAction::move:
+    move(mask);
+    return Next::advance;
+  case WarpAction::load:
+    load(mask);
+    return Next::advance;
+  case WarpAction::store:
+    store(mask);
+    return Next::advance;
+  case WarpAction::atomic:
+    atomic(mask);
+    return Next::advance;
+  case WarpAction::copy_async:
+    copy_async(mask);
+    return Next::advance;
+  case WarpAction::is_space:
+    is_space(mask);
+    return Next::advance;
+  case WarpAction::active_mask:
+    for_each_lane(mask,
+                  [&](unsigned lane) { assign(instruction.outputs[0], lane, mask, 32, false); });
+    return Next::advance;
+  case WarpAction::fence:
+    if (races_)
+      for_each_lane(mask, [&](unsigned lane) {
+        races_->fence(thread_of(lane) + 1, warp_->block->index, outcome_.steps);
+      });
+    return Next::advance;
+  case WarpAction::nothing:
+    return Next::advance;
+  case WarpAction::trap:
+    fail(FaultKind::trap, static_cast<unsigned>(std::countr_zero(mask)), "trap was executed");
+  case WarpAction::refused:
+    fail(FaultKind::unsupported, static_cast<unsigned>(std::countr_zero(mask)), instruction.why);
+  case WarpAction::exit: {
+    if (mask != all) {
+      advance(warp_->fragments[index]);
+      const std::size_t leaving = split(*warp_, index, mask);
+      exit_lanes(*warp_, leaving, mask);
+    } else {
+      exit_lanes(*warp_, index, mask);
+    }
+    return Next::stop;
+  }
+  default:
+    break;
+  }
+  // What changes where lanes are: those that the guard excludes go on by themselves.
+  if (mask != all) {
+    const std::size_t others = split(*warp_, index, all & ~mask);
+    advance(warp_->fragments[others]);
+  }
+  switch (instruction.action) {
+  case WarpAction::branch_table:
+    return branch_table(index, mask);
+  case WarpAction::call:
+    return call(index);
+  case WarpAction::ret:
+    return return_from(index, mask);
+  case WarpAction::barrier:
+    return arrive_at_barrier(index, mask);
+  default:
+    return arrive_at_sync(index, mask);
+  }
+}
+
+void WarpMachine::compute(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  const std::size_t count = in.inputs.size();
+  std::array<ConcreteDomain::Value, 6> arguments;
+  const std::uint32_t carry_register =
+      static_cast<std::uint32_t>(program_.function(function_).function->registers.size());
+  std::uint64_t *carry = &level_->registers[std::size_t{carry_register} * warp_lanes];
+  for_each_lane(mask, [&](unsigned lane) {
+    for (std::size_t i = 0; i < count; ++i)
+      arguments[i] = {{value(in.inputs[i], lane) & mask64(in.input_widths[i])}, in.input_widths[i]};
+    std::size_t total = count;
+    if (in.carries)
+      arguments[total++] = {{carry[lane]}, 1};
+    const Args<ConcreteDomain> list{arguments.data(), total};
+    const ConcreteDomain::Value result =
+        in.is_float ? in.float_line->evaluate(domain_, in.form, list)
+                    : in.integer_line->evaluate(domain_, in.form.form, list);
+    assign(in.outputs[0], lane, result.bits.low, in.width, in.sign_extends);
+    if (in.sets_carry)
+      carry[lane] = in.width == 64 ? result.bits.high & 1 : result.bits.low >> in.width & 1;
+    if (in.second_output.kind != WarpOperand::Kind::none) {
+      // setp p|q: q is the same with the comparison negated (PTX ISA 9.7.7.2).
+      const std::uint64_t p = result.bits.low, c = count > 2 ? arguments[2].bits.low : 0;
+      const std::uint64_t q = in.opcode->has("and")  ? c & ~p
+                              : in.opcode->has("or") ? c | (p ^ 1)
+                                                     : p ^ 1;
+      assign(in.second_output, lane, q, 1, false);
+    }
+  });
+}
+
+// mov between a register and the registers of a vector, lowest part first (PTX ISA 9.7.9.5).
+void WarpMachine::move(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  const unsigned piece_in = in.width / static_cast<unsigned>(in.inputs.size());
+  const unsigned piece_out = in.width / static_cast<unsigned>(in.outputs.size());
+  for_each_lane(mask, [&](unsigned lane) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < in.inputs.size(); ++i)
+      bits |= (value(in.inputs[i], lane) & mask64(piece_in)) << piece_in * i;
+    for (std::size_t i = 0; i < in.outputs.size(); ++i)
+      assign(in.outputs[i], lane, bits >> piece_out * i, piece_out, false);
+  });
+}
+
+WarpMachine::Next WarpMachine::branch(std::size_t index, LaneMask taken) {
+  const std::uint32_t target = instruction_->target;
+  Fragment &fragment = warp_->fragments[index];
+  if (taken == 0)
+    return Next::advance;
+  if (taken == fragment.mask) {
+    move_to(fragment.stack.back(), target);
+    return Next::stay;
+  }
+  const std::size_t other = split(*warp_, index, taken);
+  move_to(warp_->fragments[other].stack.back(), target);
+  advance(warp_->fragments[index]);
+  return Next::stop;
+}
+
+WarpMachine::Next WarpMachine::branch_table(std::size_t index, LaneMask mask) {
+  const auto targets = std::span(instruction_->targets);
+  const WarpOperand &operand = instruction_->inputs[0];
+  while (mask) {
+    const auto first = static_cast<unsigned>(std::countr_zero(mask));
+    const std::uint64_t choice = value(operand, first) & mask64(32);
+    if (choice >= targets.size())
+      fail(FaultKind::unsupported, first,
+           fmt::format("brx.idx chooses entry {} of {}", choice, targets.size()));
+    LaneMask same = 0;
+    for_each_lane(mask, [&](unsigned lane) {
+      if ((value(operand, lane) & mask64(32)) == choice)
+        same |= 1u << lane;
+    });
+    mask &= ~same;
+    const std::size_t moved = mask ? split(*warp_, index, same) : index;
+    move_to(warp_->fragments[moved].stack.back(), targets[choice]);
+  }
+  return Next::stop;
+}
+
+WarpMachine::Next WarpMachine::call(std::size_t index) {
+  constexpr std::size_t deepest = 64;
+  const WarpInstruction &in = *instruction_;
+  const LaneMask mask = warp_->fragments[index].mask;
+  if (depth_ + 1 >= deepest)
+    fail(FaultKind::unsupported, static_cast<unsigned>(std::countr_zero(mask)),
+         fmt::format("calls more than {} deep", deepest));
+  level(*warp_, depth_ + 1);
+  level_ = &warp_->levels[depth_]; // it may have moved
+  CallLevel &inner = warp_->levels[depth_ + 1];
+  for_each_lane(mask, [&](unsigned lane) {
+    for (std::size_t r = 0; r < program_.max_registers(); ++r)
+      inner.registers[r * warp_lanes + lane] = 0;
+    const std::size_t base = std::size_t{lane} * max_parameters_;
+    for (const ParameterCopy &copy : in.arguments) {
+      const std::uint64_t bits =
+          copy.value.kind == WarpOperand::Kind::none ? 0 : value(copy.value, lane);
+      for (std::uint32_t i = 0; i < copy.size; ++i)
+        inner.parameters[base + copy.callee + i] =
+            copy.value.kind == WarpOperand::Kind::none
+                ? level_->parameters[base + copy.caller + i]
+                : static_cast<std::uint8_t>(i < 8 ? bits >> 8 * i : 0);
+    }
+  });
+  warp_->fragments[index].stack.push_back(
+      {in.target, 0, std::vector<std::uint32_t>(program_.function(in.target).cfg->loops().size())});
+  return Next::stay;
+}
+
+WarpMachine::Next WarpMachine::return_from(std::size_t index, LaneMask mask) {
+  Fragment &fragment = warp_->fragments[index];
+  fragment.stack.pop_back();
+  const Activation &caller = fragment.stack.back();
+  const WarpInstruction &at = program_.function(caller.function).code[caller.pc];
+  CallLevel &outer = warp_->levels[depth_ - 1];
+  for_each_lane(mask, [&](unsigned lane) {
+    const std::size_t base = std::size_t{lane} * max_parameters_;
+    for (const ParameterCopy &copy : at.results)
+      for (std::uint32_t i = 0; i < copy.size; ++i)
+        outer.parameters[base + copy.caller + i] = level_->parameters[base + copy.callee + i];
+  });
+  advance(fragment);
+  return Next::stay;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,42 @@
+#include "emulator/warp_fault.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw {
+
+std::string_view to_string(FaultKind kind) {
+  switch (kind) {
+  case FaultKind::unsupported:
+    return "unsupported";
+  case FaultKind::out_of_bounds:
+    return "out of bounds";
+  case FaultKind::misaligned:
+    return "misaligned";
+  case FaultKind::uninitialized:
+    return "uninitialized";
+  case FaultKind::race:
+    return "race";
+  case FaultKind::missing_lane:
+    return "missing lane";
+  case FaultKind::deadlock:
+    return "deadlock";
+  case FaultKind::trap:
+    return "trap";
+  case FaultKind::step_limit:
+    return "step limit";
+  case FaultKind::bad_launch:
+    return "bad launch";
+  }
+  return "";
+}
+
+std::string format(const WarpFault &fault) {
+  if (fault.line == 0)
+    return fmt::format("{}: {}: {}", fault.kernel, to_string(fault.kind), fault.message);
+  return fmt::format("{}: line {}: lane {} (block {},{},{} thread {},{},{}): {}: {}", fault.kernel,
+                     fault.line, fault.lane, fault.block[0], fault.block[1], fault.block[2],
+                     fault.thread[0], fault.thread[1], fault.thread[2], to_string(fault.kind),
+                     fault.message);
+}
+
+} // namespace ptxasw

@@ -1,0 +1,73 @@
+#pragma once
+
+// Running a kernel on the CPU.
+//
+// Grid, blocks and warps of 32 lanes run the same instruction table as the symbolic emulator, on
+// numbers. Lanes of a warp that diverge are scheduled by a policy; which one, a right program does
+// not notice, but `activemask` and the interleaving of memory accesses do.
+
+#include "emulator/warp_fault.h"
+#include "emulator/warp_memory.h"
+#include "emulator/warp_program.h"
+
+#include <optional>
+#include <vector>
+
+namespace ptxasw {
+
+/// What the driver is given to launch a kernel.
+struct WarpLaunch {
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {32, 1, 1};
+  std::uint32_t dynamic_shared = 0; ///< bytes
+  std::vector<std::uint8_t> parameters;
+};
+
+/// How the lanes of a warp that have diverged come together again.
+enum class WarpSchedule : std::uint8_t {
+  reconverge, ///< where the branches' paths meet
+  apart,      ///< never; only `.sync` instructions act together
+  random,     ///< apart for as long as the seed likes; together only in the same iteration of every
+              ///< enclosing loop (soundness.md, E1). Warps and up to four blocks interleave.
+};
+
+/// Executions of one instruction.
+struct InstructionProfile {
+  std::uint64_t warps = 0;          ///< times a warp executed it
+  std::uint64_t lanes = 0;          ///< times a lane executed it
+  std::uint64_t sectors = 0;        ///< 32-byte sectors of global memory that it touched
+  std::uint64_t bank_conflicts = 0; ///< shared-memory passes beyond one a warp access
+};
+
+/// How to run it.
+struct WarpOptions {
+  WarpSchedule schedule = WarpSchedule::reconverge;
+  std::uint64_t seed = 0;
+  bool check_races = false;
+  bool check_uninitialized = false;
+  bool profile = false;
+  bool note_touched = false;             ///< mark what is accessed in the global memory's pages
+  const GlobalMemory *allowed = nullptr; ///< global loads may only touch what was noted there
+  std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
+  std::uint64_t watch = 0;                      ///< an address whose last store is wanted; 0: none
+};
+
+/// What came of it. Memory holds the kernel's effects up to the fault, if there is one.
+struct WarpOutcome {
+  std::optional<WarpFault> fault;
+  std::optional<WarpFault> race;    ///< the first, if races are checked
+  std::optional<WarpFault> watched; ///< where the watched address was last stored to
+  std::uint64_t steps = 0;          ///< thread-instructions
+  std::vector<std::vector<InstructionProfile>> profile; ///< by function and instruction
+};
+
+/// Runs a kernel to its end or first fault.
+WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
+                       GlobalMemory &memory, const WarpOptions &options);
+
+/// Bytes that a kernel's parameters occupy.
+std::uint32_t kernel_parameter_bytes(const Function &kernel);
+/// Where one of them lies, by its position.
+std::uint32_t kernel_parameter_offset(const Function &kernel, std::size_t index);
+
+} // namespace ptxasw

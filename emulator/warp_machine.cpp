@@ -1,0 +1,407 @@
+// Blocks, warps and the scheduling of diverged lanes.
+//
+// A warp is a set of fragments: disjoint sets of lanes, each with its own stack of activations. A
+// branch that not all lanes take splits a fragment. Whether and when two fragments at the same
+// place merge is the policy. Every policy honours E1 of soundness.md: "the same place" includes the
+// iteration of every loop around it, in every function on the stack.
+
+#include "emulator/warp_machine.h"
+
+#include "emulator/warp_decode.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::size_t resident_blocks = 4;
+constexpr std::uint64_t time_slice = 20'000; ///< instructions until another warp gets a turn
+
+} // namespace
+
+WarpMachine::WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
+                         GlobalMemory &memory, const WarpOptions &options)
+    : program_(program), kernel_(kernel), launch_(launch), memory_(memory), options_(options),
+      random_(options.seed) {
+  block_threads_ = launch.block[0] * launch.block[1] * launch.block[2];
+  block_warps_ = (block_threads_ + warp_lanes - 1) / warp_lanes;
+  shared_bytes_ = program.dynamic_shared_offset() + launch.dynamic_shared;
+  for (std::uint32_t i = 0; i < program.function_count(); ++i) {
+    max_parameters_ = std::max(max_parameters_, program.function(i).parameter_bytes);
+    max_local_ = std::max(max_local_, program.function(i).local_bytes);
+  }
+}
+
+void WarpMachine::validate() const {
+  const Function &function = *program_.function(kernel_).function;
+  const auto bad = [&](std::string message) {
+    throw MachineFault{{FaultKind::bad_launch, std::move(message), std::string(function.name)}};
+  };
+  if (!program_.function(kernel_).cfg->well_formed())
+    bad("its control flow is not understood");
+  if (block_threads_ == 0 || block_threads_ > 1024)
+    bad(fmt::format("{} threads a block", block_threads_));
+  if (launch_.parameters.size() < kernel_parameter_bytes(function))
+    bad("too few parameter bytes");
+  if (const auto *required = function.directive("reqntid"))
+    for (int i = 0; i < 3; ++i)
+      if (launch_.block[i] != required->values[i])
+        bad("the block is not what .reqntid requires");
+  if (const auto *most = function.directive("maxntid"))
+    if (block_threads_ > most->values[0] * most->values[1] * most->values[2])
+      bad("more threads a block than .maxntid allows");
+}
+
+WarpOutcome WarpMachine::run() {
+  try {
+    validate();
+    const std::uint32_t blocks = launch_.grid[0] * launch_.grid[1] * launch_.grid[2];
+    if (options_.check_races)
+      races_ = std::make_unique<RaceDetector>(std::size_t{blocks} * block_threads_, blocks);
+    if (options_.profile)
+      for (std::uint32_t i = 0; i < program_.function_count(); ++i)
+        outcome_.profile.emplace_back(program_.function(i).code.size());
+    const std::size_t together = options_.schedule == WarpSchedule::random ? resident_blocks : 1;
+    std::vector<std::unique_ptr<BlockState>> active;
+    std::uint32_t next = 0;
+    while (next < blocks || !active.empty()) {
+      while (next < blocks && active.size() < together)
+        active.push_back(start_block(next++));
+      if (!step_blocks(active)) {
+        // A block may wait for one that does not run yet.
+        if (next < blocks && active.size() < 64)
+          active.push_back(start_block(next++));
+        else
+          report_stuck(*active.front());
+      }
+    }
+  } catch (MachineFault &fault) {
+    outcome_.fault = std::move(fault.fault);
+  }
+  return std::move(outcome_);
+}
+
+std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
+  auto block = std::make_unique<BlockState>();
+  block->index = index;
+  block->ctaid[0] = index % launch_.grid[0];
+  block->ctaid[1] = index / launch_.grid[0] % launch_.grid[1];
+  block->ctaid[2] = index / launch_.grid[0] / launch_.grid[1];
+  block->shared.resize(shared_bytes_);
+  // Shared memory starts with anything, but the same anything in every run.
+  for (std::size_t i = 0; i < block->shared.size(); ++i)
+    block->shared[i] = static_cast<std::uint8_t>(scramble(i / 4) >> 8 * (i % 4));
+  if (options_.check_uninitialized)
+    block->shared_written.resize(shared_bytes_);
+  block->warps.resize(block_warps_);
+  for (BarrierState &barrier : block->barriers)
+    barrier.arrived.resize(block_warps_);
+  for (std::uint32_t w = 0; w < block_warps_; ++w) {
+    WarpState &warp = block->warps[w];
+    warp.block = block.get();
+    warp.index = w;
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      const std::uint32_t thread = w * warp_lanes + lane;
+      if (thread >= block_threads_)
+        break;
+      warp.live |= 1u << lane;
+      warp.tid[0][lane] = thread % launch_.block[0];
+      warp.tid[1][lane] = thread / launch_.block[0] % launch_.block[1];
+      warp.tid[2][lane] = thread / launch_.block[0] / launch_.block[1];
+    }
+    Fragment fragment;
+    fragment.mask = warp.live;
+    fragment.stack.push_back(
+        {kernel_, 0, std::vector<std::uint32_t>(program_.function(kernel_).cfg->loops().size())});
+    warp.fragments.push_back(std::move(fragment));
+    level(warp, 0);
+  }
+  block->live_warps = block_warps_;
+  return block;
+}
+
+CallLevel &WarpMachine::level(WarpState &warp, std::size_t depth) {
+  while (warp.levels.size() <= depth) {
+    CallLevel &added = warp.levels.emplace_back();
+    added.registers.resize(std::size_t{program_.max_registers()} * warp_lanes);
+    added.parameters.resize(std::size_t{max_parameters_} * warp_lanes);
+    added.local.resize(std::size_t{max_local_} * warp_lanes);
+    if (options_.check_uninitialized)
+      added.local_written.resize(added.local.size());
+  }
+  return warp.levels[depth];
+}
+
+// Gives every warp of one block (random: one warp of any block) a turn. False: nobody can go on.
+bool WarpMachine::step_blocks(std::vector<std::unique_ptr<BlockState>> &active) {
+  bool progress = false;
+  if (options_.schedule == WarpSchedule::random) {
+    std::vector<WarpState *> ready;
+    for (const auto &block : active)
+      for (WarpState &warp : block->warps)
+        if (std::any_of(warp.fragments.begin(), warp.fragments.end(),
+                        [](const Fragment &f) { return f.state == Fragment::State::ready; }))
+          ready.push_back(&warp);
+    if (!ready.empty())
+      progress = run_warp(*ready[random_.below(ready.size())]);
+  } else {
+    for (const auto &block : active)
+      for (WarpState &warp : block->warps)
+        progress |= run_warp(warp);
+  }
+  const auto finished = [](const std::unique_ptr<BlockState> &block) {
+    return block->live_warps == 0;
+  };
+  const std::size_t erased = std::erase_if(active, finished);
+  return progress || erased != 0;
+}
+
+bool WarpMachine::run_warp(WarpState &warp) {
+  if (warp.fragments.empty())
+    return false;
+  const bool random = options_.schedule == WarpSchedule::random;
+  std::uint64_t left = random ? 1 + random_.below(random_.one_in(4) ? 200 : 12) : time_slice;
+  bool progress = false;
+  std::vector<std::size_t> ready;
+  while (left > 0) {
+    if (warp.fragments.size() > 1 && options_.schedule != WarpSchedule::apart)
+      merge_fragments(warp, !random);
+    ready.clear();
+    for (std::size_t i = 0; i < warp.fragments.size(); ++i)
+      if (warp.fragments[i].state == Fragment::State::ready)
+        ready.push_back(i);
+    if (ready.empty())
+      return progress;
+    progress = true;
+    const std::size_t index = choose_fragment(warp, ready);
+    if (random && std::popcount(warp.fragments[index].mask) > 1 && random_.one_in(64))
+      split(warp, index, warp.fragments[index].mask & static_cast<LaneMask>(random_.next()));
+    const bool to_block_end =
+        warp.fragments.size() > 1 && options_.schedule == WarpSchedule::reconverge;
+    const std::uint64_t before = outcome_.steps;
+    run_fragment(warp, index, random ? left : time_slice, to_block_end);
+    if (random)
+      return true;
+    left -= std::min(left, (outcome_.steps - before) / warp_lanes + 1);
+  }
+  return progress;
+}
+
+std::size_t WarpMachine::choose_fragment(WarpState &warp, const std::vector<std::size_t> &ready) {
+  if (options_.schedule == WarpSchedule::random)
+    return ready[random_.below(ready.size())];
+  if (options_.schedule == WarpSchedule::apart)
+    // In turns, so that lanes that spin do not keep the others from going on.
+    return ready[outcome_.steps / time_slice % ready.size()];
+  return *std::min_element(ready.begin(), ready.end(), [&](std::size_t a, std::size_t b) {
+    return runs_before(warp.fragments[a], warp.fragments[b]);
+  });
+}
+
+// Whether two fragments may be one: equal places in equal iterations, all the way down.
+bool WarpMachine::same_place(const Fragment &a, const Fragment &b) const {
+  if (a.stack.size() != b.stack.size())
+    return false;
+  for (std::size_t i = 0; i < a.stack.size(); ++i) {
+    const Activation &x = a.stack[i], &y = b.stack[i];
+    if (x.function != y.function || x.pc != y.pc)
+      return false;
+    const ControlFlowGraph &cfg = *program_.function(x.function).cfg;
+    if (x.pc + 1 >= program_.function(x.function).code.size())
+      continue;
+    const BlockId block = cfg.block_of(x.pc);
+    if (cfg.irreducible(block))
+      return false;
+    for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
+      if (x.iterations[loop] != y.iterations[loop])
+        return false;
+  }
+  return true;
+}
+
+// The order of the reconverge policy: earlier iterations first, then earlier blocks; so a fragment
+// waits where paths meet until those behind it have come.
+bool WarpMachine::runs_before(const Fragment &a, const Fragment &b) const {
+  for (std::size_t i = 0; i < std::min(a.stack.size(), b.stack.size()); ++i) {
+    const Activation &x = a.stack[i], &y = b.stack[i];
+    if (x.function != y.function)
+      return x.function < y.function;
+    const WarpFunction &function = program_.function(x.function);
+    const std::uint32_t end = static_cast<std::uint32_t>(function.code.size()) - 1;
+    if (x.pc == end || y.pc == end) {
+      if (x.pc != y.pc)
+        return y.pc == end;
+      continue;
+    }
+    const ControlFlowGraph &cfg = *function.cfg;
+    const BlockId p = cfg.block_of(x.pc), q = cfg.block_of(y.pc);
+    for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) // outer loops have smaller indices
+      if (cfg.contains(loop, p) && cfg.contains(loop, q) &&
+          x.iterations[loop] != y.iterations[loop])
+        return x.iterations[loop] < y.iterations[loop];
+    if (function.rank[p] != function.rank[q])
+      return function.rank[p] < function.rank[q];
+    if (x.pc != y.pc)
+      return x.pc < y.pc;
+  }
+  return a.stack.size() < b.stack.size();
+}
+
+void WarpMachine::merge_fragments(WarpState &warp, bool all) {
+  for (std::size_t i = 0; i < warp.fragments.size(); ++i)
+    for (std::size_t j = warp.fragments.size(); --j > i;) {
+      if (warp.fragments[i].state != Fragment::State::ready ||
+          warp.fragments[j].state != Fragment::State::ready ||
+          !same_place(warp.fragments[i], warp.fragments[j]))
+        continue;
+      if (!all && random_.one_in(2))
+        continue;
+      warp.fragments[i].mask |= warp.fragments[j].mask;
+      warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+}
+
+void WarpMachine::move_to(Activation &activation, std::uint32_t pc) const {
+  const WarpFunction &function = program_.function(activation.function);
+  const LoopId loop = function.header_of[pc];
+  if (loop != no_index) {
+    const bool inside = function.cfg->contains(loop, function.cfg->block_of(activation.pc));
+    activation.iterations[loop] = inside ? activation.iterations[loop] + 1 : 0;
+  }
+  activation.pc = pc;
+}
+
+// Takes lanes out of a fragment into a new one at the same place; returns its index. None or all
+// of the lanes: nothing happens.
+std::size_t WarpMachine::split(WarpState &warp, std::size_t index, LaneMask lanes) {
+  if (lanes == 0 || lanes == warp.fragments[index].mask)
+    return index;
+  Fragment other = warp.fragments[index];
+  other.mask = lanes;
+  warp.fragments[index].mask &= ~lanes;
+  warp.fragments.push_back(std::move(other));
+  return warp.fragments.size() - 1;
+}
+
+void WarpMachine::exit_lanes(WarpState &warp, std::size_t index, LaneMask lanes) {
+  warp.live &= ~lanes;
+  warp.fragments[index].mask &= ~lanes;
+  if (warp.fragments[index].mask == 0)
+    warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
+  if (warp.live == 0)
+    --warp.block->live_warps;
+  complete_syncs(warp);
+  complete_barriers(*warp.block);
+}
+
+void WarpMachine::enter(WarpState &warp, const Fragment &fragment) {
+  warp_ = &warp;
+  depth_ = fragment.stack.size() - 1;
+  level_ = &level(warp, depth_);
+  function_ = fragment.stack.back().function;
+  instruction_ = &program_.function(function_).code[fragment.stack.back().pc];
+}
+
+void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum,
+                               bool to_block_end) {
+  bool first = true;
+  while (quantum-- > 0) {
+    Fragment &fragment = warp.fragments[index];
+    enter(warp, fragment);
+    if (to_block_end && !first && instruction_->starts_block)
+      return;
+    first = false;
+    outcome_.steps += static_cast<unsigned>(std::popcount(fragment.mask));
+    if (outcome_.steps > options_.step_limit)
+      fail(FaultKind::step_limit, static_cast<unsigned>(std::countr_zero(fragment.mask)),
+           fmt::format("more than {} thread-instructions", options_.step_limit));
+    switch (execute(index)) {
+    case Next::advance:
+      advance(warp.fragments[index]);
+      break;
+    case Next::stay:
+      break;
+    case Next::stop:
+      return;
+    }
+  }
+}
+
+// Nobody can go on: says who waits for whom.
+void WarpMachine::report_stuck(const BlockState &block) {
+  for (const WarpState &warp : block.warps)
+    for (const Fragment &fragment : warp.fragments) {
+      enter(const_cast<WarpState &>(warp), fragment);
+      const auto lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
+      if (fragment.state != Fragment::State::at_sync)
+        continue;
+      const LaneMask named = named_lanes(*instruction_, lane) & warp.live & ~fragment.mask;
+      for (const Fragment &other : warp.fragments)
+        if (other.mask & named) {
+          const Activation &where = other.stack.back();
+          fail(FaultKind::missing_lane, static_cast<unsigned>(std::countr_zero(other.mask & named)),
+               fmt::format("`{}` waits for this lane, which waits at line {}",
+                           instruction_->opcode->text,
+                           program_.function(where.function).code[where.pc].line));
+        }
+    }
+  for (const WarpState &warp : block.warps)
+    for (const Fragment &fragment : warp.fragments) {
+      enter(const_cast<WarpState &>(warp), fragment);
+      unsigned others = 0;
+      for (const WarpState &other : block.warps)
+        for (const Fragment &f : other.fragments)
+          if (f.state != fragment.state || f.barrier != fragment.barrier)
+            others += static_cast<unsigned>(std::popcount(f.mask));
+      fail(FaultKind::deadlock, static_cast<unsigned>(std::countr_zero(fragment.mask)),
+           fmt::format("every thread of the block waits; this one at barrier {}, {} elsewhere",
+                       fragment.barrier, others));
+    }
+  throw MachineFault{{FaultKind::deadlock, "no thread can go on",
+                      std::string(program_.function(kernel_).function->name)}};
+}
+
+std::uint32_t WarpMachine::thread_of(unsigned lane) const {
+  return warp_->block->index * block_threads_ + warp_->index * warp_lanes + lane;
+}
+
+WarpFault WarpMachine::place(FaultKind kind, unsigned lane, std::string message,
+                             std::uint64_t address) const {
+  WarpFault fault;
+  fault.kind = kind;
+  fault.message = std::move(message);
+  fault.kernel = program_.function(function_).function->name;
+  fault.line = instruction_->line;
+  fault.lane = lane;
+  fault.address = address;
+  for (int i = 0; i < 3; ++i) {
+    fault.block[i] = warp_->block->ctaid[i];
+    fault.thread[i] = warp_->tid[i][lane];
+  }
+  return fault;
+}
+
+void WarpMachine::fail(FaultKind kind, unsigned lane, std::string message,
+                       std::uint64_t address) const {
+  throw MachineFault{place(kind, lane, std::move(message), address)};
+}
+
+WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
+                       GlobalMemory &memory, const WarpOptions &options) {
+  return WarpMachine(program, kernel, launch, memory, options).run();
+}
+
+std::uint32_t kernel_parameter_bytes(const Function &kernel) {
+  std::uint32_t end = 0;
+  const ParameterLayout layout = parameter_layout(kernel);
+  for (const Variable &parameter : kernel.parameters)
+    end = std::max(end, layout.at(&parameter) + static_cast<std::uint32_t>(parameter.size()));
+  return end;
+}
+
+std::uint32_t kernel_parameter_offset(const Function &kernel, std::size_t index) {
+  return parameter_layout(kernel).at(&kernel.parameters[index]);
+}
+
+} // namespace ptxasw

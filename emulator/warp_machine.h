@@ -1,0 +1,179 @@
+#pragma once
+
+// The machine behind run_kernel: internal to the warp emulator.
+
+#include "emulator/warp_launch.h"
+#include "emulator/warp_races.h"
+
+#include <bit>
+
+namespace ptxasw {
+
+using LaneMask = std::uint32_t;
+inline constexpr unsigned warp_lanes = 32;
+
+/// Calls f(lane) for every lane of a mask, lowest first.
+template <class Function> void for_each_lane(LaneMask mask, Function f) {
+  for (; mask; mask &= mask - 1)
+    f(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+/// A function being executed: where, and in which iteration of each of its loops.
+struct Activation {
+  std::uint32_t function = 0;
+  std::uint32_t pc = 0;
+  std::vector<std::uint32_t> iterations; ///< by loop; of loops around pc only
+};
+
+/// Lanes of a warp that execute together.
+struct Fragment {
+  enum class State : std::uint8_t { ready, at_sync, at_barrier };
+  LaneMask mask = 0;
+  State state = State::ready;
+  std::uint8_t barrier = 0;
+  std::vector<Activation> stack;
+};
+
+/// What belongs to one depth of calls, for all lanes of a warp.
+struct CallLevel {
+  std::vector<std::uint64_t> registers; ///< register * 32 + lane
+  std::vector<std::uint8_t> parameters; ///< lane * max + offset
+  std::vector<std::uint8_t> local;      ///< lane * max + offset
+  std::vector<std::uint8_t> local_written;
+};
+
+struct BlockState;
+
+struct WarpState {
+  BlockState *block = nullptr;
+  std::uint32_t index = 0; ///< in the block
+  LaneMask live = 0;
+  std::uint32_t epoch = 0;
+  std::vector<Fragment> fragments;
+  std::vector<CallLevel> levels;
+  std::uint32_t tid[3][warp_lanes] = {};
+};
+
+struct BarrierState {
+  bool used = false;
+  std::uint32_t expected = 0;              ///< threads; 0: all
+  std::vector<LaneMask> arrived;           ///< by warp
+  std::uint32_t true_count = 0, count = 0; ///< of bar.red's predicates
+};
+
+struct BlockState {
+  std::uint32_t index = 0;
+  std::uint32_t ctaid[3] = {};
+  std::uint32_t epoch = 0;
+  std::vector<WarpState> warps;
+  std::vector<std::uint8_t> shared, shared_written;
+  BarrierState barriers[16];
+  std::uint32_t live_warps = 0;
+};
+
+/// Thrown within the machine, caught in run().
+struct MachineFault {
+  WarpFault fault;
+};
+
+class WarpMachine {
+public:
+  WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
+              GlobalMemory &memory, const WarpOptions &options);
+  WarpOutcome run();
+
+private:
+  enum class Next : std::uint8_t { advance, stay, stop };
+
+  // Scheduling: warp_machine.cpp
+  void validate() const;
+  std::unique_ptr<BlockState> start_block(std::uint32_t index);
+  bool step_blocks(std::vector<std::unique_ptr<BlockState>> &active);
+  bool run_warp(WarpState &warp);
+  std::size_t choose_fragment(WarpState &warp, const std::vector<std::size_t> &ready);
+  void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end);
+  void merge_fragments(WarpState &warp, bool all);
+  bool same_place(const Fragment &a, const Fragment &b) const;
+  bool runs_before(const Fragment &a, const Fragment &b) const;
+  void report_stuck(const BlockState &block);
+  void move_to(Activation &activation, std::uint32_t pc) const;
+  void advance(Fragment &fragment) const {
+    move_to(fragment.stack.back(), fragment.stack.back().pc + 1);
+  }
+  std::size_t split(WarpState &warp, std::size_t index, LaneMask lanes);
+  void exit_lanes(WarpState &warp, std::size_t index, LaneMask lanes);
+  CallLevel &level(WarpState &warp, std::size_t depth);
+
+  // Instructions: warp_execute.cpp
+  Next execute(std::size_t index);
+  void compute(LaneMask mask);
+  void move(LaneMask mask);
+  Next branch(std::size_t index, LaneMask mask);
+  Next branch_table(std::size_t index, LaneMask mask);
+  Next call(std::size_t index);
+  Next return_from(std::size_t index, LaneMask mask);
+  LaneMask guard_mask(const WarpInstruction &instruction, LaneMask mask) const;
+  std::uint64_t value(const WarpOperand &operand, unsigned lane) const;
+  std::uint64_t special(SpecialRegister which, unsigned lane) const;
+  void assign(const WarpOperand &operand, unsigned lane, std::uint64_t bits, unsigned width,
+              bool sign_extends);
+
+  // Memory: warp_access.cpp
+  void load(LaneMask mask);
+  void store(LaneMask mask);
+  void atomic(LaneMask mask);
+  void copy_async(LaneMask mask);
+  void is_space(LaneMask mask);
+  std::uint64_t address_of(const WarpAddress &address, unsigned lane) const;
+  std::uint64_t read_memory(unsigned lane, std::uint64_t address, unsigned size, StateSpace space);
+  void write_memory(unsigned lane, std::uint64_t address, unsigned size, StateSpace space,
+                    std::uint64_t bits);
+  std::uint8_t *locate(unsigned lane, std::uint64_t address, unsigned size, StateSpace space,
+                       bool is_store);
+  void check_race(unsigned lane, std::uint64_t address, unsigned size, bool shared, bool is_store);
+  void profile_access(LaneMask mask, unsigned bytes);
+
+  // Lanes together: warp_collective.cpp
+  Next arrive_at_sync(std::size_t index, LaneMask mask);
+  void complete_syncs(WarpState &warp);
+  void perform_sync(LaneMask group, LaneMask named);
+  void shuffle(LaneMask group, LaneMask named);
+  void vote(LaneMask group);
+  void match(LaneMask group);
+  void reduce(LaneMask group);
+  LaneMask named_lanes(const WarpInstruction &instruction, unsigned lane) const;
+  Next arrive_at_barrier(std::size_t index, LaneMask mask);
+  void complete_barriers(BlockState &block);
+  void release(BlockState &block, unsigned id);
+
+  [[noreturn]] void fail(FaultKind kind, unsigned lane, std::string message,
+                         std::uint64_t address = 0) const;
+  WarpFault place(FaultKind kind, unsigned lane, std::string message, std::uint64_t address) const;
+  std::uint32_t thread_of(unsigned lane) const; ///< in the grid
+  /// Makes a fragment the one that execute() and its helpers work on.
+  void enter(WarpState &warp, const Fragment &fragment);
+
+  const WarpProgram &program_;
+  const std::uint32_t kernel_;
+  const WarpLaunch &launch_;
+  GlobalMemory &memory_;
+  const WarpOptions &options_;
+  WarpRandom random_;
+  ConcreteDomain domain_;
+  std::unique_ptr<RaceDetector> races_;
+  WarpOutcome outcome_;
+  std::uint32_t block_threads_ = 0;
+  std::uint32_t block_warps_ = 0;
+  std::uint32_t shared_bytes_ = 0;
+  std::uint32_t max_parameters_ = 0;
+  std::uint32_t max_local_ = 0;
+
+  // The instruction being executed.
+  WarpState *warp_ = nullptr;
+  CallLevel *level_ = nullptr;
+  std::size_t depth_ = 0;
+  const WarpInstruction *instruction_ = nullptr;
+  std::uint32_t function_ = 0;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,232 @@
+#include "emulator/warp_program.h"
+
+#include "emulator/warp_decode.h"
+#include "grammar/builder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+std::uint64_t alignment_of(const Variable &variable) {
+  const std::uint64_t natural = std::max(1u, bit_width(variable.type) / 8 * variable.vector);
+  return std::max<std::uint64_t>(variable.alignment, natural);
+}
+
+std::uint64_t align(std::uint64_t offset, std::uint64_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+/// A walk over the blocks that finishes what leaves a loop before what stays, so that in reverse
+/// order a loop's blocks come before what follows the loop.
+std::vector<std::uint32_t> scheduling_ranks(const ControlFlowGraph &cfg) {
+  const auto &blocks = cfg.blocks();
+  const auto depth = [&](BlockId block) {
+    const LoopId loop = cfg.loop_of(block);
+    return loop == no_index ? 0u : cfg.loops()[loop].depth;
+  };
+  std::vector<std::uint32_t> rank(blocks.size(), no_index);
+  if (blocks.empty())
+    return rank;
+  std::vector<char> seen(blocks.size(), 0);
+  struct Visit {
+    BlockId block;
+    std::vector<BlockId> successors;
+    std::size_t next = 0;
+  };
+  std::vector<Visit> stack;
+  const auto enter = [&](BlockId block) {
+    seen[block] = 1;
+    std::vector<BlockId> successors = blocks[block].successors;
+    std::stable_sort(successors.begin(), successors.end(),
+                     [&](BlockId a, BlockId b) { return depth(a) < depth(b); });
+    stack.push_back({block, std::move(successors)});
+  };
+  auto next_rank = static_cast<std::uint32_t>(blocks.size());
+  enter(0);
+  while (!stack.empty()) {
+    Visit &top = stack.back();
+    if (top.next < top.successors.size()) {
+      const BlockId successor = top.successors[top.next++];
+      if (!seen[successor])
+        enter(successor);
+      continue;
+    }
+    rank[top.block] = --next_rank;
+    stack.pop_back();
+  }
+  return rank;
+}
+
+} // namespace
+
+ParameterLayout parameter_layout(const Function &function) {
+  ParameterLayout result;
+  std::uint64_t next = 0;
+  const auto add = [&](const Variable &variable) {
+    next = align(next, alignment_of(variable));
+    result[&variable] = static_cast<std::uint32_t>(next);
+    next += variable.size();
+  };
+  for (const Variable &variable : function.parameters)
+    add(variable);
+  for (const Variable &variable : function.return_parameters)
+    add(variable);
+  for (const Variable &variable : function.variables)
+    if (variable.space == StateSpace::param)
+      add(variable);
+  return result;
+}
+
+std::uint32_t parameter_bytes(const Function &function) {
+  std::uint64_t end = 0;
+  for (const auto &[variable, offset] : parameter_layout(function))
+    end = std::max(end, offset + variable->size());
+  return static_cast<std::uint32_t>(end);
+}
+
+WarpProgram::WarpProgram(const Module &module) : module_(module) {
+  place();
+  const StaticLayout layout{addresses_};
+  functions_.resize(module.functions.size());
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    WarpFunction &to = functions_[i];
+    const Function &function = module.functions[i];
+    to.function = &function;
+    if (!function.has_body)
+      continue;
+    std::unordered_map<const Variable *, std::uint32_t> locals;
+    for (const Variable &variable : function.variables)
+      if (variable.space == StateSpace::local) {
+        to.local_bytes = static_cast<std::uint32_t>(align(to.local_bytes, alignment_of(variable)));
+        locals[&variable] = to.local_bytes;
+        to.local_bytes += static_cast<std::uint32_t>(variable.size());
+      }
+    to.local_bytes = static_cast<std::uint32_t>(align(to.local_bytes, 16));
+    to.parameter_bytes = ptxasw::parameter_bytes(function);
+    to.cfg = std::make_unique<ControlFlowGraph>(module, function);
+    to.code = WarpDecoder(module, function, layout, locals).decode_all();
+    to.rank = scheduling_ranks(*to.cfg);
+    to.header_of.assign(to.code.size(), no_index);
+    for (const BasicBlock &block : to.cfg->blocks())
+      if (block.first < to.code.size())
+        to.code[block.first].starts_block = true;
+    for (LoopId loop = 0; loop < to.cfg->loops().size(); ++loop)
+      to.header_of[to.cfg->blocks()[to.cfg->loops()[loop].header].first] = loop;
+    max_registers_ =
+        std::max(max_registers_, static_cast<std::uint32_t>(function.registers.size()) + 1);
+  }
+}
+
+// Module variables in order; each is an allocation of its own in place_variables, so the addresses
+// repeat what GlobalMemory::allocate does with the same sizes from an empty memory.
+void WarpProgram::place() {
+  GlobalMemory plan;
+  const auto add = [&](const Variable &variable) {
+    if (variable.space == StateSpace::shared) {
+      if (variable.is_extern || variable.size() == 0)
+        return;
+      shared_bytes_ = static_cast<std::uint32_t>(align(shared_bytes_, alignment_of(variable)));
+      addresses_[&variable] = window::shared + shared_bytes_;
+      shared_bytes_ += static_cast<std::uint32_t>(variable.size());
+    } else if (variable.space == StateSpace::global || variable.space == StateSpace::constant) {
+      const std::size_t index =
+          plan.allocate(std::string(variable.name), std::max<std::uint64_t>(variable.size(), 1),
+                        GlobalMemory::Fill::zeros, 0);
+      placed_.push_back({&variable, plan.allocations()[index].base});
+      addresses_[&variable] = placed_.back().address;
+    }
+  };
+  for (const Variable &variable : module_.variables)
+    add(variable);
+  for (const Function &function : module_.functions)
+    for (const Variable &variable : function.variables)
+      add(variable);
+  const auto add_dynamic = [&](const Variable &variable) {
+    if (variable.space == StateSpace::shared && (variable.is_extern || variable.size() == 0))
+      addresses_[&variable] = window::shared + dynamic_shared_offset();
+  };
+  for (const Variable &variable : module_.variables)
+    add_dynamic(variable);
+  for (const Function &function : module_.functions)
+    for (const Variable &variable : function.variables)
+      add_dynamic(variable);
+}
+
+std::optional<std::uint32_t> WarpProgram::find_kernel(std::string_view name) const {
+  for (std::uint32_t i = 0; i < functions_.size(); ++i) {
+    const Function &function = *functions_[i].function;
+    if (function.is_entry && function.has_body && (name.empty() || function.name == name))
+      return i;
+  }
+  return std::nullopt;
+}
+
+std::string WarpProgram::place_variables(GlobalMemory &memory) const {
+  for (const Placed &placed : placed_) {
+    memory.allocate(std::string(placed.variable->name),
+                    std::max<std::uint64_t>(placed.variable->size(), 1), GlobalMemory::Fill::zeros,
+                    0);
+    if (placed.variable->initializer.size() > 0)
+      if (std::string why = initialize(placed, memory); !why.empty())
+        return why;
+    memory.allocation(memory.allocations().size() - 1).read_only =
+        placed.variable->space == StateSpace::constant;
+  }
+  return {};
+}
+
+// `= {1, 2, {3, 4}}`, `= 0f3F800000`, names of other variables: nested braces fill whole rows,
+// which PTX writes out in full, so the elements are simply consecutive.
+std::string WarpProgram::initialize(const Placed &placed, GlobalMemory &memory) const {
+  const Variable &variable = *placed.variable;
+  const std::string_view text = module_.text(variable.initializer);
+  const unsigned bytes = bit_width(variable.type) / 8;
+  std::uint64_t address = placed.address;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (std::isspace(static_cast<unsigned char>(text[i])) || text[i] == ',' || text[i] == '{' ||
+        text[i] == '}' || text[i] == '=') {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < text.size() && text[end] != ',' && text[end] != '}')
+      ++end;
+    std::string_view word = text.substr(i, end - i);
+    while (!word.empty() && std::isspace(static_cast<unsigned char>(word.back())))
+      word.remove_suffix(1);
+    i = end;
+    const bool negative = word.starts_with('-');
+    std::uint64_t value = 0;
+    if (const auto number = number_value(negative ? word.substr(1) : word)) {
+      value = static_cast<std::uint64_t>(number->bits);
+      if (number->type == ScalarType::f64 && variable.type == ScalarType::f32)
+        value = floating::from_double(ScalarType::f32, floating::to_double(ScalarType::f64, value),
+                                      FloatRounding::nearest_even);
+      if (negative)
+        value = number->type == ScalarType::none ? 0 - value
+                                                 : value ^ (std::uint64_t{1} << (8 * bytes - 1));
+    } else {
+      if (word.starts_with("generic(") && word.ends_with(')'))
+        word = word.substr(8, word.size() - 9);
+      bool found = false;
+      for (const auto &[other, where] : addresses_)
+        if (other->name == word) {
+          value = where;
+          found = true;
+        }
+      if (!found)
+        return fmt::format("the initializer of {} is not understood at `{}`", variable.name, word);
+    }
+    if (address + bytes > placed.address + variable.size())
+      return fmt::format("the initializer of {} is too long", variable.name);
+    for (unsigned n = 0; n < bytes; ++n)
+      *memory.bytes(address++, true) = static_cast<std::uint8_t>(value >> 8 * n);
+  }
+  return {};
+}
+
+} // namespace ptxasw

@@ -1,0 +1,179 @@
+#pragma once
+
+#include "emulator/concrete.h"
+#include "emulator/warp_fault.h"
+#include "emulator/warp_memory.h"
+#include "grammar/cfg.h"
+#include "grammar/module.h"
+
+#include <memory>
+#include <optional>
+#include <tl/expected.hpp>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw {
+
+/// What of an instruction the warp emulator dispatches on.
+enum class WarpAction : std::uint8_t {
+  compute, ///< a line of the instruction tables, lane by lane
+  move,    ///< mov, packing and unpacking vectors
+  load,
+  store,
+  atomic,    ///< atom and red
+  shuffle,   ///< shfl.sync
+  vote,      ///< vote.sync
+  match,     ///< match.sync
+  reduce,    ///< redux.sync
+  warp_sync, ///< bar.warp.sync
+  barrier,   ///< bar and barrier: sync, red, arrive
+  active_mask,
+  elect,
+  branch,
+  branch_table, ///< brx.idx
+  call,
+  ret,
+  exit,
+  trap,
+  fence,
+  copy_async, ///< cp.async: copied at once
+  is_space,   ///< isspacep
+  nothing,    ///< without effect here: prefetch, pragma-like, cp.async.wait_all, nanosleep
+  refused,
+};
+
+/// The special registers that are emulated (PTX ISA 10).
+enum class SpecialRegister : std::uint8_t {
+  none,
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  clock,
+  smid,
+  nsmid,
+  gridid,
+  dynamic_smem_size,
+  total_smem_size,
+  zero,
+  warp_size,
+};
+
+/// Where a value comes from or goes to.
+struct WarpOperand {
+  enum class Kind : std::uint8_t { none, reg, immediate, special, local_address };
+  Kind kind = Kind::none;
+  bool negated = false;
+  SpecialRegister special = SpecialRegister::none;
+  RegisterId reg = no_register;
+  std::uint8_t width = 0;  ///< of the register
+  std::uint64_t value = 0; ///< of an immediate; offset of a local variable
+};
+
+/// An address: base + offset within a space.
+struct WarpAddress {
+  WarpOperand base;
+  std::int64_t offset = 0;
+  bool call_parameter = false; ///< in the frame's parameter bytes, at `offset`
+};
+
+/// A parameter passed by a call: bytes [from, from + size) of one frame to those of another.
+struct ParameterCopy {
+  std::uint32_t caller = 0, callee = 0, size = 0;
+  WarpOperand value; ///< instead of the caller's bytes, for register arguments
+};
+
+/// An instruction, decoded.
+struct WarpInstruction {
+  WarpAction action = WarpAction::refused;
+  bool guard_negated = false;
+  bool starts_block = false;
+  bool carries = false; ///< reads the carry flag as its last operand
+  bool sets_carry = false;
+  bool is_float = false;
+  bool sign_extends = false; ///< the result, to the destination's width
+  std::uint8_t width = 0;    ///< bits of the result
+  std::uint8_t element = 0;  ///< bytes of one element of a memory access
+  StateSpace space = StateSpace::generic;
+  bool weak = true; ///< of a memory access: races matter
+  RegisterId guard = no_register;
+  std::uint32_t source = 0; ///< index in Function::instructions
+  std::uint32_t line = 0;
+  std::uint32_t target = 0; ///< of a branch; index of the callee of a call
+  const Opcode *opcode = nullptr;
+  const Line<ConcreteDomain> *integer_line = nullptr;
+  const FloatLine<ConcreteDomain> *float_line = nullptr;
+  FloatForm form;
+  std::vector<WarpOperand> outputs, inputs;
+  std::vector<std::uint8_t> input_widths;
+  WarpOperand second_output; ///< of `p|q`
+  WarpAddress address;
+  WarpAddress second_address; ///< of cp.async
+  std::vector<std::uint32_t> targets;
+  std::vector<ParameterCopy> arguments, results;
+  std::string why; ///< it is refused
+};
+
+/// A function, decoded.
+struct WarpFunction {
+  const Function *function = nullptr;
+  std::unique_ptr<ControlFlowGraph> cfg;
+  std::vector<WarpInstruction> code;
+  std::vector<std::uint32_t> header_of; ///< by instruction: the loop whose header starts there
+  std::vector<std::uint32_t> rank;      ///< by block: scheduling order, loops before what follows
+  std::uint32_t local_bytes = 0;        ///< of its .local variables
+  std::uint32_t parameter_bytes = 0;    ///< of its .param variables and parameters
+};
+
+/// A module made ready to run.
+class WarpProgram {
+public:
+  /// Never fails: what cannot be emulated is refused when it is executed.
+  explicit WarpProgram(const Module &module);
+
+  const Module &module() const { return module_; }
+  /// Index of a kernel; empty name: the only or first one.
+  std::optional<std::uint32_t> find_kernel(std::string_view name) const;
+  const WarpFunction &function(std::uint32_t index) const { return functions_[index]; }
+  std::size_t function_count() const { return functions_.size(); }
+  std::uint32_t max_registers() const { return max_registers_; }
+  std::uint32_t static_shared_bytes() const { return shared_bytes_; }
+  /// Where .extern .shared arrays begin within the block's shared memory.
+  std::uint32_t dynamic_shared_offset() const { return (shared_bytes_ + 15) / 16 * 16; }
+  /// Adds the module's .global and .const variables to a memory, always at the same places.
+  /// Returns why an initializer is not understood; empty if all are.
+  std::string place_variables(GlobalMemory &memory) const;
+
+private:
+  struct Placed {
+    const Variable *variable;
+    std::uint64_t address;
+  };
+  void place();
+  std::string initialize(const Placed &placed, GlobalMemory &memory) const;
+
+  const Module &module_;
+  std::vector<WarpFunction> functions_;
+  std::vector<Placed> placed_; ///< .global and .const, module scope and function scope
+  std::unordered_map<const Variable *, std::uint64_t> addresses_; ///< and .shared
+  std::uint32_t shared_bytes_ = 0;
+  std::uint32_t max_registers_ = 1;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,50 @@
+#include "emulator/warp_races.h"
+
+namespace ptxasw {
+
+bool RaceDetector::ordered(const Access &first, const Access &second) const {
+  if (first.thread == second.thread)
+    return true;
+  if (first.block == second.block) {
+    if (first.block_epoch < second.block_epoch)
+      return true;
+    if (first.warp == second.warp && first.warp_epoch < second.warp_epoch)
+      return true;
+    return fences_[first.thread] > first.time && syncs_[second.thread] > fences_[first.thread];
+  }
+  return block_fences_[first.block] > first.time && block_syncs_[second.block] > first.time;
+}
+
+bool RaceDetector::conflict(const Access &first, const Access &second) const {
+  return first.thread != 0 && (first.weak || second.weak) && !ordered(first, second);
+}
+
+std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std::uint64_t address,
+                                                       unsigned size, bool store,
+                                                       const Access &access) {
+  std::optional<Access> found;
+  for (unsigned i = 0; i < size; ++i) {
+    const std::uint64_t where = address + i;
+    // Shared windows lie below 4 GiB; their block goes on top.
+    std::unique_ptr<Chunk> &place = chunks_[(std::uint64_t{space} << 42) ^ (where / chunk)];
+    if (!place)
+      place = std::make_unique<Chunk>();
+    Cell &cell = (*place)[where % chunk];
+    if (!found && conflict(cell.store, access))
+      found = cell.store;
+    if (store) {
+      if (!found && conflict(cell.read, access))
+        found = cell.read;
+      if (!found && conflict(cell.other_read, access))
+        found = cell.other_read;
+      cell.store = access;
+      continue;
+    }
+    if (cell.read.thread != access.thread)
+      cell.other_read = cell.read;
+    cell.read = access;
+  }
+  return found;
+}
+
+} // namespace ptxasw

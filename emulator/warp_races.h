@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw {
+
+/// Finds two accesses of different threads to one byte, at least one of them a store and at least
+/// one weak, that nothing orders (PTX ISA 8.7).
+///
+/// Ordered are: accesses of one thread; of one block with a block barrier between; of one warp
+/// with a `bar.warp.sync` between; and, generously, those after which the first thread (or, for
+/// another block, anyone of its block) executed a fence and the second thread (its block) since
+/// then a fence, an atomic or an ordered access. A byte remembers its last store and two reads, so
+/// not every race is found, but what is reported is one.
+class RaceDetector {
+public:
+  /// Who accesses, and when.
+  struct Access {
+    std::uint32_t thread = 0; ///< in the grid, plus 1; 0: nobody
+    std::uint32_t block = 0;
+    std::uint32_t warp = 0; ///< in the grid
+    std::uint32_t block_epoch = 0;
+    std::uint32_t warp_epoch = 0;
+    std::uint32_t line = 0;
+    std::uint64_t time = 0;
+    bool weak = true;
+  };
+
+  RaceDetector(std::size_t threads, std::size_t blocks)
+      : fences_(threads + 1), syncs_(threads + 1), block_fences_(blocks), block_syncs_(blocks) {}
+
+  /// Notes an access to bytes of global memory, or of a block's shared memory (`space` = block+1).
+  /// Returns the earlier access that it races with.
+  std::optional<Access> note(std::uint32_t space, std::uint64_t address, unsigned size, bool store,
+                             const Access &access);
+  void fence(std::uint32_t thread, std::uint32_t block, std::uint64_t time) {
+    fences_[thread] = block_fences_[block] = time;
+    sync(thread, block, time);
+  }
+  /// An atomic, volatile or ordered access.
+  void sync(std::uint32_t thread, std::uint32_t block, std::uint64_t time) {
+    syncs_[thread] = block_syncs_[block] = time;
+  }
+
+private:
+  struct Cell {
+    Access store, read, other_read;
+  };
+  static constexpr std::uint64_t chunk = 64;
+  using Chunk = std::array<Cell, chunk>;
+  bool ordered(const Access &first, const Access &second) const;
+  bool conflict(const Access &first, const Access &second) const;
+
+  std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
+  std::vector<std::uint64_t> fences_, syncs_, block_fences_, block_syncs_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "emulator/warp_verify.h"
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace ptxasw {
+
+/// `ptxasw verify ORIGINAL REWRITTEN`.
+struct VerifyRequest {
+  std::string original, rewritten;
+  VerifyOptions options;
+  bool verbose = false;
+};
+
+/// Adds the subcommand; its options are put into the request.
+CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request);
+
+/// Exit code 0: all kernels agree. 1: one differs. 2: something could not be checked.
+int verify_command(const VerifyRequest &request);
+
+} // namespace ptxasw
