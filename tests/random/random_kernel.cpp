@@ -1,0 +1,479 @@
+#include "random_kernel.h"
+
+#include "emulator/warp_memory.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw::test {
+namespace {
+
+class Generator {
+public:
+  explicit Generator(std::uint64_t seed) : random_(seed ^ 0x6b65726e656c) {}
+
+  std::unique_ptr<Piece> kernel() {
+    auto body = std::make_unique<Piece>();
+    auto &start = add(*body);
+    start.fixed = true;
+    start.before = prologue();
+    choose_index(*body);
+    if (random_.below(3) != 0)
+      guard(*body);
+    const auto count = 3 + random_.below(8);
+    for (std::uint64_t i = 0; i < count; ++i)
+      statement(*body, 0);
+    auto &end = add(*body);
+    end.fixed = true;
+    end.before = {"st.global.u32 [%out], %acc;"};
+    return body;
+  }
+
+private:
+  std::uint64_t below(std::uint64_t n) { return random_.below(n); }
+  bool one_in(std::uint64_t n) { return random_.one_in(n); }
+  template <class T> const T &any(const std::vector<T> &list) { return list[below(list.size())]; }
+
+  static Piece &add(Piece &to) {
+    to.inside.push_back(std::make_unique<Piece>());
+    return *to.inside.back();
+  }
+  std::string reg() { return fmt::format("%r{}", registers_++); }
+  std::string wide() { return fmt::format("%d{}", wides_++); }
+  std::string predicate() { return fmt::format("%p{}", predicates_++); }
+  std::string label() { return fmt::format("L{}", labels_++); }
+
+  std::vector<std::string> prologue() {
+    return {"ld.param.u64 %a, [p_a];", "ld.param.u64 %b, [p_b];", "ld.param.u64 %out, [p_out];",
+            "ld.param.u32 %n, [p_n];", "ld.param.u32 %w, [p_w];", "cvta.to.global.u64 %a, %a;",
+            "cvta.to.global.u64 %b, %b;", "cvta.to.global.u64 %out, %out;", "mov.u32 %tx, %tid.x;",
+            "mov.u32 %ty, %tid.y;", "mov.u32 %tz, %tid.z;", "mov.u32 %nx, %ntid.x;",
+            "mov.u32 %ny, %ntid.y;", "mov.u32 %nz, %ntid.z;", "mov.u32 %lane, %laneid;",
+            "mov.u32 %acc, 17;",
+            // This thread's number in the grid, and from it the place of its results.
+            "mad.lo.u32 %t, %tz, %ny, %ty;", "mad.lo.u32 %flat, %t, %nx, %tx;",
+            "mov.u32 %t, %ctaid.z;", "mov.u32 %u, %nctaid.y;", "mov.u32 %s, %ctaid.y;",
+            "mad.lo.u32 %t, %t, %u, %s;", "mov.u32 %u, %nctaid.x;", "mov.u32 %bx, %ctaid.x;",
+            "mad.lo.u32 %t, %t, %u, %bx;", "mul.lo.u32 %u, %nx, %ny;", "mul.lo.u32 %u, %u, %nz;",
+            "mad.lo.u32 %t, %t, %u, %flat;", "mul.wide.u32 %own, %t, 64;",
+            "add.s64 %out, %out, %own;"};
+  }
+
+  void choose_index(Piece &body) {
+    Piece &piece = add(body);
+    piece.fixed = true;
+    switch (below(7)) {
+    case 0:
+    case 1:
+      piece.before = {"mad.lo.s32 %i, %bx, %nx, %tx;"};
+      break;
+    case 2:
+      piece.before = {"mov.u32 %s, %ctaid.y;", "mad.lo.s32 %row, %s, %ny, %ty;",
+                      "mad.lo.s32 %i, %bx, %nx, %tx;", "mad.lo.s32 %i, %row, %w, %i;"};
+      break;
+    case 3:
+      piece.before = {"mov.u32 %i, %tx;"};
+      break;
+    case 4:
+      piece.before = {"mov.u32 %i, %flat;"};
+      break;
+    case 5:
+      piece.before = {"mov.u32 %i, %lane;", "add.s32 %i, %i, %ty;"};
+      break;
+    default:
+      piece.before = {fmt::format("mad.lo.s32 %i, %bx, %nx, %tx;"),
+                      fmt::format("mul.lo.s32 %i, %i, {};", 1 + below(3))};
+    }
+    if (one_in(6)) {
+      static constexpr std::uint32_t far[] = {0x7fffffe0, 0x7ffffff8, 0xffffffe0, 0xfffffff0,
+                                              0x3ffffff0, 0x80000000, 0x40000000};
+      piece.before.push_back(fmt::format("add.s32 %i, %i, {};", far[below(std::size(far))]));
+    }
+    indices_ = {"%i"};
+    if (one_in(2)) {
+      piece.before.push_back("mul.wide.s32 %e, %i, 4;");
+      piece.before.push_back("add.s64 %pa, %a, %e;");
+      piece.before.push_back("add.s64 %pb, %b, %e;");
+      pointers_ = {"%pa", "%pb"};
+    }
+  }
+
+  /// Threads beyond n do not take part.
+  void guard(Piece &body) {
+    Piece &piece = add(body);
+    const std::string p = predicate();
+    static constexpr const char *tests[] = {"setp.ge.s32 {}, %i, %n;", "setp.ge.u32 {}, %i, %n;",
+                                            "setp.gt.s32 {}, %tx, %n;",
+                                            "setp.ge.s32 {}, %flat, %n;"};
+    piece.before = {fmt::format(fmt::runtime(tests[below(4)]), p), fmt::format("@{} bra DONE;", p)};
+    exits_ = true;
+  }
+
+  /// An index: one there is, or one made from it.
+  std::string index(Piece &piece) {
+    const std::string from = any(indices_);
+    if (one_in(2))
+      return from;
+    const std::string to = reg();
+    switch (below(6)) {
+    case 0:
+      piece.before.push_back(fmt::format("add.s32 {}, {}, %w;", to, from));
+      break;
+    case 1:
+      piece.before.push_back(fmt::format("sub.s32 {}, {}, {};", to, from, 1 + below(3)));
+      break;
+    case 2:
+      piece.before.push_back(fmt::format("mad.lo.s32 {}, %n, {}, {};", to, below(3), from));
+      break;
+    case 3:
+      piece.before.push_back(fmt::format("xor.b32 {}, {}, {};", to, from, below(4)));
+      break;
+    default:
+      piece.before.push_back(
+          fmt::format("add.s32 {}, {}, {};", to, from, static_cast<int>(below(7)) - 3));
+    }
+    if (depth_ == 0)
+      indices_.push_back(to);
+    return to;
+  }
+
+  /// An address with its offset: "%d3+4".
+  std::string address(Piece &piece, unsigned scale) {
+    const int offset = static_cast<int>(below(7)) - 3;
+    if (scale == 4 && !pointers_.empty() && one_in(2))
+      return fmt::format("{}+{}", any(pointers_), 4 * offset);
+    const std::string i = index(piece), bytes = wide(), to = wide();
+    const char *array = one_in(3) ? "%b" : "%a";
+    switch (below(5)) {
+    case 0:
+      piece.before.push_back(fmt::format("mul.wide.u32 {}, {}, {};", bytes, i, scale));
+      break;
+    case 1:
+      piece.before.push_back(fmt::format("cvt.s64.s32 {}, {};", bytes, i));
+      piece.before.push_back(fmt::format("mul.lo.s64 {0}, {0}, {1};", bytes, scale));
+      break;
+    case 2:
+      piece.before.push_back(fmt::format("cvt.u64.u32 {}, {};", bytes, i));
+      piece.before.push_back(fmt::format("shl.b64 {0}, {0}, {1};", bytes,
+                                         scale == 8   ? 3
+                                         : scale == 4 ? 2
+                                                      : 0));
+      break;
+    default:
+      piece.before.push_back(fmt::format("mul.wide.s32 {}, {}, {};", bytes, i, scale));
+    }
+    piece.before.push_back(fmt::format("add.s64 {}, {}, {};", to, array, bytes));
+    if (depth_ == 0 && scale == 4)
+      pointers_.push_back(to);
+    return fmt::format("{}+{}", to, static_cast<int>(scale) * offset);
+  }
+
+  void use(Piece &piece, const std::string &value) {
+    piece.before.push_back(fmt::format("mad.lo.u32 %acc, %acc, {}, {};", 3 + 2 * below(50), value));
+  }
+
+  std::string condition(Piece &piece) {
+    const std::string p = predicate(), t = reg();
+    switch (below(7)) {
+    case 0:
+      piece.before.push_back(fmt::format("setp.lt.u32 {}, %lane, {};", p, 1 + below(31)));
+      break;
+    case 1:
+      piece.before.push_back(fmt::format("and.b32 {}, %lane, {};", t, 1 + below(7)));
+      piece.before.push_back(fmt::format("setp.eq.s32 {}, {}, 0;", p, t));
+      break;
+    case 2:
+      piece.before.push_back(fmt::format("setp.lt.s32 {}, %i, %n;", p));
+      break;
+    case 3: // the same in all lanes
+      piece.before.push_back(fmt::format("setp.gt.s32 {}, %w, {};", p, below(60)));
+      break;
+    case 4:
+      piece.before.push_back(fmt::format("and.b32 {}, %acc, {};", t, 1 + below(3)));
+      piece.before.push_back(fmt::format("setp.ne.s32 {}, {}, 0;", p, t));
+      break;
+    case 5:
+      piece.before.push_back(fmt::format("setp.lt.u32 {}, %tx, {};", p, below(40)));
+      break;
+    default:
+      piece.before.push_back(fmt::format("setp.eq.s32 {}, %ty, 0;", p));
+    }
+    return p;
+  }
+
+  void load(Piece &to) {
+    Piece &piece = add(to);
+    const std::string guard_text =
+        one_in(6) ? fmt::format("@{}{} ", one_in(3) ? "!" : "", condition(piece)) : std::string();
+    const char *nc = one_in(8) ? ".nc" : "";
+    switch (below(14)) {
+    case 0: {
+      const std::string d = wide(), r = reg();
+      piece.before.push_back(
+          fmt::format("{}ld.global{}.u64 {}, [{}];", guard_text, nc, d, address(piece, 8)));
+      std::swap(piece.before.back(), piece.before.back());
+      piece.before.push_back(fmt::format("cvt.u32.u64 {}, {};", r, d));
+      return use(piece, r);
+    }
+    case 1: {
+      const std::string r = reg();
+      const std::string where = address(piece, 1);
+      piece.before.push_back(fmt::format("{}ld.global{}.u8 {}, [{}];", guard_text, nc, r, where));
+      return use(piece, r);
+    }
+    case 2: {
+      const std::string x = reg(), y = reg(), where = address(piece, 8);
+      piece.before.push_back(
+          fmt::format("{}ld.global.v2.u32 {{{}, {}}}, [{}];", guard_text, x, y, where));
+      use(piece, x);
+      return use(piece, y);
+    }
+    case 3: {
+      // The register that is loaded is its own address before.
+      const std::string where = address(piece, 4), d = wide(), r = reg();
+      piece.before.push_back(fmt::format("mov.u64 {}, {};", d, where.substr(0, where.find('+'))));
+      piece.before.push_back(fmt::format("ld.global.u32 {}, [{}+4];", r, d));
+      piece.before.push_back(fmt::format("add.s64 {0}, {0}, 4;", d));
+      use(piece, r);
+      piece.before.push_back(fmt::format("ld.global.u32 {}, [{}+4];", r, d));
+      return use(piece, r);
+    }
+    default: {
+      static constexpr const char *types[] = {"u32", "s32", "b32", "b32"};
+      static constexpr const char *cache[] = {"", "", "", "", ".ca", ".cg", ".volatile"};
+      const std::string where = address(piece, 4);
+      // Sometimes into a register that other loads used.
+      const std::string r =
+          registers_ > 2 && one_in(4) ? fmt::format("%r{}", below(registers_)) : reg();
+      bool index_register = false;
+      for (const std::string &i : indices_)
+        index_register |= i == r;
+      const char *modifier = *nc ? "" : cache[below(std::size(cache))];
+      const bool is_volatile = std::string_view(modifier) == ".volatile";
+      piece.before.push_back(fmt::format("{}ld{}.global{}{}.{} {}, [{}];", guard_text,
+                                         is_volatile ? ".volatile" : "", nc,
+                                         is_volatile ? "" : modifier, types[below(4)],
+                                         index_register && !one_in(4) ? "%t" : r, where));
+      return use(piece, index_register ? "%t" : r);
+    }
+    }
+  }
+
+  void branch(Piece &to) {
+    Piece &piece = add(to);
+    const std::string p = condition(piece), other = label(), end = label();
+    piece.before.push_back(fmt::format("@!{} bra {};", p, other));
+    ++depth_;
+    statements(piece, 1 + below(3));
+    if (one_in(2)) {
+      Piece &middle = add(piece);
+      middle.fixed = true;
+      middle.before = {fmt::format("bra {};", end), other + ":"};
+      statements(piece, 1 + below(2));
+      piece.after = {end + ":"};
+    } else {
+      piece.after = {other + ":"};
+    }
+    --depth_;
+  }
+
+  void loop(Piece &to) {
+    Piece &piece = add(to);
+    const std::string k = reg(), p = predicate(), top = label(), limit = reg(), out = label();
+    piece.before.push_back(fmt::format("mov.u32 {}, 0;", k));
+    switch (below(4)) {
+    case 0:
+      piece.before.push_back(fmt::format("and.b32 {}, %lane, 3;", limit));
+      break;
+    case 1:
+      piece.before.push_back(fmt::format("and.b32 {}, %n, 3;", limit));
+      break;
+    default:
+      piece.before.push_back(fmt::format("mov.u32 {}, {};", limit, 1 + below(4)));
+    }
+    const std::string walking = reg();
+    piece.before.push_back(fmt::format("mov.u32 {}, {};", walking, any(indices_)));
+    std::string pointer;
+    if (!pointers_.empty() && one_in(2)) {
+      pointer = wide();
+      piece.before.push_back(fmt::format("mov.u64 {}, {};", pointer, any(pointers_)));
+    }
+    piece.before.push_back(top + ":");
+    ++depth_;
+    const auto indices_before = indices_;
+    const auto pointers_before = pointers_;
+    indices_.push_back(walking);
+    if (!pointer.empty())
+      pointers_.push_back(pointer);
+    statements(piece, 1 + below(4));
+    if (one_in(4)) {
+      Piece &leave = add(piece);
+      const std::string c = condition(leave);
+      leave.before.push_back(fmt::format("@{} bra {};", c, out));
+    }
+    Piece &step = add(piece);
+    // Sometimes each lane at its own pace.
+    const std::string pace = one_in(6) ? fmt::format("@{} ", condition(step)) : std::string();
+    step.before.push_back(fmt::format("{}add.s32 {}, {}, {};", pace, walking, walking,
+                                      one_in(3) ? "%w" : fmt::format("{}", 1 + below(3))));
+    if (!pointer.empty())
+      step.before.push_back(
+          fmt::format("add.s64 {}, {}, {};", pointer, pointer, 4 * (1 + below(8))));
+    if (one_in(3))
+      load(piece);
+    indices_ = indices_before;
+    pointers_ = pointers_before;
+    --depth_;
+    piece.after = {fmt::format("add.s32 {0}, {0}, 1;", k),
+                   fmt::format("setp.lt.s32 {}, {}, {};", p, k, limit),
+                   fmt::format("@{} bra {};", p, top), out + ":"};
+  }
+
+  void store(Piece &to) {
+    Piece &piece = add(to);
+    switch (below(6)) {
+    case 0: // in place: what others read, unless they have done so before a barrier
+      if (!pointers_.empty()) {
+        piece.before = {fmt::format("st.global.u32 [{}], %acc;", any(pointers_))};
+        break;
+      }
+      [[fallthrough]];
+    case 1:
+      piece.before = {"mul.wide.s32 %e, %i, 4;", "add.s64 %e, %b, %e;",
+                      "st.global.u32 [%e], %acc;"};
+      break;
+    case 2:
+      piece.before = {"red.global.add.u32 [%out+60], %acc;"};
+      break;
+    default:
+      piece.before = {fmt::format("st.global.u32 [%out+{}], %acc;", 4 * (1 + below(14)))};
+    }
+  }
+
+  void synchronize(Piece &to) {
+    Piece &piece = add(to);
+    switch (below(exits_ || depth_ > 0 ? 2 : 5)) {
+    case 0:
+      piece.before = {"membar.cta;"};
+      break;
+    case 1:
+      piece.before = {"shl.b32 %u, %acc, 1;"};
+      break;
+    case 2:
+      piece.before = {"bar.sync 0;"};
+      break;
+    case 3: { // in place, in two phases
+      const std::string where = address(piece, 4), base = where.substr(0, where.find('+'));
+      piece.before.push_back("bar.sync 0;");
+      piece.before.push_back(fmt::format("st.global.u32 [{}], %acc;", base));
+      piece.before.push_back("bar.sync 0;");
+      if (scratch_pointers_)
+        pointers_.push_back(base);
+      break;
+    }
+    default: // through shared memory
+      piece.before = {"mov.u32 %s, tile;",
+                      "shl.b32 %u, %flat, 2;",
+                      "add.s32 %s, %s, %u;",
+                      "st.shared.u32 [%s], %acc;",
+                      "bar.sync 0;",
+                      "xor.b32 %u, %u, 4;",
+                      "mov.u32 %s, tile;",
+                      "add.s32 %s, %s, %u;",
+                      "ld.shared.u32 %u, [%s];",
+                      "bar.sync 0;"};
+      use(piece, "%u");
+    }
+  }
+
+  void change_index(Piece &to) {
+    Piece &piece = add(to);
+    const std::string guard_text =
+        one_in(2) ? fmt::format("@{} ", condition(piece)) : std::string();
+    const std::string which = any(indices_);
+    piece.before.push_back(
+        fmt::format("{}add.s32 {}, {}, {};", guard_text, which, which, 1 + below(3)));
+  }
+
+  void statement(Piece &to, unsigned) {
+    switch (below(depth_ > 2 ? 11 : 16)) {
+    case 8:
+    case 9:
+      return store(to);
+    case 10:
+      return one_in(2) ? change_index(to) : synchronize(to);
+    case 11:
+      return synchronize(to);
+    case 12:
+    case 13:
+      return branch(to);
+    case 14:
+    case 15:
+      return loop(to);
+    default:
+      return load(to);
+    }
+  }
+  void statements(Piece &to, std::uint64_t count) {
+    const auto indices_before = indices_;
+    const auto pointers_before = pointers_;
+    for (std::uint64_t i = 0; i < count; ++i)
+      statement(to, depth_);
+    indices_ = indices_before;
+    pointers_ = pointers_before;
+  }
+
+  WarpRandom random_;
+  unsigned registers_ = 0, wides_ = 0, predicates_ = 0, labels_ = 0, depth_ = 0;
+  bool exits_ = false;
+  bool scratch_pointers_ = true;
+  std::vector<std::string> indices_, pointers_;
+};
+
+void print(const Piece &piece, std::string &text) {
+  const auto lines = [&](const std::vector<std::string> &list) {
+    for (const std::string &line : list)
+      text += (line.ends_with(':') ? "" : "\t") + line + "\n";
+  };
+  lines(piece.before);
+  for (const auto &inner : piece.inside)
+    if (inner)
+      print(*inner, text);
+  lines(piece.after);
+}
+
+void collect(Piece &piece, std::vector<std::unique_ptr<Piece> *> &to) {
+  for (auto &inner : piece.inside)
+    if (inner) {
+      if (!inner->fixed)
+        to.push_back(&inner);
+      collect(*inner, to);
+    }
+}
+
+} // namespace
+
+std::unique_ptr<Piece> random_kernel(std::uint64_t seed) { return Generator(seed).kernel(); }
+
+std::string module_text(const Piece &body) {
+  std::string text = R"(.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry random_kernel(.param .u64 p_a, .param .u64 p_b, .param .u64 p_out, .param .u32 p_n, .param .u32 p_w)
+{
+	.reg .b32 %r<200>, %n, %w, %tx, %ty, %tz, %nx, %ny, %nz, %lane, %acc, %t, %u, %s, %flat, %bx, %i, %row;
+	.reg .b64 %d<200>, %a, %b, %out, %own, %e, %pa, %pb;
+	.reg .pred %p<200>;
+	.shared .align 4 .b8 tile[4224];
+)";
+  print(body, text);
+  text += "DONE:\n\tret;\n}\n";
+  return text;
+}
+
+std::vector<std::unique_ptr<Piece> *> removable_pieces(Piece &body) {
+  std::vector<std::unique_ptr<Piece> *> list;
+  collect(body, list);
+  return list;
+}
+
+} // namespace ptxasw::test
