@@ -1,6 +1,7 @@
 #include "wrapper/cli.h"
 
 #include "wrapper/commands.h"
+#include "wrapper/emulate_command.h"
 #include "wrapper/load_settings.h"
 #include "wrapper/verify_command.h"
 
@@ -116,6 +117,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
       "assemble", "stand in for GCC's nvptx assembler: ptxasw assemble --tool AS -- WORDS");
   assemble->add_option("--tool", real, "the assembler to run on the rewritten PTX")->required();
 
+  EmulateRequest emulation;
+  const CLI::App *emulate = add_emulate_command(app, emulation);
   VerifyRequest verification;
   const CLI::App *verify = add_verify_command(app, verification);
 
@@ -129,6 +132,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
     return trace_command(input, trace_kernels, json);
   if (*overlay)
     return overlay_command(directory, cuda, remove);
+  if (*emulate)
+    return emulate_command(emulation);
   if (*verify)
     return verify_command(verification);
   const auto settings = load_settings(given, "--");
