@@ -49,6 +49,9 @@ bool is_plain_access_modifier(std::string_view modifier) {
 
 } // namespace
 
+std::span<const std::string_view> pure_opcodes() { return pure; }
+std::span<const std::string_view> harmless_opcodes() { return harmless; }
+
 bool is_pure(const Opcode &opcode) { return contains(pure, opcode.base); }
 
 Effect effect_of(const Opcode &opcode) {

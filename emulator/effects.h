@@ -2,6 +2,8 @@
 
 #include "grammar/module.h"
 
+#include <span>
+
 namespace ptxasw {
 
 /// What an instruction means to the value of a memory location (soundness.md, rules 5 and 6).
@@ -24,5 +26,10 @@ bool may_write_global(const Opcode &opcode);
 /// Whether an instruction computes its result from its operands alone, the same in every lane that
 /// has the same operands. Its result may then stand as an uninterpreted function of them.
 bool is_pure(const Opcode &opcode);
+
+/// The base opcodes that is_pure() knows, and those that are not pure but leave memory alone;
+/// sorted.
+std::span<const std::string_view> pure_opcodes();
+std::span<const std::string_view> harmless_opcodes();
 
 } // namespace ptxasw

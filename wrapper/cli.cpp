@@ -1,6 +1,7 @@
 #include "wrapper/cli.h"
 
 #include "wrapper/commands.h"
+#include "wrapper/explain_command.h"
 #include "wrapper/emulate_command.h"
 #include "wrapper/load_settings.h"
 #include "wrapper/verify_command.h"
@@ -120,6 +121,9 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   EmulateRequest emulation;
   const CLI::App *emulate = add_emulate_command(app, emulation);
   VerifyRequest verification;
+  ExplainRequest explanation;
+  const CLI::App *explain = add_explain_command(app, explanation);
+
   const CLI::App *verify = add_verify_command(app, verification);
 
   try {
@@ -134,6 +138,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
     return overlay_command(directory, cuda, remove);
   if (*emulate)
     return emulate_command(emulation);
+  if (*explain)
+    return explain_command(explanation);
   if (*verify)
     return verify_command(verification);
   const auto settings = load_settings(given, "--");

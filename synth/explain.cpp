@@ -1,0 +1,94 @@
+#include "synth/explain.h"
+
+#include "emulator/address.h"
+#include "emulator/emulate.h"
+#include "synth/detect.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace ptxasw {
+namespace {
+
+/// The lane stride of an address; nothing if more than the lane varies, or the lane is hidden in
+/// something that is not linear.
+std::optional<std::int64_t> lane_stride(Emulation &emulation, Expr address, BlockId block) {
+  if (!emulation.uniform_but_lane(address, block))
+    return std::nullopt;
+  const LinearForm form =
+      linear_form(address, [&](Expr symbol) { return emulation.is_lane_symbol(symbol); });
+  for (const auto &[atom, factor] : form.terms)
+    if (!emulation.uniform(atom, block))
+      return std::nullopt;
+  return form.lane_stride;
+}
+
+LoadExplanation explain_load(const Module &module, const Function &function, Emulation &emulation,
+                             const MemoryAccess &access) {
+  const Instruction &instruction = function.instructions[access.instruction];
+  LoadExplanation result;
+  result.line = instruction.line;
+  result.text = module.text(instruction.span);
+  std::replace_if(
+      result.text.begin(), result.text.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+  if (access.address) {
+    const Expr address = emulation.expand(access.address);
+    result.address = to_string(emulation.pool(), address);
+    result.lane_stride = lane_stride(emulation, address, access.block);
+  }
+  return result;
+}
+
+void add_reuse(const Function &function, const Reuse &reuse, LoadExplanation &load) {
+  load.delta = reuse.delta;
+  load.source_line = function.instructions[reuse.source].line;
+  if (reuse.delta == 0)
+    return;
+  load.tests = {"all 32 lanes active", "the source's lane in the same row of the same warp"};
+  for (const WrapTest &test : reuse.wrap_tests)
+    load.tests.push_back(fmt::format("{} {:+} does not wrap ({})",
+                                     function.registers[test.where.reg].name, test.offset,
+                                     test.is_signed ? "signed" : "unsigned"));
+  if (reuse.address_distance)
+    load.tests.push_back(
+        fmt::format("the two addresses of the lane are {} bytes apart", *reuse.address_distance));
+}
+
+KernelExplanation explain_kernel(const Module &module, const Function &function,
+                                 const RewriteOptions &options) {
+  KernelExplanation result;
+  result.name = function.name;
+  Emulation emulation(module, function, launch_facts(function));
+  const Detection detection = detect(module, function, emulation, options);
+  for (const MemoryAccess &access : emulation.trace()) {
+    if (!candidate(module, function, function.instructions[access.instruction]).is_global_load)
+      continue;
+    LoadExplanation load = explain_load(module, function, emulation, access);
+    for (const Reuse &reuse : detection.reuses)
+      if (reuse.load == access.instruction)
+        add_reuse(function, reuse, load);
+    for (const KeptLoad &kept : detection.kept)
+      if (kept.load == access.instruction)
+        load.reason = kept.reason;
+    result.loads.push_back(std::move(load));
+  }
+  return result;
+}
+
+} // namespace
+
+std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options) {
+  options.shuffle = ShuffleMode::always;
+  std::vector<KernelExplanation> result;
+  for (const Function &function : module.functions) {
+    const bool wanted = options.kernels.empty() ||
+                        std::find(options.kernels.begin(), options.kernels.end(), function.name) !=
+                            options.kernels.end();
+    if (function.has_body && wanted)
+      result.push_back(explain_kernel(module, function, options));
+  }
+  return result;
+}
+
+} // namespace ptxasw

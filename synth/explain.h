@@ -1,0 +1,36 @@
+#pragma once
+
+#include "grammar/module.h"
+#include "synth/rewrite.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// What is known of one global load.
+struct LoadExplanation {
+  std::uint32_t line = 0; ///< 1-based line in the PTX
+  std::string text;       ///< the instruction
+  std::string address;    ///< in parameters, block, lane and trip counts; empty: not understood
+  /// Bytes from one lane to the next in a row of the warp, 0 for the same address in all lanes;
+  /// nothing if it may differ in other ways.
+  std::optional<std::int64_t> lane_stride;
+  std::optional<int> delta;          ///< lanes to the source, if the load would be replaced
+  std::uint32_t source_line = 0;     ///< of the source, then
+  std::vector<std::string> tests;    ///< what the covering lane tests at run time, then
+  Reason reason = Reason::no_source; ///< why it stays, otherwise
+};
+
+/// What is known of the global loads of one kernel, in text order of the trace.
+struct KernelExplanation {
+  std::string name;
+  std::vector<LoadExplanation> loads;
+};
+
+/// Explains every kernel with a body, as if shuffles were asked for always, so that the answer is
+/// about the code and not about the target.
+std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options);
+
+} // namespace ptxasw

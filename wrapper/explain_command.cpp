@@ -1,0 +1,143 @@
+// `ptxasw explain`: for every global load its address, how it goes from lane to lane, and why it
+// was or was not replaced; with --opcodes, what is known of the instruction set.
+
+#include "wrapper/explain_command.h"
+
+#include "emulator/effects.h"
+#include "emulator/expr.h"
+#include "emulator/instructions.h"
+#include "synth/explain.h"
+#include "wrapper/files.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string stride_text(const LoadExplanation &load) {
+  if (!load.lane_stride)
+    return "varies from lane to lane";
+  if (*load.lane_stride == 0)
+    return "uniform: one address for all lanes of a row";
+  return fmt::format("lane stride {} bytes", *load.lane_stride);
+}
+
+std::string verdict_text(const LoadExplanation &load) {
+  if (!load.delta)
+    return fmt::format("stays: {} ({})", to_string(load.reason), describe(load.reason));
+  if (*load.delta == 0)
+    return fmt::format("copy of what line {} read", load.source_line);
+  return fmt::format("shuffle: lane {:+} read it in line {}", *load.delta, load.source_line);
+}
+
+void print(const KernelExplanation &kernel) {
+  fmt::print("{}: {} global loads\n", kernel.name, kernel.loads.size());
+  for (const LoadExplanation &load : kernel.loads) {
+    fmt::print("  line {}: {}\n", load.line, load.text);
+    fmt::print("    address  {}\n", load.address.empty() ? "not understood" : load.address);
+    fmt::print("    lanes    {}\n", stride_text(load));
+    fmt::print("    verdict  {}\n", verdict_text(load));
+    for (const std::string &test : load.tests)
+      fmt::print("    tested   {}\n", test);
+  }
+}
+
+Json to_json(const KernelExplanation &kernel) {
+  Json result;
+  result["name"] = kernel.name;
+  result["loads"] = Json::array();
+  for (const LoadExplanation &load : kernel.loads) {
+    Json entry;
+    entry["line"] = load.line;
+    entry["text"] = load.text;
+    entry["address"] = load.address.empty() ? Json() : Json(load.address);
+    entry["lane_stride"] = load.lane_stride ? Json(*load.lane_stride) : Json();
+    if (load.delta) {
+      entry["delta"] = *load.delta;
+      entry["from_line"] = load.source_line;
+      entry["tests"] = load.tests;
+    } else {
+      entry["reason"] = to_string(load.reason);
+    }
+    result["loads"].push_back(std::move(entry));
+  }
+  return result;
+}
+
+int explain_opcodes() {
+  fmt::print("Modelled exactly (opcode, types, modifiers; + means required):\n");
+  for (const Line<ExprPool> &line : instruction_table<ExprPool>())
+    fmt::print("  {:10} {:48} {}\n", line.base, line.types, line.modifiers);
+  fmt::print("\nIn any other form a function of its operands, named by the opcode:\n ");
+  for (const std::string_view base : pure_opcodes())
+    fmt::print(" {}", base);
+  fmt::print("\n\nOpaque results, no effect on global memory:\n ");
+  for (const std::string_view base : harmless_opcodes())
+    fmt::print(" {}", base);
+  fmt::print(
+      "\n\nLoads and stores: ld, ldu, st, if weak and without .cv.\n"
+      "Everything else, and any opcode not named here, has opaque results and is an obstacle "
+      "between two loads.\n");
+  return 0;
+}
+
+int fail(const std::string &message) {
+  fmt::print(stderr, "ptxasw: error: {}\n", message);
+  return 1;
+}
+
+} // namespace
+
+const CLI::App *add_explain_command(CLI::App &app, ExplainRequest &request) {
+  CLI::App *command = app.add_subcommand(
+      "explain", "say of every global load what its address is and why it was or was not replaced");
+  command->add_option("input", request.input, "PTX to read, - for standard input");
+  command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  command->add_flag("--json", request.json, "as JSON");
+  command->add_flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
+  return command;
+}
+
+int explain_command(const ExplainRequest &request) {
+  if (request.opcodes)
+    return explain_opcodes();
+  if (request.input.empty())
+    return fail("nothing to explain; name a PTX file, or say --opcodes");
+  const bool from_stdin = request.input == "-";
+  const auto text = from_stdin ? read_descriptor(STDIN_FILENO) : read_regular_file(request.input);
+  if (!text)
+    return fail(fmt::format("cannot read `{}`", request.input));
+  const auto module = parse(std::string(*text), from_stdin ? "<stdin>" : request.input);
+  if (!module) {
+    fmt::print(stderr, "{}", format(module.error()));
+    return 1;
+  }
+  for (const std::string &name : request.kernels)
+    if (std::none_of((*module)->functions.begin(), (*module)->functions.end(),
+                     [&](const Function &function) { return function.name == name; }))
+      return fail(fmt::format("there is no kernel `{}` in `{}`", name, request.input));
+  RewriteOptions options;
+  options.kernels = request.kernels;
+  Json all;
+  all["file"] = request.input;
+  all["kernels"] = Json::array();
+  for (const KernelExplanation &kernel : explain(**module, options)) {
+    if (request.json)
+      all["kernels"].push_back(to_json(kernel));
+    else
+      print(kernel);
+  }
+  if (request.json)
+    fmt::print("{}\n", all.dump(2));
+  return 0;
+}
+
+} // namespace ptxasw
