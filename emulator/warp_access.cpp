@@ -143,6 +143,7 @@ void WarpMachine::check_race(unsigned lane, std::uint64_t address, unsigned size
   access.line = instruction_->line;
   access.time = outcome_.steps;
   access.weak = instruction_->weak;
+  access.read_only = !shared && !is_store && instruction_->read_only;
   if (!access.weak)
     races_->sync(access.thread, access.block, access.time);
   const auto earlier = races_->note(shared ? access.block + 1 : 0, address, size, is_store, access);

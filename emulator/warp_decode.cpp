@@ -361,6 +361,7 @@ void WarpDecoder::decode_memory() {
   out_.sign_extends = is_signed(opcode.type);
   out_.weak = (is_load || is_store) && !opcode.has("volatile") && !opcode.has("relaxed") &&
               !opcode.has("acquire") && !opcode.has("release");
+  out_.read_only = is_load && (opcode.has("nc") || opcode.base == "ldu");
   out_.form.form = decode(opcode);
   const auto elements = [&](const Operand &operand) {
     return operand.kind == Kind::vector ? module_.children(operand)

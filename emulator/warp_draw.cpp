@@ -119,7 +119,7 @@ std::vector<ParameterSlot> parameter_slots(const Module &module, const Function 
 }
 
 DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                        WarpRandom &random) {
+                        const DrawHints &hints, WarpRandom &random) {
   DrawnLaunch drawn;
   drawn.seed = random.next();
   Shape shape{32, 1, 1};
@@ -128,7 +128,7 @@ DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot>
   } else {
     for (int i = 0; i < 50; ++i) {
       shape = shapes[random.below(std::size(shapes))];
-      if (allowed(kernel, shape))
+      if (allowed(kernel, shape) && !(hints.flat && (shape.y > 1 || shape.z > 1)))
         break;
     }
     if (!allowed(kernel, shape))
@@ -142,6 +142,8 @@ DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot>
   launch.grid[1] =
       static_cast<std::uint32_t>(shape.y > 1 || random.one_in(4) ? 1 + random.below(2) : 1);
   launch.grid[2] = static_cast<std::uint32_t>(shape.z > 1 ? 1 + random.below(2) : 1);
+  if (hints.one_block)
+    launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
   launch.dynamic_shared = random.one_in(8) ? 16384 : 49152 - 16384;
   launch.parameters.resize(kernel_parameter_bytes(kernel));
 
@@ -152,6 +154,8 @@ DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot>
   const bool roomy = random.below(5) < 3;
   const bool extreme = random.one_in(8);
   const auto dimension = [&]() -> std::uint64_t {
+    if (hints.small)
+      return 1 + random.below(12);
     if (extreme && random.one_in(2)) {
       static constexpr std::uint64_t numbers[] = {0,          1,          0xffffffff, 0x7fffffff,
                                                   0x80000000, 0x40000000, 0x7ffffff0, 0xfffffff0};
@@ -179,7 +183,7 @@ DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot>
       DrawnLaunch::Buffer buffer;
       buffer.fill = draw_fill(slot.element, random);
       buffer.slot_offset = slot.offset;
-      if (!drawn.buffers.empty() && random.one_in(6)) {
+      if (!drawn.buffers.empty() && !hints.apart && random.one_in(6)) {
         buffer.alias_of = static_cast<std::int64_t>(random.below(drawn.buffers.size()));
         while (drawn.buffers[static_cast<std::size_t>(buffer.alias_of)].alias_of >= 0)
           buffer.alias_of = drawn.buffers[static_cast<std::size_t>(buffer.alias_of)].alias_of;

@@ -33,11 +33,19 @@ struct DrawnLaunch {
   std::vector<Buffer> buffers;
 };
 
+/// What the launch should be like.
+struct DrawHints {
+  bool one_block = false;
+  bool flat = false;  ///< a one-dimensional block
+  bool apart = false; ///< no pointer into another's buffer
+  bool small = false; ///< small integers
+};
+
 /// Draws a launch: a block shape (1-D, 2-D, 3-D, partial warps; what .reqntid and .maxntid allow),
 /// a grid, integers that look like dimensions, and contents for buffers. Pointers sometimes point
 /// into one buffer.
 DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                        WarpRandom &random);
+                        const DrawHints &hints, WarpRandom &random);
 
 /// Allocates the launch's buffers and fills its pointers in. The same launch gives the same memory.
 void place_buffers(const DrawnLaunch &drawn, GlobalMemory &memory, WarpLaunch &launch);

@@ -30,13 +30,15 @@ std::string_view to_string(FaultKind kind) {
   return "";
 }
 
-std::string format(const WarpFault &fault) {
-  if (fault.line == 0)
-    return fmt::format("{}: {}: {}", fault.kernel, to_string(fault.kind), fault.message);
-  return fmt::format("{}: line {}: lane {} (block {},{},{} thread {},{},{}): {}: {}", fault.kernel,
+std::string format_place(const WarpFault &fault) {
+  return fmt::format("{}: line {}: lane {} (block {},{},{} thread {},{},{})", fault.kernel,
                      fault.line, fault.lane, fault.block[0], fault.block[1], fault.block[2],
-                     fault.thread[0], fault.thread[1], fault.thread[2], to_string(fault.kind),
-                     fault.message);
+                     fault.thread[0], fault.thread[1], fault.thread[2]);
+}
+
+std::string format(const WarpFault &fault) {
+  return fmt::format("{}: {}: {}", fault.line == 0 ? fault.kernel : format_place(fault),
+                     to_string(fault.kind), fault.message);
 }
 
 } // namespace ptxasw

@@ -35,5 +35,7 @@ struct WarpFault {
 
 /// `kernel:line: lane 3 (block 0,0,0 thread 3,0,0): out of bounds: ...`
 std::string format(const WarpFault &fault);
+/// The place alone: `kernel: line 7: lane 3 (block 0,0,0 thread 3,0,0)`.
+std::string format_place(const WarpFault &fault);
 
 } // namespace ptxasw

@@ -111,7 +111,8 @@ struct WarpInstruction {
   std::uint8_t width = 0;    ///< bits of the result
   std::uint8_t element = 0;  ///< bytes of one element of a memory access
   StateSpace space = StateSpace::generic;
-  bool weak = true; ///< of a memory access: races matter
+  bool weak = true;       ///< of a memory access: races matter
+  bool read_only = false; ///< of a load: nobody may write what it reads
   RegisterId guard = no_register;
   std::uint32_t source = 0; ///< index in Function::instructions
   std::uint32_t line = 0;

@@ -30,9 +30,11 @@ std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std:
     if (!place)
       place = std::make_unique<Chunk>();
     Cell &cell = (*place)[where % chunk];
-    if (!found && conflict(cell.store, access))
+    if (!found && (conflict(cell.store, access) || (access.read_only && cell.store.thread != 0)))
       found = cell.store;
     if (store) {
+      if (!found && cell.read_only.thread != 0)
+        found = cell.read_only;
       if (!found && conflict(cell.read, access))
         found = cell.read;
       if (!found && conflict(cell.other_read, access))
@@ -40,6 +42,8 @@ std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std:
       cell.store = access;
       continue;
     }
+    if (access.read_only)
+      cell.read_only = access;
     if (cell.read.thread != access.thread)
       cell.other_read = cell.read;
     cell.read = access;

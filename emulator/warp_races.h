@@ -15,8 +15,9 @@ namespace ptxasw {
 /// Ordered are: accesses of one thread; of one block with a block barrier between; of one warp
 /// with a `bar.warp.sync` between; and, generously, those after which the first thread (or, for
 /// another block, anyone of its block) executed a fence and the second thread (its block) since
-/// then a fence, an atomic or an ordered access. A byte remembers its last store and two reads, so
-/// not every race is found, but what is reported is one.
+/// then a fence, an atomic or an ordered access. A store to what `ld.global.nc` reads is a race in
+/// any order (PTX ISA 9.7.9.8). A byte remembers its last store and two reads, so not every race is
+/// found, but what is reported is one.
 class RaceDetector {
 public:
   /// Who accesses, and when.
@@ -29,6 +30,7 @@ public:
     std::uint32_t line = 0;
     std::uint64_t time = 0;
     bool weak = true;
+    bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
   };
 
   RaceDetector(std::size_t threads, std::size_t blocks)
@@ -49,7 +51,7 @@ public:
 
 private:
   struct Cell {
-    Access store, read, other_read;
+    Access store, read, other_read, read_only;
   };
   static constexpr std::uint64_t chunk = 64;
   using Chunk = std::array<Cell, chunk>;

@@ -119,7 +119,7 @@ bool Verifier::differs(const DrawnLaunch &drawn, Run &reference, const Schedule 
                      allocation ? difference.address - allocation->base - allocation->size / 2 : 0,
                      difference.first, difference.second);
   if (watched.outcome.watched)
-    what += "stored at " + format(*watched.outcome.watched) + "\n";
+    what += "stored at " + format_place(*watched.outcome.watched) + "\n";
   return true;
 }
 
@@ -169,14 +169,23 @@ void Verifier::minimize(DrawnLaunch drawn, Schedule schedule, std::string what) 
 KernelVerdict Verifier::run() {
   verdict_.kernel = kernel_.name;
   WarpRandom random(options_.seed ^ 0x5eed);
-  unsigned attempts = 0;
+  unsigned attempts = 0, races = 0, limits = 0;
   while (verdict_.agreed < options_.runs && attempts++ < 4 * options_.runs + 8) {
-    const DrawnLaunch drawn = draw_launch(kernel_, slots_, random);
+    // What made launches unusable is drawn more rarely: a kernel that does not ask for its block
+    // races with itself in a grid.
+    DrawHints hints;
+    hints.one_block = random.below(races + verdict_.agreed + 1) < races;
+    hints.flat = hints.one_block && random.below(races + 2 * verdict_.agreed + 1) < races;
+    hints.apart = hints.flat && random.one_in(2);
+    hints.small = random.below(limits + verdict_.agreed + 1) < limits;
+    const DrawnLaunch drawn = draw_launch(kernel_, slots_, hints, random);
     const std::vector<Schedule> with = schedules(random);
     Run reference;
     std::string why;
     if (!usable(drawn, reference, why)) {
       ++verdict_.unusable[why];
+      races += reference.outcome.race.has_value();
+      limits += reference.outcome.fault.has_value();
       continue;
     }
     for (const Schedule &schedule : with) {
