@@ -1,0 +1,96 @@
+"""`ptxasw trace` and `ptxasw explain`, from the outside."""
+
+import json
+
+from support import JACOBI, PTXASW, Scratch, main, run
+
+KERNEL = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry first(.param .u64 p) {
+    .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .pred %q;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3+8];
+    setp.eq.u32 %q, %r2, 0;
+    bar.sync 0;
+    @%q st.global.u32 [%rd1], %r2;
+    ret;
+}
+.visible .entry second() { ret; }
+"""
+
+
+class Trace(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.write("k.ptx", KERNEL)
+
+    def ask(self, *words):
+        return run([PTXASW, *words])
+
+    def test_jacobi_has_nine_loads_and_a_store(self):
+        text = self.ask("trace", JACOBI).stdout
+        self.assertEqual((text.count("\nLD: "), text.count("\nST: ")), (9, 1))
+        self.assertIn("%tid.x", text)
+        self.assertIn("trip1", text)
+
+    def test_text(self):
+        self.assertEqual(self.ask("trace", "k.ptx", "--kernel", "first").stdout.splitlines(), [
+            "first: 1 flow",
+            "LD: 0x8 + p + 0x4 * zext64(%tid.x)  // line 10, ld.global.u32",
+            "bar:  // line 12, bar.sync",
+            "ST: p  // line 13, st.global.u32, if (opaque(%r2, line 10) == 0)",
+        ])
+
+    def test_json(self):
+        report = json.loads(self.ask("trace", "k.ptx", "--json").stdout)
+        first, second = report["kernels"]
+        self.assertEqual((first["name"], first["complete"], first["flows"]), ("first", True, 1))
+        self.assertEqual(second["trace"], [])
+        load, barrier, store = first["trace"]
+        self.assertEqual(load, {"line": 10, "access": "LD", "opcode": "ld.global.u32", "space": "global",
+                                "bytes": 4, "address": "0x8 + p + 0x4 * zext64(%tid.x)"})
+        self.assertEqual(set(barrier), {"line", "access", "opcode"})
+        self.assertIn("guard", store)
+
+    def test_explain(self):
+        report = json.loads(self.ask("explain", JACOBI, "--json").stdout)
+        (kernel,) = report["kernels"]
+        self.assertEqual(len(kernel["loads"]), 9)
+        self.assertEqual({load["lane_stride"] for load in kernel["loads"]}, {4})
+        covered = [load for load in kernel["loads"] if "delta" in load]
+        self.assertEqual(len(covered), 6)
+        self.assertTrue(all(load["tests"] for load in covered))
+        self.assertTrue(all("reason" in load for load in kernel["loads"] if load not in covered))
+
+    def test_explain_text(self):
+        text = self.ask("explain", "k.ptx", "--kernel", "first").stdout
+        self.assertIn("address  0x8 + p + 0x4 * zext64(%tid.x)", text)
+        self.assertIn("lane stride 4 bytes", text)
+        self.assertIn("stays: no-source", text)
+
+    def test_explain_opcodes(self):
+        text = self.ask("explain", "--opcodes").stdout
+        self.assertIn("mad", text)
+        self.assertIn("obstacle", text)
+
+    def test_errors(self):
+        self.write("bad.ptx", ".version 7.0\n.target ;\n")
+        for command in ("trace", "explain"):
+            missing = self.ask(command, "nowhere.ptx")
+            self.assertEqual(missing.returncode, 1)
+            self.assertIn("cannot read `nowhere.ptx`", missing.stderr)
+            unknown = self.ask(command, "k.ptx", "--kernel", "third")
+            self.assertEqual(unknown.returncode, 1)
+            self.assertIn("no kernel `third`", unknown.stderr)
+            bad = self.ask(command, "bad.ptx")
+            self.assertEqual(bad.returncode, 1)
+            self.assertIn("bad.ptx:2:9: error: ", bad.stderr)
+        self.assertEqual(self.ask("explain").returncode, 1)
+
+
+if __name__ == "__main__":
+    main()
