@@ -17,15 +17,16 @@ namespace {
 struct Library {
 #define PTXASW_Z3_FUNCTIONS(X)                                                                     \
   X(mk_config)                                                                                     \
-  X(del_config) X(mk_context_rc) X(del_context) X(set_error_handler) X(get_error_code)             \
-      X(mk_solver_for_logic) X(solver_inc_ref) X(solver_dec_ref) X(solver_assert) X(solver_check)  \
-          X(solver_reset) X(solver_set_params) X(mk_params) X(params_inc_ref) X(params_dec_ref)    \
-              X(params_set_uint) X(mk_string_symbol) X(mk_bv_sort) X(mk_const) X(mk_func_decl)     \
-                  X(mk_app) X(inc_ref) X(dec_ref) X(func_decl_to_ast) X(sort_to_ast) X(mk_numeral) \
-                      X(mk_bvadd) X(mk_bvmul) X(mk_bvand) X(mk_bvor) X(mk_bvxor) X(mk_bvshl)       \
-                          X(mk_bvlshr) X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv)         \
-                              X(mk_bvsrem) X(mk_zero_ext) X(mk_sign_ext) X(mk_extract)             \
-                                  X(mk_concat) X(mk_eq) X(mk_bvult) X(mk_bvslt) X(mk_ite)
+  X(del_config)                                                                                    \
+  X(mk_context_rc) X(del_context) X(set_error_handler) X(get_error_code) X(mk_solver_for_logic)    \
+      X(solver_inc_ref) X(solver_dec_ref) X(solver_assert) X(solver_check) X(solver_reset)         \
+          X(solver_set_params) X(mk_params) X(params_inc_ref) X(params_dec_ref) X(params_set_uint) \
+              X(mk_string_symbol) X(mk_bv_sort) X(mk_const) X(mk_func_decl) X(mk_app) X(inc_ref)   \
+                  X(dec_ref) X(func_decl_to_ast) X(sort_to_ast) X(mk_numeral) X(mk_bvadd)          \
+                      X(mk_bvmul) X(mk_bvand) X(mk_bvor) X(mk_bvxor) X(mk_bvshl) X(mk_bvlshr)      \
+                          X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem)         \
+                              X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq)    \
+                                  X(mk_bvult) X(mk_bvslt) X(mk_ite)
 #define X(name) decltype(&Z3_##name) name = nullptr;
   PTXASW_Z3_FUNCTIONS(X)
 #undef X
@@ -184,13 +185,13 @@ private:
     case ExprKind::ashr:
       return z_.mk_bvashr(context_, child(0), child(1));
     case ExprKind::udiv:
-      return z_.mk_bvudiv(context_, child(0), child(1));
+      return divided(e, z_.mk_bvudiv(context_, child(0), child(1)));
     case ExprKind::urem:
-      return z_.mk_bvurem(context_, child(0), child(1));
+      return divided(e, z_.mk_bvurem(context_, child(0), child(1)));
     case ExprKind::sdiv:
-      return z_.mk_bvsdiv(context_, child(0), child(1));
+      return divided(e, z_.mk_bvsdiv(context_, child(0), child(1)));
     case ExprKind::srem:
-      return z_.mk_bvsrem(context_, child(0), child(1));
+      return divided(e, z_.mk_bvsrem(context_, child(0), child(1)));
     case ExprKind::eq0:
       return bit(z_.mk_eq(context_, child(0), number(e->children[0]->width, {})));
     case ExprKind::ult:
@@ -202,26 +203,42 @@ private:
       return z_.mk_ite(context_, holds, child(1), child(2));
     }
     case ExprKind::uf: {
-      std::vector<Z3_sort> domain;
-      std::vector<Z3_ast> arguments;
       std::string name = fmt::format("f{}", e->index);
-      for (std::uint32_t i = 0; i < e->child_count; ++i) {
-        domain.push_back(sort(e->children[i]->width));
-        arguments.push_back(child(i));
+      for (std::uint32_t i = 0; i < e->child_count; ++i)
         name += fmt::format("_{}", e->children[i]->width);
-      }
-      name += fmt::format("_{}", e->width);
-      const Z3_func_decl function =
-          z_.mk_func_decl(context_, z_.mk_string_symbol(context_, name.c_str()),
-                          static_cast<unsigned>(domain.size()), domain.data(), sort(e->width));
-      keep(z_.func_decl_to_ast(context_, function));
-      return z_.mk_app(context_, function, static_cast<unsigned>(arguments.size()),
-                       arguments.data());
+      return apply(e, name + fmt::format("_{}", e->width));
     }
     case ExprKind::add2:
       return z_.mk_bvadd(context_, child(0), child(1));
     }
     return number(e->width, {});
+  }
+
+  /// A function of the node's operands of which nothing is known.
+  Z3_ast apply(Expr e, const std::string &name) {
+    std::vector<Z3_sort> domain;
+    std::vector<Z3_ast> arguments;
+    for (const Expr child : e->operands()) {
+      domain.push_back(sort(child->width));
+      arguments.push_back(terms_.at(child));
+    }
+    const Z3_func_decl function =
+        z_.mk_func_decl(context_, z_.mk_string_symbol(context_, name.c_str()),
+                        static_cast<unsigned>(domain.size()), domain.data(), sort(e->width));
+    keep(z_.func_decl_to_ast(context_, function));
+    return z_.mk_app(context_, function, static_cast<unsigned>(arguments.size()), arguments.data());
+  }
+
+  /// What PTX leaves open, division by zero, no proof may rest on.
+  Z3_ast divided(Expr e, Z3_ast quotient) {
+    const Expr divisor = e->children[1];
+    if (divisor->kind == ExprKind::constant && !divisor->value.is_zero())
+      return quotient;
+    keep(quotient);
+    const Z3_ast by_zero = keep(z_.mk_eq(context_, terms_.at(divisor), number(divisor->width, {})));
+    const Z3_ast anything =
+        keep(apply(e, fmt::format("by_zero{}_{}", static_cast<int>(e->kind), e->width)));
+    return z_.mk_ite(context_, by_zero, anything, quotient);
   }
 
   /// A truth value as one bit.

@@ -203,6 +203,10 @@ TEST_CASE("the solver: four answers, a bound on effort, no context without need"
   CHECK(ask(solver, {pool.eq(x, y), pool.bit_not(pool.eq(fx, fy))}) == SolverAnswer::unsat);
   CHECK(ask(solver, {pool.bit_not(pool.eq(fx, fy))}) == SolverAnswer::sat);
   CHECK(solver.contexts() == 1);
+  const Expr nothing = pool.constant(32, 0), by_y = pool.udiv(x, y);
+  CHECK(ask(solver, {pool.eq(y, nothing), pool.bit_not(pool.eq(by_y, pool.bit_not(nothing)))}) ==
+        SolverAnswer::sat);
+  CHECK(ask(solver, {pool.ult(nothing, y), pool.ult(x, by_y)}) == SolverAnswer::unsat);
   // Factors of a product of two primes take longer than this.
   const Expr a = pool.symbol("a", 64), b = pool.symbol("b", 64);
   const std::vector<Expr> hard{pool.eq(pool.mul(a, b), pool.constant(64, 4611685975477714963)),
@@ -251,6 +255,8 @@ TEST_CASE("the solver reads every kind of expression as its name says") {
       if (operation == &ExprPool::shl || operation == &ExprPool::lshr ||
           operation == &ExprPool::ashr)
         bits[i + 1] = {random.below(symbols[i]->width + 2)};
+      if (bits[i + 1].is_zero()) // what dividing by it gives is open
+        bits[i + 1] = {3};
       check((pool.*operation)(symbols[i], symbols[i + 1]), bits);
       check(pool.sext(symbols[i], 128), bits);
       check(pool.zext(symbols[i], 128), bits);
