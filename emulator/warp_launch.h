@@ -44,6 +44,7 @@ struct WarpOptions {
   WarpSchedule schedule = WarpSchedule::reconverge;
   std::uint64_t seed = 0;
   bool check_races = false;
+  bool only_barriers_order = false; ///< for races: fences and atomics order nothing
   bool check_uninitialized = false;
   bool profile = false;
   bool note_touched = false;             ///< mark what is accessed in the global memory's pages

@@ -58,7 +58,8 @@ WarpOutcome WarpMachine::run() {
     validate();
     const std::uint32_t blocks = launch_.grid[0] * launch_.grid[1] * launch_.grid[2];
     if (options_.check_races)
-      races_ = std::make_unique<RaceDetector>(std::size_t{blocks} * block_threads_, blocks);
+      races_ = std::make_unique<RaceDetector>(std::size_t{blocks} * block_threads_, blocks,
+                                              options_.only_barriers_order);
     if (options_.profile)
       for (std::uint32_t i = 0; i < program_.function_count(); ++i)
         outcome_.profile.emplace_back(program_.function(i).code.size());

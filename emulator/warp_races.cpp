@@ -10,9 +10,11 @@ bool RaceDetector::ordered(const Access &first, const Access &second) const {
       return true;
     if (first.warp == second.warp && first.warp_epoch < second.warp_epoch)
       return true;
-    return fences_[first.thread] > first.time && syncs_[second.thread] > fences_[first.thread];
+    return !only_barriers_ && fences_[first.thread] > first.time &&
+           syncs_[second.thread] > fences_[first.thread];
   }
-  return block_fences_[first.block] > first.time && block_syncs_[second.block] > first.time;
+  return !only_barriers_ && block_fences_[first.block] > first.time &&
+         block_syncs_[second.block] > first.time;
 }
 
 bool RaceDetector::conflict(const Access &first, const Access &second) const {

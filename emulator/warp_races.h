@@ -33,8 +33,11 @@ public:
     bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
   };
 
-  RaceDetector(std::size_t threads, std::size_t blocks)
-      : fences_(threads + 1), syncs_(threads + 1), block_fences_(blocks), block_syncs_(blocks) {}
+  /// `only_barriers`: fences order nothing. A kernel that communicates by fences then has races,
+  /// but none goes unnoticed because of a fence that happens to stand between.
+  RaceDetector(std::size_t threads, std::size_t blocks, bool only_barriers)
+      : only_barriers_(only_barriers), fences_(threads + 1), syncs_(threads + 1),
+        block_fences_(blocks), block_syncs_(blocks) {}
 
   /// Notes an access to bytes of global memory, or of a block's shared memory (`space` = block+1).
   /// Returns the earlier access that it races with.
@@ -58,6 +61,7 @@ private:
   bool ordered(const Access &first, const Access &second) const;
   bool conflict(const Access &first, const Access &second) const;
 
+  const bool only_barriers_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
   std::vector<std::uint64_t> fences_, syncs_, block_fences_, block_syncs_;
 };

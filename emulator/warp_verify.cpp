@@ -74,7 +74,7 @@ Run Verifier::execute(const WarpProgram &program, std::uint32_t kernel, const Dr
 // The original on its own: it must end, without a race, and alike under another schedule.
 bool Verifier::usable(const DrawnLaunch &drawn, Run &reference, std::string &why) {
   WarpOptions how;
-  how.check_races = how.note_touched = how.profile = true;
+  how.check_races = how.only_barriers_order = how.note_touched = how.profile = true;
   reference = execute(original_, first_, drawn, {}, how);
   verdict_.steps += reference.outcome.steps;
   const auto faulted = [&](const WarpOutcome &outcome) {

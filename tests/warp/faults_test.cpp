@@ -1,0 +1,181 @@
+// Planted faults: each is reported with its kind, kernel, line and lane.
+
+#include "support.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace ptxasw;
+using namespace ptxasw::test;
+
+namespace {
+
+/// Runs code whose culprit stands after the line "// HERE".
+WarpFault fault_of(const std::string &text, std::uint32_t block = 32, WarpOptions options = {}) {
+  const WarpRun run = run_warp(text, block, 0, options);
+  const auto &fault = run.outcome.fault ? run.outcome.fault : run.outcome.race;
+  REQUIRE(fault.has_value());
+  const auto at = text.find("// HERE");
+  if (at != std::string::npos) {
+    const auto line = 2 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
+    CHECK(fault->line == line);
+  }
+  CHECK(fault->kernel == "k");
+  return *fault;
+}
+
+constexpr std::string_view tile = ".shared .align 4 .b8 tile[256];";
+
+} // namespace
+
+TEST_CASE("out of bounds") {
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    mul.wide.u32 %d1, %t, 256;
+    add.s64 %d1, %d1, %base;
+    // HERE
+    ld.global.u32 %r0, [%d1];)"));
+  CHECK(fault.kind == FaultKind::out_of_bounds);
+  CHECK(fault.lane == 16);
+}
+
+TEST_CASE("shared memory ends") {
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    mov.u32 %r1, tile;
+    mad.lo.u32 %r1, %t, 16, %r1;
+    // HERE
+    st.shared.u32 [%r1], %t;)",
+                                                  tile));
+  CHECK(fault.kind == FaultKind::out_of_bounds);
+  CHECK(fault.lane == 16);
+}
+
+TEST_CASE("misaligned") {
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    // HERE
+    ld.global.u32 %r0, [%out+2];)"));
+  CHECK(fault.kind == FaultKind::misaligned);
+  CHECK(fault.lane == 0);
+}
+
+TEST_CASE("uninitialized shared memory") {
+  WarpOptions options;
+  options.check_uninitialized = true;
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    mov.u32 %r1, tile;
+    mad.lo.u32 %r2, %t, 4, %r1;
+    setp.ne.u32 %p0, %t, 7;
+    @%p0 st.shared.u32 [%r2], %t;
+    // HERE
+    ld.shared.u32 %r0, [%r2];)",
+                                                  tile),
+                                   32, options);
+  CHECK(fault.kind == FaultKind::uninitialized);
+  CHECK(fault.lane == 7);
+}
+
+TEST_CASE("a race, and none with a barrier between") {
+  WarpOptions options;
+  options.check_races = true;
+  const auto text = [](const std::string &between) {
+    return in_warp_kernel(R"(
+    mov.u32 %r1, tile;
+    mad.lo.u32 %r2, %t, 4, %r1;
+    st.shared.u32 [%r2], %t;
+)" + between + R"(
+    xor.b32 %r3, %t, 1;
+    mad.lo.u32 %r3, %r3, 4, %r1;
+    // HERE
+    ld.shared.u32 %r0, [%r3];)",
+                          tile);
+  };
+  CHECK(fault_of(text(""), 32, options).kind == FaultKind::race);
+  for (const char *barrier : {"bar.sync 0;", "bar.warp.sync -1;"})
+    CHECK(!run_warp(text(barrier), 32, 0, options).outcome.race);
+  // A warp's barrier does not order warps.
+  CHECK(!run_warp(text("bar.sync 0;"), 64, 0, options).outcome.race);
+}
+
+TEST_CASE("blocks race") {
+  WarpOptions options;
+  options.check_races = true;
+  const std::string text = in_warp_kernel("st.global.u32 [%out], %t;");
+  CHECK(!run_warp(text, 32, 0, options, 1).outcome.race);
+  CHECK(run_warp(text, 32, 0, options, 2).outcome.race);
+}
+
+TEST_CASE("a lane is missing at shfl.sync: it waits elsewhere") {
+  for (const WarpOptions &options : all_schedules()) {
+    const WarpFault fault = fault_of(in_warp_kernel(R"(
+    setp.eq.u32 %p0, %t, 5;
+    @%p0 bra OTHER;
+    shfl.sync.down.b32 %r0, %t, 1, 31, -1;
+OTHER:
+    bar.sync 0;)"),
+                                     32, options);
+    CHECK(fault.kind == FaultKind::missing_lane);
+    CHECK(fault.lane == 5);
+  }
+}
+
+TEST_CASE("a lane is missing at shfl.sync: it has exited") {
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    setp.eq.u32 %p0, %t, 5;
+    @%p0 exit;
+    // HERE
+    shfl.sync.down.b32 %r0, %t, 1, 31, -1;)"));
+  CHECK(fault.kind == FaultKind::missing_lane);
+  CHECK(fault.lane == 4);
+}
+
+TEST_CASE("a lane that its own mask does not name") {
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    // HERE
+    vote.sync.ballot.b32 %r0, 1, 0xffff;)"));
+  CHECK(fault.kind == FaultKind::missing_lane);
+  CHECK(fault.lane == 16);
+}
+
+TEST_CASE("a barrier that not all reach") {
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    setp.lt.u32 %p0, %t, 32;
+    @%p0 bra ONE;
+    bar.sync 2;
+    bra END;
+ONE:
+    bar.sync 1;
+END:)"),
+                                   64);
+  CHECK(fault.kind == FaultKind::deadlock);
+}
+
+TEST_CASE("what is not emulated is refused by name") {
+  const WarpFault fault = fault_of(in_warp_kernel(R"(
+    // HERE
+    barrier.cluster.arrive;)"));
+  CHECK(fault.kind == FaultKind::unsupported);
+  CHECK(fault.message.find("barrier.cluster.arrive") != std::string::npos);
+}
+
+TEST_CASE("an endless loop ends") {
+  CHECK(fault_of(in_warp_kernel("L: bra L;")).kind == FaultKind::step_limit);
+}
+
+TEST_CASE("profile: executions, lanes, sectors, bank conflicts") {
+  WarpOptions options;
+  options.profile = true;
+  const WarpRun run = run_warp(in_warp_kernel(R"(
+    mov.u32 %r1, tile;
+    and.b32 %r2, %t, 1;
+    mad.lo.u32 %r1, %r2, 128, %r1;
+    ld.shared.u32 %r0, [%r1];
+    setp.lt.u32 %p0, %t, 8;
+    @%p0 st.global.u32 [%out], %r0;)",
+                                              tile),
+                               32, 0, options);
+  const auto &profile = run.outcome.profile[0];
+  const InstructionProfile &load = profile[8], &store = profile[10];
+  CHECK(load.warps == 1);
+  CHECK(load.bank_conflicts == 1);
+  CHECK(store.lanes == 8);
+  CHECK(store.sectors == 1);
+}
