@@ -1,0 +1,194 @@
+// What the emulator makes of small kernels: addresses, who shares them, what is known where.
+//
+// In every kernel p (%rd1) points to global memory, n (%r9) is a number, %r1 is %tid.x and %r8 is a
+// number that each lane has read for itself. The accesses that follow are written one a line:
+// what it does, its address with loops written out, and whether all lanes of a row that are there
+// together have that address (uniform), or have it but for their lane (lane), or may not (varying).
+
+#include "emulator/emulate.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace ptxasw;
+
+namespace {
+
+struct Kernel {
+  const char *name;
+  const char *body;
+  const char *accesses;
+  const char *directives = "";
+};
+
+struct Emulated {
+  std::unique_ptr<Module> module;
+  std::unique_ptr<Emulation> emulation;
+};
+
+Emulated emulate(const Kernel &kernel) {
+  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                     ".func f(.param .b32 x) { ret; }\n"
+                     ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m)\n";
+  text += kernel.directives;
+  text += "{\n.reg .b16 %h<8>;\n.reg .b64 %rd<32>;\n.reg .b32 %r<32>;\n.reg .pred %p<8>;\n"
+          "ld.param.u64 %rd1, [p];\nld.param.u32 %r9, [n];\nmov.u32 %r1, %tid.x;\n"
+          "ld.global.u32 %r8, [%rd1];\n";
+  text += kernel.body;
+  text += "\nret;\n}\n";
+  auto module = parse(text, kernel.name);
+  REQUIRE_MESSAGE(module, kernel.name);
+  const Function &function = (*module)->functions.back();
+  auto emulation = std::make_unique<Emulation>(**module, function, launch_facts(function));
+  return {std::move(*module), std::move(emulation)};
+}
+
+std::string accesses_of(Emulation &emulation) {
+  std::string result;
+  for (std::size_t i = 1; i < emulation.trace().size(); ++i) {
+    const MemoryAccess &access = emulation.trace()[i];
+    if (access.effect == Effect::sync) {
+      result += "sync\n";
+      continue;
+    }
+    const Expr address = access.address ? emulation.expand(access.address) : nullptr;
+    const char *shared = !address                                            ? ""
+                         : emulation.uniform(address, access.block)          ? ", uniform"
+                         : emulation.uniform_but_lane(address, access.block) ? ", lane"
+                                                                             : ", varying";
+    result += fmt::format("{}{} {}{}\n", access.guard ? "guarded " : "",
+                          access.effect == Effect::load ? "load" : "store",
+                          address ? to_string(emulation.pool(), address) : "?", shared);
+  }
+  return result;
+}
+
+/// Trims the blank lines and indentation of a raw string.
+std::string lines_of(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.empty())
+      result += std::string(line) + '\n';
+  }
+  return result;
+}
+
+// clang-format off
+const Kernel kernels[] = {
+#include "kernels.inc"
+};
+// clang-format on
+
+} // namespace
+
+TEST_CASE("addresses and who shares them") {
+  for (const Kernel &kernel : kernels) {
+    const Emulated emulated = emulate(kernel);
+    CHECK_MESSAGE(emulated.emulation->complete(), std::string(kernel.name));
+    const std::string got = accesses_of(*emulated.emulation);
+    CHECK_MESSAGE(got == lines_of(kernel.accesses), std::string(kernel.name) << " gives\n" << got);
+  }
+}
+
+TEST_CASE("what branches on the way established") {
+  struct {
+    const char *body;
+    const char *facts; // where the last access is, the nearest branch first
+  } cases[] = {
+      {"setp.lt.s32 %p1, %r1, %r9; @%p1 bra A; ret; A: ld.global.u32 %r5, [%rd1];",
+       "%tid.x <s n is 1\n"},
+      {"setp.lt.s32 %p1, %r1, %r9; @!%p1 bra A; ld.global.u32 %r5, [%rd1]; A:", // a negation
+       "-0x1 + (%tid.x <s n) is 0\n"},
+      {"setp.lt.s32 %p1, %r1, %r9; @%p1 bra A; A: ld.global.u32 %r5, [%rd1];", ""},
+      {"setp.lt.s32 %p1, %r1, %r9; @%p1 bra A; mov.u32 %r2, 0; A: ld.global.u32 %r5, [%rd1];", ""},
+      {"setp.lt.s32 %p1, %r1, %r9; @%p1 ret; ld.global.u32 %r5, [%rd1];", ""},
+      {"T: .branchtargets A, B; brx.idx %r9, T; A: ret; B: ld.global.u32 %r5, [%rd1];", ""},
+      {"L: setp.lt.s32 %p1, %r2, %r9; @!%p1 bra E; add.s32 %r2, %r2, 1; bra L;"
+       "E: ld.global.u32 %r5, [%rd1];",
+       "-0x1 + (loop(0, %r2) <s n) is 1\n"},
+  };
+  for (const auto &[body, expected] : cases) {
+    const Emulated emulated = emulate({"facts", body, ""});
+    Emulation &emulation = *emulated.emulation;
+    std::string got;
+    for (const PathFact &fact : emulation.facts_in(emulation.trace().back().block))
+      got += to_string(emulation.pool(), fact.condition) + (fact.holds ? " is 1" : " is 0") + '\n';
+    CHECK_MESSAGE(got == std::string(expected), std::string(body) << " gives " << got);
+  }
+}
+
+TEST_CASE("registers are read where an instruction extends them, as they are then") {
+  const Emulated emulated = emulate({"reads", R"(
+    add.s32 %r2, %r1, %r9;
+    mul.wide.s32 %rd2, %r2, 4; ld.global.u32 %r5, [%rd2];
+    add.s32 %r2, %r2, 1;
+    cvt.s64.s32 %rd3, %r2; ld.global.u32 %r5, [%rd3];
+    sub.s32 %r2, %r2, 1;
+    mul.wide.s32 %rd4, %r2, 8; ld.global.u32 %r5, [%rd4];)",
+                                     ""});
+  Emulation &emulation = *emulated.emulation;
+  const Expr tid = emulation.pool().symbol("unrelated", 32);
+  CHECK(emulation.reads_of(tid) == nullptr);
+  const auto extended = [&](std::size_t access) {
+    Expr address = emulation.expand(emulation.trace()[access].address);
+    while (address->kind != ExprKind::sext)
+      address = address->children[0];
+    return address->children[0];
+  };
+  REQUIRE(extended(1) == extended(3));
+  const auto *first = emulation.reads_of(extended(1));
+  REQUIRE(first);
+  CHECK(first->size() == 2); // the first and the last, not the one in between
+  const auto *second = emulation.reads_of(extended(2));
+  REQUIRE(second);
+  CHECK(second->size() == 1);
+  CHECK(second->front().instruction > first->front().instruction);
+  CHECK(second->front().instruction < first->back().instruction);
+}
+
+TEST_CASE("what varies in a loop is not invariant in it") {
+  const Emulated emulated = emulate({"invariants", R"(
+    mov.u32 %r2, 0;
+  O: mov.u32 %r3, 0;
+  I: cvt.u64.u32 %rd2, %r3; ld.global.u32 %r5, [%rd2];
+    cvt.u64.u32 %rd3, %r2; ld.global.u32 %r5, [%rd3];
+    cvt.u64.u32 %rd4, %r9; ld.global.u32 %r5, [%rd4];
+    cvt.u64.u32 %rd4, %r5; ld.global.u32 %r6, [%rd4];
+    add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r9; @%p1 bra I;
+    add.s32 %r2, %r2, 1; setp.lt.s32 %p2, %r2, %r9; @%p2 bra O;)",
+                                     ""});
+  Emulation &emulation = *emulated.emulation;
+  const bool invariant[][2] = {{false, false}, {false, true}, {true, true}, {false, false}};
+  for (std::size_t access = 0; access < 4; ++access)
+    for (LoopId loop = 0; loop < 2; ++loop) { // the outer one has the smaller number
+      CHECK(emulation.invariant(emulation.trace()[access + 1].address, loop) ==
+            invariant[access][loop]);
+      CHECK(emulation.invariant(emulation.expand(emulation.trace()[access + 1].address), loop) ==
+            invariant[access][loop]);
+    }
+}
+
+TEST_CASE("launch facts") {
+  struct {
+    const char *directives;
+    bool one_dimensional;
+    std::uint32_t max_block_x;
+  } cases[] = {{"", false, 1024},
+               {".reqntid 64\n", true, 64},
+               {".reqntid 64, 1, 1\n", true, 64},
+               {".reqntid 16, 16\n", false, 16},
+               {".reqntid 8, 1, 2\n", false, 8},
+               {".maxntid 64\n", false, 64},
+               {".maxntid 16, 16, 1\n", false, 256},
+               {".maxntid 1024, 1024, 64\n", false, 1024}};
+  for (const auto &[directives, one_dimensional, max_block_x] : cases) {
+    const Emulated emulated = emulate({"facts", "", "", directives});
+    const LaunchFacts facts = launch_facts(emulated.module->functions.back());
+    CHECK_MESSAGE(facts.one_dimensional == one_dimensional, std::string(directives));
+    CHECK_MESSAGE(facts.max_block_x == max_block_x, std::string(directives));
+  }
+}
