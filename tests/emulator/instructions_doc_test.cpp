@@ -1,6 +1,7 @@
 // docs/instructions.md is what the table says. `cmake --build build --target docs-instructions`
 // writes it anew.
 
+#include "emulator/float_instructions.h"
 #include "support.h"
 #include "table.h"
 
@@ -30,7 +31,17 @@ Whatever stands in no line is opaque: if the instruction is pure (floating point
 its result is an unknown function of the opcode and its operands, otherwise it is a new unknown. An
 opcode that is not known at all is taken to write any register and any memory it names.
 
-Floating-point instructions have values only in the warp emulator.
+## Integers, bits, movement
+
+| instruction | types | modifiers | result = operands |
+|---|---|---|---|
+)";
+
+constexpr std::string_view floating_head = R"(
+## Floating point
+
+From `emulator/float_instructions.h`. The warp emulator computes these; to the symbolic emulator each is
+an unknown function of its operands, named by the whole opcode.
 
 | instruction | types | modifiers | result = operands |
 |---|---|---|---|
@@ -71,11 +82,18 @@ std::string shape_text(std::string_view shape) {
   return result;
 }
 
+template <class AnyLine> std::string row(const AnyLine &line) {
+  return fmt::format("| `{}` | {} | {} | {} |\n", line.base, words_of(line.types),
+                     words_of(line.modifiers), shape_text(line.shape));
+}
+
 std::string page() {
   std::string text(head);
   for (const auto &line : instruction_table<ConcreteDomain>())
-    text += fmt::format("| `{}` | {} | {} | {} |\n", line.base, words_of(line.types),
-                        words_of(line.modifiers), shape_text(line.shape));
+    text += row(line);
+  text += floating_head;
+  for (const auto &line : float_instruction_table<ConcreteDomain>())
+    text += row(line);
   return text;
 }
 
