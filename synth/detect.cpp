@@ -202,8 +202,10 @@ Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_ind
   if (delta != 0 && load.guard)
     return no(Reason::predicate_form);
   // A pragma belongs to the very next statement; nothing may come in between.
+  // And of a source that loads only some of its bytes there is not enough (PTX ISA 12.2).
   for (const Pragma &pragma : function_.pragmas)
-    if (pragma.position == load.instruction)
+    if (pragma.position == load.instruction ||
+        (pragma.position == source.instruction && pragma.text.starts_with("used_bytes_mask")))
       return no(Reason::predicate_form);
 
   // Rules 2 to 4: the addresses.
