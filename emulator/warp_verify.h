@@ -14,7 +14,7 @@ struct VerifyOptions {
   unsigned runs = 20;     ///< launches a kernel
   unsigned schedules = 3; ///< random schedules a launch, besides the two regular ones
   std::uint64_t seed = 1;
-  std::uint64_t step_limit = 4'000'000; ///< thread-instructions a run
+  std::uint64_t step_limit = 2'000'000; ///< thread-instructions a run
 };
 
 /// What came of comparing one kernel of two modules.
