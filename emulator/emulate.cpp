@@ -819,9 +819,17 @@ bool Emulation::Implementation::compute_uninterpreted(BlockId block,
 // initial + amount * trip (van Engelen's chains of recurrences, of first order; nested loops nest).
 void Emulation::Implementation::resolve_loops() {
   expansion_ = std::make_unique<Substitution>(pool_);
-  for (const Phi &phi : phis_) {
-    if (!phi.symbol || infos_[phi.symbol->index].kind != SymbolKind::loop_phi)
-      continue;
+  // What a loop begins with and steps by may come from loops around or before it, which have
+  // smaller numbers: these must be written out first.
+  std::vector<const Phi *> at_headers;
+  for (const Phi &phi : phis_)
+    if (phi.symbol && infos_[phi.symbol->index].kind == SymbolKind::loop_phi)
+      at_headers.push_back(&phi);
+  std::stable_sort(at_headers.begin(), at_headers.end(), [&](const Phi *a, const Phi *b) {
+    return cfg_.loop_of(a->block) < cfg_.loop_of(b->block);
+  });
+  for (const Phi *header_phi : at_headers) {
+    const Phi &phi = *header_phi;
     const LoopId loop = cfg_.loop_of(phi.block);
     Expr initial = nullptr, step = nullptr;
     bool even = phi.symbol->width <= 64;
