@@ -10,23 +10,6 @@
 namespace ptxasw {
 namespace {
 
-std::string_view name_of(StateSpace space) {
-  switch (space) {
-  case StateSpace::global:
-    return "global";
-  case StateSpace::shared:
-    return "shared";
-  case StateSpace::local:
-    return "local";
-  case StateSpace::constant:
-    return "const";
-  case StateSpace::param:
-    return "param";
-  default:
-    return "generic";
-  }
-}
-
 bool within(std::uint64_t address, std::uint64_t window) {
   return address >= window && address < window + window::size;
 }
@@ -54,7 +37,7 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
   const auto outside = [&] {
     fail(FaultKind::out_of_bounds, lane,
          fmt::format("{} of {} bytes at {:#x} of {} memory", is_store ? "store" : "load", size,
-                     address, name_of(space)),
+                     address, to_string(space)),
          address);
   };
   if (address % size != 0)
@@ -81,7 +64,7 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
              written.data() + offset + size)
       fail(FaultKind::uninitialized, lane,
            fmt::format("load of {} bytes at {:#x} of {} memory that nobody wrote", size, address,
-                       name_of(actual)),
+                       to_string(actual)),
            address);
   };
   switch (actual) {

@@ -110,6 +110,13 @@ unsigned bit_width(ScalarType type) { return info(type).width; }
 bool is_signed(ScalarType type) { return info(type).family == integer_signed; }
 bool is_float(ScalarType type) { return info(type).family == real; }
 
+std::string_view to_string(StateSpace space) {
+  for (const auto &[spelling, candidate] : space_table)
+    if (candidate == space)
+      return spelling;
+  return "generic";
+}
+
 StateSpace state_space(std::string_view name) {
   name = without_dot(name);
   for (const auto &[spelling, space] : space_table)

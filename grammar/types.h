@@ -80,6 +80,9 @@ enum class StateSpace : std::uint8_t {
   tex
 };
 
+/// The spelling of a state space without its dot; "generic" for none.
+std::string_view to_string(StateSpace space);
+
 /// The state space a modifier names (`.shared::cta` included); `generic` if it names none.
 StateSpace state_space(std::string_view name);
 

@@ -7,13 +7,11 @@
 #include "emulator/expr.h"
 #include "emulator/instructions.h"
 #include "synth/explain.h"
-#include "wrapper/files.h"
+#include "wrapper/load_module.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace ptxasw {
 namespace {
@@ -87,11 +85,6 @@ int explain_opcodes() {
   return 0;
 }
 
-int fail(const std::string &message) {
-  fmt::print(stderr, "ptxasw: error: {}\n", message);
-  return 1;
-}
-
 } // namespace
 
 const CLI::App *add_explain_command(CLI::App &app, ExplainRequest &request) {
@@ -109,27 +102,19 @@ const CLI::App *add_explain_command(CLI::App &app, ExplainRequest &request) {
 int explain_command(const ExplainRequest &request) {
   if (request.opcodes)
     return explain_opcodes();
-  if (request.input.empty())
-    return fail("nothing to explain; name a PTX file, or say --opcodes");
-  const bool from_stdin = request.input == "-";
-  const auto text = from_stdin ? read_descriptor(STDIN_FILENO) : read_regular_file(request.input);
-  if (!text)
-    return fail(fmt::format("cannot read `{}`", request.input));
-  const auto module = parse(std::string(*text), from_stdin ? "<stdin>" : request.input);
-  if (!module) {
-    fmt::print(stderr, "{}", format(module.error()));
+  if (request.input.empty()) {
+    fmt::print(stderr, "ptxasw: error: nothing to explain; name a PTX file, or say --opcodes\n");
     return 1;
   }
-  for (const std::string &name : request.kernels)
-    if (std::none_of((*module)->functions.begin(), (*module)->functions.end(),
-                     [&](const Function &function) { return function.name == name; }))
-      return fail(fmt::format("there is no kernel `{}` in `{}`", name, request.input));
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
+    return 1;
   RewriteOptions options;
   options.kernels = request.kernels;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
-  for (const KernelExplanation &kernel : explain(**module, options)) {
+  for (const KernelExplanation &kernel : explain(*module, options)) {
     if (request.json)
       all["kernels"].push_back(to_json(kernel));
     else

@@ -3,11 +3,10 @@
 #include "emulator/emulate.h"
 #include "grammar/module.h"
 #include "wrapper/commands.h"
-#include "wrapper/files.h"
+#include "wrapper/load_module.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -20,21 +19,6 @@ std::string_view access_name(const Opcode &opcode, Effect effect) {
   return effect == Effect::load ? "LD" : effect == Effect::store ? "ST" : opcode.base;
 }
 
-std::string_view space_name(StateSpace space) {
-  switch (space) {
-  case StateSpace::global:
-    return "global";
-  case StateSpace::shared:
-    return "shared";
-  case StateSpace::local:
-    return "local";
-  case StateSpace::constant:
-    return "const";
-  default:
-    return "generic";
-  }
-}
-
 /// One access: its expressions written out, everything else as the text has it.
 Json describe(const Module &module, const Function &function, Emulation &emulation,
               const MemoryAccess &access) {
@@ -45,7 +29,7 @@ Json describe(const Module &module, const Function &function, Emulation &emulati
   result["access"] = access_name(opcode, access.effect);
   result["opcode"] = opcode.text;
   if (access.effect != Effect::sync) {
-    result["space"] = space_name(access.space);
+    result["space"] = to_string(access.space);
     result["bytes"] = access.bytes;
     result["address"] = access.address
                             ? Json(to_string(emulation.pool(), emulation.expand(access.address)))
@@ -88,32 +72,20 @@ void print(const Json &kernel) {
 } // namespace
 
 int trace_command(const std::string &input, const std::vector<std::string> &kernels, bool json) {
-  const bool from_stdin = input == "-";
-  const auto text = from_stdin ? read_descriptor(STDIN_FILENO) : read_regular_file(input);
-  if (!text) {
-    fmt::print(stderr, "ptxasw: error: cannot read `{}`\n", input);
+  const auto module = load_module(input);
+  if (!module)
     return 1;
-  }
-  const auto module = parse(*text, from_stdin ? "<stdin>" : input);
-  if (!module) {
-    fmt::print(stderr, "{}", format(module.error()));
-    return 1;
-  }
   const auto wanted = [&](std::string_view name) {
     return kernels.empty() || std::find(kernels.begin(), kernels.end(), name) != kernels.end();
   };
-  for (const std::string &name : kernels)
-    if (std::none_of((*module)->functions.begin(), (*module)->functions.end(),
-                     [&](const Function &function) { return function.name == name; })) {
-      fmt::print(stderr, "ptxasw: error: there is no kernel `{}` in `{}`\n", name, input);
-      return 1;
-    }
+  if (!has_kernels(*module, kernels, input))
+    return 1;
   Json all;
   all["file"] = input;
   all["kernels"] = Json::array();
-  for (const Function &function : (*module)->functions)
+  for (const Function &function : module->functions)
     if (function.has_body && wanted(function.name)) {
-      Json kernel = trace_of(**module, function);
+      Json kernel = trace_of(*module, function);
       if (!json)
         print(kernel);
       all["kernels"].push_back(std::move(kernel));

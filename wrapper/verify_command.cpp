@@ -1,6 +1,6 @@
 #include "wrapper/verify_command.h"
 
-#include "wrapper/files.h"
+#include "wrapper/load_module.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,20 +10,6 @@ namespace ptxasw {
 namespace {
 
 constexpr int agree = 0, differ = 1, not_checked = 2;
-
-std::unique_ptr<Module> read_module(const std::string &path) {
-  const auto text = read_regular_file(path);
-  if (!text) {
-    fmt::print(stderr, "ptxasw: error: cannot read `{}`\n", path);
-    return nullptr;
-  }
-  auto module = parse(std::string(*text), path);
-  if (!module) {
-    fmt::print(stderr, "{}", format(module.error()));
-    return nullptr;
-  }
-  return std::move(*module);
-}
 
 int print_verdict(const KernelVerdict &verdict, bool verbose) {
   const auto reasons = [&] {
@@ -72,8 +58,8 @@ CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request) {
 }
 
 int verify_command(const VerifyRequest &request) {
-  const auto original = read_module(request.original);
-  const auto rewritten = read_module(request.rewritten);
+  const auto original = load_module(request.original);
+  const auto rewritten = load_module(request.rewritten);
   if (!original || !rewritten)
     return not_checked;
   const auto verdicts = verify(*original, *rewritten, request.options);

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "grammar/scanner.h"
+
+#include <span>
+#include <vector>
+
+namespace ptxasw {
+
+/// Index of the bracket that closes the one at `open`, or the size if there is none.
+std::size_t closing(std::span<const Token> tokens, std::size_t open);
+
+/// Splits at the commas outside every bracket. No tokens give no parts.
+std::vector<std::span<const Token>> split(std::span<const Token> tokens);
+
+/// From the first token's begin to the last one's end. There must be one.
+Span span_of(std::span<const Token> tokens);
+
+} // namespace ptxasw
