@@ -15,18 +15,18 @@ namespace {
 
 /// The functions of the library that are used, each with the type that z3.h gives it.
 struct Library {
-#define PTXASW_Z3_FUNCTIONS(X)                                                                     \
-  X(mk_config)                                                                                     \
-  X(del_config)                                                                                    \
-  X(mk_context_rc) X(del_context) X(set_error_handler) X(get_error_code) X(mk_solver_for_logic)    \
-      X(solver_inc_ref) X(solver_dec_ref) X(solver_assert) X(solver_check) X(solver_reset)         \
-          X(solver_set_params) X(mk_params) X(params_inc_ref) X(params_dec_ref) X(params_set_uint) \
-              X(mk_string_symbol) X(mk_bv_sort) X(mk_const) X(mk_func_decl) X(mk_app) X(inc_ref)   \
-                  X(dec_ref) X(func_decl_to_ast) X(sort_to_ast) X(mk_numeral) X(mk_bvadd)          \
-                      X(mk_bvmul) X(mk_bvand) X(mk_bvor) X(mk_bvxor) X(mk_bvshl) X(mk_bvlshr)      \
-                          X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem)         \
-                              X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq)    \
-                                  X(mk_bvult) X(mk_bvslt) X(mk_ite)
+// clang-format off
+#define PTXASW_Z3_FUNCTIONS(X) \
+  X(mk_config) X(del_config) X(mk_context_rc) X(del_context) X(set_error_handler) \
+  X(get_error_code) X(mk_solver_for_logic) X(solver_inc_ref) X(solver_dec_ref) \
+  X(solver_assert) X(solver_check) X(solver_reset) X(solver_set_params) X(mk_params) \
+  X(params_inc_ref) X(params_dec_ref) X(params_set_uint) X(mk_string_symbol) X(mk_bv_sort) \
+  X(mk_const) X(mk_func_decl) X(mk_app) X(inc_ref) X(dec_ref) X(func_decl_to_ast) \
+  X(sort_to_ast) X(mk_numeral) X(mk_bvadd) X(mk_bvmul) X(mk_bvand) X(mk_bvor) X(mk_bvxor) \
+  X(mk_bvshl) X(mk_bvlshr) X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem) \
+  X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq) X(mk_bvult) X(mk_bvslt) \
+  X(mk_ite)
+// clang-format on
 #define X(name) decltype(&Z3_##name) name = nullptr;
   PTXASW_Z3_FUNCTIONS(X)
 #undef X

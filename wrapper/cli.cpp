@@ -1,8 +1,8 @@
 #include "wrapper/cli.h"
 
 #include "wrapper/commands.h"
-#include "wrapper/explain_command.h"
 #include "wrapper/emulate_command.h"
+#include "wrapper/explain_command.h"
 #include "wrapper/load_settings.h"
 #include "wrapper/verify_command.h"
 
@@ -88,8 +88,7 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   rewrite->add_option("-o,--output", output, "PTX to write, - for standard output")->required();
   add_settings(*rewrite, given, false);
 
-  CLI::App *trace =
-      app.add_subcommand("trace", "print the symbolic memory trace of a PTX file");
+  CLI::App *trace = app.add_subcommand("trace", "print the symbolic memory trace of a PTX file");
   std::vector<std::string> trace_kernels;
   bool json = false;
   trace->add_option("input", input, "PTX to read, - for standard input")->required();
