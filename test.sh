@@ -7,4 +7,8 @@ cd "$(dirname "$0")"
 
 install_packages "${packages[@]}" "${test_packages[@]}"
 build
+# Tests that look for nvcc and ptxas find them in PATH.
+if toolkit=$(find_cuda); then
+  export PATH="$toolkit/bin:$PATH"
+fi
 ctest --test-dir build --output-on-failure -j "$(jobs_at_once)" "$@"
