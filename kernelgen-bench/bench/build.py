@@ -73,9 +73,10 @@ class Builder:
         else:
             shutil.copyfile(BUNDLED / f"{source.stem}.ptx", output)
 
-    def cubin(self, ptx, output, max_registers):
+    def cubin(self, ptx, output, max_registers, *options):
         """Assembles; returns what ptxas says of registers and spills."""
         command = [self.ptxas, "-v", f"-arch={self.target}", f"-maxrregcount={max_registers}"]
+        command += options
         said = run_tool([*command, ptx, "-o", output])
         registers = re.search(r"Used (\d+) registers", said)
         spills = re.search(r"(\d+) bytes spill stores", said)
@@ -91,8 +92,9 @@ class Builder:
         return summary(json.loads(report.read_text()))
 
     def kernel(self, kernel, variants, max_registers):
-        """All variants of a kernel. Returns ({variant: cubin name}, {variant: facts})."""
-        images, facts, texts = {}, {}, {}
+        """All variants of a kernel. Returns ({variant: cubin name}, {variant: name of the cubin
+        without contraction}, {variant: facts}); the second has valid variants only."""
+        images, exact_images, facts, texts = {}, {}, {}, {}
         source = self.work / f"{kernel.name}.ptx"
         self.ptx(kernel.source, source)
         for variant in variants:
@@ -101,19 +103,24 @@ class Builder:
                 ptx = self.work / f"{kernel.name}.{variant.name}.ptx"
                 fact = self.rewrite(source, ptx, [*variant.rewrite, *kernel.options])
             # A variant that came out like an earlier one is not run twice.
-            text = ptx.read_bytes()
-            same = next((name for name, earlier in texts.items() if earlier == text), None)
+            registers = min(max_registers, variant.registers or max_registers)
+            made = ptx.read_bytes(), registers
+            same = next((name for name, earlier in texts.items() if earlier == made), None)
             if same:
                 fact = {**facts[same], **fact, "same_as": same}
             elif not self.ptxas:
-                texts[variant.name] = text
+                texts[variant.name] = made
             else:
                 cubin = f"{kernel.name}.{variant.name}.cubin"
-                fact |= self.cubin(ptx, self.work / cubin, max_registers)
+                fact |= self.cubin(ptx, self.work / cubin, registers)
                 images[variant.name] = cubin
-                texts[variant.name] = text
+                texts[variant.name] = made
+                if variant.valid:
+                    exact = f"{kernel.name}.{variant.name}.exact.cubin"
+                    self.cubin(ptx, self.work / exact, registers, "--fmad=false")
+                    exact_images[variant.name] = exact
             facts[variant.name] = fact
-        return images, facts
+        return images, exact_images, facts
 
     def tools(self):
         """The runner's own device functions."""
@@ -132,9 +139,10 @@ class Builder:
         )
 
     def all(self, table, jobs, progress):
-        """Everything in the table. Returns (images, facts) by kernel; progress(done, kernel name)."""
+        """Everything in the table. Returns what kernel() does, by kernel; progress(done, kernel
+        name)."""
         self.tools()
-        images, facts = {}, {}
+        images, exact_images, facts = {}, {}, {}
         # As for NVHPC, which says so by .maxntid: the largest block shape must fit.
         max_registers = REGISTER_FILE // max(x * y for x, y in table.blocks)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -145,12 +153,12 @@ class Builder:
             try:
                 for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
                     name = futures[future].name
-                    images[name], facts[name] = future.result()
+                    images[name], exact_images[name], facts[name] = future.result()
                     progress(done, name)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return images, facts
+        return images, exact_images, facts
 
     def versions(self):
         """What the tools call themselves."""

@@ -1,22 +1,60 @@
 """Hardware counters: the CSV files that profile.sh leaves, one a variant."""
 
 import csv
+import json
 import pathlib
 import re
 
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active(?:\.ratio)?$")
 
-# Column of the table -> metric.
+THREADS = "launch__thread_count"
+TALK = "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum"
+
+# Column of the table -> metric, and what it is divided by: the number of warps ("warp"), 1e9 for
+# gigabytes, or nothing.
 COUNTERS = {
-    "instructions": "smsp__inst_executed.sum",
-    "L1 wavefronts": "l1tex__data_pipe_lsu_wavefronts.sum",
-    "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "DRAM read": "dram__bytes_read.sum",
-    "DRAM written": "dram__bytes_write.sum",
-    "registers": "launch__registers_per_thread",
-    "occupancy %": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "instructions": ("smsp__inst_executed.sum", "warp"),
+    "LSU instructions": ("sm__inst_executed_pipe_lsu.sum", "warp"),
+    "L1 wavefronts": ("l1tex__data_pipe_lsu_wavefronts.sum", "warp"),
+    "load requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "warp"),
+    "load sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "warp"),
+    "L1 hits %": ("l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", None),
+    "L2 sectors": ("lts__t_sectors_srcunit_tex_op_read.sum", "warp"),
+    "DRAM read GB": ("dram__bytes_read.sum", 1e9),
+    "DRAM written GB": ("dram__bytes_write.sum", 1e9),
+    "DRAM %": ("dram__throughput.avg.pct_of_peak_sustained_elapsed", None),
+    "LSU %": ("l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed", None),
+    "issue %": ("smsp__issue_active.avg.pct_of_peak_sustained_active", None),
+    "registers": ("launch__registers_per_thread", None),
+    "occupancy %": ("sm__warps_active.avg.pct_of_peak_sustained_active", None),
 }
+
+
+def cell(metrics, column):
+    """A counter as the table has it; None where the profiler did not give it."""
+    metric, unit = COUNTERS[column]
+    number = metrics.get(metric)
+    if unit == "warp":
+        threads = metrics.get(THREADS)
+        return number / (threads / 32) if number is not None and threads else None
+    return number / (unit or 1) if number is not None else None
+
+
+def used(folders):
+    """What tables and figures need of read_folder()'s result, to be kept."""
+    wanted = {metric for metric, _ in COUNTERS.values()}
+    wanted |= {THREADS, TALK, "gpu__time_duration.sum"}
+    return {
+        variant: {
+            entry: {
+                metric: number
+                for metric, number in metrics.items()
+                if number is not None and (metric in wanted or STALL.match(metric or ""))
+            }
+            for entry, metrics in kernels.items()
+        }
+        for variant, kernels in folders.items()
+    }
 
 
 def value(cell):
@@ -42,7 +80,10 @@ def read_file(path):
 
 
 def read_folder(folder):
-    """{variant: {kernel entry: {metric: number}}} of all files of a folder, the original first."""
+    """{variant: {kernel entry: {metric: number}}} of all files of a folder, the original first; or of
+    a JSON file that holds just that."""
+    if pathlib.Path(folder).is_file():
+        return json.loads(pathlib.Path(folder).read_text())
     paths = sorted(
         pathlib.Path(folder).glob("*.csv"), key=lambda path: (path.stem != "original", path.stem)
     )

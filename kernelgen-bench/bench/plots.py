@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 matplotlib.rcParams["svg.hashsalt"] = "kernelgen"
 
 COLORS = plt.get_cmap("tab10").colors
+KERNELS_A_ROW = 11  # of figure 3
 MANY_COLORS = plt.get_cmap("tab20").colors
 
 
@@ -60,9 +61,9 @@ def speedups(panels, variants, title, folder, name="figure2"):
 def draw_occupancy(axis, panel, variants, colors):
     for variant in variants:
         cells = [panel[kernel].get(variant) for kernel in panel]
-        at = [k for k, cell in enumerate(cells) if cell]
         style = {"marker": ".", "linewidth": 0.9, "alpha": 0.8}
-        axis.plot(at, [100 * cell[3] for cell in cells if cell], color=colors[variant], **style)
+        heights = [100 * cell[3] if cell else float("nan") for cell in cells]
+        axis.plot(range(len(cells)), heights, color=colors[variant], **style)
     axis.set_ylim(0, 108)
     axis.set_xlim(-0.6, len(panel) - 0.4)
     axis.set_xticks(range(len(panel)), [""] * len(panel))
@@ -104,6 +105,31 @@ def stall_bars(stalls, title, folder, name="figure3"):
                 totals[reason] = totals.get(reason, 0) + fraction
     ranked = sorted(totals, key=totals.get, reverse=True)
     shown, rest = ranked[:11], ranked[11:]
+    kernels = list(stalls)
+    count = -(-len(kernels) // KERNELS_A_ROW)
+    width = -(-len(kernels) // count)
+    parts = [kernels[n : n + width] for n in range(0, len(kernels), width)]
+    figure, axes = plt.subplots(
+        len(parts), 1, figsize=(14, 3.4 * len(parts)), squeeze=False, layout="constrained"
+    )
+    for axis, part in zip(axes[:, 0], parts):
+        draw_stalls(axis, {kernel: stalls[kernel] for kernel in part}, shown, rest)
+    figure.suptitle(title)
+    axis = axes[0, 0]
+    handles, names = axis.get_legend_handles_labels()
+    figure.legend(
+        handles[::-1],
+        names[::-1],
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+        frameon=False,
+        fontsize="small",
+    )
+    return save(figure, folder, name)
+
+
+def draw_stalls(axis, stalls, shown, rest):
+    """One row of figure 3; `rest` are the reasons that are too small for a colour each."""
     bars, labels, centres, at = [], [], [], 0.0
     for kernel, variants in stalls.items():
         first = at
@@ -113,18 +139,10 @@ def stall_bars(stalls, title, folder, name="figure3"):
             at += 1
         centres.append(((first + at - 1) / 2, kernel))
         at += 0.8
-    figure, axis = plt.subplots(figsize=(max(6, 1.5 + 0.2 * at), 4.2), layout="constrained")
     bottom = [0.0] * len(bars)
     for n, reason in enumerate([*shown, *(["other"] if rest else [])]):
-        heights = [
-            100
-            * (
-                sum(reasons.get(r, 0) for r in rest)
-                if reason == "other"
-                else reasons.get(reason, 0)
-            )
-            for _, reasons in bars
-        ]
+        of = rest if reason == "other" else [reason]
+        heights = [100 * sum(reasons.get(r, 0) for r in of) for _, reasons in bars]
         axis.bar(
             [x for x, _ in bars],
             heights,
@@ -138,18 +156,7 @@ def stall_bars(stalls, title, folder, name="figure3"):
         [x for x, _ in labels], [variant for _, variant in labels], rotation=90, fontsize="x-small"
     )
     for x, kernel in centres:
-        axis.text(x, 101.5, kernel, ha="center", va="bottom", fontsize="x-small", rotation=30)
+        axis.text(x, 102, kernel, ha="center", va="bottom", fontsize="small")
     axis.set_ylim(0, 100)
     axis.set_xlim(-0.8, at - 1)
     axis.set_ylabel("share of stalls in %")
-    figure.suptitle(title)
-    handles, names = axis.get_legend_handles_labels()
-    figure.legend(
-        handles[::-1],
-        names[::-1],
-        loc="center left",
-        bbox_to_anchor=(1, 0.5),
-        frameon=False,
-        fontsize="small",
-    )
-    return save(figure, folder, name)

@@ -76,8 +76,9 @@ class Kernel:
     def source(self):
         return FOLDER / "cuda" / f"{self.name}.cu"
 
-    def manifest(self, images):
-        """The kernel as the runner reads it; images maps variants to files."""
+    def manifest(self, images, exact_images):
+        """The kernel as the runner reads it; both map variants to files, the second to those
+        without contraction."""
         return {
             "name": self.name,
             "entry": self.entry,
@@ -89,16 +90,20 @@ class Kernel:
             "halo": self.halo,
             "sizes": self.sizes,
             "images": images,
+            "exact_images": exact_images,
         }
 
 
 class Variant:
-    """One [variants.NAME] of the table: `rewrite` is None for the compiler's own PTX."""
+    """One [variants.NAME] of the table: `rewrite` is None for the compiler's own PTX, `registers` for
+    as many as the largest block allows."""
 
     def __init__(self, name, entry):
         self.name = name
         self.valid = entry["valid"]
         self.rewrite = entry.get("rewrite")
+        self.registers = entry.get("registers")
+        self.extra = entry.get("extra", False)
 
 
 class Table:
@@ -112,11 +117,12 @@ class Table:
         ]
         self.variants = [Variant(name, entry) for name, entry in table["variants"].items()]
         self.blocks = table["blocks"]["shapes"]
-        if not self.variants or self.variants[0].rewrite is not None:
+        if not self.variants or self.variants[0].rewrite is not None or self.variants[0].extra:
             raise TableError("the first variant must be the original")
 
     def select(self, kernels, variants):
-        """Keeps the kernels and variants named (all for an empty list); the original always stays."""
+        """Keeps the kernels and variants named (for an empty list all, less the extra variants); the
+        original always stays."""
         for what, names, entries in (
             ("kernel", kernels, self.kernels),
             ("variant", variants, self.variants),
@@ -126,21 +132,25 @@ class Table:
                 raise TableError(f"there is no {what} '{sorted(unknown)[0]}'; see --list")
         if kernels:
             self.kernels = [kernel for kernel in self.kernels if kernel.name in kernels]
-        if variants:
-            self.variants = [
-                variant
-                for variant in self.variants
-                if variant.name in variants or variant.rewrite is None
-            ]
+        original, *others = self.variants
+        self.variants = [original] + [
+            variant
+            for variant in others
+            if variant.name in variants or not (variants or variant.extra)
+        ]
 
 
-def manifest(table, target, images, static, tools="tools.cubin"):
-    """The runner's manifest: images maps kernel names to {variant: file}, static goes to the report."""
+def manifest(table, target, images, exact_images, static, tools="tools.cubin"):
+    """The runner's manifest: images and exact_images map kernel names to {variant: file}, static
+    goes to the report."""
     return {
         "target": target,
         "tools": tools,
         "variants": [{"name": variant.name, "valid": variant.valid} for variant in table.variants],
         "blocks": table.blocks,
-        "kernels": [kernel.manifest(images.get(kernel.name, {})) for kernel in table.kernels],
+        "kernels": [
+            kernel.manifest(images.get(kernel.name, {}), exact_images.get(kernel.name, {}))
+            for kernel in table.kernels
+        ],
         "static": static,
     }

@@ -5,6 +5,10 @@
 //   - each launch is timed by its own pair of events, and medians and quartiles are reported;
 //   - no launch finds its data in the L2: where the buffers of a case are smaller than four times
 //     the L2, several sets of them are used in turn.
+//
+// Bits are compared in images of their own, assembled without contraction: PTX leaves it to ptxas
+// which of two products a multiplication, multiplication and subtraction it fuses, and ptxas
+// chooses anew when the code around changes.
 #include "runner/bench.h"
 
 #include "runner/check.h"
@@ -17,6 +21,11 @@ namespace {
 struct Loaded {
   Handle module = nullptr;
   Handle function = nullptr;
+};
+
+/// One variant of a case: the image that is timed, and the one without contraction if it is valid.
+struct Images {
+  Loaded timed, exact;
 };
 
 bool wanted(const std::vector<std::string> &names, const std::string &name) {
@@ -41,14 +50,15 @@ public:
   }
 
   ~Case() {
-    for (const Loaded &loaded : loaded_) {
-      try {
-        if (loaded.module)
-          driver_.unload(loaded.module);
-      } catch (const DriverError &) {
-        // As for the buffers: the context is gone, and everything in it.
+    for (const Images &images : loaded_)
+      for (const Loaded &loaded : {images.timed, images.exact}) {
+        try {
+          if (loaded.module)
+            driver_.unload(loaded.module);
+        } catch (const DriverError &) {
+          // As for the buffers: the context is gone, and everything in it.
+        }
       }
-    }
   }
 
   CaseResult run() {
@@ -83,19 +93,28 @@ private:
         continue;
       VariantResult entry;
       entry.name = variant.name;
-      Loaded loaded;
+      Images images;
       try {
-        loaded.module = driver_.load(read_file(suite_.folder / image->second));
-        loaded.function = driver_.function(loaded.module, kernel_.entry);
-        entry.function = driver_.function_facts(loaded.function, threads);
+        load(images.timed, image->second);
+        entry.function = driver_.function_facts(images.timed.function, threads);
+        const auto exact = kernel_.exact_images.find(variant.name);
+        if (variant.valid && plan_.check && exact == kernel_.exact_images.end())
+          entry.error = "no image without contraction to compare";
+        else if (variant.valid && plan_.check)
+          load(images.exact, exact->second);
         if (entry.function.blocks_per_multiprocessor == 0)
           entry.error = "a block of " + std::to_string(threads) + " threads does not fit";
       } catch (const DriverError &error) {
         entry.error = error.what();
       }
       result_.variants.push_back(std::move(entry));
-      loaded_.push_back(loaded);
+      loaded_.push_back(images);
     }
+  }
+
+  void load(Loaded &loaded, const std::string &image) {
+    loaded.module = driver_.load(read_file(suite_.folder / image));
+    loaded.function = driver_.function(loaded.module, kernel_.entry);
   }
 
   bool valid(std::size_t n) const {
@@ -110,23 +129,36 @@ private:
     if (result_.variants.empty() || !result_.variants[0].error.empty())
       return true;
     const Launch launch = launch_for(kernel_, extents, block_);
-    if (with_reference)
-      result_.variants[0].reference_error =
-          reference_error(driver_, tools_, kernel_, extents, loaded_[0].function, launch);
+    if (with_reference) {
+      const Expected expected(kernel_, extents);
+      for (std::size_t n = 0; n < loaded_.size(); n++)
+        if (valid(n) && result_.variants[n].error.empty())
+          result_.variants[n].reference_error =
+              expected.error(driver_, tools_, loaded_[n].timed.function, launch);
+    }
     if (!with_reference && driver_.free_memory() < 2 * bytes_allocated(kernel_, extents) + margin)
       return true; // no room for the original's results beside the variant's
     Workload expected(driver_, tools_, kernel_, extents);
-    expected.launch(loaded_[0].function, launch);
     Workload found(driver_, tools_, kernel_, extents);
+    compare(expected, found, launch, &Images::exact, &VariantResult::exact_words_differ);
+    compare(expected, found, launch, &Images::timed, &VariantResult::words_differ);
+    return true;
+  }
+
+  /// Adds to `counts` of every valid variant the words in which one of its images differs from the
+  /// same image of the original.
+  void compare(Workload &expected, Workload &found, const Launch &launch, Loaded Images::*image,
+               std::optional<std::uint64_t> VariantResult::*counts) {
+    expected.reset();
+    expected.launch((loaded_[0].*image).function, launch);
     for (std::size_t n = 1; n < loaded_.size(); n++) {
       VariantResult &variant = result_.variants[n];
       if (!valid(n) || !variant.error.empty())
         continue;
       found.reset();
-      found.launch(loaded_[n].function, launch);
-      variant.bits_differ = variant.bits_differ.value_or(0) + found.compare(expected);
+      found.launch((loaded_[n].*image).function, launch);
+      variant.*counts = (variant.*counts).value_or(0) + found.compare(expected);
     }
-    return true;
   }
 
   void profile() {
@@ -135,7 +167,7 @@ private:
       // Only what was asked for: the profiler's file is named after the variant.
       if (!wanted(plan_.variants, result_.variants[n].name) || !result_.variants[n].error.empty())
         continue;
-      workload.launch(loaded_[n].function, result_.launch);
+      workload.launch(loaded_[n].timed.function, result_.launch);
       driver_.synchronize();
     }
   }
@@ -164,7 +196,7 @@ private:
           continue;
         Workload &workload = *sets[next_set++ % sets.size()];
         driver_.record(start);
-        workload.launch(loaded_[n].function, result_.launch);
+        workload.launch(loaded_[n].timed.function, result_.launch);
         driver_.record(end);
         const double milliseconds = driver_.elapsed(start, end);
         if (round >= 0)
@@ -183,7 +215,7 @@ private:
   const Plan &plan_;
   const Progress &progress_;
   std::array<unsigned, 2> block_{};
-  std::vector<Loaded> loaded_;
+  std::vector<Images> loaded_;
   CaseResult result_;
 };
 
@@ -196,7 +228,7 @@ CaseResult run_case(Driver &driver, Tools &tools, const Suite &suite, const Kern
 
 bool passed(const Suite &suite, const CaseResult &result) {
   for (const VariantResult &variant : result.variants) {
-    if (!variant.error.empty() || variant.bits_differ.value_or(0) != 0)
+    if (!variant.error.empty() || variant.exact_words_differ.value_or(0) != 0)
       return false;
     if (variant.reference_error && !(*variant.reference_error <= result.kernel->tolerance))
       return false;

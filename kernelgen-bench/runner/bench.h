@@ -22,10 +22,14 @@ struct Plan {
 struct VariantResult {
   std::string name;
   FunctionFacts function;
-  std::vector<double> milliseconds;         ///< one a timed launch, in the order of launches
-  std::optional<std::uint64_t> bits_differ; ///< words that differ from the original, if compared
-  std::optional<double> reference_error;    ///< see check.h
-  std::string error;                        ///< why there is no measurement; empty if there is
+  std::vector<double> milliseconds; ///< one a timed launch, in the order of launches
+  /// Words in which the images assembled without contraction differ from the original's: none, or
+  /// the variant is wrong.
+  std::optional<std::uint64_t> exact_words_differ;
+  /// The same for the images that are timed, in which ptxas may have fused other operations.
+  std::optional<std::uint64_t> words_differ;
+  std::optional<double> reference_error; ///< of the timed image, see check.h
+  std::string error;                     ///< why there is no measurement; empty if there is
 };
 
 /// One kernel at one block shape.
@@ -41,9 +45,9 @@ struct CaseResult {
 /// Called between steps with a line for people; returns false to stop.
 using Progress = std::function<bool(const std::string &)>;
 
-/// Runs one kernel at one block shape in all variants of the plan: the original against the host
-/// reference and the valid variants against the original, bit for bit, at the small size and at the
-/// plan's; then the timed launches, variants interleaved.
+/// Runs one kernel at one block shape in all variants of the plan: the original and the valid
+/// variants against the host reference; the valid variants against the original, bit for bit, at
+/// the small size and at the plan's; then the timed launches, variants interleaved.
 CaseResult run_case(Driver &driver, Tools &tools, const Suite &suite, const Kernel &kernel,
                     const Plan &plan, std::array<unsigned, 2> block, const Progress &progress);
 

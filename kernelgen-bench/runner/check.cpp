@@ -1,7 +1,5 @@
 #include "runner/check.h"
 
-#include "reference/problem.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,26 +30,28 @@ Problem host_problem(const Kernel &kernel, const Extents &extents) {
 
 } // namespace
 
-double reference_error(Driver &driver, Tools &tools, const Kernel &kernel, const Extents &extents,
-                       Handle function, const Launch &launch) {
+Expected::Expected(const Kernel &kernel, const Extents &extents)
+    : kernel_(kernel), extents_(extents) {
   const auto reference = references().find(kernel.name);
   if (reference == references().end())
     throw std::runtime_error(kernel.name + " has no host reference");
-  Problem problem = host_problem(kernel, extents);
-  reference->second(problem);
+  problem_ = host_problem(kernel, extents);
+  reference->second(problem_);
+}
 
-  Workload workload(driver, tools, kernel, extents);
+double Expected::error(Driver &driver, Tools &tools, Handle function, const Launch &launch) const {
+  Workload workload(driver, tools, kernel_, extents_);
   workload.launch(function, launch);
   driver.synchronize();
 
   double largest = 0, error = 0;
-  for (std::size_t n = 0; n < kernel.arguments.size(); n++) {
-    const Argument &argument = kernel.arguments[n];
+  for (std::size_t n = 0; n < kernel_.arguments.size(); n++) {
+    const Argument &argument = kernel_.arguments[n];
     if (argument.kind != Argument::Kind::buffer || argument.use == Argument::Use::in)
       continue;
     std::vector<float> result(workload.values(n));
     driver.copy_to_host(result.data(), workload.buffer(n), result.size() * sizeof(float));
-    const std::vector<double> &expected = problem.buffers.at(argument.name);
+    const std::vector<double> &expected = problem_.buffers.at(argument.name);
     for (std::size_t index = 0; index < result.size(); index++) {
       if (std::isnan(expected[index]) != std::isnan(result[index]))
         return std::numeric_limits<double>::infinity();

@@ -1,14 +1,25 @@
 #pragma once
 
+#include "reference/problem.h"
 #include "runner/workload.h"
 
 namespace kernelgen {
 
-/// The largest difference between a kernel's results on the device and the host reference in
-/// double, over the largest magnitude of the reference, all written buffers together. Points that
-/// only one of the two writes count as infinitely different. Throws std::runtime_error if the
-/// kernel has no reference.
-double reference_error(Driver &driver, Tools &tools, const Kernel &kernel, const Extents &extents,
-                       Handle function, const Launch &launch);
+/// What a kernel must compute at one size: the results of the host reference in double.
+class Expected {
+public:
+  /// Runs the reference; throws std::runtime_error if the kernel has none.
+  Expected(const Kernel &kernel, const Extents &extents);
+
+  /// The largest difference between a compiled variant's results and the reference, over the
+  /// largest magnitude of the reference, all written buffers together. Points that only one of the
+  /// two writes count as infinitely different.
+  double error(Driver &driver, Tools &tools, Handle function, const Launch &launch) const;
+
+private:
+  const Kernel &kernel_;
+  Extents extents_;
+  Problem problem_;
+};
 
 } // namespace kernelgen

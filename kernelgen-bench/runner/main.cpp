@@ -117,10 +117,12 @@ void print_case(const CaseResult &result, double copy_bandwidth) {
                    static_cast<double>(result.compulsory_bytes) / median * 1e-4 / copy_bandwidth);
     }
     fmt::print("  {} registers", variant.function.registers);
-    if (variant.bits_differ)
-      fmt::print("  {}", *variant.bits_differ == 0
+    if (variant.exact_words_differ)
+      fmt::print("  {}", *variant.exact_words_differ == 0
                              ? std::string("same bits")
-                             : fmt::format("{} WORDS DIFFER", *variant.bits_differ));
+                             : fmt::format("{} WORDS DIFFER", *variant.exact_words_differ));
+    if (variant.words_differ.value_or(0) != 0)
+      fmt::print(" ({} differ by contraction)", *variant.words_differ);
     if (variant.reference_error)
       fmt::print("  {} by {:.1e}",
                  *variant.reference_error <= result.kernel->tolerance

@@ -23,7 +23,7 @@ Json describe(const DeviceFacts &device) {
 }
 
 Json describe(const VariantResult &variant, const CaseResult &result, const DeviceFacts &device,
-              double original_median) {
+              double original_median, double copy_bandwidth) {
   Json json{{"name", variant.name}};
   if (!variant.error.empty()) {
     json["error"] = variant.error;
@@ -34,8 +34,10 @@ Json describe(const VariantResult &variant, const CaseResult &result, const Devi
   json["local_bytes"] = variant.function.local_bytes;
   json["occupancy"] = static_cast<double>(variant.function.blocks_per_multiprocessor) * threads /
                       std::max(1, device.threads_per_multiprocessor);
-  if (variant.bits_differ)
-    json["words_different_from_original"] = *variant.bits_differ;
+  if (variant.exact_words_differ)
+    json["words_different_without_contraction"] = *variant.exact_words_differ;
+  if (variant.words_differ)
+    json["words_different_as_timed"] = *variant.words_differ;
   if (variant.reference_error)
     json["reference_error"] = *variant.reference_error;
   if (variant.milliseconds.empty())
@@ -52,11 +54,14 @@ Json describe(const VariantResult &variant, const CaseResult &result, const Devi
   if (median > 0)
     json["compulsory_gigabytes_per_second"] =
         static_cast<double>(result.compulsory_bytes) / median * 1e-6;
+  if (median > 0 && copy_bandwidth > 0)
+    json["fraction_of_copy"] =
+        static_cast<double>(result.compulsory_bytes) / median * 1e-6 / copy_bandwidth;
   json["samples_ms"] = samples;
   return json;
 }
 
-Json describe(const CaseResult &result, const DeviceFacts &device) {
+Json describe(const CaseResult &result, const DeviceFacts &device, double copy_bandwidth) {
   Json json{{"kernel", result.kernel->name},
             {"extents", result.extents},
             {"block", {result.launch.block[0], result.launch.block[1]}},
@@ -67,7 +72,7 @@ Json describe(const CaseResult &result, const DeviceFacts &device) {
       result.variants.empty() ? 0 : quantile(result.variants[0].milliseconds, 0.5);
   json["variants"] = Json::array();
   for (const VariantResult &variant : result.variants)
-    json["variants"].push_back(describe(variant, result, device, original));
+    json["variants"].push_back(describe(variant, result, device, original, copy_bandwidth));
   return json;
 }
 
@@ -96,7 +101,7 @@ void write_results(const std::filesystem::path &path, const Suite &suite, const 
             {"static", Json::parse(suite.static_facts)}};
   json["cases"] = Json::array();
   for (const CaseResult &result : cases)
-    json["cases"].push_back(describe(result, device));
+    json["cases"].push_back(describe(result, device, facts.copy_gigabytes_per_second));
 
   if (path.has_parent_path())
     std::filesystem::create_directories(path.parent_path());

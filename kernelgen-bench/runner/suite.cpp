@@ -8,7 +8,8 @@
 namespace kernelgen {
 namespace {
 
-using nlohmann::json;
+// Kernels and variants stay in the order of the table.
+using json = nlohmann::ordered_json;
 
 int axis_of(const std::string &name) {
   if (name == "nx" || name == "x")
@@ -75,6 +76,8 @@ Kernel read_kernel(const json &from) {
     kernel.sizes[name] = read_extents(extents);
   for (const auto &[variant, file] : from.at("images").items())
     kernel.images[variant] = file;
+  for (const auto &[variant, file] : from.at("exact_images").items())
+    kernel.exact_images[variant] = file;
   return kernel;
 }
 

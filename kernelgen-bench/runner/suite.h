@@ -44,6 +44,9 @@ struct Kernel {
   int dimensions = 0;
   double tolerance = 1e-5;                   ///< against the reference
   std::map<std::string, std::string> images; ///< variant -> file beside the manifest
+  /// The same assembled without contraction of multiplications and additions, for the comparison
+  /// bit for bit; valid variants only.
+  std::map<std::string, std::string> exact_images;
 };
 
 /// Everything that one archive runs.

@@ -39,9 +39,12 @@ double Tools::copy_bandwidth(std::size_t bytes) {
   std::uint64_t n = bytes / 16;
   const Handle start = driver_.create_event(), end = driver_.create_event();
   double best = 0;
-  for (int round = 0; round < 8; round++) {
+  for (int round = 0; round < 16; round++) {
     driver_.record(start);
-    run(copy_, {&from, &to, &n});
+    if (round % 2)
+      driver_.copy_on_device(to, from, bytes);
+    else
+      run(copy_, {&from, &to, &n});
     driver_.record(end);
     const double milliseconds = driver_.elapsed(start, end);
     if (milliseconds > 0)

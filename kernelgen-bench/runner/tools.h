@@ -15,7 +15,7 @@ public:
   /// The number of 32-bit words in which two buffers differ.
   std::uint64_t compare(DevicePointer a, DevicePointer b, std::size_t count);
   /// Bytes read plus bytes written a second while copying `bytes` (twice that must be free), best
-  /// of a few copies, in GB/s.
+  /// of a few copies by a kernel and by the driver, in GB/s.
   double copy_bandwidth(std::size_t bytes);
 
 private:

@@ -41,21 +41,26 @@ class RunnerCase(unittest.TestCase):
         self.addCleanup(self.scratch.cleanup)
         self.folder = pathlib.Path(self.scratch.name)
 
-    def manifest(self, suite, languages):
+    def manifest(self, suite, languages, exact_languages=None):
         """A manifest in which each variant of the table is the host build in one language.
 
-        languages: {variant: language}."""
-        images = {}
+        languages: {variant: language}; exact_languages the same for the images without contraction,
+        which are those of `languages` where they are not given."""
+        exact_languages = languages if exact_languages is None else exact_languages
+        images, exact_images = {}, {}
         for kernel in suite.kernels:
-            images[kernel.name] = {}
-            for variant, language in languages.items():
-                images[kernel.name][variant] = f"{language}.image"
-                (self.folder / f"{language}.image").write_text(f"host {language}\n")
+            for made, wanted in ((images, languages), (exact_images, exact_languages)):
+                made[kernel.name] = {}
+                for variant, language in wanted.items():
+                    made[kernel.name][variant] = f"{language}.image"
+                    (self.folder / f"{language}.image").write_text(f"host {language}\n")
         (self.folder / "tools.image").write_text("host tools\n")
         static = {"versions": {"nvcc": None, "ptxasw": None}, "kernels": {}}
         path = self.folder / "manifest.json"
         path.write_text(
-            json.dumps(table.manifest(suite, "sm_90", images, static, tools="tools.image"))
+            json.dumps(
+                table.manifest(suite, "sm_90", images, exact_images, static, tools="tools.image")
+            )
         )
         return path
 

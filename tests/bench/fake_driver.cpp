@@ -2,11 +2,13 @@
 // there is no GPU. It has the functions that the runner resolves and nothing more. An "image" is
 // the text "host LANGUAGE"; its functions are the kernels of the suite compiled by the host
 // compiler, in the language named. The environment variable FAKE_DRIVER_BREAK=LANGUAGE makes every
-// kernel of that language write one wrong word, FAKE_DRIVER_NO_DEVICE hides the device.
+// kernel of that language write one wrong word, FAKE_DRIVER_ROUND=LANGUAGE makes it round one word
+// otherwise, as another choice of fused operations may, FAKE_DRIVER_NO_DEVICE hides the device.
 
 #include "host_cuda.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,7 +21,7 @@ constexpr Result success = 0, invalid_value = 1, no_device = 100, invalid_image 
 
 struct Function {
   host_cuda::Entry entry;
-  bool broken = false;
+  bool broken = false, rounded = false;
 };
 
 void run_threads(const host_cuda::Entry &entry, void **arguments) {
@@ -153,7 +155,9 @@ Result cuModuleGetFunction(void **function, void *module, const char *name) {
   if (entry == host_cuda::entries().end())
     return not_found;
   const char *broken = std::getenv("FAKE_DRIVER_BREAK");
-  *function = new Function{entry->second, broken && language == broken};
+  const char *rounded = std::getenv("FAKE_DRIVER_ROUND");
+  *function =
+      new Function{entry->second, broken && language == broken, rounded && language == rounded};
   return success;
 }
 
@@ -178,8 +182,10 @@ Result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, uns
     what.entry.call(arguments);
   // The last argument of every kernel of the suite is a buffer that it writes; the middle of it is
   // no halo.
-  if (what.broken)
-    (*static_cast<float **>(arguments[what.entry.parameters - 1]))[5000] += 1.0f;
+  if (what.broken || what.rounded) {
+    float &word = (*static_cast<float **>(arguments[what.entry.parameters - 1]))[5000];
+    word = what.broken ? word + 1.0f : std::nextafter(word, 2 * word);
+  }
   return success;
 }
 

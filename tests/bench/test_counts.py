@@ -170,6 +170,14 @@ class Counts(unittest.TestCase):
             (done.returncode, done.stderr), (1, "run: there is no kernel 'jacoby'; see --list\n")
         )
 
+    def test_reuse(self):
+        done = tool("reuse", "--kernel", "jacobi", "--kernel", "blur_columns", "--kernel", "heat3d")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # A row of 512 reads two columns more than it has points, a block of 32x16 an edge all around.
+        self.assertIn("| jacobi | 9 | 9 | 3 | 3 | - | 3.01 | 3.05 | 1.20 | 1 | 0 |", done.stdout)
+        self.assertIn("| blur_columns | 9 | 9 | 9 | 1 | - | 9.00 | 9.00 | 1.50 | 1 |", done.stdout)
+        self.assertIn("| heat3d | 7 | 7 | 5 | 5 | - |", done.stdout)
+
     @needs_toolkit
     def test_overhead(self):
         if not shutil.which("hyperfine"):
@@ -188,9 +196,12 @@ class Counts(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| vecadd |", done.stdout)
         numbers = json.loads((self.folder / "o.json").read_text())["modules"]["vecadd"]
-        self.assertEqual(len(numbers["ratios"]), 2)
-        self.assertEqual(set(numbers["seconds"]), {"bare", "rewritten", "wrapped"})
-        self.assertGreater(numbers["peak_kib"]["bare"], 0)
+        commands = {"ptxas", "auto", "always", "rewritten"}
+        for clock in ("wall_seconds", "processor_seconds"):
+            self.assertEqual(set(numbers[clock]), commands)
+            self.assertTrue(all(len(samples) == 2 for samples in numbers[clock].values()))
+        self.assertGreater(numbers["peak_kib"]["ptxas"], 0)
+        self.assertIn("| always, to ptxas on the rewrite |", done.stdout)
 
 
 if not pathlib.Path(os.environ["PTXASW"]).exists():

@@ -78,7 +78,13 @@ def results():
                 "block": [512, 1],
                 "variants": [
                     variant("original", 4.0, reference_error=1e-7),
-                    variant("full", 5.0, words_different_from_original=0),
+                    variant(
+                        "full",
+                        5.0,
+                        words_different_without_contraction=0,
+                        words_different_as_timed=3,
+                        reference_error=2e-7,
+                    ),
                 ],
             },
             {"kernel": "vecadd", "block": [512, 1], "variants": [variant("original", 4.0)]},
@@ -88,10 +94,10 @@ def results():
 
 NCU = """==PROF== Connected to process 1
 "ID","Kernel Name","smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",\
-"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__inst_executed.sum"
-"","","","","inst"
-"0","jacobi(int, int)","3.0","1.0","1,234,567"
-"1","vecadd","1.0","0",""
+"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__inst_executed.sum","launch__thread_count"
+"","","","","inst",""
+"0","jacobi(int, int)","3.0","1.0","1,234,567","64"
+"1","vecadd","1.0","0","","64"
 """
 
 
@@ -171,12 +177,17 @@ class Report(unittest.TestCase):
         self.assertIn("| vecadd | 512x1 | 4 ms | 3.96 to 4.08 | 50 % | 1.000 = |", page)
         self.assertIn("| jacobi | 6/9 | 0/0 | 14 |", page)
         self.assertIn("1 runs did and 0 did not", page)
-        self.assertIn("| jacobi | full | 1.235e+06 |", page)
+        self.assertIn("| jacobi | full | 6.173e+05 |", page)  # a warp, of two
+        self.assertIn("| jacobi | full | 512x1 | 3 | 1.0e-07 | 2.0e-07 |", page)
+        kept = self.folder / "counters.json"
+        kept.rename(self.folder / "kept.json")
+        self.assertEqual(self.report("run.json", "--ncu", "kept.json", "--no-plots").returncode, 0)
+        self.assertEqual((self.folder / "run.md").read_text(), page)
 
     def test_failures_are_on_the_page(self):
         broken = results()
         broken["complete"] = False
-        broken["cases"][0]["variants"][1]["words_different_from_original"] = 7
+        broken["cases"][0]["variants"][1]["words_different_without_contraction"] = 7
         broken["cases"][1]["variants"][0] = {"name": "original", "error": "cuModuleLoadData: no"}
         (self.folder / "run.json").write_text(json.dumps(broken))
         self.assertEqual(self.report("run.json", "--no-plots").returncode, 0)
@@ -192,7 +203,11 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         made = {path.name for path in (self.folder / "figures").iterdir()}
         self.assertEqual(
-            made, {"figure2.svg", "figure2.png", "figure3.svg", "figure3.png", "run.md"}
+            made,
+            {
+                *("figure2.svg", "figure2.png", "figure3.svg", "figure3.png"),
+                *("counters.json", "run.md"),
+            },
         )
         self.assertIn("![figure2](figure2.svg)", (self.folder / "figures" / "run.md").read_text())
 

@@ -46,18 +46,49 @@ class Runner(common.RunnerCase):
         self.assertEqual(len(original["samples_ms"]), 4)
         self.assertLessEqual(original["minimum_ms"], original["median_ms"])
         self.assertAlmostEqual(full["speedup"], original["median_ms"] / full["median_ms"])
-        self.assertEqual(full["words_different_from_original"], 0)
+        self.assertEqual(full["words_different_without_contraction"], 0)
+        self.assertEqual(full["words_different_as_timed"], 0)
         self.assertEqual(full["occupancy"], 1.0)
-        self.assertNotIn("words_different_from_original", no_load)
+        self.assertAlmostEqual(
+            full["fraction_of_copy"],
+            full["compulsory_gigabytes_per_second"] / results["copy_gigabytes_per_second"],
+        )
+        self.assertNotIn("words_different_without_contraction", no_load)
+        self.assertNotIn("reference_error", no_load)
         self.assertLess(original["reference_error"], 1e-5)
+        self.assertLess(full["reference_error"], 1e-5)
 
     def test_a_wrong_variant_fails_the_run(self):
         done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="acc")
         self.assertEqual(done.returncode, 1)
         self.assertIn("WORDS DIFFER", done.stdout)
-        self.assertGreater(
-            self.results()["cases"][0]["variants"][1]["words_different_from_original"], 0
-        )
+        full = self.results()["cases"][0]["variants"][1]
+        self.assertGreater(full["words_different_without_contraction"], 0)
+        self.assertGreater(full["reference_error"], 1e-3)
+        self.assertIn("WRONG against the reference", done.stdout)
+
+    def test_a_variant_that_rounds_otherwise_as_timed_is_reported(self):
+        languages = {"original": "cuda", "full": "acc", "no-load": "cuda"}
+        manifest = self.manifest(self.suite(), languages, {"original": "cuda", "full": "cuda"})
+        done = self.run_small(manifest, "--launches", 1, FAKE_DRIVER_ROUND="acc")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("same bits (1 differ by contraction)", done.stdout)
+        full = self.results()["cases"][0]["variants"][1]
+        self.assertEqual(full["words_different_without_contraction"], 0)
+        self.assertEqual(full["words_different_as_timed"], 1)
+
+    def test_a_variant_that_rounds_otherwise_without_contraction_fails(self):
+        done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_ROUND="acc")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 WORDS DIFFER", done.stdout)
+
+    def test_a_variant_that_cannot_be_compared_fails(self):
+        languages = {"original": "cuda", "full": "acc"}
+        manifest = self.manifest(self.suite(), languages, {"original": "cuda"})
+        done = self.run_small(manifest, "--launches", 1)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no image without contraction", done.stdout)
+        self.assertEqual(self.run_small(manifest, "--launches", 1, "--no-check").returncode, 0)
 
     def test_a_wrong_variant_is_found_at_the_full_size_too(self):
         done = self.run_small(
@@ -65,9 +96,9 @@ class Runner(common.RunnerCase):
         )
         self.assertEqual(done.returncode, 1)
         # One word at the small size, one at the plan's.
-        self.assertEqual(
-            self.results()["cases"][0]["variants"][1]["words_different_from_original"], 2
-        )
+        full = self.results()["cases"][0]["variants"][1]
+        self.assertEqual(full["words_different_without_contraction"], 2)
+        self.assertEqual(full["words_different_as_timed"], 2)
 
     def test_a_wrong_original_fails_the_run(self):
         done = self.run_small(self.standard(), "--launches", 1, FAKE_DRIVER_BREAK="cuda")
@@ -144,8 +175,10 @@ class Runner(common.RunnerCase):
         tools = self.folder / "tools"
         tools.mkdir()
         (tools / "ncu").write_text(
-            '#!/bin/sh\nfor word; do shift; [ "$word" = --log-file ] && log=$1; [ "$word" = ./runner ] && break; done\n'
-            'echo "$@" > "$log"\nexec ./runner "$@"\n'
+            '#!/bin/sh\nif [ "$1" = --query-metrics ]; then echo "dram__bytes_read  Counter"; exit; fi\n'
+            'for word; do [ "$word" = --metrics ] && take=1 && continue; [ "$take" ] && metrics=$word && take=; done\n'
+            'for word; do shift; [ "$word" = --log-file ] && log=$1; [ "$word" = ./runner ] && break; done\n'
+            'echo "$metrics" "$@" > "$log"\nexec ./runner "$@"\n'
         )
         (tools / "ncu").chmod(0o755)
         environment = common.environment(PATH=f"{tools}:{os.environ['PATH']}")
@@ -154,11 +187,45 @@ class Runner(common.RunnerCase):
             command, env=environment, cwd=self.folder, capture_output=True, text=True
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        notes = {path.stem: path.read_text() for path in (self.folder / "profile").iterdir()}
+        self.assertIn("no counter smsp__inst_executed.sum here", done.stdout)
+        notes = {path.stem: path.read_text() for path in (self.folder / "profile").glob("*.csv")}
         self.assertEqual(set(notes), {"original", "full", "no-load"})
         self.assertEqual(
-            notes["full"], "--profile --block 512x1 --variant full --kernel vecadd --size check\n"
+            notes["full"],
+            "launch__registers_per_thread,dram__bytes_read.sum "
+            "--profile --block 512x1 --variant full --kernel vecadd --size check\n",
         )
+
+    def test_sanitize_script(self):
+        """sanitize.sh, with a sanitizer that finds something in one of its tools."""
+        self.manifest(
+            self.suite(variants=["full", "full-no-alias"]), {"original": "cuda", "full": "acc"}
+        )
+        shutil.copy(common.runner(), self.folder / "runner")
+        shutil.copy(common.BENCH / "sanitize.sh", self.folder / "sanitize.sh")
+        tools = self.folder / "tools"
+        tools.mkdir()
+        sanitizer = tools / "compute-sanitizer"
+        environment = common.environment(PATH=f"{tools}:{os.environ['PATH']}")
+        for found, code in (("none", 0), ("synccheck", 1)):
+            sanitizer.write_text(
+                '#!/bin/sh\ntool=$2; shift 4; "$@" || exit 1\n'
+                f'if [ "$tool" = {found} ]; then echo "========= ERROR SUMMARY: 1 error"; exit 9; fi\n'
+                'echo "========= ERROR SUMMARY: 0 errors"\n'
+            )
+            sanitizer.chmod(0o755)
+            done = subprocess.run(
+                ["./sanitize.sh", "--kernel", "vecadd"],
+                env=environment,
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            self.assertIn("memcheck 512x1: ERROR SUMMARY: 0 errors, exit code 0", done.stdout)
+            self.assertEqual(
+                "synccheck 32x16: ERROR SUMMARY: 1 error, exit code 9" in done.stdout, code == 1
+            )
 
     def test_default_results_file(self):
         manifest = self.standard()

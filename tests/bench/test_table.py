@@ -96,6 +96,15 @@ class Arguments(unittest.TestCase):
         suite.select(["jacobi"], ["full"])
         self.assertEqual([kernel.name for kernel in suite.kernels], ["jacobi"])
         self.assertEqual([variant.name for variant in suite.variants], ["original", "full"])
+        suite = table.Table()
+        suite.select([], [])
+        self.assertNotIn("original-32", [variant.name for variant in suite.variants])
+        suite = table.Table()
+        suite.select([], ["original-32"])
+        self.assertEqual(
+            [(variant.name, variant.registers) for variant in suite.variants],
+            [("original", None), ("original-32", 32)],
+        )
         with self.assertRaises(table.TableError):
             table.Table().select(["jacoby"], [])
         with self.assertRaises(table.TableError):
