@@ -13,6 +13,16 @@ public:
 
   std::unique_ptr<Piece> kernel() {
     auto body = std::make_unique<Piece>();
+    static constexpr const char *directives[] = {"",
+                                                 "",
+                                                 "",
+                                                 ".maxntid 128",
+                                                 ".reqntid 64, 1, 1",
+                                                 ".reqntid 16, 4, 1",
+                                                 ".reqntid 96, 1, 1",
+                                                 ".maxntid 16, 16, 1",
+                                                 ".reqntid 33, 2, 1"};
+    body->after = {directives[below(std::size(directives))]};
     auto &start = add(*body);
     start.fixed = true;
     start.before = prologue();
@@ -258,6 +268,36 @@ private:
     }
   }
 
+  /// Several neighbours at one place: what a stencil does.
+  void stencil(Piece &to) {
+    Piece &piece = add(to);
+    const std::string where = address(piece, 4), base = where.substr(0, where.find('+'));
+    const char *nc = one_in(3) ? ".nc" : "";
+    const auto count = 2 + below(4);
+    const bool hole = one_in(3);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::string r = reg();
+      // A read-only pointer that is not %a or %b itself is still one of theirs.
+      piece.before.push_back(fmt::format("ld.global{}.{} {}, [{}+{}];", nc,
+                                         one_in(2) ? "u32" : "s32", r, base,
+                                         4 * (static_cast<int>(below(7)) - 3)));
+      use(piece, r);
+      if (hole && one_in(3))
+        piece.before.push_back(one_in(2)
+                                   ? fmt::format("st.global.u32 [%out+{}], %acc;", 4 * below(15))
+                                   : std::string("mul.wide.s32 %e, %i, 4;"));
+    }
+  }
+
+  /// Lanes that leave the kernel in the middle.
+  void leave(Piece &to) {
+    Piece &piece = add(to);
+    const std::string p = condition(piece);
+    piece.before.push_back("st.global.u32 [%out], %acc;");
+    piece.before.push_back(fmt::format("@{} {};", p, one_in(2) ? "exit" : "bra DONE"));
+    exits_ = true;
+  }
+
   void branch(Piece &to) {
     Piece &piece = add(to);
     const std::string p = condition(piece), other = label(), end = label();
@@ -395,19 +435,25 @@ private:
   }
 
   void statement(Piece &to, unsigned) {
-    switch (below(depth_ > 2 ? 11 : 16)) {
+    switch (below(depth_ > 2 ? 12 : 18)) {
+    case 0:
+    case 1:
+      return stencil(to);
+    case 2:
+      return one_in(5) && depth_ < 2 ? leave(to) : stencil(to);
     case 8:
     case 9:
       return store(to);
     case 10:
       return one_in(2) ? change_index(to) : synchronize(to);
-    case 11:
-      return synchronize(to);
     case 12:
+      return synchronize(to);
     case 13:
-      return branch(to);
     case 14:
+      return branch(to);
     case 15:
+    case 16:
+    case 17:
       return loop(to);
     default:
       return load(to);
@@ -459,13 +505,17 @@ std::string module_text(const Piece &body) {
 .target sm_80
 .address_size 64
 .visible .entry random_kernel(.param .u64 p_a, .param .u64 p_b, .param .u64 p_out, .param .u32 p_n, .param .u32 p_w)
-{
+)";
+  text += body.after.front();
+  text += R"({
 	.reg .b32 %r<200>, %n, %w, %tx, %ty, %tz, %nx, %ny, %nz, %lane, %acc, %t, %u, %s, %flat, %bx, %i, %row;
 	.reg .b64 %d<200>, %a, %b, %out, %own, %e, %pa, %pb;
 	.reg .pred %p<200>;
 	.shared .align 4 .b8 tile[4224];
 )";
-  print(body, text);
+  for (const auto &piece : body.inside)
+    if (piece)
+      print(*piece, text);
   text += "DONE:\n\tret;\n}\n";
   return text;
 }
