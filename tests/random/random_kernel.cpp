@@ -124,22 +124,75 @@ private:
     if (one_in(2))
       return from;
     const std::string to = reg();
-    switch (below(6)) {
+    const auto line = [&](std::string text) { piece.before.push_back(std::move(text)); };
+    switch (below(24)) {
     case 0:
-      piece.before.push_back(fmt::format("add.s32 {}, {}, %w;", to, from));
-      break;
     case 1:
-      piece.before.push_back(fmt::format("sub.s32 {}, {}, {};", to, from, 1 + below(3)));
+      line(fmt::format("add.s32 {}, {}, %w;", to, from));
       break;
     case 2:
-      piece.before.push_back(fmt::format("mad.lo.s32 {}, %n, {}, {};", to, below(3), from));
+      line(fmt::format("mad.lo.s32 {}, %n, {}, {};", to, below(3), from));
       break;
     case 3:
-      piece.before.push_back(fmt::format("xor.b32 {}, {}, {};", to, from, below(4)));
+      line(fmt::format("xor.b32 {}, {}, {};", to, from, below(4)));
       break;
+    case 4:
+      line(fmt::format("bfe.u32 {}, {}, 0, {};", to, from, 3 + below(29)));
+      break;
+    case 5:
+      line(fmt::format("bfe.s32 {}, {}, 0, {};", to, from, 3 + below(29)));
+      break;
+    case 6:
+      line(fmt::format("and.b32 {}, {}, {};", to, from, (1u << (3 + below(20))) - 1));
+      break;
+    case 7:
+      line(fmt::format("shr.{} {}, {}, {};", one_in(2) ? "s32" : "u32", to, from, below(3)));
+      break;
+    case 8:
+      line(fmt::format("prmt.b32 {}, {}, %lane, {};", to, from, one_in(2) ? "0x3210" : "0x7210"));
+      break;
+    case 9:
+      line(fmt::format("bfi.b32 {}, %lane, {}, {}, 5;", to, from, below(8)));
+      break;
+    case 10:
+      line(fmt::format("selp.b32 {}, {}, {}, {};", to, from, any(indices_), condition(piece)));
+      break;
+    case 11:
+      line(fmt::format("{} {}, {}, %n;", one_in(2) ? "min.s32" : "max.s32", to, from));
+      break;
+    case 12:
+      line(fmt::format("min.u32 {}, {}, {};", to, from, 10 + below(90)));
+      break;
+    case 13: // an index from memory
+      line(fmt::format("and.b32 {}, {}, 31;", to, from));
+      line(fmt::format("mul.wide.u32 %e, {}, 4;", to));
+      line("add.s64 %e, %e, %b;");
+      line(fmt::format("ld.global.u32 {}, [%e];", to));
+      line(fmt::format("and.b32 {0}, {0}, 63;", to));
+      break;
+    case 14:
+      line(fmt::format("sub.s32 {}, {}, {};", to, 31 + below(3), from));
+      break;
+    case 15:
+      line(fmt::format("{}.u32 {}, {}, {};", one_in(2) ? "div" : "rem", to, from, 2 + below(40)));
+      break;
+    case 16:
+      line(fmt::format("shl.b32 {}, {}, {};", to, from, below(3)));
+      break;
+    case 17:
+      line(fmt::format("mul.hi.u32 {}, {}, {};", to, from, 0x40000000u));
+      break;
+    case 18:
+      line(fmt::format("lop3.b32 {}, {}, {}, %lane, {};", to, from, 1 + below(3), below(256)));
+      break;
+    case 19: {
+      const std::string p = condition(piece);
+      line(fmt::format("mov.u32 {}, {};", to, from));
+      line(fmt::format("@{} add.s32 {}, {}, 1;", p, to, to));
+      break;
+    }
     default:
-      piece.before.push_back(
-          fmt::format("add.s32 {}, {}, {};", to, from, static_cast<int>(below(7)) - 3));
+      line(fmt::format("add.s32 {}, {}, {};", to, from, static_cast<int>(below(7)) - 3));
     }
     if (depth_ == 0)
       indices_.push_back(to);
@@ -171,7 +224,12 @@ private:
     default:
       piece.before.push_back(fmt::format("mul.wide.s32 {}, {}, {};", bytes, i, scale));
     }
-    piece.before.push_back(fmt::format("add.s64 {}, {}, {};", to, array, bytes));
+    if (one_in(8)) { // which array, lanes may decide differently
+      piece.before.push_back(fmt::format("selp.b64 {}, %a, %b, {};", to, condition(piece)));
+      piece.before.push_back(fmt::format("add.s64 {0}, {0}, {1};", to, bytes));
+    } else {
+      piece.before.push_back(fmt::format("add.s64 {}, {}, {};", to, array, bytes));
+    }
     if (depth_ == 0 && scale == 4)
       pointers_.push_back(to);
     return fmt::format("{}+{}", to, static_cast<int>(scale) * offset);
@@ -215,7 +273,31 @@ private:
     const std::string guard_text =
         one_in(6) ? fmt::format("@{}{} ", one_in(3) ? "!" : "", condition(piece)) : std::string();
     const char *nc = one_in(8) ? ".nc" : "";
-    switch (below(14)) {
+    switch (below(17)) {
+    case 14: {
+      const std::string r = reg(), where = address(piece, 2);
+      piece.before.push_back(fmt::format("{}ld.global{}.{} {}, [{}];", guard_text, nc,
+                                         one_in(2) ? "u16" : "s16", r, where));
+      return use(piece, r);
+    }
+    case 15: {
+      const std::string x = reg(), y = reg(), z = reg(), w = reg(), where = address(piece, 16);
+      piece.before.push_back(fmt::format("{}ld.global{}.v4.b32 {{{}, {}, {}, {}}}, [{}];",
+                                         guard_text, nc, x, y, z, w, where));
+      use(piece, x);
+      use(piece, y);
+      use(piece, z);
+      return use(piece, w);
+    }
+    case 16: { // generic, or ordered
+      static constexpr const char *kinds[] = {
+          "ld.u32",           "ld.relaxed.gpu.global.u32", "ld.acquire.cta.global.u32",
+          "ld.global.cv.u32", "ld.volatile.u32",           "ld.global.L1::evict_last.u32"};
+      const std::string r = reg(), where = address(piece, 4);
+      piece.before.push_back(
+          fmt::format("{}{} {}, [{}];", guard_text, kinds[below(std::size(kinds))], r, where));
+      return use(piece, r);
+    }
     case 0: {
       const std::string d = wide(), r = reg();
       piece.before.push_back(
@@ -286,6 +368,48 @@ private:
         piece.before.push_back(one_in(2)
                                    ? fmt::format("st.global.u32 [%out+{}], %acc;", 4 * below(15))
                                    : std::string("mul.wide.s32 %e, %i, 4;"));
+    }
+  }
+
+  /// Things that are none of the loads' business, or are.
+  void interlude(Piece &to) {
+    Piece &piece = add(to);
+    switch (below(6)) {
+    case 0:
+      piece.before = {"{ .param .b32 x; .param .b32 y;", "st.param.b32 [x], %acc;",
+                      "call.uni (y), mix, (x);", "ld.param.b32 %acc, [y];", "}"};
+      break;
+    case 1: {
+      const std::string where = one_in(2) || pointers_.empty() ? "%out" : any(pointers_);
+      piece.before = {"{ .param .b64 x; .param .b32 y;",
+                      fmt::format("st.param.b64 [x], {};", where), "st.param.b32 [y], %acc;",
+                      "call.uni poke, (x, y);", "}"};
+      break;
+    }
+    case 2: // names that hide others
+      piece.before = {"{ .reg .b32 %i, %r0; .reg .b64 %a;",
+                      "mov.u32 %i, 7;",
+                      "mov.u64 %a, 9;",
+                      "mov.u32 %r0, %i;",
+                      "mad.lo.u32 %acc, %acc, 3, %r0;",
+                      "}"};
+      break;
+    case 3:
+      piece.before = {"activemask.b32 %u;", "bar.warp.sync %u;"};
+      break;
+    case 4: {
+      const std::string where = address(piece, 4);
+      for (const char *line : {"mov.u32 %s, tile;", "shl.b32 %u, %flat, 2;", "add.s32 %s, %s, %u;"})
+        piece.before.push_back(line);
+      piece.before.push_back(fmt::format("cp.async.ca.shared.global [%s], [{}], 4;", where));
+      piece.before.push_back("cp.async.wait_all;");
+      piece.before.push_back("ld.shared.u32 %u, [%s];");
+      use(piece, "%u");
+      break;
+    }
+    default:
+      piece.before = {"st.u32 [%out+40], %acc;", "ld.global.u32 %u, [%out+40];"};
+      use(piece, "%u");
     }
   }
 
@@ -446,6 +570,8 @@ private:
       return store(to);
     case 10:
       return one_in(2) ? change_index(to) : synchronize(to);
+    case 11:
+      return interlude(to);
     case 12:
       return synchronize(to);
     case 13:
@@ -504,6 +630,23 @@ std::string module_text(const Piece &body) {
   std::string text = R"(.version 7.8
 .target sm_80
 .address_size 64
+.func (.param .b32 result) mix(.param .b32 value)
+{
+	.reg .b32 %r<4>;
+	ld.param.b32 %r1, [value];
+	mad.lo.u32 %r2, %r1, 5, 3;
+	st.param.b32 [result], %r2;
+	ret;
+}
+.func poke(.param .b64 place, .param .b32 value)
+{
+	.reg .b32 %r<2>;
+	.reg .b64 %d<2>;
+	ld.param.b64 %d1, [place];
+	ld.param.b32 %r1, [value];
+	st.global.u32 [%d1], %r1;
+	ret;
+}
 .visible .entry random_kernel(.param .u64 p_a, .param .u64 p_b, .param .u64 p_out, .param .u32 p_n, .param .u32 p_w)
 )";
   text += body.after.front();
