@@ -122,7 +122,7 @@ void WarpMachine::check_race(unsigned lane, std::uint64_t address, unsigned size
   access.block = warp_->block->index;
   access.warp = warp_->block->index * block_warps_ + warp_->index;
   access.block_epoch = warp_->block->epoch;
-  access.warp_epoch = warp_->epoch;
+  access.lane = lane;
   access.line = instruction_->line;
   access.time = outcome_.steps;
   access.weak = instruction_->weak;

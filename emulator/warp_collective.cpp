@@ -112,7 +112,9 @@ void WarpMachine::perform_sync(LaneMask group, LaneMask named) {
     });
     return;
   default: // bar.warp.sync
-    ++warp_->epoch;
+    if (races_)
+      races_->warp_barrier(warp_->block->index * block_warps_ + warp_->index, group,
+                           outcome_.steps);
     return;
   }
 }

@@ -48,7 +48,6 @@ struct WarpState {
   BlockState *block = nullptr;
   std::uint32_t index = 0; ///< in the block
   LaneMask live = 0;
-  std::uint32_t epoch = 0;
   std::vector<Fragment> fragments;
   std::vector<CallLevel> levels;
   std::uint32_t tid[3][warp_lanes] = {};

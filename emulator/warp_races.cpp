@@ -8,13 +8,23 @@ bool RaceDetector::ordered(const Access &first, const Access &second) const {
   if (first.block == second.block) {
     if (first.block_epoch < second.block_epoch)
       return true;
-    if (first.warp == second.warp && first.warp_epoch < second.warp_epoch)
-      return true;
+    if (first.warp == second.warp)
+      if (const auto warp = together_.find(first.warp);
+          warp != together_.end() && warp->second[first.lane * 32 + second.lane] > first.time)
+        return true;
     return !only_barriers_ && fences_[first.thread] > first.time &&
            syncs_[second.thread] > fences_[first.thread];
   }
   return !only_barriers_ && block_fences_[first.block] > first.time &&
          block_syncs_[second.block] > first.time;
+}
+
+void RaceDetector::warp_barrier(std::uint32_t warp, std::uint32_t lanes, std::uint64_t time) {
+  auto &together = together_[warp];
+  for (unsigned a = 0; a < 32; ++a)
+    for (unsigned b = 0; b < 32; ++b)
+      if ((lanes >> a & 1) && (lanes >> b & 1))
+        together[a * 32 + b] = time;
 }
 
 bool RaceDetector::conflict(const Access &first, const Access &second) const {

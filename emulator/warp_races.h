@@ -13,11 +13,11 @@ namespace ptxasw {
 /// one weak, that nothing orders (PTX ISA 8.7).
 ///
 /// Ordered are: accesses of one thread; of one block with a block barrier between; of one warp
-/// with a `bar.warp.sync` between; and, generously, those after which the first thread (or, for
-/// another block, anyone of its block) executed a fence and the second thread (its block) since
-/// then a fence, an atomic or an ordered access. A store to what `ld.global.nc` reads is a race in
-/// any order (PTX ISA 9.7.9.8). A byte remembers its last store and two reads, so not every race is
-/// found, but what is reported is one.
+/// with a `bar.warp.sync` of both lanes between; and, generously, those after which the first
+/// thread (or, for another block, anyone of its block) executed a fence and the second thread (its
+/// block) since then a fence, an atomic or an ordered access. A store to what `ld.global.nc` reads
+/// is a race in any order (PTX ISA 9.7.9.8). A byte remembers its last store and two reads, so not
+/// every race is found, but what is reported is one.
 class RaceDetector {
 public:
   /// Who accesses, and when.
@@ -25,8 +25,8 @@ public:
     std::uint32_t thread = 0; ///< in the grid, plus 1; 0: nobody
     std::uint32_t block = 0;
     std::uint32_t warp = 0; ///< in the grid
+    std::uint32_t lane = 0;
     std::uint32_t block_epoch = 0;
-    std::uint32_t warp_epoch = 0;
     std::uint32_t line = 0;
     std::uint64_t time = 0;
     bool weak = true;
@@ -47,6 +47,8 @@ public:
     fences_[thread] = block_fences_[block] = time;
     sync(thread, block, time);
   }
+  /// A bar.warp.sync: it orders the accesses of the lanes that took part.
+  void warp_barrier(std::uint32_t warp, std::uint32_t lanes, std::uint64_t time);
   /// An atomic, volatile or ordered access.
   void sync(std::uint32_t thread, std::uint32_t block, std::uint64_t time) {
     syncs_[thread] = block_syncs_[block] = time;
@@ -62,6 +64,8 @@ private:
   bool conflict(const Access &first, const Access &second) const;
 
   const bool only_barriers_;
+  /// By warp: when two lanes last took part in the same bar.warp.sync.
+  std::unordered_map<std::uint32_t, std::array<std::uint64_t, 32 * 32>> together_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
   std::vector<std::uint64_t> fences_, syncs_, block_fences_, block_syncs_;
 };

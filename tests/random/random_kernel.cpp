@@ -394,8 +394,8 @@ private:
                       "mad.lo.u32 %acc, %acc, 3, %r0;",
                       "}"};
       break;
-    case 3:
-      piece.before = {"activemask.b32 %u;", "bar.warp.sync %u;"};
+    case 3: // lanes that have exited do not count
+      piece.before = {depth_ == 0 ? "bar.warp.sync -1;" : "shl.b32 %u, %acc, 2;"};
       break;
     case 4: {
       const std::string where = address(piece, 4);
