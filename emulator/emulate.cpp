@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace ptxasw {
 namespace {
@@ -110,6 +111,7 @@ private:
   void evaluate_phis(BlockId block);
   void execute(BlockId block, std::uint32_t index);
   void leave(BlockId block);
+  std::optional<bool> decide(Expr condition);
   void record_access(BlockId block, std::uint32_t index, const Instruction &instruction,
                      const OpcodeInfo &info);
   void compute(BlockId block, std::uint32_t index, const Instruction &instruction);
@@ -400,6 +402,17 @@ void Emulation::Implementation::evaluate_phis(BlockId block) {
   }
 }
 
+// Whether a condition is true or false where the walk stands, if that is known.
+std::optional<bool> Emulation::Implementation::decide(Expr condition) {
+  if (condition->kind == ExprKind::constant)
+    return !condition->value.is_zero();
+  if (const auto known = known_.find(condition); known != known_.end())
+    return known->second;
+  if (const auto opposite = known_.find(pool_.bit_not(condition)); opposite != known_.end())
+    return !opposite->second;
+  return std::nullopt;
+}
+
 void Emulation::Implementation::leave(BlockId block) {
   const BasicBlock &info = cfg_.blocks()[block];
   if (info.branch != no_index && info.successors.size() == 2) {
@@ -408,14 +421,7 @@ void Emulation::Implementation::leave(BlockId block) {
     if (opcode.base == "bra") {
       const Expr condition = guard_of(block, branch);
       branch_condition_[block] = condition;
-      std::optional<bool> decided;
-      if (condition->kind == ExprKind::constant)
-        decided = !condition->value.is_zero();
-      else if (const auto known = known_.find(condition); known != known_.end())
-        decided = known->second;
-      else if (const auto opposite = known_.find(pool_.bit_not(condition));
-               opposite != known_.end())
-        decided = !opposite->second;
+      const std::optional<bool> decided = decide(condition);
       if (decided)
         dead_edges_[edge(block, info.successors[*decided ? 1 : 0])] = true;
       else
@@ -463,8 +469,8 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
   if (info.effect == Effect::load || info.effect == Effect::store) {
     if (instruction.guard != no_register) {
       access.guard = guard_of(block, instruction);
-      if (access.guard->kind == ExprKind::constant) {
-        if (access.guard->value.is_zero())
+      if (const std::optional<bool> decided = decide(access.guard)) {
+        if (!*decided)
           return; // never happens
         access.guard = nullptr;
       }
