@@ -85,6 +85,8 @@ private:
 
   void load() {
     const unsigned threads = result_.launch.block[0] * result_.launch.block[1];
+    result_.variants.reserve(suite_.variants.size());
+    loaded_.reserve(suite_.variants.size());
     for (const Variant &variant : suite_.variants) {
       const auto image = kernel_.images.find(variant.name);
       // The original is always there: it is what all others are compared with.
