@@ -65,7 +65,7 @@ private:
 
   const bool only_barriers_;
   /// By warp: when two lanes last took part in the same bar.warp.sync.
-  std::unordered_map<std::uint32_t, std::array<std::uint64_t, 32 * 32>> together_;
+  std::unordered_map<std::uint32_t, std::array<std::uint64_t, 1024>> together_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
   std::vector<std::uint64_t> fences_, syncs_, block_fences_, block_syncs_;
 };
