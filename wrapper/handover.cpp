@@ -19,7 +19,7 @@ namespace ptxasw {
 namespace {
 
 /// The longest single argument the kernel takes, with its end.
-constexpr std::size_t longest_argument = 128 * 1024;
+constexpr std::size_t longest_argument = std::size_t{128} * 1024;
 
 std::string value_of(const CommandLine &line, const Input &input) {
   return line.arguments[input.argument].substr(input.prefix);

@@ -97,7 +97,7 @@ void remove_overlay(const fs::path &directory) {
 
 tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs::path &toolkit) {
   fs::create_directories(directory);
-  if (const auto written = write_file_atomically(directory / marker, toolkit.string()); !written)
+  if (auto written = write_file_atomically(directory / marker, toolkit.string()); !written)
     return written;
   mirror(toolkit, directory, {"bin", marker});
   mirror(toolkit / "bin", directory / "bin", {"ptxas", "ptxas.real"});

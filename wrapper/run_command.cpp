@@ -15,7 +15,7 @@ std::string find_interposer() {
   const std::string self = own_path();
   const std::string directory = self.substr(0, self.rfind('/'));
   for (const char *place : {"/libptxasw-exec.so", "/../lib/libptxasw-exec.so"})
-    if (const std::string path = directory + place; ::access(path.c_str(), R_OK) == 0)
+    if (std::string path = directory + place; ::access(path.c_str(), R_OK) == 0)
       return path;
   return "";
 }

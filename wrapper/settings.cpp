@@ -202,6 +202,7 @@ tl::expected<void, std::string> apply_setting(Settings &settings, std::string_vi
     return {};
   }
   std::vector<std::string_view> names;
+  names.reserve(table.size());
   for (const SettingSpec &spec : table)
     names.push_back(spec.name);
   const std::string_view near = nearest(name, names);
