@@ -1,0 +1,142 @@
+#pragma once
+
+// The inside of Emulation: its state, shared by the files that make up the symbolic emulator.
+//   emulate.cpp     the walk: slice, joins, branches, the trace
+//   evaluate.cpp    one instruction: operands, the table's lines, moves, loads, what is opaque
+//   uniformity.cpp  afterwards: loops written out in trip symbols, what all lanes agree on
+
+#include "emulator/emulate.h"
+#include "emulator/instructions.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+
+class Emulation::Implementation {
+public:
+  /// What kind of unknown a symbol is.
+  enum class SymbolKind : std::uint8_t {
+    uniform,  ///< the same in all lanes of a warp's row: parameters, block ids
+    lane,     ///< tid.x and laneid: known to grow by one from lane to lane of a row
+    varying,  ///< anything
+    loop_phi, ///< a register at a loop header
+    join_phi, ///< a register where flows meet
+    trip,     ///< a loop's trip count
+  };
+
+  struct SymbolInfo {
+    SymbolKind kind = SymbolKind::varying;
+    BlockId block = 0;     ///< where it comes to be
+    std::uint32_t phi = 0; ///< of the two phi kinds
+    bool uniform = false;  ///< the verdict, for the phi kinds
+  };
+
+  /// A register whose value depends on the edge by which a block is entered.
+  struct Phi {
+    BlockId block = 0;
+    RegisterId reg = no_register;
+    std::vector<std::pair<BlockId, Expr>> operands; ///< by feasible edge; null: not written there
+    Expr symbol = nullptr;                          ///< null if all operands agree
+  };
+
+  /// What is known of an opcode, worked out when it is first met.
+  struct OpcodeInfo {
+    bool known = false;
+    const Line<ExprPool> *line = nullptr;
+    Form form;
+    Effect effect = Effect::sync;
+  };
+
+  Implementation(const Module &module, const Function &function, const LaunchFacts &facts)
+      : module_(module), function_(function), facts_(facts), cfg_(module, function),
+        carry_(static_cast<RegisterId>(function.registers.size())) {}
+
+  void run();
+  bool uniform(Expr expr, BlockId block, bool lane_counts) const;
+  bool invariant(Expr expr, LoopId loop) const;
+
+  const Module &module_;
+  const Function &function_;
+  const LaunchFacts facts_;
+  ControlFlowGraph cfg_;
+  ExprPool pool_;
+  std::vector<MemoryAccess> trace_;
+  bool complete_ = false;
+  unsigned flows_ = 1;
+  std::vector<bool> feasible_;
+  std::vector<Expr> branch_condition_; ///< by block, under which its branch is taken; null: unknown
+  std::vector<std::pair<Expr, RegisterRead>> reads_;
+  std::unordered_map<Expr, std::vector<RegisterRead>>
+      expanded_reads_; ///< made when first asked for
+  std::unique_ptr<Substitution> expansion_;
+  std::unordered_map<int, std::unique_ptr<Substitution>> shifts_;
+  Expr tid_x_ = nullptr;
+  Expr laneid_ = nullptr;
+
+private:
+  const OpcodeInfo &opcode_info(const Instruction &instruction);
+  void find_slice();
+  bool place_phis();
+  void walk();
+  bool enter(BlockId block);
+  void evaluate_phis(BlockId block);
+  void execute(BlockId block, std::uint32_t index);
+  void leave(BlockId block);
+  std::optional<bool> decide(Expr condition);
+  void record_access(BlockId block, std::uint32_t index, const Instruction &instruction,
+                     const OpcodeInfo &info);
+  void compute(BlockId block, std::uint32_t index, const Instruction &instruction);
+  bool compute_move(BlockId block, const Instruction &instruction);
+  bool compute_load(BlockId block, const Instruction &instruction);
+  bool compute_line(BlockId block, std::uint32_t index, const Instruction &instruction,
+                    const OpcodeInfo &info);
+  bool compute_uninterpreted(BlockId block, const Instruction &instruction);
+  void havoc(BlockId block, const Instruction &instruction);
+
+  Expr operand_value(BlockId block, const Operand &operand, unsigned width,
+                     ScalarType type = ScalarType::none);
+  Expr special_value(BlockId block, std::string_view name);
+  Expr address_value(BlockId block, const Operand &operand);
+  Expr named(const std::string &name, unsigned width, SymbolKind kind, std::uint64_t maximum);
+  Expr fresh(std::string name, unsigned width, SymbolKind kind, BlockId block,
+             std::uint32_t phi = 0);
+  Expr read(BlockId block, RegisterId reg);
+  Expr guard_of(BlockId block, const Instruction &instruction);
+  void write(RegisterId reg, Expr value);
+  void assign(BlockId block, const Instruction &instruction, const Operand &destination, Expr value,
+              bool sign_extend);
+  unsigned register_width(RegisterId reg) const {
+    return reg == carry_ ? 1 : bit_width(function_.registers[reg].type);
+  }
+  bool needed(RegisterId reg) const { return needed_[reg]; }
+
+  void resolve_loops();
+  void find_uniformity();
+  bool uniform_symbol(const SymbolInfo &info, BlockId block, bool lane_counts) const;
+  bool control_uniform(BlockId block, BlockId top) const;
+  bool exit_uniform(LoopId loop, BlockId block) const;
+
+  const RegisterId carry_; ///< the carry flag as one more register
+  std::vector<OpcodeInfo> opcode_infos_;
+  std::vector<bool> needed_;
+  std::vector<Phi> phis_;
+  std::vector<std::vector<std::uint32_t>> phis_at_; ///< by block
+  std::vector<Expr> current_;                       ///< by register; null: never written
+  Expr guard_ = nullptr;                            ///< of the instruction being computed
+  std::vector<std::pair<RegisterId, Expr>> undo_;
+  std::unordered_map<std::uint64_t, bool> dead_edges_;
+  std::unordered_map<Expr, bool> known_; ///< conditions that branches on the way established
+  std::vector<Expr> known_undo_;
+  std::unordered_map<std::string, Expr> named_;
+  std::vector<SymbolInfo> infos_; ///< by symbol index
+  std::vector<Expr> trips_;       ///< by loop
+  std::vector<std::vector<BlockId>> exits_;
+  std::vector<bool> uniform_exit_; ///< by loop: all lanes leave it in the same iteration
+};
+
+} // namespace ptxasw
