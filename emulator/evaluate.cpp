@@ -249,13 +249,16 @@ bool Emulation::Implementation::compute_load(BlockId block, const Instruction &i
         return nullptr;
       const std::string_view name = module_.text(base[0].span);
       for (const Variable &parameter : function_.parameters)
-        if (parameter.name == name)
-          return named(
+        if (parameter.name == name) {
+          const Expr value = named(
               offset == 0
                   ? fmt::format("{}{}", name,
                                 width == parameter.size() * 8 ? "" : fmt::format(":{}", width))
                   : fmt::format("{}+{}:{}", name, offset, width),
               width, SymbolKind::uniform, ~std::uint64_t{0});
+          infos_[value->index].parameter = true;
+          return value;
+        }
       return nullptr;
     }
     if (!reads_constant_memory(opcode))

@@ -9,11 +9,15 @@ namespace {
 /// Blocks looked at in one kernel to see what lies between loads.
 constexpr std::size_t visit_budget = 2'000'000;
 
+/// Stores that one load may be tested against at run time; with more a load is cheaper.
+constexpr std::size_t store_tests = 4;
+
 } // namespace
 
-Between::Between(Emulation &emulation, bool assume_no_alias)
-    : emulation_(emulation), assume_no_alias_(assume_no_alias),
-      events_(emulation.cfg().blocks().size()) {
+Between::Between(const Module &module, const Function &function, Emulation &emulation,
+                 bool assume_no_alias)
+    : module_(module), function_(function), emulation_(emulation),
+      assume_no_alias_(assume_no_alias), events_(emulation.cfg().blocks().size()) {
   const auto &trace = emulation.trace();
   for (std::size_t i = 0; i < trace.size(); ++i)
     if (trace[i].effect != Effect::load)
@@ -47,68 +51,114 @@ const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load
   return &found;
 }
 
-// Whether a store never touches the bytes of the load, as the same thread executes both.
-bool Between::apart(const MemoryAccess &store, const MemoryAccess &load, bool &certainly_same) {
-  certainly_same = false;
+// Whether a store touches the bytes of the load, as the same thread executes both.
+Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess &source,
+                                  const MemoryAccess &load) {
   if (!store.address || !load.address || store.bytes == 0)
-    return false;
-  // A store in a loop that does not contain the load ran in other iterations too: nothing in the
+    return Overlap::unknown;
+  // A store in a loop that does not contain both loads ran in other iterations too: nothing in the
   // addresses may change from one to the next.
   const ControlFlowGraph &cfg = emulation_.cfg();
   for (LoopId loop = cfg.loop_of(store.block); loop != no_index; loop = cfg.loops()[loop].parent) {
-    if (cfg.contains(loop, load.block))
+    if (cfg.contains(loop, load.block) && cfg.contains(loop, source.block))
       break;
     if (!emulation_.invariant(store.address, loop) || !emulation_.invariant(load.address, loop))
-      return false;
+      return Overlap::unknown;
   }
   const Expr difference =
       emulation_.pool().sub(emulation_.expand(store.address), emulation_.expand(load.address));
   if (difference->kind != ExprKind::constant)
-    return false;
+    return Overlap::unknown;
   const std::int64_t distance = as_signed(difference->value.low, 64);
-  const bool result = distance >= static_cast<std::int64_t>(load.bytes) ||
-                      distance <= -static_cast<std::int64_t>(store.bytes);
-  certainly_same = !result;
+  const bool apart = distance >= static_cast<std::int64_t>(load.bytes) ||
+                     distance <= -static_cast<std::int64_t>(store.bytes);
+  return apart ? Overlap::never : Overlap::always;
+}
+
+// Whether the lane can compare the store's address with the load's when it comes to the load: the
+// store ran exactly once since the source did.
+bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
+                       const MemoryAccess &load) {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const LoopId loop = cfg.loop_of(load.block);
+  return store.effect == Effect::store && store.bytes != 0 && cfg.loop_of(source.block) == loop &&
+         cfg.loop_of(store.block) == loop && cfg.dominates(store.block, load.block) &&
+         has_base_register(module_, function_, function_.instructions[store.instruction]) &&
+         has_base_register(module_, function_, function_.instructions[load.instruction]);
+}
+
+Passage Between::passage(std::size_t source_index, std::size_t load_index, bool may_test) {
+  const auto &trace = emulation_.trace();
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const MemoryAccess &source = trace[source_index], &load = trace[load_index];
+  Passage result;
+  const std::vector<BlockId> *blocks = blocks_between(source.block, load.block);
+  if (!blocks) {
+    result.obstacle = Reason::budget;
+    return result;
+  }
+  std::vector<Expr> tested;
+  const auto passes = [&](std::size_t event) {
+    const MemoryAccess &access = trace[event];
+    if (access.effect == Effect::sync) {
+      result.obstacle = Reason::sync_between;
+      return false;
+    }
+    if (access.space == StateSpace::shared || access.space == StateSpace::local)
+      return true;
+    const Overlap met = overlap(access, source, load);
+    if (met == Overlap::never)
+      return true;
+    if (met == Overlap::unknown && assume_no_alias_) {
+      result.assumed = true;
+      return true;
+    }
+    if (met == Overlap::unknown && may_test && testable(access, source, load)) {
+      // Of several stores to one place one test is enough.
+      const Expr address = access.address ? emulation_.expand(access.address) : nullptr;
+      for (std::size_t i = 0; address && i < tested.size(); ++i)
+        if (tested[i] == address &&
+            module_.opcode(function_.instructions[result.stores[i]]).text ==
+                module_.opcode(function_.instructions[access.instruction]).text)
+          return true;
+      if (tested.size() < store_tests) {
+        tested.push_back(address);
+        result.stores.push_back(access.instruction);
+        return true;
+      }
+    }
+    result.obstacle = Reason::store_between;
+    return false;
+  };
+  // In the source's block what comes after it, in the load's what comes before it; all of the
+  // load's if it runs again and again after one run of the source.
+  const bool one_block = source.block == load.block;
+  const bool again = cfg.loop_of(source.block) != cfg.loop_of(load.block);
+  for (const std::size_t event : events_[source.block])
+    if (event > source_index && (!one_block || event < load_index) && !passes(event))
+      return result;
+  if (one_block)
+    return result;
+  for (const BlockId block : *blocks)
+    for (const std::size_t event : events_[block])
+      if (!passes(event))
+        return result;
+  for (const std::size_t event : events_[load.block])
+    if ((again || event < load_index) && !passes(event))
+      return result;
   return result;
 }
 
-std::optional<Reason> Between::obstacle(std::size_t source_index, std::size_t load_index,
-                                        bool &assumed) {
-  const auto &trace = emulation_.trace();
-  const MemoryAccess &source = trace[source_index], &load = trace[load_index];
-  const std::vector<BlockId> *blocks = blocks_between(source.block, load.block);
-  if (!blocks)
-    return Reason::budget;
-  const auto judge = [&](std::size_t event) -> std::optional<Reason> {
-    const MemoryAccess &access = trace[event];
-    if (access.effect == Effect::sync)
-      return Reason::sync_between;
-    if (access.space == StateSpace::shared || access.space == StateSpace::local)
-      return std::nullopt;
-    bool certainly_same = false;
-    if (apart(access, load, certainly_same))
-      return std::nullopt;
-    if (!assume_no_alias_ || certainly_same)
-      return Reason::store_between;
-    assumed = true;
-    return std::nullopt;
-  };
-  // In the source's block what comes after it, in the load's what comes before it.
-  for (const std::size_t event : events_[source.block])
-    if (event > source_index && (source.block != load.block || event < load_index))
-      if (const auto reason = judge(event))
-        return reason;
-  if (source.block == load.block)
-    return std::nullopt;
-  for (const BlockId block : *blocks)
-    for (const std::size_t event : events_[block])
-      if (const auto reason = judge(event))
-        return reason;
-  for (const std::size_t event : events_[load.block])
-    if (event < load_index)
-      if (const auto reason = judge(event))
-        return reason;
-  return std::nullopt;
+bool has_base_register(const Module &module, const Function &function,
+                       const Instruction &instruction) {
+  for (const Operand &operand : module.operands(instruction))
+    if (operand.kind == Operand::Kind::address) {
+      const auto base = module.children(operand);
+      return !base.empty() && base[0].kind == Operand::Kind::reg && !base[0].selector &&
+             bit_width(function.registers[base[0].reg].type) == 64 &&
+             function.registers[base[0].reg].vector == 1;
+    }
+  return false;
 }
 
 } // namespace ptxasw

@@ -9,25 +9,45 @@
 
 namespace ptxasw {
 
+/// What lies between a load and an earlier one (soundness.md, rule 5).
+struct Passage {
+  std::optional<Reason> obstacle;    ///< why the value may have changed; empty: it has not, if the
+                                     ///< stores below did not write it
+  std::vector<std::uint32_t> stores; ///< instructions whose address the lane has to compare with
+                                     ///< the load's; each runs before it in the same iteration
+  bool assumed = false;              ///< only the user's word allows it
+};
+
 /// Answers what happens to memory between two loads on all paths from one to the other
 /// (soundness.md, rule 5).
 class Between {
 public:
-  Between(Emulation &emulation, bool assume_no_alias);
+  Between(const Module &module, const Function &function, Emulation &emulation,
+          bool assume_no_alias);
 
-  /// Why `load` may not reuse what `source` read, both indices in the trace and the source
-  /// dominating the load; nothing if it may. `assumed` is set if only the user's word allows it.
-  std::optional<Reason> obstacle(std::size_t source, std::size_t load, bool &assumed);
+  /// What lies between `source` and `load`, both indices in the trace, the source dominating the
+  /// load and in its innermost loop or in one around it. With `may_test` false a store is an
+  /// obstacle unless it is proved to write elsewhere.
+  Passage passage(std::size_t source, std::size_t load, bool may_test);
 
 private:
-  const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
-  bool apart(const MemoryAccess &store, const MemoryAccess &load, bool &certainly_same);
+  enum class Overlap : std::uint8_t { never, always, unknown };
 
+  const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
+  Overlap overlap(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load);
+  bool testable(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load);
+
+  const Module &module_;
+  const Function &function_;
   Emulation &emulation_;
   bool assume_no_alias_;
   std::vector<std::vector<std::size_t>> events_; ///< stores and syncs of a block, trace indices
   std::map<std::pair<BlockId, BlockId>, std::vector<BlockId>> memo_;
   std::size_t visited_ = 0;
 };
+
+/// Whether an access addresses by a 64-bit register, so that a test can compare addresses.
+bool has_base_register(const Module &module, const Function &function,
+                       const Instruction &instruction);
 
 } // namespace ptxasw

@@ -9,13 +9,17 @@ namespace ptxasw {
 // 28 against 22 and the corner load keeps its issue slot (paper, table 1 and figure 2).
 Decision decide(ShuffleMode mode, unsigned sm) {
   if (mode == ShuffleMode::always)
-    return {true, "asked for"};
+    return {true, {}, "asked for"};
   if (mode == ShuffleMode::never)
-    return {false, "switched off"};
+    return {false, {}, "switched off"};
+  // A vector load is one instruction, and would become a shuffle for each of its words.
+  const Widths scalars{.vector = false};
   constexpr unsigned volta = 70;
   if (sm < volta)
-    return {true, fmt::format("sm_{}: an L1 hit costs more than a shuffle before sm_70", sm)};
-  return {false, fmt::format("sm_{}: an L1 hit is as cheap as a shuffle from sm_70 on", sm)};
+    return {true, scalars,
+            fmt::format("sm_{}: an L1 hit costs more than a shuffle before sm_70", sm)};
+  return {false, scalars,
+          fmt::format("sm_{}: an L1 hit is as cheap as a shuffle from sm_70 on", sm)};
 }
 
 } // namespace ptxasw

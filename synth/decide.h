@@ -9,6 +9,7 @@ namespace ptxasw {
 /// Whether to shuffle for a target, and why.
 struct Decision {
   bool shuffle = false;
+  Widths widths; ///< which loads, where the user does not say
   std::string reason;
 };
 

@@ -5,14 +5,18 @@
 // apart, so the candidates for D are found by looking 63 constants up, smallest |N| first, however
 // many loads there are. The linear form only guesses; that A_S(lane + N) equals A_D(lane) is then
 // shown on the exact expressions.
+//
+// Every element of a vector load stands for itself: the load is covered if all of them are.
 
 #include "synth/detect.h"
 
 #include "emulator/solver.h"
+#include "grammar/roles.h"
 #include "synth/between.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <unordered_map>
 
@@ -20,6 +24,9 @@ namespace ptxasw {
 namespace {
 
 constexpr int widest = 31;
+
+/// Loads of a block that are looked at to find the best one among them to be the source.
+constexpr std::size_t hoist_window = 16;
 
 /// Sources remembered for one address; older ones are dropped.
 constexpr std::size_t sources_per_address = 4;
@@ -51,11 +58,25 @@ bool has_bit_operations(Expr expr) {
   return result;
 }
 
+/// A register value that a load brings: element `element` of the access `access` of the trace.
+struct Holder {
+  std::size_t access = 0;
+  unsigned element = 0;
+};
+
 /// Loads whose addresses differ by a constant.
 struct Group {
   LinearForm form;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>>
-      sources; ///< constant to trace indices
+  std::unordered_map<std::uint64_t, std::vector<Holder>> sources; ///< by constant
+  std::vector<std::size_t> members;                               ///< trace indices, ascending
+};
+
+/// A load that may be covered or serve as a source.
+struct LoadInfo {
+  Group *group = nullptr; ///< null: neither
+  std::uint64_t constant = 0;
+  bool is_source = false;
+  bool is_covered = false;
 };
 
 class Detector {
@@ -63,39 +84,68 @@ public:
   Detector(const Module &module, const Function &function, Emulation &emulation,
            const RewriteOptions &options)
       : module_(module), function_(function), emulation_(emulation), options_(options),
-        between_(emulation, options.assume_no_alias) {}
+        widths_(options.widths.value_or(Widths())),
+        between_(module, function, emulation, options.assume_no_alias) {}
 
   Detection run();
 
 private:
+  /// What covering one element by one source takes.
   struct Verdict {
     std::optional<Reason> reason; ///< empty: it may be done
-    Reuse reuse;
+    ElementSource from;
+    std::vector<WrapTest> wrap_tests;
+    std::optional<DistanceTest> distance_test;
+    std::vector<std::uint32_t> store_tests;
     bool assumed_no_wrap = false;
     bool assumed_no_alias = false;
   };
 
+  void classify();
   Group &group_of(const LinearForm &form);
-  std::optional<Reason> cover(std::size_t load, Group &group, std::uint64_t constant);
-  Verdict judge(std::size_t source, std::size_t load, int delta, std::int64_t stride);
+  std::optional<Reason> cover(std::size_t load);
+  Verdict cover_element(Holder load, const Group &group, std::uint64_t constant);
+  Verdict judge(Holder source, std::size_t source_position, Holder load, int delta,
+                std::int64_t stride);
+  void add_source(std::size_t load);
+  bool hoist_a_source(std::size_t load);
+  bool may_move_up(std::size_t source, std::size_t before);
+  std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
   bool proved_by_path(const WrapCondition &condition, BlockId block);
   bool proved_by_solver(Expr a, Expr b, BlockId block);
-  /// Whether an access addresses by a 64-bit register, which an address test can compare.
-  bool has_base_register(const MemoryAccess &access) const {
-    const auto operands = module_.operands(function_.instructions[access.instruction]);
-    const Operand &base = module_.children(operands[1])[0];
-    return base.kind == Operand::Kind::reg && bit_width(function_.registers[base.reg].type) == 64;
+  bool known_global(const LinearForm &form) const;
+  bool loop_carried(std::size_t load) const;
+
+  const Instruction &instruction(std::size_t access) const {
+    return function_.instructions[emulation_.trace()[access].instruction];
   }
+  std::span<const Operand> elements(std::size_t access) const {
+    return elements_of(module_, instruction(access));
+  }
+  /// Bytes of one element.
+  unsigned element_bytes(std::size_t access) const {
+    return bit_width(module_.opcode(instruction(access)).type) / 8;
+  }
+  bool same_kind(Holder a, Holder b) const;
+  /// The constant of the base register's operand, bytes.
+  std::int64_t offset(std::size_t access) const {
+    return module_.operands(instruction(access))[1].value;
+  }
+  Expr element_address(Holder holder);
 
   const Module &module_;
   const Function &function_;
   Emulation &emulation_;
   const RewriteOptions &options_;
+  const Widths widths_;
   Between between_;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
-  std::unordered_map<std::size_t, std::vector<Group>> groups_;
+  std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
+  std::vector<LoadInfo> loads_;                               ///< by trace index
+  std::unordered_map<std::size_t, std::size_t> position_;     ///< of hoisted sources in the trace
+  std::unordered_map<std::size_t, unsigned> uses_;            ///< of sources
   Detection result_;
 };
 
@@ -104,59 +154,139 @@ Group &Detector::group_of(const LinearForm &form) {
   for (Group &group : bucket)
     if (group.form.same_but_constant(form))
       return group;
-  bucket.push_back({form, {}});
+  bucket.push_back({form, {}, {}});
   return bucket.back();
 }
 
-Detection Detector::run() {
+// A host cannot know an address in a lane's local memory, where the same address means another
+// place in every lane. So what is reached from a kernel's parameters with nothing but integers
+// added is memory that all lanes share.
+bool Detector::known_global(const LinearForm &form) const {
+  bool from_parameter = false, from_elsewhere = false;
+  for (const auto &[atom, factor] : form.terms) {
+    from_parameter |= factor == 1 && emulation_.is_kernel_parameter(atom);
+    for_each_node(atom, [&](Expr node) {
+      const bool is_leaf = node->kind == ExprKind::symbol || node->kind == ExprKind::uf;
+      from_elsewhere |= is_leaf && node->width > 32 && !emulation_.is_kernel_parameter(node) &&
+                        !emulation_.is_trip_count(node);
+    });
+  }
+  return from_parameter && !from_elsewhere;
+}
+
+void Detector::classify() {
   const auto &trace = emulation_.trace();
-  const ControlFlowGraph &cfg = emulation_.cfg();
   const auto is_lane = [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); };
+  loads_.resize(trace.size());
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const MemoryAccess &access = trace[i];
-    const Instruction &instruction = function_.instructions[access.instruction];
-    const Candidate kind = candidate(module_, function_, instruction);
-    if (!kind.is_global_load)
+    const Candidate kind =
+        candidate(module_, function_, function_.instructions[access.instruction], widths_);
+    if (!kind.is_global_load && !kind.is_generic)
       continue;
     const auto keep = [&](Reason reason) { result_.kept.push_back({access.instruction, reason}); };
     if (!kind.eligible) {
       keep(kind.reason);
       continue;
     }
-    ++result_.loads;
     if (!access.address) {
+      result_.loads += kind.is_global_load;
       keep(Reason::opaque_address);
       continue;
     }
-    if (cfg.irreducible(access.block)) {
+    const LinearForm form = linear_form(emulation_.expand(access.address), is_lane);
+    if (kind.is_generic && !known_global(form)) {
+      keep(Reason::not_global);
+      continue;
+    }
+    ++result_.loads;
+    if (emulation_.cfg().irreducible(access.block)) {
       keep(Reason::irreducible_flow);
       continue;
     }
-    const LinearForm form = linear_form(emulation_.expand(access.address), is_lane);
-    Group &group = group_of(form);
-    if (const auto reason = cover(i, group, form.constant)) {
-      keep(*reason);
-      // Only what stays a load may serve others (never chain).
-      auto &sources = group.sources[form.constant];
-      if (sources.size() == sources_per_address)
-        sources.erase(sources.begin());
-      sources.push_back(i);
-    }
+    loads_[i].group = &group_of(form);
+    loads_[i].group->members.push_back(i);
+    loads_[i].constant = form.constant;
+  }
+}
+
+Detection Detector::run() {
+  classify();
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    LoadInfo &load = loads_[i];
+    if (!load.group || load.is_source)
+      continue;
+    auto reason = cover(i);
+    if (reason && hoist_a_source(i))
+      reason = cover(i);
+    load.is_covered = !reason;
+    if (!reason)
+      continue;
+    if (reason == Reason::no_source && loop_carried(i))
+      reason = Reason::loop_carried;
+    result_.kept.push_back({emulation_.trace()[i].instruction, *reason});
+    add_source(i); // Only what stays a load may serve others (never chain).
   }
   result_.solver_contexts = solver_.contexts();
   return std::move(result_);
 }
 
-// Covers the load by the nearest source that may serve it. Returns why not otherwise: what stood in
-// the way of the nearest one.
-std::optional<Reason> Detector::cover(std::size_t load, Group &group, std::uint64_t constant) {
+void Detector::add_source(std::size_t load) {
+  LoadInfo &info = loads_[load];
+  info.is_source = true;
+  for (unsigned element = 0; element < elements(load).size(); ++element) {
+    auto &sources =
+        info.group->sources[info.constant + std::uint64_t{element} * element_bytes(load)];
+    if (sources.size() == sources_per_address)
+      sources.erase(sources.begin());
+    sources.push_back({load, element});
+  }
+}
+
+// Covers the load, every element of it by the nearest source that may serve it. Returns why not
+// otherwise: what stood in the way of the nearest one.
+std::optional<Reason> Detector::cover(std::size_t load) {
+  const LoadInfo &info = loads_[load];
+  Reuse reuse;
+  reuse.load = emulation_.trace()[load].instruction;
+  bool assumed_no_wrap = false, assumed_no_alias = false;
+  std::vector<std::size_t> used;
+  for (unsigned element = 0; element < elements(load).size(); ++element) {
+    Verdict verdict = cover_element({load, element}, *info.group,
+                                    info.constant + std::uint64_t{element} * element_bytes(load));
+    if (verdict.reason)
+      return verdict.reason;
+    reuse.elements.push_back(verdict.from);
+    const auto add_new = [](auto &all, const auto &some) {
+      for (const auto &one : some)
+        if (std::find(all.begin(), all.end(), one) == all.end())
+          all.push_back(one);
+    };
+    reuse.wrap_tests.insert(reuse.wrap_tests.end(), verdict.wrap_tests.begin(),
+                            verdict.wrap_tests.end());
+    if (verdict.distance_test)
+      add_new(reuse.distance_tests, std::span(&*verdict.distance_test, 1));
+    add_new(reuse.store_tests, verdict.store_tests);
+    assumed_no_wrap |= verdict.assumed_no_wrap;
+    assumed_no_alias |= verdict.assumed_no_alias;
+  }
+  for (const ElementSource &from : reuse.elements)
+    ++uses_[from.source];
+  result_.assumed_no_wrap |= assumed_no_wrap;
+  result_.assumed_no_alias |= assumed_no_alias;
+  result_.reuses.push_back(std::move(reuse));
+  return std::nullopt;
+}
+
+Detector::Verdict Detector::cover_element(Holder load, const Group &group, std::uint64_t constant) {
   std::optional<Reason> first_obstacle;
   const std::int64_t stride = group.form.lane_stride;
   const int limit = stride == 0 ? 0 : widest;
-  for (int distance = 0; distance <= limit; ++distance)
+  for (int distance = 0; distance <= limit; ++distance) {
+    std::optional<Verdict> best;
     for (const int delta : {-distance, distance}) {
-      if (distance == 0 && delta != 0)
-        continue;
+      if (distance == 0 && best)
+        break;
       const auto found =
           group.sources.find(constant - static_cast<std::uint64_t>(stride) *
                                             static_cast<std::uint64_t>(std::int64_t{delta}));
@@ -164,26 +294,50 @@ std::optional<Reason> Detector::cover(std::size_t load, Group &group, std::uint6
         continue;
       // The latest source first: less lies in between.
       for (auto source = found->second.rbegin(); source != found->second.rend(); ++source) {
-        Verdict verdict = judge(*source, load, delta, stride);
+        const auto moved = position_.find(source->access);
+        Verdict verdict = judge(*source, moved == position_.end() ? source->access : moved->second,
+                                load, delta, stride);
         if (!verdict.reason) {
-          result_.assumed_no_wrap |= verdict.assumed_no_wrap;
-          result_.assumed_no_alias |= verdict.assumed_no_alias;
-          result_.reuses.push_back(std::move(verdict.reuse));
-          return std::nullopt;
+          // Of two as near, the one that serves more loads already.
+          if (!best || uses_[verdict.from.source] > uses_[best->from.source])
+            best = std::move(verdict);
+          break;
         }
         if (!first_obstacle)
           first_obstacle = verdict.reason;
       }
-      if (distance == 0)
-        break;
     }
-  return first_obstacle.value_or(Reason::no_source);
+    if (best)
+      return std::move(*best);
+  }
+  Verdict none;
+  none.reason = first_obstacle.value_or(Reason::no_source);
+  return none;
 }
 
-Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_index, int delta,
-                                  std::int64_t stride) {
+// Rule 6, and that a register of the one holds the value as a register of the other would.
+bool Detector::same_kind(Holder a, Holder b) const {
+  const Opcode &first = module_.opcode(instruction(a.access)),
+               &second = module_.opcode(instruction(b.access));
+  const auto width = [&](Holder holder) {
+    return bit_width(function_.registers[elements(holder.access)[holder.element].reg].type);
+  };
+  const unsigned bits = bit_width(first.type);
+  return bits == bit_width(second.type) && width(a) == width(b) &&
+         (width(a) == bits || is_signed(first.type) == is_signed(second.type));
+}
+
+Expr Detector::element_address(Holder holder) {
+  ExprPool &pool = emulation_.pool();
+  return pool.add(emulation_.expand(emulation_.trace()[holder.access].address),
+                  pool.constant(64, std::uint64_t{holder.element} * element_bytes(holder.access)));
+}
+
+// Whether `load` may take what `source` read, which stands or was moved to `source_position`.
+Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_position,
+                                  Holder load_holder, int delta, std::int64_t stride) {
   const auto &trace = emulation_.trace();
-  const MemoryAccess &source = trace[source_index], &load = trace[load_index];
+  const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
   const ControlFlowGraph &cfg = emulation_.cfg();
   Verdict verdict;
   const auto no = [&](Reason reason) {
@@ -192,15 +346,21 @@ Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_ind
   };
   if (std::abs(delta) > options_.max_delta)
     return no(Reason::delta_too_large);
-  // Rule 1: the source ran, in this iteration, in every lane that asks.
+  if (elements(source_holder.access)[source_holder.element].kind != Operand::Kind::reg ||
+      elements(load_holder.access)[load_holder.element].kind != Operand::Kind::reg ||
+      !same_kind(source_holder, load_holder))
+    return no(Reason::type_mismatch);
+  // Rule 1: the source ran, in this iteration, in every lane that asks. A lane's own value it also
+  // keeps while it goes round a deeper loop.
   if (!cfg.dominates(source.block, load.block))
     return no(Reason::not_dominated);
-  if (cfg.loop_of(source.block) != cfg.loop_of(load.block))
+  const LoopId source_loop = cfg.loop_of(source.block);
+  if (source_loop != cfg.loop_of(load.block) &&
+      (delta != 0 || (source_loop != no_index && !cfg.contains(source_loop, load.block))))
     return no(Reason::other_iteration);
-  if (source.guard && (delta != 0 || source.guard != load.guard))
+  if (source.guard &&
+      (source.guard != load.guard || (delta != 0 && !emulation_.uniform(load.guard, load.block))))
     return no(Reason::source_predicated);
-  if (delta != 0 && load.guard)
-    return no(Reason::predicate_form);
   // A pragma belongs to the very next statement; nothing may come in between.
   // And of a source that loads only some of its bytes there is not enough (PTX ISA 12.2).
   for (const Pragma &pragma : function_.pragmas)
@@ -209,24 +369,29 @@ Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_ind
       return no(Reason::predicate_form);
 
   // Rules 2 to 4: the addresses.
-  const Expr source_address = emulation_.expand(source.address);
-  const Expr load_address = emulation_.expand(load.address);
+  const Expr source_address = element_address(source_holder);
+  const Expr load_address = element_address(load_holder);
   if (delta != 0 && !emulation_.uniform_but_lane(source_address, source.block))
     return no(Reason::varying_address);
   ExprPool &pool = emulation_.pool();
   const Expr shifted = emulation_.shift_lane(source_address, delta);
-  verdict.reuse = {load.instruction, source.instruction, delta, {}, std::nullopt};
+  verdict.from = {source.instruction, source_holder.element, delta};
   auto conditions = equal_unless_wrapped(pool, shifted, load_address);
   if (!conditions && proved_by_solver(shifted, load_address, load.block))
     conditions.emplace();
-  if (!conditions && delta != 0 && has_base_register(source) && has_base_register(load)) {
+  if (!conditions && has_base_register(module_, function_, instruction(source_holder.access)) &&
+      has_base_register(module_, function_, instruction(load_holder.access))) {
     // The two are built differently: whether they are `step` apart the lane can see for itself, so
     // all that is left to show is that the source's address steps evenly from lane to lane.
     const std::int64_t step = stride * delta;
     conditions = equal_unless_wrapped(
         pool, shifted,
         pool.add(source_address, pool.constant(64, static_cast<std::uint64_t>(step))));
-    verdict.reuse.address_distance = step;
+    const auto begin = [&](Holder holder) {
+      return offset(holder.access) +
+             std::int64_t{holder.element} * std::int64_t{element_bytes(holder.access)};
+    };
+    verdict.distance_test = {source.instruction, step + begin(source_holder) - begin(load_holder)};
   }
   if (!conditions)
     return no(Reason::wrap_not_testable);
@@ -234,23 +399,141 @@ Detector::Verdict Detector::judge(std::size_t source_index, std::size_t load_ind
     if (always_holds(condition) || proved_by_path(condition, load.block))
       continue;
     // That the row reaches that far is what the corner predicate tests anyway.
-    if (emulation_.is_lane_symbol(condition.value) && condition.offset == delta)
+    if (delta != 0 && emulation_.is_lane_symbol(condition.value) && condition.offset == delta)
       continue;
     if (options_.assume_no_wrap) {
       verdict.assumed_no_wrap = true;
       continue;
     }
-    const auto test = delta == 0 ? std::nullopt : find_test(condition, load);
+    const auto test = find_test(condition, load);
     if (!test)
       return no(Reason::wrap_not_testable);
-    verdict.reuse.wrap_tests.push_back(*test);
+    verdict.wrap_tests.push_back(*test);
   }
 
   // Rule 5: memory in between. What is only read cannot change.
-  if (!reads_constant_memory(module_.opcode(function_.instructions[load.instruction])))
-    if (const auto obstacle = between_.obstacle(source_index, load_index, verdict.assumed_no_alias))
-      return no(*obstacle);
+  if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
+    Passage passage = between_.passage(source_position, load_holder.access, true);
+    if (passage.obstacle)
+      return no(*passage.obstacle);
+    verdict.store_tests = std::move(passage.stores);
+    verdict.assumed_no_alias = passage.assumed;
+  }
   return verdict;
+}
+
+// How many lanes up the source's lane is, by the linear forms.
+std::optional<int> Detector::lanes_between(std::size_t source, std::size_t load) const {
+  const std::int64_t stride = loads_[load].group->form.lane_stride;
+  const std::int64_t bytes =
+      static_cast<std::int64_t>(loads_[load].constant - loads_[source].constant);
+  if (stride == 0 || bytes % stride != 0 || std::abs(bytes / stride) > options_.max_delta)
+    return std::nullopt;
+  return static_cast<int>(bytes / stride);
+}
+
+// For a load that no earlier one covers: whether one that comes later in its block would serve the
+// block's loads from nearer. If so that one becomes a source and is moved up.
+bool Detector::hoist_a_source(std::size_t first) {
+  const auto &trace = emulation_.trace();
+  const Group &group = *loads_[first].group;
+  std::vector<std::size_t> loads;
+  for (auto member = std::lower_bound(group.members.begin(), group.members.end(), first);
+       member != group.members.end() && trace[*member].block == trace[first].block &&
+       loads.size() < hoist_window;
+       ++member)
+    if (elements(*member).size() == 1 && instruction(*member).guard == no_register &&
+        !loads_[*member].is_source)
+      loads.push_back(*member);
+  if (loads.size() < 2 || loads[0] != first)
+    return false;
+
+  struct Cost {
+    std::size_t unserved = 0;
+    int lanes = 0;
+    auto operator<=>(const Cost &) const = default;
+  };
+  // By the linear forms alone first, and what is found there in earnest.
+  const auto cost = [&](std::size_t source, bool in_earnest) {
+    Cost result;
+    for (const std::size_t load : loads) {
+      const auto delta = lanes_between(source, load);
+      const bool served =
+          load == source ||
+          (delta && (!in_earnest ||
+                     !judge({source, 0}, first, {load, 0}, *delta, group.form.lane_stride).reason));
+      result.unserved += !served;
+      result.lanes += served && delta ? std::abs(*delta) : 0;
+    }
+    return result;
+  };
+  std::size_t best = first;
+  Cost best_cost = cost(first, false);
+  for (const std::size_t source : loads)
+    if (const Cost its = cost(source, false); its < best_cost && may_move_up(source, first)) {
+      best = source;
+      best_cost = its;
+    }
+  if (best == first ||
+      judge({best, 0}, first, {first, 0}, *lanes_between(best, first), group.form.lane_stride)
+          .reason ||
+      cost(first, true) <= cost(best, true))
+    return false;
+  result_.hoists.push_back({trace[best].instruction, trace[first].instruction});
+  position_[best] = first;
+  result_.kept.push_back({trace[best].instruction, Reason::no_source});
+  add_source(best);
+  return true;
+}
+
+// Whether the load `source` may run before the load `before` of the same block instead: nothing it
+// needs is made in between, nobody sees its register in between, and memory stays as it is.
+bool Detector::may_move_up(std::size_t source, std::size_t before) {
+  const std::uint32_t begin = emulation_.trace()[before].instruction,
+                      end = emulation_.trace()[source].instruction;
+  if (instruction(source).scope != instruction(before).scope)
+    return false;
+  for (const Pragma &pragma : function_.pragmas)
+    if (pragma.position >= begin && pragma.position <= end)
+      return false;
+  std::vector<RegisterId> reads, writes;
+  for_each_register(module_, instruction(source), [&](RegisterId reg, RegisterUse use) {
+    (use == RegisterUse::read ? reads : writes).push_back(reg);
+  });
+  const auto in = [](const std::vector<RegisterId> &list, RegisterId reg) {
+    return std::find(list.begin(), list.end(), reg) != list.end();
+  };
+  bool free =
+      std::none_of(writes.begin(), writes.end(), [&](RegisterId reg) { return in(reads, reg); });
+  for (std::uint32_t i = begin; i < end; ++i)
+    for_each_register(module_, function_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+      free = free && !in(writes, reg) && (use == RegisterUse::read || !in(reads, reg));
+    });
+  if (!free)
+    return false;
+  const Passage passage = between_.passage(before, source, false);
+  return !passage.obstacle && !passage.assumed;
+}
+
+// Whether a load of the same loop read this address in the previous iteration.
+bool Detector::loop_carried(std::size_t load) const {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const auto &trace = emulation_.trace();
+  const LoopId loop = cfg.loop_of(trace[load].block);
+  if (loop == no_index)
+    return false;
+  const Group &group = *loads_[load].group;
+  const Expr trips = emulation_.trip_count(loop);
+  std::uint64_t step = 0;
+  for (const auto &[atom, factor] : group.form.terms)
+    if (atom == trips || (atom->kind == ExprKind::extract && atom->children[0] == trips))
+      step += factor;
+  if (step == 0)
+    return false;
+  return std::any_of(group.members.begin(), group.members.end(), [&](std::size_t other) {
+    return cfg.loop_of(trace[other].block) == loop && element_bytes(other) == element_bytes(load) &&
+           loads_[other].constant - step == loads_[load].constant;
+  });
 }
 
 // A register that holds the value where the covering lane can test it: read by an instruction that
@@ -314,25 +597,65 @@ bool Detector::proved_by_solver(Expr a, Expr b, BlockId block) {
 
 } // namespace
 
-Candidate candidate(const Module &module, const Function &function,
-                    const Instruction &instruction) {
+bool Reuse::is_copy() const {
+  return std::all_of(elements.begin(), elements.end(),
+                     [](const ElementSource &from) { return from.delta == 0; });
+}
+
+int Reuse::delta() const {
+  int result = 0;
+  for (const ElementSource &from : elements)
+    if (std::abs(from.delta) > std::abs(result))
+      result = from.delta;
+  return result;
+}
+
+std::span<const Operand> elements_of(const Module &module, const Instruction &load) {
+  const auto operands = module.operands(load);
+  if (operands.empty())
+    return {};
+  return operands[0].kind == Operand::Kind::vector ? module.children(operands[0])
+                                                   : operands.subspan(0, 1);
+}
+
+Candidate candidate(const Module &module, const Function &function, const Instruction &instruction,
+                    const Widths &widths) {
   const Opcode &opcode = module.opcode(instruction);
   Candidate result;
-  if (opcode.base != "ld" || opcode.space != StateSpace::global)
+  result.is_global_load = opcode.base == "ld" && opcode.space == StateSpace::global;
+  result.is_generic = opcode.base == "ld" && opcode.space == StateSpace::generic;
+  if (!result.is_global_load && !result.is_generic)
     return result;
-  result.is_global_load = true;
-  const auto operands = module.operands(instruction);
+  const unsigned bits = bit_width(opcode.type);
+  const bool wanted = (bits == 8 && widths.b8) || (bits == 16 && widths.b16) ||
+                      (bits == 32 && widths.b32) || (bits == 64 && widths.b64);
+  // Whole registers of at most 64 bits, all of one width.
   const auto destination_fits = [&] {
-    return operands.size() >= 2 && operands[0].kind == Operand::Kind::reg &&
-           !operands[0].selector && bit_width(function.registers[operands[0].reg].type) == 32 &&
-           function.registers[operands[0].reg].vector == 1;
+    const auto elements = elements_of(module, instruction);
+    if (elements.size() != opcode.vector)
+      return false;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const Operand &element = elements[i];
+      if (element.kind != Operand::Kind::reg || element.selector)
+        return false;
+      const Register &reg = function.registers[element.reg];
+      const unsigned width = bit_width(reg.type);
+      if (reg.vector != 1 || width < 16 || width > 64 ||
+          (width != bits && (bits > 16 || width > 32)))
+        return false;
+      for (std::size_t other = 0; other < i; ++other)
+        if (elements[other].reg == element.reg)
+          return false;
+    }
+    return true;
   };
+  const auto operands = module.operands(instruction);
   if (effect_of(opcode) != Effect::load)
     result.reason = Reason::not_weak;
-  else if (opcode.vector != 1 || bit_width(opcode.type) != 32)
+  else if (!wanted || (opcode.vector != 1 && !widths.vector))
     result.reason = Reason::width_not_supported;
-  else if (!instruction.well_formed || !destination_fits() ||
-           operands[1].kind != Operand::Kind::address)
+  else if (!instruction.well_formed || operands.size() < 2 ||
+           operands[1].kind != Operand::Kind::address || !destination_fits())
     result.reason = Reason::opaque_address;
   else
     result.eligible = true;

@@ -4,27 +4,55 @@
 #include "emulator/emulate.h"
 #include "synth/rewrite.h"
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace ptxasw {
 
-/// A wrap test that the covering lane makes at run time: `reg` holds the value at `instruction`.
+/// A wrap test that the covering lane makes at run time: `where.reg` holds the value at
+/// `where.instruction`, and adding `offset` to it must not leave the range of its 32 bits.
 struct WrapTest {
   RegisterRead where;
   bool is_signed = false;
   std::int64_t offset = 0;
 };
 
-/// A load whose value the lane `delta` lanes up already holds (the load's own lane if 0).
-struct Reuse {
-  std::uint32_t load = 0;   ///< instruction index
+/// An address test that the covering lane makes at run time: the base register of the load must be
+/// `distance` bytes above the base register that `source` (an instruction) read in the same lane.
+struct DistanceTest {
+  std::uint32_t source = 0;
+  std::int64_t distance = 0;
+  bool operator==(const DistanceTest &) const = default;
+};
+
+/// Where one element of a load comes from.
+struct ElementSource {
   std::uint32_t source = 0; ///< instruction index
-  int delta = 0;
+  unsigned element = 0;     ///< of the source; 0 for a scalar
+  int delta = 0;            ///< lanes up from the load's lane to the source's
+};
+
+/// A load whose value, all elements of it, other lanes or the lane itself already hold.
+struct Reuse {
+  std::uint32_t load = 0;              ///< instruction index
+  std::vector<ElementSource> elements; ///< one for each register that the load writes
+  // What the covering lane tests; where a test fails it runs the load itself.
   std::vector<WrapTest> wrap_tests;
-  /// If set, the covering lane also compares at run time: the load's address must be this many
-  /// bytes above the source's address in the same lane.
-  std::optional<std::int64_t> address_distance;
+  std::vector<DistanceTest> distance_tests;
+  std::vector<std::uint32_t>
+      store_tests; ///< stores (instructions) that must have written elsewhere
+
+  /// Whether no other lane is asked.
+  bool is_copy() const;
+  /// The delta of largest magnitude.
+  int delta() const;
+};
+
+/// A source that is moved up in its block, to just before the instruction `before`.
+struct Hoist {
+  std::uint32_t source = 0; ///< instruction index
+  std::uint32_t before = 0;
 };
 
 /// A load that stays, and why.
@@ -35,24 +63,30 @@ struct KeptLoad {
 
 /// What detection found in one kernel.
 struct Detection {
-  unsigned loads = 0; ///< 32-bit weak global loads
+  unsigned loads = 0; ///< weak global loads of the widths asked for
   std::vector<Reuse> reuses;
+  std::vector<Hoist> hoists;
   std::vector<KeptLoad> kept;
   bool assumed_no_wrap = false;  ///< a test was dropped because the user vouched for it
   bool assumed_no_alias = false; ///< a store in between was ignored because the user vouched for it
   unsigned solver_contexts = 0;  ///< Z3 contexts that were needed
 };
 
-/// Whether an instruction is a load that detection looks at: scalar, 32 bits, weak, global.
-/// Otherwise why not; nothing if it is no global load at all.
+/// Whether an instruction is a load that detection looks at: weak, of a width asked for, global or
+/// generic. Otherwise why not; nothing if it is no such load at all.
 struct Candidate {
-  bool is_global_load = false;
+  bool is_global_load = false; ///< has `.global`
+  bool is_generic = false;     ///< has no state space: global only if its address tells so
   bool eligible = false;
   Reason reason = Reason::no_source;
 };
-Candidate candidate(const Module &module, const Function &function, const Instruction &instruction);
+Candidate candidate(const Module &module, const Function &function, const Instruction &instruction,
+                    const Widths &widths);
 
-/// Finds, for every candidate, the source with the smallest |N| that soundness.md allows.
+/// The registers that a load writes, one for each element.
+std::span<const Operand> elements_of(const Module &module, const Instruction &load);
+
+/// Finds, for every candidate, the sources with the smallest |N| that soundness.md allows.
 Detection detect(const Module &module, const Function &function, Emulation &emulation,
                  const RewriteOptions &options);
 

@@ -41,18 +41,20 @@ LoadExplanation explain_load(const Module &module, const Function &function, Emu
 }
 
 void add_reuse(const Function &function, const Reuse &reuse, LoadExplanation &load) {
-  load.delta = reuse.delta;
-  load.source_line = function.instructions[reuse.source].line;
-  if (reuse.delta == 0)
-    return;
-  load.tests = {"all 32 lanes active", "the source's lane in the same row of the same warp"};
+  load.delta = reuse.delta();
+  load.source_line = function.instructions[reuse.elements[0].source].line;
+  if (!reuse.is_copy())
+    load.tests = {"all 32 lanes active", "the source's lane in the same row of the same warp"};
   for (const WrapTest &test : reuse.wrap_tests)
     load.tests.push_back(fmt::format("{} {:+} does not wrap ({})",
                                      function.registers[test.where.reg].name, test.offset,
                                      test.is_signed ? "signed" : "unsigned"));
-  if (reuse.address_distance)
-    load.tests.push_back(
-        fmt::format("the two addresses of the lane are {} bytes apart", *reuse.address_distance));
+  for (const DistanceTest &test : reuse.distance_tests)
+    load.tests.push_back(fmt::format("its base register is {} bytes above that of line {}",
+                                     test.distance, function.instructions[test.source].line));
+  for (const std::uint32_t store : reuse.store_tests)
+    load.tests.push_back(fmt::format("the store of line {} did not write what is loaded",
+                                     function.instructions[store].line));
 }
 
 KernelExplanation explain_kernel(const Module &module, const Function &function,
@@ -62,7 +64,9 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
   Emulation emulation(module, function, launch_facts(function));
   const Detection detection = detect(module, function, emulation, options);
   for (const MemoryAccess &access : emulation.trace()) {
-    if (!candidate(module, function, function.instructions[access.instruction]).is_global_load)
+    const Candidate kind =
+        candidate(module, function, function.instructions[access.instruction], Widths());
+    if (!kind.is_global_load && !kind.is_generic)
       continue;
     LoadExplanation load = explain_load(module, function, emulation, access);
     for (const Reuse &reuse : detection.reuses)

@@ -12,7 +12,7 @@ struct Text {
 };
 
 // In the order of the enum.
-constexpr std::array<Text, 22> texts{{
+constexpr std::array<Text, 24> texts{{
     {"no-source", "no other load reads this address at a constant lane distance"},
     {"opaque-address", "the address depends on an instruction that is not modelled"},
     {"varying-address", "the address depends on a value that may differ between the two lanes"},
@@ -22,8 +22,10 @@ constexpr std::array<Text, 22> texts{{
     {"store-between", "a store in between may write the loaded bytes"},
     {"sync-between", "an atomic, barrier, fence, call or opaque instruction lies in between"},
     {"not-weak", "a volatile, ordered or fresh-read access"},
-    {"width-not-supported", "not a 32-bit scalar load"},
-    {"type-mismatch", "the source loads another width"},
+    {"width-not-supported", "wider than 64 bits, or a width that is switched off"},
+    {"type-mismatch", "the source loads another width or extends its value otherwise"},
+    {"not-global", "a generic address that may be in local memory"},
+    {"loop-carried", "only the previous iteration of the loop read this address"},
     {"delta-too-large", "the lane distance is above the limit"},
     {"source-covered", "every source is itself a covered load"},
     {"wrap-not-testable", "an index may wrap and no register is at hand to test it"},

@@ -21,8 +21,10 @@ enum class Reason : std::uint8_t {
   store_between,     ///< a store by the same thread may write the loaded bytes (rule 5)
   sync_between,      ///< atomic, barrier, fence, call or opaque instruction in between (rule 5)
   not_weak,          ///< volatile, relaxed, acquire or fresh-read access (rule 6)
-  width_not_supported, ///< not a 32-bit scalar load
+  width_not_supported, ///< wider than 64 bits, or a width that is switched off
   type_mismatch,       ///< width or type size differs from the source's (rule 6)
+  not_global,          ///< a generic address that may not be global
+  loop_carried,        ///< only the previous iteration of the loop read this address
   delta_too_large,     ///< |N| is above 31 or above the user's --max-delta
   source_covered,      ///< the only sources are covered loads themselves
   wrap_not_testable,   ///< equality needs a no-wrap test for which no register is at hand (rule 3)
@@ -73,7 +75,7 @@ struct PassTime {
 /// What happened to one kernel.
 struct KernelReport {
   std::string name;
-  unsigned loads = 0; ///< 32-bit weak global loads
+  unsigned loads = 0; ///< weak global loads of the widths asked for
   unsigned shuffles = 0;
   unsigned copies = 0;   ///< N = 0
   double mean_delta = 0; ///< mean |N| over shuffles and copies, 0 if there are none

@@ -54,11 +54,12 @@ std::optional<Reason> module_obstacle(const Module &module, const Decision &deci
   return std::nullopt;
 }
 
-void keep_all(const Module &module, const Function &function, Reason reason, KernelReport &report) {
+void keep_all(const Module &module, const Function &function, const Widths &widths, Reason reason,
+              KernelReport &report) {
   report.kept.clear();
   report.loads = 0;
   for (const Instruction &instruction : function.instructions) {
-    const Candidate kind = candidate(module, function, instruction);
+    const Candidate kind = candidate(module, function, instruction, widths);
     if (!kind.is_global_load)
       continue;
     report.loads += kind.eligible;
@@ -69,13 +70,14 @@ void keep_all(const Module &module, const Function &function, Reason reason, Ker
 
 /// Whether there are two loads of which one might reuse the other's value: otherwise nothing needs
 /// to be emulated.
-bool has_candidates(const Module &module, const Function &function) {
+bool has_candidates(const Module &module, const Function &function, const Widths &widths) {
   unsigned count = 0;
   for (const Instruction &instruction : function.instructions)
-    count += candidate(module, function, instruction).eligible;
+    count += candidate(module, function, instruction, widths).eligible;
   return count >= 2;
 }
 
+// `options.widths` is set.
 void rewrite_kernel(const Module &module, const Function &function, const RewriteOptions &options,
                     const std::string &prefix, Edits &edits, KernelReport &report) {
   Stopwatch watch;
@@ -84,7 +86,7 @@ void rewrite_kernel(const Module &module, const Function &function, const Rewrit
   report.milliseconds.push_back({"emulate", watch.lap()});
   report.flows = emulation.flows();
   if (!emulation.complete()) {
-    keep_all(module, function, Reason::budget, report);
+    keep_all(module, function, *options.widths, Reason::budget, report);
     return;
   }
   const Detection detection = detect(module, function, emulation, options);
@@ -98,11 +100,11 @@ void rewrite_kernel(const Module &module, const Function &function, const Rewrit
   int total = 0;
   for (const Reuse &reuse : detection.reuses) {
     const Instruction &load = function.instructions[reuse.load];
-    (reuse.delta == 0 ? report.copies : report.shuffles) += 1;
-    total += std::abs(reuse.delta);
-    report.rewrites.push_back({load.line, source_line(module, load), reuse.delta,
-                               reuse.delta == 0 ? "copy" : "shuffle",
-                               function.instructions[reuse.source].line});
+    (reuse.is_copy() ? report.copies : report.shuffles) += 1;
+    total += std::abs(reuse.delta());
+    report.rewrites.push_back({load.line, source_line(module, load), reuse.delta(),
+                               reuse.is_copy() ? "copy" : "shuffle",
+                               function.instructions[reuse.elements[0].source].line});
   }
   if (detection.reuses.empty())
     return;
@@ -111,7 +113,7 @@ void rewrite_kernel(const Module &module, const Function &function, const Rewrit
     report.assumptions.push_back("no-wrap");
   if (detection.assumed_no_alias)
     report.assumptions.push_back("no-alias");
-  emit(module, function, detection, facts, options.variant, prefix, edits);
+  emit(module, function, emulation.cfg(), detection, facts, options.variant, prefix, edits);
   report.milliseconds.push_back({"emit", watch.lap()});
 }
 
@@ -133,6 +135,8 @@ rewrite_module(std::string_view text, std::string_view file_name, const RewriteO
   result.report.decision = decision.reason;
   const std::optional<Reason> obstacle = module_obstacle(module, decision, options);
   const std::string prefix = obstacle ? std::string() : fresh_prefix(module);
+  RewriteOptions resolved = options;
+  resolved.widths = options.widths.value_or(decision.widths);
   Edits edits;
   for (const Function &function : module.functions) {
     if (!function.has_body)
@@ -143,11 +147,12 @@ rewrite_module(std::string_view text, std::string_view file_name, const RewriteO
         options.kernels.empty() || std::find(options.kernels.begin(), options.kernels.end(),
                                              function.name) != options.kernels.end();
     if (obstacle || !selected)
-      keep_all(module, function, obstacle ? *obstacle : Reason::not_selected, report);
-    else if (!has_candidates(module, function))
-      keep_all(module, function, Reason::no_source, report);
+      keep_all(module, function, *resolved.widths, obstacle ? *obstacle : Reason::not_selected,
+               report);
+    else if (!has_candidates(module, function, *resolved.widths))
+      keep_all(module, function, *resolved.widths, Reason::no_source, report);
     else
-      rewrite_kernel(module, function, options, prefix, edits, report);
+      rewrite_kernel(module, function, resolved, prefix, edits, report);
     result.report.kernels.push_back(std::move(report));
   }
   result.changed = !edits.empty();

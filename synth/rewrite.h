@@ -4,6 +4,7 @@
 
 #include "grammar/diagnostic.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -18,11 +19,22 @@ enum class Variant : std::uint8_t { full, no_load, no_corner };
 /// Whether loads are replaced by shuffles: what the target's decision says, always, or never.
 enum class ShuffleMode : std::uint8_t { automatic, always, never };
 
+/// Which loads may be replaced, by the bits of a register they write. What is not asked for is kept
+/// as `width-not-supported`.
+struct Widths {
+  bool b8 = true;
+  bool b16 = true;
+  bool b32 = true;
+  bool b64 = true;    ///< two shuffles each
+  bool vector = true; ///< `.v2`, `.v4`, `.v8`: a shuffle for every 32 bits of them
+};
+
 /// What a caller may ask of a rewrite.
 struct RewriteOptions {
   Variant variant = Variant::full;
   ShuffleMode shuffle = ShuffleMode::automatic;
   int max_delta = 31;               ///< largest |N| to use, 0 to 31 (0 leaves copies only)
+  std::optional<Widths> widths;     ///< empty: what the target's decision says
   std::vector<std::string> kernels; ///< only these kernels; empty is all
   bool assume_no_wrap = false;      ///< drop the no-wrap tests of rule 3
   bool assume_no_alias = false;     ///< stores never write what a later load reads (rule 5)

@@ -81,6 +81,40 @@ template <typename Take> bool each_part(std::string_view list, Take take) {
   return true;
 }
 
+bool set_widths(Settings &settings, std::string_view value) {
+  if (value == "auto") {
+    settings.rewrite.widths.reset();
+    return true;
+  }
+  Widths widths{false, false, false, false, false};
+  const bool known = each_part(value, [&](std::string_view name) {
+    bool *const width = name == "8"        ? &widths.b8
+                        : name == "16"     ? &widths.b16
+                        : name == "32"     ? &widths.b32
+                        : name == "64"     ? &widths.b64
+                        : name == "vector" ? &widths.vector
+                                           : nullptr;
+    if (width)
+      *width = true;
+    return width != nullptr;
+  });
+  settings.rewrite.widths = widths;
+  return known && !value.empty();
+}
+
+std::string get_widths(const Settings &settings) {
+  if (!settings.rewrite.widths)
+    return "auto";
+  const Widths &widths = *settings.rewrite.widths;
+  std::string list;
+  for (const auto &[on, name] :
+       {std::pair(widths.b8, "8"), std::pair(widths.b16, "16"), std::pair(widths.b32, "32"),
+        std::pair(widths.b64, "64"), std::pair(widths.vector, "vector")})
+    if (on)
+      list += (list.empty() ? "" : ",") + std::string(name);
+  return list;
+}
+
 bool set_kernel(Settings &settings, std::string_view value) {
   return each_part(value, [&](std::string_view name) {
     settings.rewrite.kernels.emplace_back(name);
@@ -158,6 +192,8 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      true, false, false, set_variant, nullptr, get_variant},
     {"max-delta", "0..31", "largest lane distance to use; 0 leaves plain register copies only",
      true, false, false, set_max_delta, nullptr, get_max_delta},
+    {"widths", "auto|8,16,32,64,vector", "bits of the loads to replace, and whether also vectors of them",
+     true, false, false, set_widths, nullptr, get_widths},
     {"kernel", "NAME[,NAME...]", "rewrite only these kernels",
      true, false, true, set_kernel, clear_kernel, get_kernel},
     {"assume", "no-wrap,no-alias", "promises that save run-time tests: indices never wrap, stores never hit what a later load reads",

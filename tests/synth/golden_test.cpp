@@ -1,7 +1,7 @@
 // One behaviour, one file under golden/. The comment at its head says what it shows and what must
 // come out:
 //
-//   // options: variant=no-load assume=no-alias max-delta=1 shuffle=auto
+//   // options: variant=no-load assume=no-alias max-delta=1 shuffle=auto widths=32
 //   // expect: loads=2 shuffles=1 copies=0 delta=-1 kept=no-source:1,store-between:1
 //   assumed=no-wrap
 //   // has: text that the result contains
@@ -66,6 +66,8 @@ RewriteOptions options_of(const std::string &text) {
       options.variant = value == "no-load" ? Variant::no_load : Variant::no_corner;
     else if (key == "assume")
       (value == "no-wrap" ? options.assume_no_wrap : options.assume_no_alias) = true;
+    else if (key == "widths")
+      options.widths = Widths{false, false, value == "32", false, false};
     else if (key == "max-delta")
       options.max_delta = std::stoi(value);
     else if (key == "shuffle")

@@ -29,6 +29,8 @@ TEST_CASE("impossible values are refused") {
                                     {"max-delta", "32"},
                                     {"max-delta", "-1"},
                                     {"max-delta", "3x"},
+                                    {"widths", "128"},
+                                    {"widths", ""},
                                     {"assume", "no-bugs"},
                                     {"verbose", "perhaps"},
                                     {"inject-fault", "fire"}}) {
@@ -68,7 +70,7 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(line == "shuffle=auto variant=full max-delta=31 kernel=- assume=-");
+  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=-");
 }
 
 TEST_CASE("nearest") {
