@@ -16,24 +16,6 @@ std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 
 
 } // namespace
 
-LaunchFacts launch_facts(const Function &function) {
-  LaunchFacts facts;
-  // Extents that are not written are 1.
-  if (const PerformanceDirective *directive = function.directive("reqntid")) {
-    facts.one_dimensional = directive->values[1] == 1 && directive->values[2] == 1;
-    facts.max_block_x = std::min(facts.max_block_x, std::max(directive->values[0], 1u));
-  }
-  // `.maxntid 256` admits a block of 16 x 16: it bounds the product of the extents, none by itself.
-  if (const PerformanceDirective *directive = function.directive("maxntid")) {
-    std::uint64_t threads = 1;
-    for (const std::uint64_t extent : directive->values)
-      threads = std::min<std::uint64_t>(threads * std::max<std::uint64_t>(extent, 1), 1u << 31);
-    facts.max_block_x =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(facts.max_block_x, threads));
-  }
-  return facts;
-}
-
 const Emulation::Implementation::OpcodeInfo &
 Emulation::Implementation::opcode_info(const Instruction &instruction) {
   OpcodeInfo &info = opcode_infos_[instruction.opcode];

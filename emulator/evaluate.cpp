@@ -66,16 +66,20 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
     return tid_x_ = named(text, 32, SymbolKind::lane, max_x - 1);
   if (name == "%laneid")
     return laneid_ = named(text, 32, SymbolKind::lane, 31);
-  if (name == "%tid.y" || name == "%tid.z")
-    return facts_.one_dimensional
-               ? pool_.constant(32, 0)
-               : named(text, 32, SymbolKind::uniform, name.back() == 'y' ? 1023 : 63);
   if (name == "%ntid.x")
-    return named(text, 32, SymbolKind::uniform, max_x);
-  if (name == "%ntid.y" || name == "%ntid.z")
-    return facts_.one_dimensional
-               ? pool_.constant(32, 1)
-               : named(text, 32, SymbolKind::uniform, name.back() == 'y' ? 1024 : 64);
+    return facts_.block ? pool_.constant(32, facts_.block->x)
+                        : named(text, 32, SymbolKind::uniform, max_x);
+  if (name == "%ntid.y" || name == "%ntid.z" || name == "%tid.y" || name == "%tid.z") {
+    const bool is_y = name.back() == 'y', is_extent = name[1] == 'n';
+    const std::uint32_t most = !facts_.block ? (is_y ? 1024 : 64)
+                               : is_y        ? facts_.block->y
+                                             : facts_.block->z;
+    if (is_extent && facts_.block)
+      return pool_.constant(32, most);
+    return !is_extent && most == 1
+               ? pool_.constant(32, 0)
+               : named(text, 32, SymbolKind::uniform, is_extent ? most : most - 1);
+  }
   if (name == "%ctaid.x" || name == "%nctaid.x")
     return named(text, 32, SymbolKind::uniform, 0x7fffffff);
   if (name == "%ctaid.y" || name == "%ctaid.z" || name == "%nctaid.y" || name == "%nctaid.z")

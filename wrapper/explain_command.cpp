@@ -7,6 +7,7 @@
 #include "emulator/expr.h"
 #include "emulator/instructions.h"
 #include "synth/explain.h"
+#include "wrapper/block_option.h"
 #include "wrapper/load_module.h"
 
 #include <CLI/CLI.hpp>
@@ -94,6 +95,7 @@ const CLI::App *add_explain_command(CLI::App &app, ExplainRequest &request) {
   command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
       ->type_size(1)
       ->allow_extra_args(false);
+  add_block_option(*command, request.assume_block);
   command->add_flag("--json", request.json, "as JSON");
   command->add_flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
   return command;
@@ -111,6 +113,7 @@ int explain_command(const ExplainRequest &request) {
     return 1;
   RewriteOptions options;
   options.kernels = request.kernels;
+  options.assume_block = request.assume_block;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();

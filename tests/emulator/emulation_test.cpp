@@ -192,3 +192,30 @@ TEST_CASE("launch facts") {
     CHECK_MESSAGE(facts.max_block_x == max_block_x, std::string(directives));
   }
 }
+
+TEST_CASE("warps that lie in one row, by a directive or by the user's word") {
+  struct {
+    const char *directives;
+    std::optional<BlockShape> assumed;
+    std::optional<BlockShape> block;
+    bool whole_warps, block_assumed;
+  } cases[] = {
+      {"", {}, {}, false, false},
+      {".maxntid 64\n", {}, {}, false, false},
+      {".reqntid 33\n", {}, BlockShape{33}, true, false},
+      {".reqntid 64, 4, 2\n", {}, BlockShape{64, 4, 2}, true, false},
+      {".reqntid 48, 2\n", {}, BlockShape{48, 2}, false, false},
+      {"", BlockShape{32, 8}, BlockShape{32, 8}, true, true},
+      {"", BlockShape{16, 16}, BlockShape{16, 16}, false, true},
+      {".maxntid 256\n", BlockShape{100}, BlockShape{100}, true, true},
+      {".reqntid 48, 2\n", BlockShape{32, 8}, BlockShape{48, 2}, false, false},
+  };
+  for (const auto &expected : cases) {
+    const Emulated emulated = emulate({"facts", "", "", expected.directives});
+    const LaunchFacts facts = launch_facts(emulated.module->functions.back(), expected.assumed);
+    CAPTURE(std::string(expected.directives));
+    CHECK(facts.block == expected.block);
+    CHECK(facts.whole_warps() == expected.whole_warps);
+    CHECK(facts.block_assumed == expected.block_assumed);
+  }
+}

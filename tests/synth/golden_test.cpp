@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -70,7 +71,11 @@ RewriteOptions options_of(const std::string &text) {
       options.max_delta = std::stoi(value);
     else if (key == "shuffle")
       options.shuffle = value == "auto" ? ShuffleMode::automatic : ShuffleMode::never;
-    else
+    else if (key == "assume-block") {
+      BlockShape shape;
+      REQUIRE(std::sscanf(value.c_str(), "%u,%u,%u", &shape.x, &shape.y, &shape.z) == 3);
+      options.assume_block = shape;
+    } else
       FAIL("unknown option " << key);
   }
   return options;
