@@ -235,7 +235,8 @@ bool Emulation::Implementation::compute_move(BlockId block, const Instruction &i
   return false;
 }
 
-// A kernel's parameters are uniform symbols; memory that is only read is a function of the address;
+// A kernel's parameters are uniform symbols, a function's are varying ones; what a call returned is
+// known if the function was written out; memory that is only read is a function of the address;
 // any other load gives something unknown.
 bool Emulation::Implementation::compute_load(BlockId block, const Instruction &instruction) {
   const Opcode &opcode = module_.opcode(instruction);
@@ -249,18 +250,13 @@ bool Emulation::Implementation::compute_load(BlockId block, const Instruction &i
   const auto element = [&](unsigned i) -> Expr {
     const std::int64_t offset = operands[1].value + std::int64_t{i} * (width / 8);
     if (opcode.space == StateSpace::param) {
-      if (!function_.is_entry || base.empty() || base[0].kind != Operand::Kind::symbol)
+      if (base.empty() || base[0].kind != Operand::Kind::symbol)
         return nullptr;
       const std::string_view name = module_.text(base[0].span);
       for (const Variable &parameter : function_.parameters)
         if (parameter.name == name)
-          return named(
-              offset == 0
-                  ? fmt::format("{}{}", name,
-                                width == parameter.size() * 8 ? "" : fmt::format(":{}", width))
-                  : fmt::format("{}+{}:{}", name, offset, width),
-              width, SymbolKind::uniform, ~std::uint64_t{0});
-      return nullptr;
+          return own_parameter(parameter, offset, width);
+      return load_parameter(name, offset, width);
     }
     if (!reads_constant_memory(opcode))
       return nullptr;

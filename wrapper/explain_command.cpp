@@ -81,6 +81,8 @@ int explain_opcodes() {
     fmt::print(" {}", base);
   fmt::print(
       "\n\nLoads and stores: ld, ldu, st, if weak and without .cv.\n"
+      "Calls of functions of the module that only compute, load, or store to local or shared "
+      "memory.\n"
       "Everything else, and any opcode not named here, has opaque results and is an obstacle "
       "between two loads.\n");
   return 0;

@@ -115,8 +115,9 @@ TEST_CASE("golden rewrites") {
     const std::string module = text.substr(text.find(".version"));
     const auto result = rewrite_module(module, file.string(), options_of(text));
     REQUIRE(result);
-    REQUIRE(result->report.kernels.size() == 1);
-    const KernelReport &kernel = result->report.kernels[0];
+    // The kernel stands last; functions it calls come before it.
+    REQUIRE(!result->report.kernels.empty());
+    const KernelReport &kernel = result->report.kernels.back();
     auto expected = pairs(head(text, "expect"));
     REQUIRE(!expected.empty());
     CHECK(std::to_string(kernel.loads) == expected["loads"]);
