@@ -229,8 +229,11 @@ Expr Emulation::Implementation::own_parameter(const Variable &parameter, std::in
                            : width != parameter.size() * 8
                                ? fmt::format("{}:{}", parameter.name, width)
                                : std::string(parameter.name);
-  if (function_.is_entry)
-    return named(text, width, SymbolKind::uniform, ~std::uint64_t{0});
+  if (function_.is_entry) {
+    const Expr value = named(text, width, SymbolKind::uniform, ~std::uint64_t{0});
+    infos_[value->index].parameter = true;
+    return value;
+  }
   if (!parameters_only_loaded_)
     parameters_only_loaded_ = only_loads_parameters(module_, function_);
   if (!*parameters_only_loaded_)

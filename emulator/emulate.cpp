@@ -393,6 +393,18 @@ bool Emulation::is_lane_symbol(Expr expr) const {
   return expr == implementation_->tid_x_ || expr == implementation_->laneid_;
 }
 
+bool Emulation::is_kernel_parameter(Expr expr) const {
+  return expr->kind == ExprKind::symbol && expr->width == 64 &&
+         implementation_->infos_[expr->index].parameter;
+}
+
+Expr Emulation::trip_count(LoopId loop) const { return implementation_->trips_[loop]; }
+
+bool Emulation::is_trip_count(Expr expr) const {
+  return expr->kind == ExprKind::symbol &&
+         implementation_->infos_[expr->index].kind == Implementation::SymbolKind::trip;
+}
+
 const std::vector<RegisterRead> *Emulation::reads_of(Expr value) {
   auto &reads = implementation_->expanded_reads_;
   if (reads.empty())

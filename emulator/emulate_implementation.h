@@ -33,9 +33,10 @@ public:
 
   struct SymbolInfo {
     SymbolKind kind = SymbolKind::varying;
-    BlockId block = 0;     ///< where it comes to be
-    std::uint32_t phi = 0; ///< of the two phi kinds
-    bool uniform = false;  ///< the verdict, for the phi kinds
+    BlockId block = 0;      ///< where it comes to be
+    std::uint32_t phi = 0;  ///< of the two phi kinds
+    bool uniform = false;   ///< the verdict, for the phi kinds
+    bool parameter = false; ///< a parameter of the kernel
   };
 
   /// A register whose value depends on the edge by which a block is entered.
@@ -92,6 +93,8 @@ public:
       expanded_reads_; ///< made when first asked for
   std::unique_ptr<Substitution> expansion_;
   std::unordered_map<int, std::unique_ptr<Substitution>> shifts_;
+  std::vector<SymbolInfo> infos_; ///< by symbol index
+  std::vector<Expr> trips_;       ///< by loop
   Expr tid_x_ = nullptr;
   Expr laneid_ = nullptr;
 
@@ -166,8 +169,6 @@ private:
   std::unordered_map<Expr, bool> known_; ///< conditions that branches on the way established
   std::vector<Expr> known_undo_;
   std::unordered_map<std::string, Expr> named_;
-  std::vector<SymbolInfo> infos_; ///< by symbol index
-  std::vector<Expr> trips_;       ///< by loop
   std::vector<std::vector<BlockId>> exits_;
   std::vector<bool> uniform_exit_; ///< by loop: all lanes leave it in the same iteration
 
