@@ -16,24 +16,6 @@ std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 
 
 } // namespace
 
-LaunchFacts launch_facts(const Function &function) {
-  LaunchFacts facts;
-  // Extents that are not written are 1.
-  if (const PerformanceDirective *directive = function.directive("reqntid")) {
-    facts.one_dimensional = directive->values[1] == 1 && directive->values[2] == 1;
-    facts.max_block_x = std::min(facts.max_block_x, std::max(directive->values[0], 1u));
-  }
-  // `.maxntid 256` admits a block of 16 x 16: it bounds the product of the extents, none by itself.
-  if (const PerformanceDirective *directive = function.directive("maxntid")) {
-    std::uint64_t threads = 1;
-    for (const std::uint64_t extent : directive->values)
-      threads = std::min<std::uint64_t>(threads * std::max<std::uint64_t>(extent, 1), 1u << 31);
-    facts.max_block_x =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(facts.max_block_x, threads));
-  }
-  return facts;
-}
-
 const Emulation::Implementation::OpcodeInfo &
 Emulation::Implementation::opcode_info(const Instruction &instruction) {
   OpcodeInfo &info = opcode_infos_[instruction.opcode];
@@ -43,6 +25,8 @@ Emulation::Implementation::opcode_info(const Instruction &instruction) {
     info.line = find_line<ExprPool>(opcode);
     info.form = decode(opcode);
     info.effect = effect_of(opcode);
+    info.is_call = opcode.base == "call";
+    info.stores_parameter = opcode.base == "st" && opcode.space == StateSpace::param;
   }
   return info;
 }
@@ -68,6 +52,7 @@ void Emulation::Implementation::find_slice() {
   // Writers by register, as one array of lists.
   std::vector<std::uint32_t> begin(registers + 1, 0), writers;
   std::vector<RegisterId> work;
+  bool calls = false;
   const auto need = [&](RegisterId reg) {
     if (!needed_[reg]) {
       needed_[reg] = true;
@@ -87,6 +72,7 @@ void Emulation::Implementation::find_slice() {
     each_written(instruction, [&](RegisterId reg) { ++begin[reg + 1]; });
     const Opcode &opcode = module_.opcode(instruction);
     const Effect effect = opcode_info(instruction).effect;
+    calls |= opcode_info(instruction).is_call;
     if (effect == Effect::load || effect == Effect::store) {
       if (opcode.space != StateSpace::shared && opcode.space != StateSpace::local)
         for (const Operand &operand : module_.operands(instruction))
@@ -101,6 +87,8 @@ void Emulation::Implementation::find_slice() {
         need(instruction.guard);
     }
   }
+  if (calls || role_ == Role::callee)
+    each_passed_register(need);
   for (std::size_t r = 0; r < registers; ++r)
     begin[r + 1] += begin[r];
   writers.resize(begin.back());
@@ -232,6 +220,8 @@ bool Emulation::Implementation::enter(BlockId block) {
   feasible_[block] = true;
   evaluate_phis(block);
   write(carry_, nullptr);
+  if (role_ == Role::trace)
+    parameters_.clear();
   if (info.predecessors.size() == 1 && block != 0) {
     const BlockId before = info.predecessors[0];
     const Expr condition = branch_condition_[before];
@@ -316,7 +306,8 @@ void Emulation::Implementation::leave(BlockId block) {
 void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
   const Instruction &instruction = function_.instructions[index];
   const OpcodeInfo &info = opcode_info(instruction);
-  if (info.effect != Effect::none)
+  const Function *const called = info.is_call ? called_function(instruction) : nullptr;
+  if (info.effect != Effect::none && !(called && harmless(*called, 0)))
     record_access(block, index, instruction, info);
   bool writes = module_.opcode(instruction).has("cc") && needed(carry_);
   for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
@@ -324,8 +315,12 @@ void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
   });
   if (writes)
     compute(block, index, instruction);
-  if (module_.opcode(instruction).base == "call") // which does not preserve it (PTX ISA 9.7.2)
+  if (info.is_call) // which does not preserve it (PTX ISA 9.7.2)
     write(carry_, nullptr);
+  if (follows_parameters_ && info.is_call)
+    call(block, instruction);
+  else if (follows_parameters_ && info.stores_parameter)
+    store_parameter(block, instruction);
 }
 
 void Emulation::Implementation::record_access(BlockId block, std::uint32_t index,

@@ -2,6 +2,7 @@
 
 #include "emulator/effects.h"
 #include "emulator/expr.h"
+#include "emulator/launch.h"
 #include "grammar/cfg.h"
 #include "grammar/module.h"
 
@@ -10,16 +11,6 @@
 #include <vector>
 
 namespace ptxasw {
-
-/// What is known of a kernel's launch before it is launched.
-struct LaunchFacts {
-  bool one_dimensional = false;     ///< ntid.y = ntid.z = 1
-  std::uint32_t max_block_x = 1024; ///< upper bound of ntid.x
-};
-
-/// The facts that `.reqntid` and `.maxntid` state (PTX ISA 11.4). Only the first fixes the shape of
-/// a block; the second bounds its number of threads, in whatever shape.
-LaunchFacts launch_facts(const Function &function);
 
 /// One access of the memory trace (paper, section 4.3).
 struct MemoryAccess {

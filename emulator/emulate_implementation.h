@@ -3,11 +3,13 @@
 // The inside of Emulation: its state, shared by the files that make up the symbolic emulator.
 //   emulate.cpp     the walk: slice, joins, branches, the trace
 //   evaluate.cpp    one instruction: operands, the table's lines, moves, loads, what is opaque
+//   calls.cpp       what a called function does and returns
 //   uniformity.cpp  afterwards: loops written out in trip symbols, what all lanes agree on
 
 #include "emulator/emulate.h"
 #include "emulator/instructions.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,10 +53,25 @@ public:
     const Line<ExprPool> *line = nullptr;
     Form form;
     Effect effect = Effect::sync;
+    bool is_call = false;
+    bool stores_parameter = false;
   };
 
-  Implementation(const Module &module, const Function &function, const LaunchFacts &facts)
-      : module_(module), function_(function), facts_(facts), cfg_(module, function),
+  /// Whom the emulation is for: somebody who asks for the trace, or a caller of the function.
+  enum class Role : std::uint8_t { trace, callee };
+
+  /// Bytes of a `.param` variable: an argument or result of a call.
+  struct ParameterBytes {
+    std::string_view name;
+    std::int64_t offset = 0;
+    unsigned width = 0;   ///< bits
+    Expr value = nullptr; ///< null: not known
+    BlockId block = 0;    ///< where they were written
+  };
+
+  Implementation(const Module &module, const Function &function, const LaunchFacts &facts,
+                 Role role = Role::trace)
+      : module_(module), function_(function), facts_(facts), cfg_(module, function), role_(role),
         carry_(static_cast<RegisterId>(function.registers.size())) {}
 
   void run();
@@ -101,6 +118,21 @@ private:
   bool compute_uninterpreted(BlockId block, const Instruction &instruction);
   void havoc(BlockId block, const Instruction &instruction);
 
+  /// Formal names of parameters with the variables that a call gives for them.
+  using Arguments = std::vector<std::pair<std::string_view, std::string_view>>;
+  const Function *called_function(const Instruction &instruction);
+  bool harmless(const Function &function, int depth);
+  const Implementation *callee(const Function &function);
+  void each_passed_register(const std::function<void(RegisterId)> &visit);
+  void store_parameter(BlockId block, const Instruction &instruction);
+  Expr load_parameter(std::string_view name, std::int64_t offset, unsigned width);
+  Expr own_parameter(const Variable &parameter, std::int64_t offset, unsigned width);
+  Expr import(const Implementation &inside, Expr root, const Arguments &arguments, BlockId block,
+              std::unordered_map<Expr, Expr> &memo);
+  Expr import_symbol(const Implementation &inside, Expr symbol, const Arguments &arguments,
+                     BlockId block);
+  void call(BlockId block, const Instruction &instruction);
+
   Expr operand_value(BlockId block, const Operand &operand, unsigned width,
                      ScalarType type = ScalarType::none);
   Expr special_value(BlockId block, std::string_view name);
@@ -124,6 +156,7 @@ private:
   bool control_uniform(BlockId block, BlockId top) const;
   bool exit_uniform(LoopId loop, BlockId block) const;
 
+  const Role role_;
   const RegisterId carry_; ///< the carry flag as one more register
   std::vector<OpcodeInfo> opcode_infos_;
   std::vector<bool> needed_;
@@ -138,6 +171,16 @@ private:
   std::unordered_map<std::string, Expr> named_;
   std::vector<std::vector<BlockId>> exits_;
   std::vector<bool> uniform_exit_; ///< by loop: all lanes leave it in the same iteration
+
+  bool follows_parameters_ = false; ///< arguments matter: a called function is written out
+  /// Of the calls in the current block; in a callee what it returns.
+  std::vector<ParameterBytes> parameters_;
+  std::unordered_map<Expr, ParameterBytes> own_parameters_; ///< by symbol; not of kernels
+  std::optional<bool> parameters_only_loaded_;
+  std::unordered_map<std::string_view, const Function *> functions_; ///< that can be called
+  std::unordered_map<const Function *, bool> harmless_;
+  std::unordered_map<const Function *, std::unique_ptr<Implementation>> callees_;
+  std::size_t effects_seen_ = 0; ///< instructions
 };
 
 } // namespace ptxasw

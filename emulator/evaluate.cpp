@@ -66,16 +66,20 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
     return tid_x_ = named(text, 32, SymbolKind::lane, max_x - 1);
   if (name == "%laneid")
     return laneid_ = named(text, 32, SymbolKind::lane, 31);
-  if (name == "%tid.y" || name == "%tid.z")
-    return facts_.one_dimensional
-               ? pool_.constant(32, 0)
-               : named(text, 32, SymbolKind::uniform, name.back() == 'y' ? 1023 : 63);
   if (name == "%ntid.x")
-    return named(text, 32, SymbolKind::uniform, max_x);
-  if (name == "%ntid.y" || name == "%ntid.z")
-    return facts_.one_dimensional
-               ? pool_.constant(32, 1)
-               : named(text, 32, SymbolKind::uniform, name.back() == 'y' ? 1024 : 64);
+    return facts_.block ? pool_.constant(32, facts_.block->x)
+                        : named(text, 32, SymbolKind::uniform, max_x);
+  if (name == "%ntid.y" || name == "%ntid.z" || name == "%tid.y" || name == "%tid.z") {
+    const bool is_y = name.back() == 'y', is_extent = name[1] == 'n';
+    const std::uint32_t most = !facts_.block ? (is_y ? 1024 : 64)
+                               : is_y        ? facts_.block->y
+                                             : facts_.block->z;
+    if (is_extent && facts_.block)
+      return pool_.constant(32, most);
+    return !is_extent && most == 1
+               ? pool_.constant(32, 0)
+               : named(text, 32, SymbolKind::uniform, is_extent ? most : most - 1);
+  }
   if (name == "%ctaid.x" || name == "%nctaid.x")
     return named(text, 32, SymbolKind::uniform, 0x7fffffff);
   if (name == "%ctaid.y" || name == "%ctaid.z" || name == "%nctaid.y" || name == "%nctaid.z")
@@ -231,7 +235,8 @@ bool Emulation::Implementation::compute_move(BlockId block, const Instruction &i
   return false;
 }
 
-// A kernel's parameters are uniform symbols; memory that is only read is a function of the address;
+// A kernel's parameters are uniform symbols, a function's are varying ones; what a call returned is
+// known if the function was written out; memory that is only read is a function of the address;
 // any other load gives something unknown.
 bool Emulation::Implementation::compute_load(BlockId block, const Instruction &instruction) {
   const Opcode &opcode = module_.opcode(instruction);
@@ -245,21 +250,13 @@ bool Emulation::Implementation::compute_load(BlockId block, const Instruction &i
   const auto element = [&](unsigned i) -> Expr {
     const std::int64_t offset = operands[1].value + std::int64_t{i} * (width / 8);
     if (opcode.space == StateSpace::param) {
-      if (!function_.is_entry || base.empty() || base[0].kind != Operand::Kind::symbol)
+      if (base.empty() || base[0].kind != Operand::Kind::symbol)
         return nullptr;
       const std::string_view name = module_.text(base[0].span);
       for (const Variable &parameter : function_.parameters)
-        if (parameter.name == name) {
-          const Expr value = named(
-              offset == 0
-                  ? fmt::format("{}{}", name,
-                                width == parameter.size() * 8 ? "" : fmt::format(":{}", width))
-                  : fmt::format("{}+{}:{}", name, offset, width),
-              width, SymbolKind::uniform, ~std::uint64_t{0});
-          infos_[value->index].parameter = true;
-          return value;
-        }
-      return nullptr;
+        if (parameter.name == name)
+          return own_parameter(parameter, offset, width);
+      return load_parameter(name, offset, width);
     }
     if (!reads_constant_memory(opcode))
       return nullptr;

@@ -454,7 +454,7 @@ private:
     std::string code, declarations;
     if (uses_below_ || uses_above_) {
       const std::string lane = new_register(32);
-      const bool rows = !facts_.one_dimensional;
+      const bool rows = !facts_.whole_warps();
       std::string tid, ntid;
       code += fmt::format("\n\tmov.u32 {}, %laneid;", lane);
       if (rows) {

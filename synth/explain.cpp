@@ -61,7 +61,7 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
                                  const RewriteOptions &options) {
   KernelExplanation result;
   result.name = function.name;
-  Emulation emulation(module, function, launch_facts(function));
+  Emulation emulation(module, function, launch_facts(function, options.assume_block));
   const Detection detection = detect(module, function, emulation, options);
   for (const MemoryAccess &access : emulation.trace()) {
     const Candidate kind =

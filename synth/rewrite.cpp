@@ -81,7 +81,7 @@ bool has_candidates(const Module &module, const Function &function, const Widths
 void rewrite_kernel(const Module &module, const Function &function, const RewriteOptions &options,
                     const std::string &prefix, Edits &edits, KernelReport &report) {
   Stopwatch watch;
-  const LaunchFacts facts = launch_facts(function);
+  const LaunchFacts facts = launch_facts(function, options.assume_block);
   Emulation emulation(module, function, facts);
   report.milliseconds.push_back({"emulate", watch.lap()});
   report.flows = emulation.flows();
@@ -113,6 +113,8 @@ void rewrite_kernel(const Module &module, const Function &function, const Rewrit
     report.assumptions.push_back("no-wrap");
   if (detection.assumed_no_alias)
     report.assumptions.push_back("no-alias");
+  if (facts.block_assumed)
+    report.assumptions.push_back("block-shape");
   emit(module, function, emulation.cfg(), detection, facts, options.variant, prefix, edits);
   report.milliseconds.push_back({"emit", watch.lap()});
 }

@@ -2,6 +2,7 @@
 
 #include "synth/report.h"
 
+#include "emulator/launch.h"
 #include "grammar/diagnostic.h"
 
 #include <optional>
@@ -38,6 +39,8 @@ struct RewriteOptions {
   std::vector<std::string> kernels; ///< only these kernels; empty is all
   bool assume_no_wrap = false;      ///< drop the no-wrap tests of rule 3
   bool assume_no_alias = false;     ///< stores never write what a later load reads (rule 5)
+  /// Every block of every launch has this shape (rule 8), but where a `.reqntid` says another.
+  std::optional<BlockShape> assume_block;
   int target_sm =
       0; ///< compute capability x 10 that will be assembled for; 0: the module's .target
 };

@@ -4,6 +4,7 @@
 #include "wrapper/emulate_command.h"
 #include "wrapper/explain_command.h"
 #include "wrapper/load_settings.h"
+#include "wrapper/trace_command.h"
 #include "wrapper/verify_command.h"
 
 #include <CLI/CLI.hpp>
@@ -88,14 +89,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   rewrite->add_option("-o,--output", output, "PTX to write, - for standard output")->required();
   add_settings(*rewrite, given, false);
 
-  CLI::App *trace = app.add_subcommand("trace", "print the symbolic memory trace of a PTX file");
-  std::vector<std::string> trace_kernels;
-  bool json = false;
-  trace->add_option("input", input, "PTX to read, - for standard input")->required();
-  trace->add_option("--kernel", trace_kernels, "only this kernel; may be repeated")
-      ->type_size(1)
-      ->allow_extra_args(false);
-  trace->add_flag("--json", json, "as JSON");
+  TraceRequest tracing;
+  const CLI::App *trace = add_trace_command(app, tracing);
 
   CLI::App *overlay = app.add_subcommand(
       "overlay", "make a directory of links to the CUDA toolkit with ptxasw as its ptxas");
@@ -132,7 +127,7 @@ int command_line_interface(const std::vector<std::string> &all_words) {
     return app.exit(error) == 0 ? 0 : usage_error;
   }
   if (*trace)
-    return trace_command(input, trace_kernels, json);
+    return trace_command(tracing);
   if (*overlay)
     return overlay_command(directory, cuda, remove);
   if (*emulate)

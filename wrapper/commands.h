@@ -13,9 +13,6 @@ namespace ptxasw {
 /// Rewrites one module; "-" is standard input or output.
 int rewrite_command(const Settings &settings, const std::string &input, const std::string &output);
 
-/// Prints the symbolic memory trace of a module's kernels, of those named if any are.
-int trace_command(const std::string &input, const std::vector<std::string> &kernels, bool json);
-
 /// Makes, refreshes or removes a directory that looks like a CUDA toolkit with us as its ptxas.
 /// `cuda` is the toolkit; empty: the one that is found.
 int overlay_command(const std::string &directory, const std::string &cuda, bool remove);

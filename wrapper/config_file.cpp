@@ -24,9 +24,10 @@ std::optional<std::string> spelling(const toml::node &node) {
   std::string joined;
   for (const toml::node &part : *list) {
     const auto *text = part.as_string();
-    if (!text)
+    const auto *number = part.as_integer();
+    if (!text && !number)
       return std::nullopt;
-    joined += (joined.empty() ? "" : ",") + text->get();
+    joined += (joined.empty() ? "" : ",") + (text ? text->get() : std::to_string(number->get()));
   }
   return joined;
 }
@@ -47,7 +48,7 @@ tl::expected<void, std::string> apply_config_file(Settings &settings, const std:
     const auto value = spelling(node);
     if (!value)
       return tl::unexpected(
-          fmt::format("{}:{}: `{}` must be text, a number, true, false or a list of texts", path,
+          fmt::format("{}:{}: `{}` must be text, a number, true, false or a list of these", path,
                       line, key.str()));
     const auto applied = apply_setting(settings, key.str(), *value, Origin::file, key.str());
     if (!applied)

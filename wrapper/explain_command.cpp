@@ -7,6 +7,7 @@
 #include "emulator/expr.h"
 #include "emulator/instructions.h"
 #include "synth/explain.h"
+#include "wrapper/block_option.h"
 #include "wrapper/load_module.h"
 
 #include <CLI/CLI.hpp>
@@ -80,6 +81,8 @@ int explain_opcodes() {
     fmt::print(" {}", base);
   fmt::print(
       "\n\nLoads and stores: ld, ldu, st, if weak and without .cv.\n"
+      "Calls of functions of the module that only compute, load, or store to local or shared "
+      "memory.\n"
       "Everything else, and any opcode not named here, has opaque results and is an obstacle "
       "between two loads.\n");
   return 0;
@@ -94,6 +97,7 @@ const CLI::App *add_explain_command(CLI::App &app, ExplainRequest &request) {
   command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
       ->type_size(1)
       ->allow_extra_args(false);
+  add_block_option(*command, request.assume_block);
   command->add_flag("--json", request.json, "as JSON");
   command->add_flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
   return command;
@@ -111,6 +115,7 @@ int explain_command(const ExplainRequest &request) {
     return 1;
   RewriteOptions options;
   options.kernels = request.kernels;
+  options.assume_block = request.assume_block;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();

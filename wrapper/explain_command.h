@@ -1,5 +1,8 @@
 #pragma once
 
+#include "emulator/launch.h"
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,7 @@ namespace ptxasw {
 struct ExplainRequest {
   std::string input;
   std::vector<std::string> kernels;
+  std::optional<BlockShape> assume_block;
   bool json = false;
   bool opcodes = false;
 };

@@ -156,6 +156,18 @@ std::string get_assume(const Settings &settings) {
   return list;
 }
 
+bool set_assume_block(Settings &settings, std::string_view value) {
+  const auto shape = parse_block_shape(value);
+  if (shape || value.empty())
+    settings.rewrite.assume_block = shape;
+  return shape || value.empty();
+}
+
+std::string get_assume_block(const Settings &settings) {
+  const auto &shape = settings.rewrite.assume_block;
+  return shape ? fmt::format("{},{},{}", shape->x, shape->y, shape->z) : std::string();
+}
+
 bool set_verbose(Settings &settings, std::string_view value) {
   if (value == "true" || value == "1" || value == "on" || value == "yes")
     settings.verbose = true;
@@ -198,6 +210,8 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      true, false, true, set_kernel, clear_kernel, get_kernel},
     {"assume", "no-wrap,no-alias", "promises that save run-time tests: indices never wrap, stores never hit what a later load reads",
      true, false, true, set_assume, clear_assume, get_assume},
+    {"assume-block", "X[,Y[,Z]]", "a promise that saves run-time tests: every launch has blocks of this shape",
+     true, false, false, set_assume_block, nullptr, get_assume_block},
     {"report", "FILE", "write a JSON report; into an existing directory one file a run, named by input and target",
      true, false, false, set_text<&Settings::report>, nullptr, get_text<&Settings::report>},
     {"verbose", "true|false", "print a summary on stderr",
@@ -212,6 +226,26 @@ constexpr std::array<SettingSpec, setting_count> table = {{
 // clang-format on
 
 } // namespace
+
+// Limits of a block: PTX ISA 11.4 leaves them to the target; they are these for all that exist
+// (CUDA C++ Programming Guide, technical specifications per compute capability).
+std::optional<BlockShape> parse_block_shape(std::string_view text) {
+  BlockShape shape;
+  std::uint32_t *const extents[] = {&shape.x, &shape.y, &shape.z};
+  constexpr std::uint32_t most[] = {1024, 1024, 64};
+  std::size_t count = 0;
+  const bool numbers = each_part(text, [&](std::string_view part) {
+    if (count == std::size(extents))
+      return false;
+    std::uint32_t &extent = *extents[count];
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
+    return error == std::errc() && end == part.data() + part.size() && extent >= 1 &&
+           extent <= most[count++];
+  });
+  if (!numbers || count == 0 || text.ends_with(',') || shape.x * shape.y * shape.z > 1024)
+    return std::nullopt;
+  return shape;
+}
 
 std::span<const SettingSpec, setting_count> setting_table() { return table; }
 
@@ -280,7 +314,7 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
 std::string describe_configuration(const Settings &settings) {
   std::string line;
   for (const SettingSpec &spec : table) {
-    // The last of the settings that decide the code is `assume`.
+    // The last of the settings that decide the code is `assume-block`.
     if (spec.name == "report")
       break;
     const std::string value = spec.get(settings);

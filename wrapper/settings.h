@@ -15,7 +15,7 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 11;
+inline constexpr std::size_t setting_count = 12;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
@@ -49,6 +49,10 @@ struct SettingSpec {
 
 /// The table of all settings.
 std::span<const SettingSpec, setting_count> setting_table();
+
+/// The shape of a block as `X`, `X,Y` or `X,Y,Z`, extents that are not written being 1; nothing if
+/// no block can have it.
+std::optional<BlockShape> parse_block_shape(std::string_view text);
 
 /// `PTXASW_MAX_DELTA` for `max-delta`.
 std::string environment_name(const SettingSpec &spec);

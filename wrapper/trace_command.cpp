@@ -1,10 +1,13 @@
 // `ptxasw trace`: the symbolic memory trace of a module, in the manner of the paper's listing 5.
 
+#include "wrapper/trace_command.h"
+
 #include "emulator/emulate.h"
 #include "grammar/module.h"
-#include "wrapper/commands.h"
+#include "wrapper/block_option.h"
 #include "wrapper/load_module.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -40,8 +43,9 @@ Json describe(const Module &module, const Function &function, Emulation &emulati
   return result;
 }
 
-Json trace_of(const Module &module, const Function &function) {
-  Emulation emulation(module, function, launch_facts(function));
+Json trace_of(const Module &module, const Function &function,
+              const std::optional<BlockShape> &assume_block) {
+  Emulation emulation(module, function, launch_facts(function, assume_block));
   Json result;
   result["name"] = function.name;
   result["complete"] = emulation.complete();
@@ -71,26 +75,36 @@ void print(const Json &kernel) {
 
 } // namespace
 
-int trace_command(const std::string &input, const std::vector<std::string> &kernels, bool json) {
-  const auto module = load_module(input);
-  if (!module)
+const CLI::App *add_trace_command(CLI::App &app, TraceRequest &request) {
+  CLI::App *command = app.add_subcommand("trace", "print the symbolic memory trace of a PTX file");
+  command->add_option("input", request.input, "PTX to read, - for standard input")->required();
+  command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  add_block_option(*command, request.assume_block);
+  command->add_flag("--json", request.json, "as JSON");
+  return command;
+}
+
+int trace_command(const TraceRequest &request) {
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
     return 1;
   const auto wanted = [&](std::string_view name) {
-    return kernels.empty() || std::find(kernels.begin(), kernels.end(), name) != kernels.end();
+    return request.kernels.empty() ||
+           std::find(request.kernels.begin(), request.kernels.end(), name) != request.kernels.end();
   };
-  if (!has_kernels(*module, kernels, input))
-    return 1;
   Json all;
-  all["file"] = input;
+  all["file"] = request.input;
   all["kernels"] = Json::array();
   for (const Function &function : module->functions)
     if (function.has_body && wanted(function.name)) {
-      Json kernel = trace_of(*module, function);
-      if (!json)
+      Json kernel = trace_of(*module, function, request.assume_block);
+      if (!request.json)
         print(kernel);
       all["kernels"].push_back(std::move(kernel));
     }
-  if (json)
+  if (request.json)
     fmt::print("{}\n", all.dump(2));
   return 0;
 }

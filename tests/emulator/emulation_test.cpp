@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+
 using namespace ptxasw;
 
 namespace {
@@ -26,9 +28,53 @@ struct Emulated {
   std::unique_ptr<Emulation> emulation;
 };
 
+// What the kernels may call, besides f, of which nothing is known.
+const char functions[] = R"(
+.func (.param .b32 r) row(.param .b32 a, .param .b32 b)
+{ .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];
+  mad.lo.s32 %r3, %r1, %r2, %r1; st.param.b32 [r], %r3; ret; }
+.func (.param .b64 r) pair(.param .b64 a, .param .align 4 .b8 b[8])
+{ .reg .b32 %r<5>; .reg .b64 %rd<4>; ld.param.u64 %rd1, [a]; ld.param.v2.u32 {%r1, %r2}, [b];
+  mov.u32 %r3, %ctaid.x; add.s32 %r1, %r1, %r3; sub.s32 %r2, %r2, %r1;
+  mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.param.b64 [r], %rd3; ret; }
+.func (.param .b32 r) branching(.param .b32 a)
+{ .reg .b32 %r<4>; .reg .pred %p; ld.param.u32 %r1, [a]; mov.u32 %r2, 4;
+  setp.eq.s32 %p, %r1, 0; @%p bra A; mov.u32 %r2, 8; A: add.s32 %r3, %r1, %r2;
+  st.param.b32 [r], %r3; ret; }
+.func (.param .b32 r) looping(.param .b32 a)
+{ .reg .b32 %r<4>; .reg .pred %p; ld.param.u32 %r1, [a]; A: add.s32 %r1, %r1, 3;
+  setp.lt.s32 %p, %r1, 9; @%p bra A; st.param.b32 [r], %r1; ret; }
+.func (.param .b32 r) returning(.param .b32 a)
+{ .reg .b32 %r<4>; .reg .pred %p; ld.param.u32 %r1, [a]; setp.eq.s32 %p, %r1, 0;
+  st.param.b32 [r], %r1; @%p ret; st.param.b32 [r], 7; ret; }
+.func (.param .b32 r) storing(.param .b32 a)
+{ .reg .b32 %r<4>; .reg .b64 %rd<4>; ld.param.u32 %r1, [a]; cvt.u64.u32 %rd1, %r1;
+  st.global.u32 [%rd1], %r1; st.param.b32 [r], %r1; ret; }
+.func (.param .b32 r) nested(.param .b32 a)
+{ .reg .b32 %r<4>; .param .b32 x; .param .b32 y; ld.param.u32 %r1, [a];
+  st.param.b32 [x], %r1; call (y), branching, (x); ld.param.b32 %r2, [y];
+  st.param.b32 [r], %r2; ret; }
+.func (.param .b32 r) recursive(.param .b32 a)
+{ .reg .b32 %r<4>; .param .b32 x; .param .b32 y; ld.param.u32 %r1, [a];
+  st.param.b32 [x], %r1; call (y), recursive, (x); ld.param.b32 %r2, [y];
+  st.param.b32 [r], %r2; ret; }
+.weak .func (.param .b32 r) replaceable(.param .b32 a)
+{ .reg .b32 %r<4>; ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret; }
+.func (.param .b32 r) leaving(.param .b32 a)
+{ .reg .b32 %r<4>; ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; exit; }
+.func (.param .b32 r) scratching(.param .b32 a)
+{ .reg .b32 %r<4>; .local .b32 v; ld.param.u32 %r1, [a]; st.local.u32 [v], %r1;
+  ld.local.u32 %r2, [v]; add.s32 %r2, %r2, %r1; st.param.b32 [r], %r2; ret; }
+)";
+
+const Function &kernel_of(const Module &module) {
+  return *std::find_if(module.functions.begin(), module.functions.end(),
+                       [](const Function &function) { return function.is_entry; });
+}
+
 Emulated emulate(const Kernel &kernel) {
   std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                     ".func f(.param .b32 x) { ret; }\n"
+                     ".extern .func f(.param .b32 x);\n"
                      ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m)\n";
   text += kernel.directives;
   text += "{\n.reg .b16 %h<8>;\n.reg .b64 %rd<32>;\n.reg .b32 %r<32>;\n.reg .pred %p<8>;\n"
@@ -36,9 +82,10 @@ Emulated emulate(const Kernel &kernel) {
           "ld.global.u32 %r8, [%rd1];\n";
   text += kernel.body;
   text += "\nret;\n}\n";
+  text += functions; // behind it, so that the kernel's lines stay what they are
   auto module = parse(text, kernel.name);
   REQUIRE_MESSAGE(module, kernel.name);
-  const Function &function = (*module)->functions.back();
+  const Function &function = kernel_of(**module);
   auto emulation = std::make_unique<Emulation>(**module, function, launch_facts(function));
   return {std::move(*module), std::move(emulation)};
 }
@@ -187,8 +234,35 @@ TEST_CASE("launch facts") {
                {".maxntid 1024, 1024, 64\n", false, 1024}};
   for (const auto &[directives, one_dimensional, max_block_x] : cases) {
     const Emulated emulated = emulate({"facts", "", "", directives});
-    const LaunchFacts facts = launch_facts(emulated.module->functions.back());
+    const LaunchFacts facts = launch_facts(kernel_of(*emulated.module));
     CHECK_MESSAGE(facts.one_dimensional == one_dimensional, std::string(directives));
     CHECK_MESSAGE(facts.max_block_x == max_block_x, std::string(directives));
+  }
+}
+
+TEST_CASE("warps that lie in one row, by a directive or by the user's word") {
+  struct {
+    const char *directives;
+    std::optional<BlockShape> assumed;
+    std::optional<BlockShape> block;
+    bool whole_warps, block_assumed;
+  } cases[] = {
+      {"", {}, {}, false, false},
+      {".maxntid 64\n", {}, {}, false, false},
+      {".reqntid 33\n", {}, BlockShape{33}, true, false},
+      {".reqntid 64, 4, 2\n", {}, BlockShape{64, 4, 2}, true, false},
+      {".reqntid 48, 2\n", {}, BlockShape{48, 2}, false, false},
+      {"", BlockShape{32, 8}, BlockShape{32, 8}, true, true},
+      {"", BlockShape{16, 16}, BlockShape{16, 16}, false, true},
+      {".maxntid 256\n", BlockShape{100}, BlockShape{100}, true, true},
+      {".reqntid 48, 2\n", BlockShape{32, 8}, BlockShape{48, 2}, false, false},
+  };
+  for (const auto &expected : cases) {
+    const Emulated emulated = emulate({"facts", "", "", expected.directives});
+    const LaunchFacts facts = launch_facts(kernel_of(*emulated.module), expected.assumed);
+    CAPTURE(std::string(expected.directives));
+    CHECK(facts.block == expected.block);
+    CHECK(facts.whole_warps() == expected.whole_warps);
+    CHECK(facts.block_assumed == expected.block_assumed);
   }
 }

@@ -32,11 +32,29 @@ TEST_CASE("impossible values are refused") {
                                     {"widths", "128"},
                                     {"widths", ""},
                                     {"assume", "no-bugs"},
+                                    {"assume-block", "0"},
+                                    {"assume-block", "64,"},
+                                    {"assume-block", "64,4,1,1"},
+                                    {"assume-block", "64,x"},
+                                    {"assume-block", "64, 4"},
+                                    {"assume-block", "1025"},
+                                    {"assume-block", "64,32"},
+                                    {"assume-block", "1,1,65"},
                                     {"verbose", "perhaps"},
                                     {"inject-fault", "fire"}}) {
     CAPTURE(name);
     CAPTURE(value);
     CHECK_FALSE(flag(settings, name, value));
+  }
+}
+
+TEST_CASE("the shape of a block") {
+  Settings settings;
+  for (const auto &[given, shown] :
+       {std::pair{"256", "256,1,1"}, {"16,16", "16,16,1"}, {"8,8,4", "8,8,4"}, {"", ""}}) {
+    REQUIRE(flag(settings, "assume-block", given));
+    CHECK(describe_configuration(settings).ends_with(std::string(" assume-block=") +
+                                                     (*shown ? shown : "-")));
   }
 }
 
@@ -70,7 +88,7 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=-");
+  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- assume-block=-");
 }
 
 TEST_CASE("nearest") {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 
@@ -46,6 +47,27 @@ class Rewrite(Scratch):
             result = self.rewrite("in.ptx", "-o", "out.ptx", f"--variant={variant}")
             self.assertEqual(result.returncode, 0)
             self.assertIn("wrong results on purpose", result.stderr)
+
+    def test_a_shape_that_the_user_vouches_for(self):
+        report = self.dir / "report.json"
+        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--assume-block=64,4", "--report", report)
+        text = (self.dir / "out.ptx").read_text()
+        self.assertNotIn("above, %ptxasw", text)  # no row tests
+        (kernel,) = json.loads(report.read_text())["kernels"]
+        self.assertEqual(kernel["assumptions"], ["block-shape"])
+        # With the shape that was promised the two compute the same.
+        for name, module in (("a.ptx", JACOBI.read_text()), ("b.ptx", text)):
+            self.write(name, re.sub(r"\.maxntid[^\n]*\n", "", module).replace(
+                "\n{", "\n.reqntid 64, 4\n{", 1))
+        self.assertEqual(run([PTXASW, "verify", "a.ptx", "b.ptx"]).returncode, 0)
+        # The same by the environment and by a file, as a list or as text.
+        env = {**os.environ, "PTXASW_ASSUME_BLOCK": "64,4,1"}
+        self.rewrite("in.ptx", "-o", "env.ptx", ALWAYS, env=env)
+        self.assertEqual((self.dir / "env.ptx").read_text(), text)
+        for value in ('"64,4"', "[64, 4]"):
+            self.write("ptxasw.toml", f"assume-block = {value}\n")
+            self.rewrite("in.ptx", "-o", "toml.ptx", ALWAYS)
+            self.assertEqual((self.dir / "toml.ptx").read_text(), text)
 
     def test_an_unknown_kernel_is_an_error(self):
         result = self.rewrite("in.ptx", "-o", "out.ptx", "--kernel", "nosuch")

@@ -72,6 +72,13 @@ class Trace(Scratch):
         self.assertIn("lane stride 4 bytes", text)
         self.assertIn("stays: no-source", text)
 
+    def test_a_shape_that_the_user_vouches_for(self):
+        self.write("rows.ptx", KERNEL.replace("%tid.x", "%tid.y"))
+        for command in ("trace", "explain"):
+            self.assertIn("%tid.y", self.ask(command, "rows.ptx").stdout)
+            self.assertNotIn("zext64", self.ask(command, "rows.ptx", "--assume-block=64").stdout)
+            self.assertEqual(self.ask(command, "rows.ptx", "--assume-block=64,99").returncode, 2)
+
     def test_explain_opcodes(self):
         text = self.ask("explain", "--opcodes").stdout
         self.assertIn("mad", text)

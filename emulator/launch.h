@@ -1,0 +1,34 @@
+#pragma once
+
+#include "grammar/module.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ptxasw {
+
+/// The extents of a thread block, each at least 1: ntid.x, ntid.y, ntid.z.
+struct BlockShape {
+  std::uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const BlockShape &) const = default;
+};
+
+/// What is known of a kernel's launch before it is launched.
+struct LaunchFacts {
+  std::optional<BlockShape> block;  ///< the exact shape of every block, if it is known
+  bool block_assumed = false;       ///< the shape is the user's word, no directive states it
+  bool one_dimensional = false;     ///< ntid.y = ntid.z = 1
+  std::uint32_t max_block_x = 1024; ///< upper bound of ntid.x
+
+  /// Whether every warp lies in one row of its block, with lane = tid.x mod 32: blocks of one row,
+  /// or rows that are whole warps.
+  bool whole_warps() const { return one_dimensional || (block && block->x % 32 == 0); }
+};
+
+/// The facts that `.reqntid` and `.maxntid` state (PTX ISA 11.4), and where no `.reqntid` fixes the
+/// shape of a block, the one that the user vouches for. `.maxntid` bounds the number of threads, in
+/// whatever shape.
+LaunchFacts launch_facts(const Function &function,
+                         const std::optional<BlockShape> &assumed = std::nullopt);
+
+} // namespace ptxasw
