@@ -6,7 +6,7 @@ packages=(g++ cmake ninja-build antlr4 ccache python3 clang-format clang-tidy hy
   libfmt-dev libtomlplusplus-dev libexpected-dev)
 
 # Callers of ptxas that the tests drive, beyond what the build needs.
-test_packages=(clang libclang-rt-dev gcc-12-offload-nvptx make)
+test_packages=(clang libclang-rt-dev gcc-12-offload-nvptx make python3-jsonschema)
 
 say() { printf '== %s\n' "$*"; }
 

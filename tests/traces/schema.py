@@ -1,0 +1,55 @@
+"""What the commands print as JSON is what docs/*.schema.json says.
+
+schema.py PTXASW SOURCE_DIR
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: no jsonschema (Debian package python3-jsonschema)")
+    sys.exit(77)
+
+PTXASW, SOURCE = sys.argv[1], Path(sys.argv[2])
+COMMANDS = {"trace": ["trace", "--json"]}
+FOLDERS = ("kernelgen-bench/ptx", "tests/data", "tests/synth/golden", "tests/grammar/modules")
+
+
+def objects(value):
+    """Every object in a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(child)
+
+
+def main():
+    modules = [m for folder in FOLDERS for m in sorted((SOURCE / folder).glob("*.ptx"))]
+    assert len(modules) > 100
+    failed = 0
+    for name, words in COMMANDS.items():
+        schema = json.loads((SOURCE / f"docs/{name}.schema.json").read_text())
+        validator = jsonschema.validators.validator_for(schema)
+        validator.check_schema(schema)
+        described = {key for part in objects(schema) for key in part.get("properties", {})}
+        seen = set()
+        for module in modules:
+            text = subprocess.run([PTXASW, *words, module], capture_output=True, text=True,
+                                  check=True).stdout
+            value = json.loads(text)
+            seen |= {key for part in objects(value) for key in part}
+            for error in validator(schema).iter_errors(value):
+                print(f"{name}, {module.name}, {error.json_path}: {error.message}")
+                failed += 1
+        if described - seen:
+            print(f"{name}: never seen: {sorted(described - seen)}")
+            failed += 1
+        print(f"{name}: {len(modules)} modules")
+    sys.exit(1 if failed else 0)
+
+
+main()
