@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace ptxasw {
 namespace {
@@ -33,6 +34,20 @@ Emulation::Implementation::opcode_info(const Instruction &instruction) {
 
 void Emulation::Implementation::run() {
   opcode_infos_.resize(module_.opcodes.size());
+  probed_.assign(probes_.size(), nullptr);
+  if (!probes_.empty()) {
+    const auto slot = [&](std::uint32_t probe) {
+      return 2 * probes_[probe].instruction + (probes_[probe].after ? 1 : 0);
+    };
+    probe_order_.resize(probes_.size());
+    std::iota(probe_order_.begin(), probe_order_.end(), 0u);
+    std::stable_sort(probe_order_.begin(), probe_order_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return slot(a) < slot(b); });
+    probes_at_.assign(2 * function_.instructions.size() + 1, 0);
+    for (const std::uint32_t probe : probe_order_)
+      ++probes_at_[slot(probe) + 1];
+    std::partial_sum(probes_at_.begin(), probes_at_.end(), probes_at_.begin());
+  }
   if (!cfg_.well_formed())
     return;
   find_slice();
@@ -89,6 +104,8 @@ void Emulation::Implementation::find_slice() {
   }
   if (calls || role_ == Role::callee)
     each_passed_register(need);
+  for (const Probe &probe : probes_)
+    need(probe.reg);
   for (std::size_t r = 0; r < registers; ++r)
     begin[r + 1] += begin[r];
   writers.resize(begin.back());
@@ -303,8 +320,16 @@ void Emulation::Implementation::leave(BlockId block) {
         phis_[index].operands.emplace_back(block, current_[phis_[index].reg]);
 }
 
+void Emulation::Implementation::answer_probes(BlockId block, std::uint32_t index, bool after) {
+  const std::size_t slot = 2 * std::size_t{index} + (after ? 1 : 0);
+  for (std::uint32_t i = probes_at_[slot]; i < probes_at_[slot + 1]; ++i)
+    probed_[probe_order_[i]] = read(block, probes_[probe_order_[i]].reg);
+}
+
 void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
   const Instruction &instruction = function_.instructions[index];
+  if (!probes_.empty())
+    answer_probes(block, index, false);
   const OpcodeInfo &info = opcode_info(instruction);
   const Function *const called = info.is_call ? called_function(instruction) : nullptr;
   if (info.effect != Effect::none && !(called && harmless(*called, 0)))
@@ -321,6 +346,8 @@ void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
     call(block, instruction);
   else if (follows_parameters_ && info.stores_parameter)
     store_parameter(block, instruction);
+  if (!probes_.empty())
+    answer_probes(block, index, true);
 }
 
 void Emulation::Implementation::record_access(BlockId block, std::uint32_t index,
@@ -352,8 +379,10 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
   trace_.push_back(access);
 }
 
-Emulation::Emulation(const Module &module, const Function &function, const LaunchFacts &facts)
+Emulation::Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
+                     std::span<const Probe> probes)
     : implementation_(std::make_unique<Implementation>(module, function, facts)) {
+  implementation_->probes_ = probes;
   implementation_->run();
 }
 Emulation::~Emulation() = default;
@@ -374,6 +403,9 @@ bool Emulation::invariant(Expr expr, LoopId loop) const {
   return implementation_->invariant(expr, loop);
 }
 bool Emulation::feasible(BlockId block) const { return implementation_->feasible_[block]; }
+
+Expr Emulation::probed(std::size_t index) const { return implementation_->probed_[index]; }
+Expr Emulation::special(std::string_view name) { return implementation_->special_value(0, name); }
 
 Expr Emulation::shift_lane(Expr expr, int delta) {
   if (delta == 0)

@@ -7,6 +7,7 @@
 #include "grammar/module.h"
 
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -29,6 +30,13 @@ struct RegisterRead {
   RegisterId reg = no_register;
 };
 
+/// A question: what does a register hold just before an instruction, or just after it?
+struct Probe {
+  std::uint32_t instruction = 0;
+  RegisterId reg = no_register;
+  bool after = false;
+};
+
 /// Something a branch on the way established: `condition` (width 1) is `holds`.
 struct PathFact {
   Expr condition = nullptr;
@@ -49,7 +57,9 @@ struct PathFact {
 /// Only what addresses and branches depend on is evaluated at all.
 class Emulation {
 public:
-  Emulation(const Module &module, const Function &function, const LaunchFacts &facts);
+  /// `probes` are answered by probed().
+  Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
+            std::span<const Probe> probes = {});
   ~Emulation();
 
   /// False if the function was too much for a budget or its control flow is not understood; the
@@ -84,6 +94,10 @@ public:
   /// Where a 32-bit value (expanded) stood in a register when an instruction extended it, in trace
   /// order; null if nowhere.
   const std::vector<RegisterRead> *reads_of(Expr value);
+  /// What the probe of that index found, loops unexpanded; null if control never gets there.
+  Expr probed(std::size_t index) const;
+  /// A special register (`%tid.x`); a new unknown each time for those that change or vary.
+  Expr special(std::string_view name);
   /// What holds in a block.
   std::vector<PathFact> facts_in(BlockId block) const;
   bool feasible(BlockId block) const;

@@ -75,6 +75,7 @@ public:
         carry_(static_cast<RegisterId>(function.registers.size())) {}
 
   void run();
+  Expr special_value(BlockId block, std::string_view name);
   bool uniform(Expr expr, BlockId block, bool lane_counts) const;
   bool invariant(Expr expr, LoopId loop) const;
 
@@ -89,6 +90,8 @@ public:
   std::vector<bool> feasible_;
   std::vector<Expr> branch_condition_; ///< by block, under which its branch is taken; null: unknown
   std::vector<std::pair<Expr, RegisterRead>> reads_;
+  std::span<const Probe> probes_;
+  std::vector<Expr> probed_; ///< by probe
   std::unordered_map<Expr, std::vector<RegisterRead>>
       expanded_reads_; ///< made when first asked for
   std::unique_ptr<Substitution> expansion_;
@@ -106,6 +109,7 @@ private:
   bool enter(BlockId block);
   void evaluate_phis(BlockId block);
   void execute(BlockId block, std::uint32_t index);
+  void answer_probes(BlockId block, std::uint32_t index, bool after);
   void leave(BlockId block);
   std::optional<bool> decide(Expr condition);
   void record_access(BlockId block, std::uint32_t index, const Instruction &instruction,
@@ -135,7 +139,6 @@ private:
 
   Expr operand_value(BlockId block, const Operand &operand, unsigned width,
                      ScalarType type = ScalarType::none);
-  Expr special_value(BlockId block, std::string_view name);
   Expr address_value(BlockId block, const Operand &operand);
   Expr named(const std::string &name, unsigned width, SymbolKind kind, std::uint64_t maximum);
   Expr fresh(std::string name, unsigned width, SymbolKind kind, BlockId block,
@@ -159,6 +162,8 @@ private:
   const Role role_;
   const RegisterId carry_; ///< the carry flag as one more register
   std::vector<OpcodeInfo> opcode_infos_;
+  std::vector<std::uint32_t> probe_order_; ///< probe indices by instruction, before and after
+  std::vector<std::uint32_t> probes_at_;   ///< by 2 * instruction + after: begin in probe_order_
   std::vector<bool> needed_;
   std::vector<Phi> phis_;
   std::vector<std::vector<std::uint32_t>> phis_at_; ///< by block

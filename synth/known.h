@@ -1,0 +1,43 @@
+#pragma once
+
+#include "emulator/expr.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+
+/// Conditions (expressions of width 1) that hold or do not hold at one place, and what follows from
+/// them by propagation: of a conjunction its parts, of a disjunction the one part that is left.
+class Known {
+public:
+  explicit Known(ExprPool &pool) : pool_(&pool) {}
+
+  /// Adds a condition and what follows.
+  void assume(Expr condition, bool holds);
+  /// Whether a condition follows, or its opposite; nothing if neither is seen.
+  std::optional<bool> decide(Expr condition) const;
+  /// Whether what was assumed cannot be: then everything follows.
+  bool contradictory() const { return contradictory_; }
+
+  /// Whether value >= bound, unsigned.
+  bool at_least(Expr value, std::uint64_t bound) const;
+  /// Whether value <= bound, unsigned.
+  bool at_most(Expr value, std::uint64_t bound) const;
+  /// Whether value + offset does not leave the range of value's width, signed or unsigned.
+  bool no_wrap(Expr value, bool is_signed, std::int64_t offset) const;
+
+  /// All that is known, in order of discovery.
+  const std::vector<std::pair<Expr, bool>> &literals() const { return literals_; }
+
+private:
+  std::optional<bool> find(Expr condition) const;
+  void add(Expr condition, bool holds);
+
+  ExprPool *pool_;
+  std::vector<std::pair<Expr, bool>> literals_;
+  bool contradictory_ = false;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,293 @@
+#include "synth/match.h"
+
+#include "emulator/effects.h"
+#include "grammar/roles.h"
+#include "grammar/scanner.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+namespace ptxasw {
+namespace {
+
+bool ends_block(const Opcode &opcode) {
+  return opcode.base == "bra" || opcode.base == "brx" || opcode.base == "ret" ||
+         opcode.base == "exit" || opcode.base == "trap";
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  Scanner scanner(text);
+  for (Token token = scanner.next(); token.kind != TokenKind::end_of_file; token = scanner.next())
+    words.push_back(text.substr(token.span.begin, token.span.size()));
+  return words;
+}
+
+/// Whether `after` is `before` but for declarations of registers whose names do not occur in
+/// `function`.
+bool same_but_declarations(std::string_view before, std::string_view after,
+                           std::string_view function) {
+  const std::vector<std::string_view> a = words_of(before), b = words_of(after);
+  std::size_t i = 0, j = 0;
+  while (j < b.size()) {
+    if (b[j] == ".reg") {
+      const auto end = static_cast<std::size_t>(std::find(b.begin() + j, b.end(), ";") - b.begin());
+      const auto own = [&] {
+        return end - j <= a.size() - i && std::equal(b.begin() + j, b.begin() + end, a.begin() + i);
+      };
+      if (!own()) {
+        for (; j < end; ++j)
+          if (b[j][0] == '%' && function.find(b[j]) != std::string_view::npos)
+            return false;
+        ++j; // the semicolon
+        continue;
+      }
+    }
+    if (i == a.size() || a[i++] != b[j++])
+      return false;
+  }
+  return i == a.size();
+}
+
+class Matcher {
+public:
+  Matcher(const Module &original, const Function &before, const Module &rewritten,
+          const Function &after, std::span<const std::uint32_t> replaced)
+      : a_(original), fa_(before), b_(rewritten), fb_(after), gone_(before.instructions.size()) {
+    for (const std::uint32_t index : replaced)
+      gone_[index] = true;
+  }
+
+  FunctionMatch run() {
+    if (!line_up())
+      result_.failure = "an instruction is neither the original's nor added";
+    else if (!same_text())
+      result_.failure = "text that is no instruction differs";
+    else if (!map_registers())
+      result_.failure = "a register has another meaning";
+    else if (!find_places())
+      result_.failure = "an added instruction stands where no block of the original is";
+    else if (!same_pragmas())
+      result_.failure = "a pragma lost its statement";
+    return std::move(result_);
+  }
+
+private:
+  std::string_view text_a(std::uint32_t i) const { return a_.text(fa_.instructions[i].span); }
+  std::string_view text_b(std::uint32_t j) const { return b_.text(fb_.instructions[j].span); }
+  std::uint32_t count_a() const { return static_cast<std::uint32_t>(fa_.instructions.size()); }
+  std::uint32_t count_b() const { return static_cast<std::uint32_t>(fb_.instructions.size()); }
+
+  bool line_up() {
+    std::unordered_set<std::string_view> names;
+    for (const Register &reg : fa_.registers)
+      names.insert(reg.name);
+    added_register_.resize(fb_.registers.size());
+    for (RegisterId reg = 0; reg < fb_.registers.size(); ++reg)
+      added_register_[reg] = !names.contains(fb_.registers[reg].name);
+    result_.original.assign(count_b(), no_index);
+    result_.moved.assign(count_b(), false);
+    std::uint32_t i = 0;
+    for (std::uint32_t j = 0; j < count_b(); ++j) {
+      bool added = false;
+      for_each_register(b_, fb_.instructions[j],
+                        [&](RegisterId reg, RegisterUse) { added |= added_register_[reg]; });
+      if (added)
+        continue;
+      for (; i < count_a() && gone_[i]; ++i)
+        ;
+      if (i < count_a() && text_a(i) == text_b(j)) {
+        result_.original[j] = i++;
+      } else if (const std::uint32_t source = moved_from(i, j); source != no_index) {
+        result_.original[j] = source;
+        result_.moved[j] = gone_[source] = true;
+      } else {
+        return false;
+      }
+    }
+    for (; i < count_a() && gone_[i]; ++i)
+      ;
+    return i == count_a();
+  }
+
+  // The load further down in the block of `from` that stands here now.
+  std::uint32_t moved_from(std::uint32_t from, std::uint32_t j) const {
+    for (std::uint32_t k = from; k < count_a(); ++k) {
+      const Opcode &opcode = a_.opcode(fa_.instructions[k]);
+      if (!gone_[k] && text_a(k) == text_b(j))
+        return effect_of(opcode) == Effect::load ? k : no_index;
+      if (ends_block(opcode))
+        break;
+    }
+    return no_index;
+  }
+
+  // Between two instructions that stayed where they were nothing changed but for what was added.
+  bool same_text() {
+    std::uint32_t i = 0, j = 0;
+    const auto rest = [](const Module &module, const Function &function, std::uint32_t first,
+                         std::uint32_t end) {
+      // The text behind instruction first - 1 up to instruction `end`, without those in between.
+      std::string text;
+      std::uint32_t at =
+          first == 0 ? function.span.begin : function.instructions[first - 1].span.end;
+      for (std::uint32_t k = first; k < end; ++k) {
+        text += module.text({at, function.instructions[k].span.begin});
+        text += '\n';
+        at = function.instructions[k].span.end;
+      }
+      text += module.text({at, end < function.instructions.size()
+                                   ? function.instructions[end].span.begin
+                                   : function.span.end});
+      return text;
+    };
+    while (true) {
+      std::uint32_t next_i = i, next_j = j;
+      for (; next_i < count_a() && gone_[next_i]; ++next_i)
+        ;
+      for (; next_j < count_b() && (result_.original[next_j] == no_index || result_.moved[next_j]);
+           ++next_j)
+        ;
+      const std::string before = rest(a_, fa_, i, next_i), now = rest(b_, fb_, j, next_j);
+      if (before != now && !same_but_declarations(before, now, a_.text(fa_.span)))
+        return false;
+      if (next_i == count_a() || next_j == count_b())
+        return next_i == count_a() && next_j == count_b();
+      i = next_i + 1;
+      j = next_j + 1;
+    }
+  }
+
+  bool pair(RegisterId a, RegisterId b) {
+    if (added_register_[b])
+      return false;
+    RegisterId &forth = result_.registers[b], &back = back_[a];
+    if (forth == no_register && back == no_register) {
+      forth = a;
+      back = b;
+    }
+    return forth == a && back == b;
+  }
+
+  // Registers that stand at the same place of the same instruction are the same; what only replaced
+  // loads mention goes by its name.
+  bool map_registers() {
+    result_.registers.assign(fb_.registers.size(), no_register);
+    back_.assign(fa_.registers.size(), no_register);
+    std::vector<RegisterId> left, right;
+    const auto collect = [](const Module &module, const Instruction &instruction, auto &list) {
+      list.clear();
+      for_each_register(module, instruction,
+                        [&](RegisterId reg, RegisterUse) { list.push_back(reg); });
+    };
+    for (std::uint32_t j = 0; j < count_b(); ++j) {
+      if (result_.original[j] == no_index)
+        continue;
+      collect(a_, fa_.instructions[result_.original[j]], left);
+      collect(b_, fb_.instructions[j], right);
+      if (left.size() != right.size())
+        return false;
+      for (std::size_t k = 0; k < left.size(); ++k)
+        if (!pair(left[k], right[k]))
+          return false;
+    }
+    for (RegisterId b = 0; b < fb_.registers.size(); ++b) {
+      if (added_register_[b] || result_.registers[b] != no_register)
+        continue;
+      RegisterId named = no_register;
+      for (RegisterId a = 0; a < fa_.registers.size(); ++a)
+        if (back_[a] == no_register && fa_.registers[a].name == fb_.registers[b].name) {
+          if (named != no_register)
+            return false;
+          named = a;
+        }
+      if (named == no_register || !pair(named, b))
+        return false;
+    }
+    return true;
+  }
+
+  bool find_places() {
+    if (fa_.labels.size() != fb_.labels.size())
+      return false;
+    result_.places.resize(count_b());
+    std::size_t labels = 0;  // at or before the rewritten instruction
+    std::uint32_t above = 0; // one past the last original instruction that stayed in place
+    for (std::uint32_t j = 0; j < count_b(); ++j) {
+      for (; labels < fb_.labels.size() && fb_.labels[labels].position <= j; ++labels)
+        ;
+      if (result_.original[j] != no_index && !result_.moved[j]) {
+        above = result_.original[j] + 1;
+        continue;
+      }
+      const std::uint32_t at = std::max(above, labels == 0 ? 0 : fa_.labels[labels - 1].position);
+      const bool label_follows = labels < fa_.labels.size() && fa_.labels[labels].position == at;
+      Place &place = result_.places[j];
+      if (at == 0 && labels == 0) {
+        place.entry = true;
+      } else if (!label_follows && at < count_a()) {
+        place.instruction = at;
+      } else {
+        if (at == 0 || (labels > 0 && fa_.labels[labels - 1].position == at) ||
+            ends_block(a_.opcode(fa_.instructions[at - 1])))
+          return false;
+        place = {at - 1, true, false};
+      }
+    }
+    return true;
+  }
+
+  bool same_pragmas() const {
+    if (fa_.pragmas.size() != fb_.pragmas.size())
+      return false;
+    for (std::size_t p = 0; p < fa_.pragmas.size(); ++p) {
+      const std::uint32_t before = fa_.pragmas[p].position, now = fb_.pragmas[p].position;
+      if (before >= count_a()
+              ? now < count_b()
+              : now >= count_b() || result_.original[now] != before || result_.moved[now])
+        return false;
+    }
+    return true;
+  }
+
+  const Module &a_;
+  const Function &fa_;
+  const Module &b_;
+  const Function &fb_;
+  std::vector<bool> gone_; ///< by original instruction: replaced or moved
+  std::vector<bool> added_register_;
+  std::vector<RegisterId> back_;
+  FunctionMatch result_;
+};
+
+} // namespace
+
+FunctionMatch match(const Module &original, const Function &before, const Module &rewritten,
+                    const Function &after, std::span<const std::uint32_t> replaced) {
+  return Matcher(original, before, rewritten, after, replaced).run();
+}
+
+bool same_outside_bodies(const Module &original, const Module &rewritten) {
+  if (original.functions.size() != rewritten.functions.size())
+    return false;
+  std::uint32_t a = 0, b = 0;
+  for (std::size_t f = 0; f <= original.functions.size(); ++f) {
+    const bool last = f == original.functions.size();
+    const Span body_a = last ? Span{static_cast<std::uint32_t>(original.text().size()), 0}
+                             : original.functions[f].body;
+    const Span body_b = last ? Span{static_cast<std::uint32_t>(rewritten.text().size()), 0}
+                             : rewritten.functions[f].body;
+    if (!last && original.functions[f].has_body != rewritten.functions[f].has_body)
+      return false;
+    if (!last && !original.functions[f].has_body)
+      continue;
+    if (original.text({a, body_a.begin}) != rewritten.text({b, body_b.begin}))
+      return false;
+    a = body_a.end;
+    b = body_b.end;
+  }
+  return true;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "grammar/module.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// Where an added instruction stands among the original ones.
+struct Place {
+  std::uint32_t instruction = 0; ///< of the original; an added instruction belongs to its block
+  bool after = false;            ///< just behind it, at the end of the block; else just before it
+  bool entry = false;            ///< before the whole body and any label
+};
+
+/// How a rewritten function lines up with the original one.
+struct FunctionMatch {
+  std::string_view failure; ///< why it does not; empty: it does
+  /// By rewritten instruction: the index of the original one that it is; no_index: it was added.
+  std::vector<std::uint32_t> original;
+  std::vector<bool> moved;           ///< by rewritten instruction: an original one, moved up
+  std::vector<Place> places;         ///< by rewritten instruction: of those added or moved
+  std::vector<RegisterId> registers; ///< by rewritten register: the original's; no_register: added
+};
+
+/// Lines up the text of a function with what became of it. Every original instruction but the
+/// `replaced` ones (sorted indices) must be there, byte for byte and in order, but for loads that
+/// moved up; so must be all that is no instruction. What else there is must mention a register that
+/// was added under a name the original does not have.
+FunctionMatch match(const Module &original, const Function &before, const Module &rewritten,
+                    const Function &after, std::span<const std::uint32_t> replaced);
+
+/// Whether two modules have the same functions and the same text outside their bodies.
+bool same_outside_bodies(const Module &original, const Module &rewritten);
+
+} // namespace ptxasw

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "grammar/module.h"
+#include "synth/rewrite.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// A replaced load that could not be shown to be right, and what was missing.
+struct Unproved {
+  std::uint32_t load = 0; ///< instruction index in the original function
+  std::string_view why;
+};
+
+/// What the proof says about one function of the original module.
+struct FunctionProof {
+  std::vector<Unproved> unproved;
+  unsigned solver_contexts = 0; ///< Z3 contexts that were needed
+  double milliseconds = 0;
+};
+
+/// Shows from the text of a rewritten module that it computes what the original does
+/// (soundness.md). `replaced` are, by function, the indices of the loads that are said to have been
+/// replaced, sorted; nothing else is taken from detection or emission. One result a function. When
+/// the text around the loads cannot be accounted for, none of the function's loads is proved.
+std::vector<FunctionProof> prove(const Module &original, std::string_view rewritten,
+                                 const std::vector<std::vector<std::uint32_t>> &replaced,
+                                 const RewriteOptions &options);
+
+} // namespace ptxasw
