@@ -54,7 +54,8 @@ class Matcher {
 public:
   Matcher(const Module &original, const Function &before, const Module &rewritten,
           const Function &after, std::span<const std::uint32_t> replaced)
-      : a_(original), fa_(before), b_(rewritten), fb_(after), gone_(before.instructions.size()) {
+      : a_(original), fa_(before), b_(rewritten), fb_(after), replaced_(replaced),
+        gone_(before.instructions.size()) {
     for (const std::uint32_t index : replaced)
       gone_[index] = true;
   }
@@ -89,16 +90,24 @@ private:
     result_.original.assign(count_b(), no_index);
     result_.moved.assign(count_b(), false);
     std::uint32_t i = 0;
+    std::unordered_set<std::string_view> written; // by what was added since the last original
     for (std::uint32_t j = 0; j < count_b(); ++j) {
       bool added = false;
       for_each_register(b_, fb_.instructions[j],
                         [&](RegisterId reg, RegisterUse) { added |= added_register_[reg]; });
-      if (added)
+      if (added) {
+        for_each_register(b_, fb_.instructions[j], [&](RegisterId reg, RegisterUse use) {
+          if (use != RegisterUse::read)
+            written.insert(fb_.registers[reg].name);
+        });
         continue;
-      for (; i < count_a() && gone_[i]; ++i)
+      }
+      // The replaced loads whose values are there already; a load that comes before them moved up.
+      for (; i < count_a() && gone_[i] && (!is_replaced(i) || is_written(i, written)); ++i)
         ;
-      if (i < count_a() && text_a(i) == text_b(j)) {
+      if (i < count_a() && !gone_[i] && text_a(i) == text_b(j)) {
         result_.original[j] = i++;
+        written.clear();
       } else if (const std::uint32_t source = moved_from(i, j); source != no_index) {
         result_.original[j] = source;
         result_.moved[j] = gone_[source] = true;
@@ -109,6 +118,18 @@ private:
     for (; i < count_a() && gone_[i]; ++i)
       ;
     return i == count_a();
+  }
+
+  bool is_replaced(std::uint32_t i) const {
+    return std::binary_search(replaced_.begin(), replaced_.end(), i);
+  }
+
+  bool is_written(std::uint32_t load, const std::unordered_set<std::string_view> &names) const {
+    bool result = false;
+    for_each_register(a_, fa_.instructions[load], [&](RegisterId reg, RegisterUse use) {
+      result |= use != RegisterUse::read && names.contains(fa_.registers[reg].name);
+    });
+    return result;
   }
 
   // The load further down in the block of `from` that stands here now.
@@ -255,6 +276,7 @@ private:
   const Function &fa_;
   const Module &b_;
   const Function &fb_;
+  const std::span<const std::uint32_t> replaced_;
   std::vector<bool> gone_; ///< by original instruction: replaced or moved
   std::vector<bool> added_register_;
   std::vector<RegisterId> back_;

@@ -64,7 +64,7 @@ public:
                  const Function &after, const std::vector<std::uint32_t> &replaced,
                  const RewriteOptions &options)
       : a_(original), fa_(before), b_(rewritten), fb_(after), replaced_(replaced),
-        options_(options), facts_(launch_facts(before)) {}
+        options_(options), facts_(launch_facts(before, options.assume_block)) {}
 
   FunctionProof run();
 
@@ -141,6 +141,7 @@ private:
   bool nothing_between(std::uint32_t source, std::uint32_t load, const Known &known);
   bool apart(const MemoryAccess &store, const MemoryAccess &load, std::uint32_t source,
              const Known &known);
+  bool in_global_memory(const MemoryAccess &access);
   bool solved(Expr a, Expr b, const Known &known);
 
   const Module &a_;
@@ -344,7 +345,7 @@ bool FunctionProver::move_up(std::uint32_t j, std::uint32_t load) {
   if (disturbed)
     return fail("a load was moved past an instruction that depends on it");
   const MemoryAccess *const what = access(load);
-  if (!what || what->effect != Effect::load)
+  if (!what || what->effect != Effect::load || !what->address || !in_global_memory(*what))
     return fail("a load was moved that is not understood");
   moved_to_[load] = from;
   if (!reads_constant_memory(a_.opcode(fa_.instructions[load])))
@@ -857,6 +858,8 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
   const Opcode &to_opcode = a_.opcode(fa_.instructions[load.load]);
   const unsigned bits = bit_width(to_opcode.type);
   const unsigned width = width_of(fa_, destinations(load.load)[load.element]);
+  if (!in_global_memory(*from) || !in_global_memory(*to))
+    return "the memory may not be global";
   // Rule 6.
   if (bits == 0 || bit_width(from_opcode.type) != bits ||
       width_of(fa_, destinations(source.load)[source.element]) != width ||
@@ -901,16 +904,36 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
   return {};
 }
 
+// A generic address that comes from a kernel's parameters and integers alone is global: the host
+// knows no address of shared or local memory.
+bool FunctionProver::in_global_memory(const MemoryAccess &access) {
+  if (access.space != StateSpace::generic)
+    return access.space == StateSpace::global;
+  const Expr address = emulation_->expand(access.address);
+  const LinearForm form =
+      linear_form(address, [&](Expr symbol) { return emulation_->is_lane_symbol(symbol); });
+  bool from_parameter = false, from_elsewhere = false;
+  for (const auto &[atom, factor] : form.terms) {
+    from_parameter |= factor == 1 && emulation_->is_kernel_parameter(atom);
+    for_each_node(atom, [&](Expr node) {
+      from_elsewhere |= (node->kind == ExprKind::symbol || node->kind == ExprKind::uf) &&
+                        node->width > 32 && !emulation_->is_kernel_parameter(node) &&
+                        !emulation_->is_trip_count(node);
+    });
+  }
+  return from_parameter && !from_elsewhere;
+}
+
 bool FunctionProver::in_row(int delta, const Known &known) {
   const Expr lane = emulation_->special("%laneid"), tid = emulation_->special("%tid.x");
   const auto distance = static_cast<std::uint64_t>(std::abs(delta));
   if (delta < 0)
     return known.at_least(lane, distance) &&
-           (facts_.one_dimensional || known.at_least(tid, distance));
+           (facts_.whole_warps() || known.at_least(tid, distance));
   const auto number = [&](std::uint64_t value) { return pool().constant(32, value); };
   if (!known.at_least(pool().sub(number(31), lane), distance))
     return false;
-  if (facts_.one_dimensional)
+  if (facts_.whole_warps())
     return true;
   // tid.x + distance < ntid.x
   const Expr extent = emulation_->special("%ntid.x");
@@ -999,9 +1022,8 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, c
 // Whether a store between source and load leaves the load's bytes alone.
 bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
                            std::uint32_t source, const Known &known) {
-  const bool private_space = store.space == StateSpace::shared || store.space == StateSpace::local;
-  if (private_space && load.space == StateSpace::global)
-    return true;
+  if (store.space == StateSpace::shared || store.space == StateSpace::local)
+    return true; // the load is from global memory
   if (!store.address || !load.address || store.bytes == 0 || load.bytes == 0)
     return options_.assume_no_alias && store.bytes != 0;
   const Expr written = (*resolve_)(emulation_->expand(store.address));
@@ -1038,7 +1060,11 @@ bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
     b = pool().bit_and(b, piece);
   }
   const Expr same = pool().eq(a, b);
-  if (known.decide(same) == false)
+  // Or the load's start lies nowhere from just too far below the store's to its end.
+  const Expr meets =
+      pool().ult(pool().add(pool().sub(loaded, written), pool().constant(64, load.bytes - 1)),
+                 pool().constant(64, load.bytes + store.bytes - 1));
+  if (known.decide(same) == false || known.decide(meets) == false)
     return true;
   // The test may rest on registers that were written if the store's block was passed; it matters
   // only if it was.
@@ -1051,7 +1077,7 @@ bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
     }
   if (any)
     for (const auto &[literal, holds] : known.literals())
-      if (!holds && literal->kind == ExprKind::eq0 && passed(literal) == same)
+      if (const Expr now = holds ? nullptr : passed(literal); now && (now == same || now == meets))
         return true;
   return false;
 }

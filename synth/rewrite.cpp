@@ -5,15 +5,21 @@
 #include "synth/decide.h"
 #include "synth/detect.h"
 #include "synth/emit.h"
+#include "synth/prove.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 
 namespace ptxasw {
 namespace {
+
+/// Times that a module is emitted and proved; what is still unproved then takes its whole kernel
+/// back.
+constexpr int proof_rounds = 3;
 
 /// Milliseconds since it was made or last read.
 class Stopwatch {
@@ -77,9 +83,18 @@ bool has_candidates(const Module &module, const Function &function, const Widths
   return count >= 2;
 }
 
+/// A kernel that is rewritten: what was found, and what emission needs of its emulation.
+struct Plan {
+  std::size_t function = 0;
+  std::size_t report = 0; ///< index in ModuleReport::kernels
+  LaunchFacts facts;
+  ControlFlowGraph cfg;
+  Detection detection;
+};
+
 // `options.widths` is set.
-void rewrite_kernel(const Module &module, const Function &function, const RewriteOptions &options,
-                    const std::string &prefix, Edits &edits, KernelReport &report) {
+std::optional<Plan> plan_kernel(const Module &module, const Function &function,
+                                const RewriteOptions &options, KernelReport &report) {
   Stopwatch watch;
   const LaunchFacts facts = launch_facts(function, options.assume_block);
   Emulation emulation(module, function, facts);
@@ -87,12 +102,18 @@ void rewrite_kernel(const Module &module, const Function &function, const Rewrit
   report.flows = emulation.flows();
   if (!emulation.complete()) {
     keep_all(module, function, *options.widths, Reason::budget, report);
-    return;
+    return std::nullopt;
   }
-  const Detection detection = detect(module, function, emulation, options);
+  Detection detection = detect(module, function, emulation, options);
   report.milliseconds.push_back({"detect", watch.lap()});
   report.loads = detection.loads;
   report.z3_contexts = detection.solver_contexts;
+  return Plan{0, 0, facts, emulation.cfg(), std::move(detection)};
+}
+
+void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
+  const Function &function = module.functions[plan.function];
+  const Detection &detection = plan.detection;
   for (const KeptLoad &kept : detection.kept) {
     const Instruction &instruction = function.instructions[kept.load];
     report.kept.push_back({instruction.line, source_line(module, instruction), kept.reason});
@@ -113,10 +134,77 @@ void rewrite_kernel(const Module &module, const Function &function, const Rewrit
     report.assumptions.push_back("no-wrap");
   if (detection.assumed_no_alias)
     report.assumptions.push_back("no-alias");
-  if (facts.block_assumed)
+  if (plan.facts.block_assumed)
     report.assumptions.push_back("block-shape");
-  emit(module, function, emulation.cfg(), detection, facts, options.variant, prefix, edits);
-  report.milliseconds.push_back({"emit", watch.lap()});
+}
+
+/// Keeps the loads whose replacement was not proved; if `whole_kernels`, all of their kernels.
+/// Whether there were none.
+bool take_back_unproved(const std::vector<FunctionProof> &proofs, bool whole_kernels,
+                        std::vector<Plan> &plans) {
+  bool all_proved = true;
+  for (Plan &plan : plans) {
+    const std::vector<Unproved> &unproved = proofs[plan.function].unproved;
+    if (unproved.empty())
+      continue;
+    all_proved = false;
+    std::erase_if(plan.detection.reuses, [&](const Reuse &reuse) {
+      const bool failed =
+          whole_kernels || std::any_of(unproved.begin(), unproved.end(),
+                                       [&](const Unproved &one) { return one.load == reuse.load; });
+      if (failed)
+        plan.detection.kept.push_back({reuse.load, Reason::unproved});
+      return failed;
+    });
+  }
+  return all_proved;
+}
+
+/// Writes the plans out, proves the result and takes back what cannot be proved, until all that is
+/// left is proved. The result is empty if nothing is left.
+std::string emit_and_prove(const Module &module, const RewriteOptions &options,
+                           std::vector<Plan> &plans, ModuleReport &report) {
+  const std::string prefix = fresh_prefix(module);
+  std::vector<double> emission(plans.size(), 0), proof(plans.size(), 0); // milliseconds
+  std::string text;
+  // What is taken back may have been another load's source or moved one: everything is emitted and
+  // proved again.
+  for (int round = 0; round <= proof_rounds; ++round) {
+    Edits edits;
+    std::vector<std::vector<std::uint32_t>> replaced(module.functions.size());
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const Plan &plan = plans[i];
+      if (plan.detection.reuses.empty())
+        continue;
+      Stopwatch watch;
+      emit(module, module.functions[plan.function], plan.cfg, plan.detection, plan.facts,
+           options.variant, prefix, edits);
+      emission[i] += watch.lap();
+      for (const Reuse &reuse : plan.detection.reuses)
+        replaced[plan.function].push_back(reuse.load);
+      std::sort(replaced[plan.function].begin(), replaced[plan.function].end());
+    }
+    text = edits.empty() ? std::string() : edits.apply(module.text());
+    // The other variants are wrong on purpose; and after the last round there is nothing left that
+    // was not proved.
+    if (text.empty() || options.variant != Variant::full || round == proof_rounds)
+      break;
+    const std::vector<FunctionProof> proofs = prove(module, text, replaced, options);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      proof[i] += proofs[plans[i].function].milliseconds;
+      report.kernels[plans[i].report].z3_contexts += proofs[plans[i].function].solver_contexts;
+    }
+    if (take_back_unproved(proofs, round == proof_rounds - 1, plans))
+      break;
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    auto &passes = report.kernels[plans[i].report].milliseconds;
+    if (emission[i] > 0)
+      passes.push_back({"emit", emission[i]});
+    if (proof[i] > 0)
+      passes.push_back({"prove", proof[i]});
+  }
+  return text;
 }
 
 } // namespace
@@ -136,11 +224,11 @@ rewrite_module(std::string_view text, std::string_view file_name, const RewriteO
   result.report.target = fmt::format("sm_{}", sm);
   result.report.decision = decision.reason;
   const std::optional<Reason> obstacle = module_obstacle(module, decision, options);
-  const std::string prefix = obstacle ? std::string() : fresh_prefix(module);
   RewriteOptions resolved = options;
   resolved.widths = options.widths.value_or(decision.widths);
-  Edits edits;
-  for (const Function &function : module.functions) {
+  std::vector<Plan> plans;
+  for (std::size_t f = 0; f < module.functions.size(); ++f) {
+    const Function &function = module.functions[f];
     if (!function.has_body)
       continue;
     KernelReport report;
@@ -153,12 +241,19 @@ rewrite_module(std::string_view text, std::string_view file_name, const RewriteO
                report);
     else if (!has_candidates(module, function, *resolved.widths))
       keep_all(module, function, *resolved.widths, Reason::no_source, report);
-    else
-      rewrite_kernel(module, function, resolved, prefix, edits, report);
+    else if (auto plan = plan_kernel(module, function, resolved, report)) {
+      plan->function = f;
+      plan->report = result.report.kernels.size();
+      plans.push_back(std::move(*plan));
+    }
     result.report.kernels.push_back(std::move(report));
   }
-  result.changed = !edits.empty();
-  result.text = result.changed ? edits.apply(module.text()) : std::string(module.text());
+  result.text = emit_and_prove(module, resolved, plans, result.report);
+  for (const Plan &plan : plans)
+    fill_report(module, plan, result.report.kernels[plan.report]);
+  result.changed = !result.text.empty();
+  if (!result.changed)
+    result.text = module.text();
   return result;
 }
 
