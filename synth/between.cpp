@@ -59,6 +59,8 @@ Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess 
   // A store in a loop that does not contain both loads ran in other iterations too: nothing in the
   // addresses may change from one to the next.
   const ControlFlowGraph &cfg = emulation_.cfg();
+  if (cfg.irreducible(store.block))
+    return Overlap::unknown;
   for (LoopId loop = cfg.loop_of(store.block); loop != no_index; loop = cfg.loops()[loop].parent) {
     if (cfg.contains(loop, load.block) && cfg.contains(loop, source.block))
       break;
@@ -81,7 +83,8 @@ bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
                        const MemoryAccess &load) {
   const ControlFlowGraph &cfg = emulation_.cfg();
   const LoopId loop = cfg.loop_of(load.block);
-  return store.effect == Effect::store && store.bytes != 0 && cfg.loop_of(source.block) == loop &&
+  return store.effect == Effect::store && store.bytes != 0 && !cfg.irreducible(store.block) &&
+         cfg.loop_of(source.block) == loop &&
          cfg.loop_of(store.block) == loop && cfg.dominates(store.block, load.block) &&
          has_base_register(module_, function_, function_.instructions[store.instruction]) &&
          has_base_register(module_, function_, function_.instructions[load.instruction]);

@@ -159,16 +159,38 @@ Group &Detector::group_of(const LinearForm &form) {
 }
 
 // A host cannot know an address in a lane's local memory, where the same address means another
-// place in every lane. So what is reached from a kernel's parameters with nothing but integers
-// added is memory that all lanes share.
+// place in every lane. So what is reached from a kernel's parameters by adding 32-bit integers times
+// the size of something is memory that all lanes share. Nothing else of 64 bits may take part, also
+// not in two halves: it might be the way from the parameter to a local variable.
 bool Detector::known_global(const LinearForm &form) const {
+  constexpr std::int64_t largest_size = INT32_MAX;
+  const auto is_size = [&](std::uint64_t factor) {
+    const auto number = static_cast<std::int64_t>(factor);
+    return number >= -largest_size && number <= largest_size;
+  };
   bool from_parameter = false, from_elsewhere = false;
   for (const auto &[atom, factor] : form.terms) {
     from_parameter |= factor == 1 && emulation_.is_kernel_parameter(atom);
+    from_elsewhere |= !is_size(factor);
     for_each_node(atom, [&](Expr node) {
-      const bool is_leaf = node->kind == ExprKind::symbol || node->kind == ExprKind::uf;
-      from_elsewhere |= is_leaf && node->width > 32 && !emulation_.is_kernel_parameter(node) &&
-                        !emulation_.is_trip_count(node);
+      if (node->width <= 32)
+        return;
+      switch (node->kind) {
+      case ExprKind::symbol:
+        from_elsewhere |= !emulation_.is_kernel_parameter(node) && !emulation_.is_trip_count(node);
+        break;
+      case ExprKind::sum:
+        for (std::uint32_t i = 0; i < node->child_count; ++i)
+          from_elsewhere |= !is_size(node->coefficients[i]);
+        break;
+      case ExprKind::constant:
+      case ExprKind::product:
+      case ExprKind::zext:
+      case ExprKind::sext:
+        break;
+      default:
+        from_elsewhere = true;
+      }
     });
   }
   return from_parameter && !from_elsewhere;

@@ -59,13 +59,9 @@ class Counts(unittest.TestCase):
         for name, kernel in kernels.items():
             with self.subTest(kernel=name):
                 full = kernel["variants"]["full"]
-                self.assertEqual(counts.differences(counts.expected_numbers(kernel), full), [])
+                self.assertEqual(counts.differences(kernel, full), [])
                 self.assertEqual(full["z3_contexts"], 0)
                 self.assertIn(f"\n{name} ", done.stdout)
-        # What the published tool assumes gives what it published.
-        for name in ("whispering", "tricubic2"):
-            found = counts.covered(kernels[name]["variants"]["full-no-alias"])
-            self.assertEqual(found, kernels[name]["published"]["covered"], name)
 
     @needs_toolkit
     def test_bundled_ptx_is_what_nvcc_makes(self):

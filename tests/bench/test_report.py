@@ -103,13 +103,22 @@ NCU = """==PROF== Connected to process 1
 
 class Counts(unittest.TestCase):
     def test_what_differs_is_said(self):
-        wanted = {"loads": 9, "covered": 6, "delta": 1.5}
+        wanted = {"expect": {"loads": 9, "covered": 6, "delta": 1.5}}
         self.assertEqual(counts.differences(wanted, facts(9, 6)), [])
         self.assertEqual(counts.differences(wanted, facts(9, 5, 1)), [])
         self.assertEqual(counts.differences(wanted, facts(9, 5)), ["covered 5, expected 6"])
         self.assertEqual(
             counts.differences(wanted, facts(8, 6, delta=1.0)),
             ["loads 8, expected 9", "delta 1.00, expected 1.5"],
+        )
+
+    def test_what_was_published_may_be_surpassed(self):
+        wanted = {"published": {"loads": 9, "covered": 6, "delta": 1.5}}
+        self.assertEqual(counts.differences(wanted, facts(9, 7, delta=1.0)), [])
+        self.assertEqual(counts.differences(wanted, facts(9, 5)), ["covered 5, expected 6"])
+        self.assertEqual(
+            counts.differences(wanted, facts(8, 6, delta=2.0)),
+            ["loads 8, expected 9", "delta 2.00, expected 1.5"],
         )
 
     def test_a_row_is_never_made_of_published_numbers(self):
