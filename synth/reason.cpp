@@ -29,7 +29,7 @@ constexpr std::array<Text, 24> texts{{
     {"delta-too-large", "the lane distance is above the limit"},
     {"source-covered", "every source is itself a covered load"},
     {"wrap-not-testable", "an index may wrap and no register is at hand to test it"},
-    {"predicate-form", "the load's guard cannot be combined with the corner predicate"},
+    {"predicate-form", "a pragma belongs to the load, or lets the source leave bytes out"},
     {"irreducible-flow", "the load lies in an irreducible region"},
     {"target-decision", "the decision for this target is not to shuffle"},
     {"not-selected", "switched off by an option"},

@@ -28,7 +28,7 @@ enum class Reason : std::uint8_t {
   delta_too_large,     ///< |N| is above 31 or above the user's --max-delta
   source_covered,      ///< the only sources are covered loads themselves
   wrap_not_testable,   ///< equality needs a no-wrap test for which no register is at hand (rule 3)
-  predicate_form,      ///< the load's guard cannot be combined with the corner predicate (rule 12)
+  predicate_form,      ///< a pragma belongs to the load, or to bytes that the source leaves out
   irreducible_flow,    ///< the load lies in an irreducible region (rule 1)
   target_decision,     ///< the decision for this target is not to rewrite (cost model)
   not_selected,        ///< the kernel, or shuffles as such, were switched off by an option
