@@ -401,7 +401,8 @@ int main(int argc, char **argv) {
     else if (i + 1 < argc && option == "--write")
       folder = argv[++i];
     else {
-      fmt::print(stderr, "hazards [--runs N] [--only TEXT] [--from DIRECTORY] [-v] | --write DIRECTORY\n");
+      fmt::print(stderr,
+                 "hazards [--runs N] [--only TEXT] [--from DIRECTORY] [-v] | --write DIRECTORY\n");
       return 2;
     }
   }
