@@ -102,6 +102,8 @@ NaiveRewrite naive(const std::string &text) {
       result.delta = std::stoi(word.substr(2));
     else if (word == "early")
       result.early = true;
+    else if (word == "hoist")
+      result.hoist = true;
     else if (switches.contains(word))
       *switches.at(word) = false;
     else

@@ -43,6 +43,7 @@ struct NaiveRewrite {
   bool with_guard = true; ///< D's guard counts
   bool with_order = true; ///< the corner load comes before D's register is written
   bool early = false;     ///< the corner load is done at S, in all lanes
+  bool hoist = false;     ///< S, which comes after D, is moved up to it
 };
 
 /// One file of kernels/. See README.md for its form.

@@ -295,7 +295,7 @@ void Suite::module(const Hazard &hazard, const std::string &text, const std::str
   if (hazard.has_naive) {
     NaiveRewrite how = hazard.naive;
     if (twin)
-      how = {.delta = how.delta};
+      how = {.delta = how.delta, .hoist = how.hoist};
     naive_text = rewrite_naively(text, how);
     naive.emplace(naive_text);
   }

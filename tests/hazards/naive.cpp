@@ -155,7 +155,12 @@ std::string rewrite_naively(const std::string &text, const NaiveRewrite &how) {
 
   Edits edits;
   edits.insert(source.function->body.begin + 1, prologue);
-  edits.insert(source.instruction->span.end, "\n" + at_source);
+  if (how.hoist) {
+    code = fmt::format("{}\n{}{}", module.text(source.instruction->span), at_source, code);
+    edits.replace(source.instruction->span, "");
+  } else {
+    edits.insert(source.instruction->span.end, "\n" + at_source);
+  }
   edits.replace(instruction.span, code);
   return edits.apply(module.text());
 }
