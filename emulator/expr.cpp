@@ -821,7 +821,9 @@ Expr Substitution::operator()(Expr root) {
     bool ready = true, changed = false;
     for (const Expr child : node->operands()) {
       const auto found = memo_.find(child->id);
-      if (found == memo_.end()) {
+      if (found == memo_.end() && child->child_count == 0) {
+        children.push_back(child);
+      } else if (found == memo_.end()) {
         work.push_back(child);
         ready = false;
       } else {

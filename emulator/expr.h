@@ -2,6 +2,7 @@
 
 #include "emulator/bits.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -174,16 +175,26 @@ private:
 
 /// Calls `visit` once for every distinct node below and including `expr`.
 template <class Visit> void for_each_node(Expr expr, Visit visit) {
+  // Most expressions are small: looking along the list is faster than a hash table.
+  constexpr std::size_t few = 32;
+  std::vector<Expr> nodes;
+  nodes.reserve(few);
+  nodes.push_back(expr);
   std::unordered_set<Expr> seen;
-  std::vector<Expr> work{expr};
-  while (!work.empty()) {
-    const Expr node = work.back();
-    work.pop_back();
-    if (!seen.insert(node).second)
-      continue;
-    visit(node);
-    for (const Expr child : node->operands())
-      work.push_back(child);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    visit(nodes[i]);
+    for (const Expr child : nodes[i]->operands()) {
+      if (seen.empty() && nodes.size() < few) {
+        if (std::find(nodes.begin(), nodes.end(), child) != nodes.end())
+          continue;
+      } else {
+        if (seen.empty())
+          seen.insert(nodes.begin(), nodes.end());
+        if (!seen.insert(child).second)
+          continue;
+      }
+      nodes.push_back(child);
+    }
   }
 }
 
