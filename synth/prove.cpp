@@ -1089,20 +1089,21 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
                                  const RewriteOptions &options) {
   std::vector<FunctionProof> result(original.functions.size());
   const auto parsed = parse(std::string(rewritten), "rewritten");
-  const bool comparable = parsed && same_outside_bodies(original, **parsed);
+  bool comparable = parsed && same_outside_bodies(original, **parsed);
+  for (std::size_t f = 0; comparable && f < result.size(); ++f)
+    comparable =
+        !original.functions[f].has_body || !replaced[f].empty() ||
+        original.text(original.functions[f].span) == (*parsed)->text((*parsed)->functions[f].span);
   for (std::size_t f = 0; f < result.size(); ++f) {
-    const Function &before = original.functions[f];
-    if (!before.has_body)
+    if (replaced[f].empty())
       continue;
-    if (!comparable) {
+    if (comparable)
+      result[f] = FunctionProver(original, original.functions[f], **parsed, (*parsed)->functions[f],
+                                 replaced[f], options)
+                      .run();
+    else
       for (const std::uint32_t load : replaced[f])
-        result[f].unproved.push_back({load, "the result is no module of the same functions"});
-    } else if (!replaced[f].empty() ||
-               original.text(before.span) != (*parsed)->text((*parsed)->functions[f].span)) {
-      result[f] =
-          FunctionProver(original, before, **parsed, (*parsed)->functions[f], replaced[f], options)
-              .run();
-    }
+        result[f].unproved.push_back({load, "more changed than the functions with replaced loads"});
   }
   return result;
 }

@@ -163,7 +163,7 @@ bool take_back_unproved(const std::vector<FunctionProof> &proofs, bool whole_ker
 /// Writes the plans out, proves the result and takes back what cannot be proved, until all that is
 /// left is proved. The result is empty if nothing is left.
 std::string emit_and_prove(const Module &module, const RewriteOptions &options,
-                           std::vector<Plan> &plans, ModuleReport &report) {
+                           const Prover &prover, std::vector<Plan> &plans, ModuleReport &report) {
   const std::string prefix = fresh_prefix(module);
   std::vector<double> emission(plans.size(), 0), proof(plans.size(), 0); // milliseconds
   std::string text;
@@ -189,7 +189,7 @@ std::string emit_and_prove(const Module &module, const RewriteOptions &options,
     // was not proved.
     if (text.empty() || options.variant != Variant::full || round == proof_rounds)
       break;
-    const std::vector<FunctionProof> proofs = prove(module, text, replaced, options);
+    const std::vector<FunctionProof> proofs = prover(module, text, replaced, options);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       proof[i] += proofs[plans[i].function].milliseconds;
       report.kernels[plans[i].report].z3_contexts += proofs[plans[i].function].solver_contexts;
@@ -211,6 +211,13 @@ std::string emit_and_prove(const Module &module, const RewriteOptions &options,
 
 tl::expected<RewriteResult, Diagnostic>
 rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options) {
+  return rewrite_module(text, file_name, options, prove);
+}
+
+tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
+                                                       std::string_view file_name,
+                                                       const RewriteOptions &options,
+                                                       const Prover &prover) {
   Stopwatch watch;
   auto parsed = parse(std::string(text), file_name);
   if (!parsed)
@@ -248,7 +255,7 @@ rewrite_module(std::string_view text, std::string_view file_name, const RewriteO
     }
     result.report.kernels.push_back(std::move(report));
   }
-  result.text = emit_and_prove(module, resolved, plans, result.report);
+  result.text = emit_and_prove(module, resolved, prover, plans, result.report);
   for (const Plan &plan : plans)
     fill_report(module, plan, result.report.kernels[plan.report]);
   result.changed = !result.text.empty();

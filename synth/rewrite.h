@@ -5,6 +5,7 @@
 #include "emulator/launch.h"
 #include "grammar/diagnostic.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,5 +57,19 @@ struct RewriteResult {
 /// Errors: the text is not a PTX module.
 tl::expected<RewriteResult, Diagnostic>
 rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options);
+
+struct FunctionProof;
+class Module;
+
+/// The proof of what was emitted, as prove() in synth/prove.h.
+using Prover = std::function<std::vector<FunctionProof>(
+    const Module &original, std::string_view rewritten,
+    const std::vector<std::vector<std::uint32_t>> &replaced, const RewriteOptions &options)>;
+
+/// The same with another proof, so that a test can see what happens when it fails.
+tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
+                                                       std::string_view file_name,
+                                                       const RewriteOptions &options,
+                                                       const Prover &prover);
 
 } // namespace ptxasw
