@@ -117,6 +117,7 @@ private:
   bool walk_block(BlockId block, const std::vector<std::uint32_t> &code);
   bool move_up(std::uint32_t j, std::uint32_t load);
   void settle(std::uint32_t load);
+  void hold(std::uint32_t load);
   bool execute(const Instruction &instruction);
   bool shuffle(const Instruction &instruction, Expr guard);
   bool load(const Instruction &instruction, Expr guard);
@@ -124,6 +125,11 @@ private:
   bool compute(const Instruction &instruction, Expr guard);
 
   Expr value_of(const Operand &operand, unsigned width);
+  /// A loaded value as the emulation of the original knows it, to compute with.
+  Expr as_emulated(Expr value) const {
+    const auto known = emulated_.find(value);
+    return known == emulated_.end() ? value : known->second;
+  }
   Expr read(RegisterId reg);
   bool write(const Operand &destination, Expr value, bool is_signed, Expr guard);
   Expr loaded(std::uint32_t load, unsigned element);
@@ -159,12 +165,14 @@ private:
   std::size_t visited_ = 0;
   FunctionProof result_;
 
+  std::vector<bool> read_by_added_; ///< by original register
   std::vector<Probe> probes_;
   std::map<Key, std::uint32_t> probe_of_; ///< by rewritten instruction and original register
   std::vector<std::uint32_t> trace_index_;
   std::vector<std::vector<std::uint32_t>> events_; ///< by block: what is no load, trace indices
   std::map<std::uint32_t, std::uint32_t> moved_to_;
   std::map<BlockId, Known> known_in_;
+  std::unordered_map<std::uint32_t, bool> uniform_; ///< by source: its address but for the lane
 
   // The added registers, by rewritten register.
   std::vector<BlockId> written_in_;
@@ -177,8 +185,7 @@ private:
   std::unordered_map<Expr, Loaded> loaded_;
   std::unordered_map<Expr, Shuffle> shuffles_;
   std::unordered_map<Expr, unsigned> masks_; ///< activemask symbols and their regions
-  std::optional<Substitution> resolve_;      ///< loaded symbols to what the emulation calls them
-  std::unordered_set<Expr> named_;           ///< loaded symbols that resolve_ knows
+  std::unordered_map<Expr, Expr> emulated_;  ///< loaded symbols to what the emulation calls them
 
   // Where the walk stands.
   BlockId block_ = 0;
@@ -216,6 +223,7 @@ FunctionProof FunctionProver::run() {
 
 // One emulation of the original, asked for every original register that added code reads.
 void FunctionProver::emulate() {
+  read_by_added_.assign(fa_.registers.size(), false);
   for (std::uint32_t j = 0; j < fb_.instructions.size(); ++j) {
     if (match_.original[j] != no_index || match_.places[j].entry)
       continue;
@@ -223,6 +231,7 @@ void FunctionProver::emulate() {
       if (fresh(reg))
         return;
       const RegisterId own = match_.registers[reg];
+      read_by_added_[own] = true;
       if (probe_of_.try_emplace({j, own}, static_cast<std::uint32_t>(probes_.size())).second)
         probes_.push_back({match_.places[j].instruction, own, match_.places[j].after});
     });
@@ -230,7 +239,6 @@ void FunctionProver::emulate() {
   emulation_.emplace(a_, fa_, facts_, probes_);
   if (!emulation_->complete())
     return;
-  resolve_.emplace(pool());
   // Shifting by lanes replaces these two; it must know them before it is first asked.
   emulation_->special("%tid.x");
   emulation_->special("%laneid");
@@ -303,17 +311,14 @@ bool FunctionProver::walk_block(BlockId block, const std::vector<std::uint32_t> 
     if (original != no_index && !match_.moved[j]) {
       advance(original);
       const Instruction &own = fa_.instructions[original];
-      for_each_register(a_, own, [&](RegisterId reg, RegisterUse use) {
-        if (use != RegisterUse::read)
-          held_.erase(reg);
-      });
+      if (!held_.empty())
+        for_each_register(a_, own, [&](RegisterId reg, RegisterUse use) {
+          if (use != RegisterUse::read)
+            held_.erase(reg);
+        });
       const Effect effect = effect_of(a_.opcode(own));
-      if (effect == Effect::load) {
-        const auto to = destinations(original);
-        for (unsigned e = 0; e < to.size(); ++e)
-          if (to[e] != no_register)
-            held_[to[e]] = {original, e};
-      }
+      if (effect == Effect::load)
+        hold(original);
       region_ += effect == Effect::sync;
       next_ = original + 1;
     } else if (original != no_index) {
@@ -355,11 +360,16 @@ bool FunctionProver::move_up(std::uint32_t j, std::uint32_t load) {
           (other.effect == Effect::sync || !apart(other, *what, load, Known(pool()))))
         return fail("a load was moved past a store");
     }
+  hold(load);
+  return true;
+}
+
+// The load's registers hold what it read, until the next write; of interest where added code looks.
+void FunctionProver::hold(std::uint32_t load) {
   const auto to = destinations(load);
   for (unsigned e = 0; e < to.size(); ++e)
-    if (to[e] != no_register)
+    if (to[e] != no_register && read_by_added_[to[e]])
       held_[to[e]] = {load, e};
-  return true;
 }
 
 // The original registers that a load writes, by element; no_register for those it leaves out. Empty
@@ -434,8 +444,7 @@ Expr FunctionProver::read(RegisterId reg) {
     if (held == held_.end())
       return value;
     const Expr symbol = loaded(held->second.load, held->second.element);
-    if (named_.insert(symbol).second)
-      resolve_->map(symbol, value);
+    emulated_.try_emplace(symbol, value);
     return symbol;
   }
   const BlockId in = written_in_[reg];
@@ -600,12 +609,13 @@ bool FunctionProver::load(const Instruction &instruction, Expr guard) {
     const unsigned width = width_of(fb_, base[0].reg);
     if (width != 32 && width != 64)
       return false;
-    const Expr value = value_of(base[0], width);
+    Expr value = value_of(base[0], width);
     if (!value)
       return false;
-    address = (*resolve_)(pool().zext(
+    value = as_emulated(value);
+    address = pool().zext(
         pool().add(value, pool().constant(width, static_cast<std::uint64_t>(operands[1].value))),
-        64));
+        64);
   }
   const auto to =
       operands[0].kind == Operand::Kind::vector ? b_.children(operands[0]) : operands.subspan(0, 1);
@@ -629,7 +639,7 @@ bool FunctionProver::load(const Instruction &instruction, Expr guard) {
     const auto elements = destinations(i);
     std::uint64_t first = 0;
     if (address) {
-      const Expr distance = pool().sub(address, (*resolve_)(emulation_->expand(own->address)));
+      const Expr distance = pool().sub(address, emulation_->expand(own->address));
       if (distance->kind != ExprKind::constant || distance->value.low % size != 0)
         continue;
       first = distance->value.low / size;
@@ -640,9 +650,8 @@ bool FunctionProver::load(const Instruction &instruction, Expr guard) {
       continue;
     if (guard && own->guard) {
       Known known = known_in(block_);
-      known.assume((*resolve_)(guard), true);
-      if (known.decide((*resolve_)(emulation_->expand(own->guard))) != true &&
-          !known.contradictory())
+      known.assume(guard, true);
+      if (known.decide(emulation_->expand(own->guard)) != true && !known.contradictory())
         continue;
     } else if (own->guard) {
       continue;
@@ -711,11 +720,13 @@ bool FunctionProver::compute(const Instruction &instruction, Expr guard) {
   const std::string_view letters = line->shape.substr(2);
   if (operands.size() != letters.size() + 1)
     return false;
+  const bool moves = opcode.base == "mov" || opcode.base == "cvt";
   std::vector<Expr> sources;
   for (std::size_t i = 0; i < letters.size(); ++i) {
-    sources.push_back(value_of(operands[i + 1], shape_width(letters[i], form)));
-    if (!sources.back())
+    const Expr value = value_of(operands[i + 1], shape_width(letters[i], form));
+    if (!value)
       return false;
+    sources.push_back(moves ? value : as_emulated(value));
   }
   return write(operands[0], line->evaluate(pool(), form, sources), form.is_signed, guard);
 }
@@ -728,7 +739,7 @@ Known FunctionProver::known_in(BlockId block) {
     return found->second;
   Known known(pool());
   for (const PathFact &fact : emulation_->facts_in(block))
-    known.assume((*resolve_)(emulation_->expand(fact.condition)), fact.holds);
+    known.assume(emulation_->expand(fact.condition), fact.holds);
   known_in_.emplace(block, known);
   return known;
 }
@@ -753,20 +764,20 @@ void FunctionProver::settle(std::uint32_t load) {
     Known runs = known_in(block_);
     if (own->guard) {
       // Where the load did not run, the destination keeps its value (rule 12).
-      const Expr guard = (*resolve_)(emulation_->expand(own->guard));
+      const Expr guard = emulation_->expand(own->guard);
       Known rests = runs;
       rests.assume(guard, false);
       runs.assume(guard, true);
       Expr old = value->second;
       while (old->kind == ExprKind::ite)
-        old = old->children[rests.decide((*resolve_)(old->children[0])) == true ? 1 : 2];
+        old = old->children[rests.decide(old->children[0]) == true ? 1 : 2];
       const bool is_old = old->kind == ExprKind::symbol && !loaded_.contains(old) &&
                           !shuffles_.contains(old) && pool().symbols()[old->index].name == "old";
       if (!is_old)
         why = "the destination is written where the load did not run";
       // Every condition on the way must be known then: else the value might be another.
       for (Expr at = value->second; why.empty() && at != old;) {
-        const auto chosen = rests.decide((*resolve_)(at->children[0]));
+        const auto chosen = rests.decide(at->children[0]);
         if (!chosen && !rests.contradictory()) {
           why = "the destination may be written where the load did not run";
           break;
@@ -779,11 +790,9 @@ void FunctionProver::settle(std::uint32_t load) {
   }
   if (!why.empty())
     result_.unproved.push_back({load, why});
-  for (unsigned e = 0; e < to.size(); ++e)
-    if (to[e] != no_register) {
-      held_[to[e]] = {load, e};
-      pending_.erase(to[e]);
-    }
+  for (const RegisterId reg : to)
+    pending_.erase(reg);
+  hold(load);
 }
 
 // Case by case: the load's own value, or a source's.
@@ -794,7 +803,7 @@ std::string_view FunctionProver::check(Expr value, std::uint32_t load, unsigned 
   if (--budget < 0)
     return "too many cases";
   if (value->kind == ExprKind::ite) {
-    const Expr condition = (*resolve_)(value->children[0]);
+    const Expr condition = value->children[0];
     for (const bool holds : {true, false}) {
       if (known.decide(condition) == !holds)
         continue;
@@ -842,7 +851,8 @@ std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, uns
     why = "shuffled and own values make up one value";
   if (!why.empty())
     return why;
-  const Expr plain = without_shuffles(value);
+  const auto alone = shuffles_.find(value);
+  const Expr plain = alone == shuffles_.end() ? without_shuffles(value) : alone->second.source;
   const auto source = loaded_.find(plain);
   if (source == loaded_.end())
     return "the value is not that of a source";
@@ -881,7 +891,7 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
   if (delta != 0 && loop != cfg().loop_of(to->block))
     return "the source is in another iteration";
   if (from->guard) {
-    const Expr guard = (*resolve_)(emulation_->expand(from->guard));
+    const Expr guard = emulation_->expand(from->guard);
     if (known.decide(guard) != true || (delta != 0 && !emulation_->uniform(guard, to->block)))
       return "the source may be switched off";
   }
@@ -894,8 +904,13 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
                       pool().constant(64, std::uint64_t{index} * (bits / 8)));
   };
   const Expr from_address = element(*from, source.element), to_address = element(*to, load.element);
-  if (delta != 0 && !emulation_->uniform_but_lane(from_address, from->block))
-    return "the source's address may vary";
+  if (delta != 0) {
+    const auto [known_uniform, is_new] = uniform_.try_emplace(source.load, false);
+    if (is_new)
+      known_uniform->second = emulation_->uniform_but_lane(from_address, from->block);
+    if (!known_uniform->second)
+      return "the source's address may vary";
+  }
   if (!same_address(from_address, to_address, delta, known))
     return "the addresses are not shown to be equal";
   // Rule 5.
@@ -950,7 +965,7 @@ bool FunctionProver::same_address(Expr source, Expr load, int delta, const Known
         linear_form(source, [&](Expr symbol) { return emulation_->is_lane_symbol(symbol); });
     const Expr stepped = pool().add(
         source, pool().constant(64, static_cast<std::uint64_t>(form.lane_stride * delta)));
-    if (known.decide(pool().eq((*resolve_)(load), (*resolve_)(stepped))) == true)
+    if (known.decide(pool().eq(load, stepped)) == true)
       conditions = equal_unless_wrapped(pool(), shifted, stepped);
   }
   if (!conditions)
@@ -959,7 +974,7 @@ bool FunctionProver::same_address(Expr source, Expr load, int delta, const Known
     // That tid.x + delta stays in the row is known here.
     const bool in_row = emulation_->is_lane_symbol(condition.value) && condition.offset == delta;
     if (!always_holds(condition) && !in_row && !options_.assume_no_wrap &&
-        !known.no_wrap((*resolve_)(condition.value), condition.is_signed, condition.offset))
+        !known.no_wrap(condition.value, condition.is_signed, condition.offset))
       return false;
   }
   return true;
@@ -967,7 +982,7 @@ bool FunctionProver::same_address(Expr source, Expr load, int delta, const Known
 
 // The last resort: that they differ contradicts what is known.
 bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
-  const Expr difference = pool().sub((*resolve_)(a), (*resolve_)(b));
+  const Expr difference = pool().sub(a, b);
   bool hidden = false; // parts that the normal form does not see through
   for_each_node(difference, [&](Expr node) {
     hidden |= node->kind > ExprKind::sext && node->kind != ExprKind::uf &&
@@ -1026,8 +1041,8 @@ bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
     return true; // the load is from global memory
   if (!store.address || !load.address || store.bytes == 0 || load.bytes == 0)
     return options_.assume_no_alias && store.bytes != 0;
-  const Expr written = (*resolve_)(emulation_->expand(store.address));
-  const Expr loaded = (*resolve_)(emulation_->expand(load.address));
+  const Expr written = emulation_->expand(store.address);
+  const Expr loaded = emulation_->expand(load.address);
   const BlockId source_block = cfg().block_of(source);
   // In a loop around the store but not the source it may have run several times.
   bool once = true, invariant = true;
@@ -1072,7 +1087,7 @@ bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
   bool any = false;
   for (const auto &[symbol, reg] : if_executed_)
     if (written_in_[reg] == store.block && value_[reg]) {
-      passed.map(symbol, (*resolve_)(value_[reg]));
+      passed.map(symbol, as_emulated(value_[reg]));
       any = true;
     }
   if (any)
