@@ -919,24 +919,55 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
   return {};
 }
 
-// A generic address that comes from a kernel's parameters and integers alone is global: the host
-// knows no address of shared or local memory.
+// A generic address that is a kernel's parameter and integers is global: the host knows no address
+// of shared or local memory, and integers of 32 bits times the size of something do not lead there.
 bool FunctionProver::in_global_memory(const MemoryAccess &access) {
   if (access.space != StateSpace::generic)
     return access.space == StateSpace::global;
+  constexpr std::uint64_t largest_size = INT32_MAX;
+  const auto is_size = [](std::uint64_t factor) {
+    return factor <= largest_size || 0 - factor <= largest_size;
+  };
+  // What may be added, and multiplied with.
+  const auto is_integer = [&](Expr root) {
+    bool result = true;
+    std::vector<Expr> work{root};
+    while (!work.empty() && result) {
+      const Expr node = work.back();
+      work.pop_back();
+      if (node->width <= 32)
+        continue;
+      switch (node->kind) {
+      case ExprKind::zext:
+      case ExprKind::sext:
+      case ExprKind::product:
+        break;
+      case ExprKind::constant:
+        result = is_size(node->value.low);
+        break;
+      case ExprKind::sum:
+        for (std::uint32_t i = 0; i < node->child_count; ++i)
+          result = result && is_size(node->coefficients[i]);
+        break;
+      case ExprKind::symbol:
+        result = emulation_->is_kernel_parameter(node) || emulation_->is_trip_count(node);
+        break;
+      default:
+        result = false;
+      }
+      work.insert(work.end(), node->children, node->children + node->child_count);
+    }
+    return result;
+  };
   const Expr address = emulation_->expand(access.address);
-  const LinearForm form =
-      linear_form(address, [&](Expr symbol) { return emulation_->is_lane_symbol(symbol); });
-  bool from_parameter = false, from_elsewhere = false;
-  for (const auto &[atom, factor] : form.terms) {
-    from_parameter |= factor == 1 && emulation_->is_kernel_parameter(atom);
-    for_each_node(atom, [&](Expr node) {
-      from_elsewhere |= (node->kind == ExprKind::symbol || node->kind == ExprKind::uf) &&
-                        node->width > 32 && !emulation_->is_kernel_parameter(node) &&
-                        !emulation_->is_trip_count(node);
-    });
-  }
-  return from_parameter && !from_elsewhere;
+  if (emulation_->is_kernel_parameter(address))
+    return true;
+  bool from_parameter = false;
+  if (address->kind == ExprKind::sum)
+    for (std::uint32_t i = 0; i < address->child_count; ++i)
+      from_parameter |=
+          address->coefficients[i] == 1 && emulation_->is_kernel_parameter(address->children[i]);
+  return from_parameter && is_integer(address);
 }
 
 bool FunctionProver::in_row(int delta, const Known &known) {
