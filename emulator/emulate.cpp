@@ -13,6 +13,9 @@ namespace {
 /// Entries of dominance frontiers; beyond it the emulation is incomplete.
 constexpr std::size_t frontier_budget = 20'000'000;
 
+/// Facts that are told of one block, the nearest first.
+constexpr std::size_t facts_budget = 64;
+
 std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 | to; }
 
 } // namespace
@@ -129,8 +132,10 @@ void Emulation::Implementation::find_slice() {
 }
 
 // Phis go to the iterated dominance frontiers of the blocks that write a needed register (Cytron et
-// al., "Efficiently computing static single assignment form"). Registers with one writer need none
-// as long as it dominates the readers; PTX from LLVM is mostly so.
+// al., "Efficiently computing static single assignment form"). Registers that no block reads before
+// it writes them need none (Briggs et al., "Practical improvements to the construction and
+// destruction of static single assignment form"): without that, a switch of n cases with temporaries
+// of their own would have n times n operands.
 bool Emulation::Implementation::place_phis() {
   const auto &blocks = cfg_.blocks();
   phis_at_.resize(blocks.size());
@@ -144,8 +149,9 @@ bool Emulation::Implementation::place_phis() {
       if (!cfg_.reachable(runner))
         continue;
       while (runner != cfg_.immediate_dominator(block)) {
-        if (frontier[runner].empty() || frontier[runner].back() != block)
-          frontier[runner].push_back(block);
+        if (!frontier[runner].empty() && frontier[runner].back() == block)
+          break; // from here on up this has been done
+        frontier[runner].push_back(block);
         if (++size > frontier_budget)
           return false;
         runner = cfg_.immediate_dominator(runner);
@@ -154,15 +160,29 @@ bool Emulation::Implementation::place_phis() {
   }
   // Blocks that write each needed register.
   std::vector<std::vector<BlockId>> writing(function_.registers.size());
+  std::vector<bool> crosses(function_.registers.size(), false);
+  std::vector<RegisterId> written;
   for (const BlockId block : cfg_.reverse_postorder())
-    for (std::uint32_t i = blocks[block].first; i < blocks[block].end; ++i)
+    for (std::uint32_t i = blocks[block].first; i < blocks[block].end; ++i) {
       for_each_register(module_, function_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        if (use != RegisterUse::read && needed(reg) &&
-            (writing[reg].empty() || writing[reg].back() != block))
-          writing[reg].push_back(block);
+        if (!needed(reg))
+          return;
+        // A write that may not happen leaves the old value, and so reads it.
+        if (use != RegisterUse::written && (writing[reg].empty() || writing[reg].back() != block))
+          crosses[reg] = true;
+        if (use != RegisterUse::read)
+          written.push_back(reg);
       });
+      // An instruction reads before it writes, in whatever order its operands stand.
+      for (const RegisterId reg : written)
+        if (writing[reg].empty() || writing[reg].back() != block)
+          writing[reg].push_back(block);
+      written.clear();
+    }
   std::vector<RegisterId> placed(blocks.size(), no_register);
   for (RegisterId reg = 0; reg < writing.size(); ++reg) {
+    if (!crosses[reg])
+      continue;
     std::vector<BlockId> work = std::move(writing[reg]);
     while (!work.empty()) {
       const BlockId block = work.back();
@@ -449,7 +469,8 @@ const std::vector<RegisterRead> *Emulation::reads_of(Expr value) {
 std::vector<PathFact> Emulation::facts_in(BlockId block) const {
   const ControlFlowGraph &graph = cfg();
   std::vector<PathFact> facts;
-  for (BlockId at = block; at != 0; at = graph.immediate_dominator(at)) {
+  for (BlockId at = block; at != 0 && facts.size() < facts_budget;
+       at = graph.immediate_dominator(at)) {
     const auto &predecessors = graph.blocks()[at].predecessors;
     if (predecessors.size() != 1)
       continue;

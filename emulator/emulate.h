@@ -98,7 +98,7 @@ public:
   Expr probed(std::size_t index) const;
   /// A special register (`%tid.x`); a new unknown each time for those that change or vary.
   Expr special(std::string_view name);
-  /// What holds in a block.
+  /// What holds in a block, the nearest branch first; far ones are left out where there are many.
   std::vector<PathFact> facts_in(BlockId block) const;
   bool feasible(BlockId block) const;
 

@@ -129,7 +129,10 @@ void ControlFlowGraph::number_blocks() {
     order_index_[order_[i]] = i;
 }
 
-// Cooper, Harvey, Kennedy: "A simple, fast dominance algorithm".
+// The Semi-NCA algorithm (Georgiadis, "Linear-time algorithms for dominators and related problems"):
+// semidominators with path compression, then each block's nearest ancestor in the tree that is none
+// of what lies below its semidominator. The textbook iteration takes quadratic time where hundreds
+// of cases of a switch lead to one block.
 void ControlFlowGraph::find_dominators() {
   idom_.assign(blocks_.size(), no_index);
   children_.resize(blocks_.size());
@@ -137,30 +140,58 @@ void ControlFlowGraph::find_dominators() {
   leave_.assign(blocks_.size(), 0);
   if (order_.empty())
     return;
-  idom_[0] = 0;
-  const auto intersect = [&](BlockId a, BlockId b) {
-    while (a != b) {
-      while (order_index_[a] > order_index_[b])
-        a = idom_[a];
-      while (order_index_[b] > order_index_[a])
-        b = idom_[b];
-    }
-    return a;
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 1; i < order_.size(); ++i) {
-      const BlockId block = order_[i];
-      BlockId dominator = no_index;
-      for (const BlockId predecessor : blocks_[block].predecessors)
-        if (idom_[predecessor] != no_index)
-          dominator = dominator == no_index ? predecessor : intersect(predecessor, dominator);
-      if (idom_[block] != dominator) {
-        idom_[block] = dominator;
-        changed = true;
-      }
-    }
+  // Blocks by their number in a depth-first walk; all else is by these numbers.
+  std::vector<BlockId> block_at;
+  std::vector<std::uint32_t> number(blocks_.size(), no_index), parent;
+  std::vector<std::pair<BlockId, std::uint32_t>> todo{{0, 0}}; // with the number of its parent
+  while (!todo.empty()) {
+    const auto [block, from] = todo.back();
+    todo.pop_back();
+    if (number[block] != no_index)
+      continue;
+    const auto mine = number[block] = static_cast<std::uint32_t>(block_at.size());
+    block_at.push_back(block);
+    parent.push_back(from);
+    for (const BlockId successor : blocks_[block].successors)
+      if (number[successor] == no_index)
+        todo.emplace_back(successor, mine);
   }
+  const auto count = static_cast<std::uint32_t>(block_at.size());
+  std::vector<std::uint32_t> dominator = parent, semi(count), label(count), path;
+  for (std::uint32_t i = 0; i < count; ++i)
+    semi[i] = label[i] = i;
+  // The node with the smallest semidominator on the way up from v, over nodes numbered `linked` and
+  // more; `parent` is shortened on the way.
+  const auto smallest = [&](std::uint32_t v, std::uint32_t linked) {
+    if (parent[v] < linked)
+      return label[v];
+    do {
+      path.push_back(v);
+      v = parent[v];
+    } while (parent[v] >= linked);
+    std::uint32_t above = v, best = label[v];
+    for (; !path.empty(); path.pop_back()) {
+      v = path.back();
+      parent[v] = parent[above];
+      if (semi[best] < semi[label[v]])
+        label[v] = best;
+      else
+        best = label[v];
+      above = v;
+    }
+    return label[v];
+  };
+  for (std::uint32_t i = count - 1; i >= 1; --i) {
+    semi[i] = parent[i];
+    for (const BlockId predecessor : blocks_[block_at[i]].predecessors)
+      if (number[predecessor] != no_index)
+        semi[i] = std::min(semi[i], semi[smallest(number[predecessor], i + 1)]);
+  }
+  for (std::uint32_t i = 1; i < count; ++i)
+    while (dominator[i] > semi[i])
+      dominator[i] = dominator[dominator[i]];
+  for (std::uint32_t i = 0; i < count; ++i)
+    idom_[block_at[i]] = block_at[dominator[i]];
   for (std::size_t i = 1; i < order_.size(); ++i)
     children_[idom_[order_[i]]].push_back(order_[i]);
   std::uint32_t clock = 0;

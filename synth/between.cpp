@@ -137,8 +137,10 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
   // load's if it runs again and again after one run of the source.
   const bool one_block = source.block == load.block;
   const bool again = cfg.loop_of(source.block) != cfg.loop_of(load.block);
-  for (const std::size_t event : events_[source.block])
-    if (event > source_index && (!one_block || event < load_index) && !passes(event))
+  const std::vector<std::size_t> &after = events_[source.block];
+  for (auto event = std::upper_bound(after.begin(), after.end(), source_index);
+       event != after.end() && (!one_block || *event < load_index); ++event)
+    if (!passes(*event))
       return result;
   if (one_block)
     return result;
