@@ -134,8 +134,8 @@ void Emulation::Implementation::find_slice() {
 // Phis go to the iterated dominance frontiers of the blocks that write a needed register (Cytron et
 // al., "Efficiently computing static single assignment form"). Registers that no block reads before
 // it writes them need none (Briggs et al., "Practical improvements to the construction and
-// destruction of static single assignment form"): without that, a switch of n cases with temporaries
-// of their own would have n times n operands.
+// destruction of static single assignment form"): without that, a switch of n cases with
+// temporaries of their own would have n times n operands.
 bool Emulation::Implementation::place_phis() {
   const auto &blocks = cfg_.blocks();
   phis_at_.resize(blocks.size());
@@ -346,6 +346,13 @@ void Emulation::Implementation::answer_probes(BlockId block, std::uint32_t index
     probed_[probe_order_[i]] = read(block, probes_[probe_order_[i]].reg);
 }
 
+Effort Emulation::Implementation::effort() const {
+  Effort result{pool_.size(), phis_.size(), 0};
+  for (const Phi &phi : phis_)
+    result.phi_operands += phi.operands.size();
+  return result;
+}
+
 void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
   const Instruction &instruction = function_.instructions[index];
   if (!probes_.empty())
@@ -412,6 +419,7 @@ const ControlFlowGraph &Emulation::cfg() const { return implementation_->cfg_; }
 ExprPool &Emulation::pool() { return implementation_->pool_; }
 const std::vector<MemoryAccess> &Emulation::trace() const { return implementation_->trace_; }
 unsigned Emulation::flows() const { return implementation_->flows_; }
+Effort Emulation::effort() const { return implementation_->effort(); }
 Expr Emulation::expand(Expr expr) { return (*implementation_->expansion_)(expr); }
 bool Emulation::uniform_but_lane(Expr expr, BlockId block) const {
   return implementation_->uniform(expr, block, false);

@@ -43,6 +43,13 @@ struct PathFact {
   bool holds = false;
 };
 
+/// What an emulation cost, in things that can be counted.
+struct Effort {
+  std::size_t expressions = 0; ///< nodes in the pool
+  std::size_t phis = 0;        ///< registers at joins and loop headers
+  std::size_t phi_operands = 0;
+};
+
 /// The symbolic emulation of one function (paper, section 4).
 ///
 /// One pass over the dominator tree in reverse postorder. Registers map to expressions; a branch
@@ -71,6 +78,7 @@ public:
   const std::vector<MemoryAccess> &trace() const;
   /// Control flows followed: one, and one more for every feasible side of a branch.
   unsigned flows() const;
+  Effort effort() const;
 
   /// An expression with every loop register that steps evenly written out in trip symbols.
   Expr expand(Expr expr);

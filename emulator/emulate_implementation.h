@@ -76,6 +76,7 @@ public:
 
   void run();
   Expr special_value(BlockId block, std::string_view name);
+  Effort effort() const;
   bool uniform(Expr expr, BlockId block, bool lane_counts) const;
   bool invariant(Expr expr, LoopId loop) const;
 

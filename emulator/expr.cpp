@@ -28,7 +28,9 @@ bool is_constant(Expr a, std::uint64_t value) { return is_constant(a) && a->valu
 
 } // namespace
 
-std::size_t ExprPool::Hash::operator()(const ExprNode *node) const {
+namespace {
+
+std::uint32_t hash_of(const ExprNode *node) {
   std::size_t seed = combine(static_cast<std::size_t>(node->kind) * 131 + node->width, node->index);
   seed = combine(seed, node->value.low);
   seed = combine(seed, node->value.high);
@@ -37,10 +39,10 @@ std::size_t ExprPool::Hash::operator()(const ExprNode *node) const {
     if (node->coefficients)
       seed = combine(seed, node->coefficients[i]);
   }
-  return seed;
+  return static_cast<std::uint32_t>(seed ^ seed >> 32);
 }
 
-bool ExprPool::Same::operator()(const ExprNode *a, const ExprNode *b) const {
+bool same(const ExprNode *a, const ExprNode *b) {
   if (a->kind != b->kind || a->width != b->width || a->index != b->index ||
       a->child_count != b->child_count || a->value != b->value)
     return false;
@@ -50,7 +52,22 @@ bool ExprPool::Same::operator()(const ExprNode *a, const ExprNode *b) const {
          std::equal(a->coefficients, a->coefficients + a->child_count, b->coefficients);
 }
 
-ExprPool::ExprPool() = default;
+} // namespace
+
+ExprPool::ExprPool() : slots_(256) {}
+
+void ExprPool::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot &slot : old)
+    if (slot.node) {
+      std::size_t at = slot.hash & mask;
+      while (slots_[at].node)
+        at = (at + 1) & mask;
+      slots_[at] = slot;
+    }
+}
 
 void *ExprPool::allocate(std::size_t bytes) {
   bytes = (bytes + 15) & ~std::size_t{15};
@@ -70,8 +87,14 @@ Expr ExprPool::intern(ExprNode node, std::span<const Expr> children,
   node.child_count = static_cast<std::uint32_t>(children.size());
   node.children = children.data();
   node.coefficients = coefficients.empty() ? nullptr : coefficients.data();
-  if (const auto found = nodes_.find(&node); found != nodes_.end())
-    return *found;
+  if (std::size_t{count_} * 2 >= slots_.size())
+    grow();
+  const std::uint32_t hash = hash_of(&node);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  for (; slots_[at].node; at = (at + 1) & mask)
+    if (slots_[at].hash == hash && same(slots_[at].node, &node))
+      return slots_[at].node;
   if (!children.empty()) {
     auto *copy = static_cast<Expr *>(allocate(children.size_bytes()));
     std::copy(children.begin(), children.end(), copy);
@@ -90,7 +113,7 @@ Expr ExprPool::intern(ExprNode node, std::span<const Expr> children,
     ++node.depth;
   bound(node);
   auto *result = new (allocate(sizeof(ExprNode))) ExprNode(node);
-  nodes_.insert(result);
+  slots_[at] = {hash, result};
   return result;
 }
 

@@ -126,11 +126,10 @@ public:
   Expr rebuild(Expr node, std::span<const Expr> children);
 
 private:
-  struct Hash {
-    std::size_t operator()(const ExprNode *node) const;
-  };
-  struct Same {
-    bool operator()(const ExprNode *a, const ExprNode *b) const;
+  /// A place of the hash table; `node` null if it is free.
+  struct Slot {
+    std::uint32_t hash = 0;
+    const ExprNode *node = nullptr;
   };
   struct Term {
     Expr atom;
@@ -148,12 +147,13 @@ private:
   Expr monomial(Expr a, Expr b);
   Expr low_bits(Expr a, unsigned width);
   void *allocate(std::size_t bytes);
+  void grow();
 
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::size_t chunk_used_ = 0;
   std::size_t chunk_size_ = 0;
   std::uint32_t count_ = 0;
-  std::unordered_set<const ExprNode *, Hash, Same> nodes_;
+  std::vector<Slot> slots_; ///< all nodes, by open addressing; a power of two, half full at most
   std::unordered_map<std::uint64_t, Expr> low_bits_; ///< memo of low_bits by node id and width
   std::vector<Symbol> symbols_;
   std::vector<std::string> names_;

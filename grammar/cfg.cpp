@@ -55,14 +55,15 @@ void ControlFlowGraph::split(const Module &module, const Function &function) {
                                      : static_cast<BlockId>(blocks_.size() - 1);
     return no_index;
   };
+  std::vector<BlockId> led_to_by(blocks_.size(), no_index); // the last block that got an edge there
   const auto add_edge = [&](BlockId from, BlockId to) {
     if (to == no_index) {
       well_formed_ = false;
       return;
     }
-    auto &successors = blocks_[from].successors;
-    if (std::find(successors.begin(), successors.end(), to) == successors.end()) {
-      successors.push_back(to);
+    if (led_to_by[to] != from) {
+      led_to_by[to] = from;
+      blocks_[from].successors.push_back(to);
       blocks_[to].predecessors.push_back(from);
     }
   };

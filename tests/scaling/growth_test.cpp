@@ -1,0 +1,63 @@
+// Four times the kernel takes at most a little more than four times the effort, in every family.
+// Counted, not timed: what is counted is the same on every machine.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "family.h"
+
+#include "emulator/emulate.h"
+#include "synth/detect.h"
+
+#include <doctest/doctest.h>
+
+using namespace ptxasw;
+
+namespace {
+
+struct Measured {
+  std::size_t instructions = 0;
+  Effort emulated;
+  std::size_t expressions = 0; ///< after detection, too
+};
+
+Measured measure(const scaling::Family &family, std::size_t size) {
+  const auto module = parse(family.make(size), family.name);
+  REQUIRE(module);
+  const Function &function = (*module)->functions.front();
+  Emulation emulation(**module, function, launch_facts(function));
+  REQUIRE(emulation.complete());
+  Measured result{function.instructions.size(), emulation.effort(), 0};
+  RewriteOptions options;
+  options.shuffle = ShuffleMode::always;
+  detect(**module, function, emulation, options);
+  result.expressions = emulation.effort().expressions;
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("effort grows as the kernel does") {
+  for (const scaling::Family &family : scaling::families()) {
+    CAPTURE(family.name);
+    const Measured small = measure(family, 1500), large = measure(family, 6000);
+    const double growth =
+        static_cast<double>(large.instructions) / static_cast<double>(small.instructions);
+    const auto bounded = [&](std::size_t before, std::size_t after) {
+      return static_cast<double>(after) <= 1.2 * growth * static_cast<double>(before) + 100;
+    };
+    CHECK(bounded(small.emulated.expressions, large.emulated.expressions));
+    CHECK(bounded(small.emulated.phis, large.emulated.phis));
+    CHECK(bounded(small.emulated.phi_operands, large.emulated.phi_operands));
+    CHECK(bounded(small.expressions, large.expressions));
+    CHECK(large.expressions <= 12 * large.instructions);
+    CHECK(large.emulated.phi_operands <= 4 * large.instructions);
+  }
+}
+
+TEST_CASE("a ladder of 64 branches does not explode") {
+  for (const scaling::Family &family : scaling::families())
+    if (family.name == "ladder") {
+      const Measured ladder = measure(family, 64 * 9);
+      CHECK(ladder.expressions < 64 * 40);
+      CHECK(ladder.emulated.phis < 64 * 2);
+    }
+}
