@@ -130,10 +130,10 @@ void ControlFlowGraph::number_blocks() {
     order_index_[order_[i]] = i;
 }
 
-// The Semi-NCA algorithm (Georgiadis, "Linear-time algorithms for dominators and related problems"):
-// semidominators with path compression, then each block's nearest ancestor in the tree that is none
-// of what lies below its semidominator. The textbook iteration takes quadratic time where hundreds
-// of cases of a switch lead to one block.
+// The Semi-NCA algorithm (Georgiadis, "Linear-time algorithms for dominators and related
+// problems"): semidominators with path compression, then each block's nearest ancestor in the tree
+// that is none of what lies below its semidominator. The textbook iteration takes quadratic time
+// where hundreds of cases of a switch lead to one block.
 void ControlFlowGraph::find_dominators() {
   idom_.assign(blocks_.size(), no_index);
   children_.resize(blocks_.size());
