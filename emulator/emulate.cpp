@@ -161,6 +161,8 @@ bool Emulation::Implementation::place_phis() {
   // Blocks that write each needed register.
   std::vector<std::vector<BlockId>> writing(function_.registers.size());
   std::vector<bool> crosses(function_.registers.size(), false);
+  for (const Probe &probe : probes_) // which read wherever they are
+    crosses[probe.reg] = true;
   std::vector<RegisterId> written;
   for (const BlockId block : cfg_.reverse_postorder())
     for (std::uint32_t i = blocks[block].first; i < blocks[block].end; ++i) {

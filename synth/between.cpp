@@ -84,8 +84,8 @@ bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
   const ControlFlowGraph &cfg = emulation_.cfg();
   const LoopId loop = cfg.loop_of(load.block);
   return store.effect == Effect::store && store.bytes != 0 && !cfg.irreducible(store.block) &&
-         cfg.loop_of(source.block) == loop &&
-         cfg.loop_of(store.block) == loop && cfg.dominates(store.block, load.block) &&
+         cfg.loop_of(source.block) == loop && cfg.loop_of(store.block) == loop &&
+         cfg.dominates(store.block, load.block) &&
          has_base_register(module_, function_, function_.instructions[store.instruction]) &&
          has_base_register(module_, function_, function_.instructions[load.instruction]);
 }
