@@ -15,7 +15,12 @@ except ImportError:
     sys.exit(77)
 
 PTXASW, SOURCE = sys.argv[1], Path(sys.argv[2])
-COMMANDS = {"trace": ["trace", "--json"]}
+COMMANDS = {
+    "trace": ["trace", "--json"],
+    "explain": ["explain", "--json"],
+    "report": ["rewrite", "-o", "/dev/null", "--shuffle=always", "--report", "/dev/stdout"],
+}
+NOT_HERE = {"modules"}  # only a drop-in that is given several files has them
 FOLDERS = ("kernelgen-bench/ptx", "tests/data", "tests/synth/golden", "tests/grammar/modules")
 
 
@@ -45,8 +50,8 @@ def main():
             for error in validator(schema).iter_errors(value):
                 print(f"{name}, {module.name}, {error.json_path}: {error.message}")
                 failed += 1
-        if described - seen:
-            print(f"{name}: never seen: {sorted(described - seen)}")
+        if described - seen - NOT_HERE:
+            print(f"{name}: never seen: {sorted(described - seen - NOT_HERE)}")
             failed += 1
         print(f"{name}: {len(modules)} modules")
     sys.exit(1 if failed else 0)
