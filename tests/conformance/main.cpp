@@ -1,0 +1,307 @@
+// conformance list
+// conformance dry                        everything once, without a record
+// conformance prepare FOLDER TARGET      modules, manifests and contents for the runner
+// conformance pack FOLDER DEVICE RECORD... (variants, kernels)
+// conformance check RECORD... [-v]       the emulator against what a GPU computed
+// conformance measure RECORD             the largest errors of what is approximate
+//
+// README.md says how a record is made.
+
+#include "approximation.h"
+#include "record.h"
+#include "suite.h"
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fmt/core.h>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+
+using namespace ptxasw;
+using namespace ptxasw::conformance;
+
+namespace {
+
+const std::string root = SOURCE_DIR;
+const std::string own_folder = root + "/tests/conformance";
+
+void write_file(const std::filesystem::path &path, const void *data, std::size_t size) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char *>(data), static_cast<std::streamsize>(size));
+  if (!file.flush())
+    throw std::runtime_error("cannot write " + path.string());
+}
+
+int list() {
+  for (const Variant &variant : variants())
+    fmt::print("{}\n", variant.name);
+  return 0;
+}
+
+int prepare(const std::filesystem::path &folder, const std::string &target) {
+  std::filesystem::create_directories(folder);
+  Contents contents;
+  for (const Suite &suite : {variant_suite(target), kernel_suite(root)})
+    for (const Suite::Module &module : suite.modules) {
+      std::vector<Launch> launches;
+      for (const Item &item : module.items)
+        launches.push_back(item.launch);
+      const std::string text = manifest(launches, contents);
+      write_file(folder / (module.name + ".ptx"), module.text.data(), module.text.size());
+      write_file(folder / (module.name + ".manifest"), text.data(), text.size());
+    }
+  write_file(folder / "contents", contents.bytes().data(), contents.bytes().size());
+  return 0;
+}
+
+/// Adds what the runner left of a module's items.
+void pack_module(const Suite::Module &module, const std::filesystem::path &folder, Record &record) {
+  std::ifstream file(folder / (module.name + ".results"), std::ios::binary);
+  const Bytes results{std::istreambuf_iterator<char>(file), {}};
+  std::size_t at = 0;
+  for (const Item &item : module.items) {
+    if (at >= results.size())
+      throw std::runtime_error(module.name + ": the results end early");
+    Record::Entry entry{item.name, item.fingerprint, results[at++] == 0, {}};
+    if (!entry.refused) {
+      const std::size_t size = result_bytes(item.launch);
+      if (at + size > results.size())
+        throw std::runtime_error(module.name + ": the results end early");
+      const Bytes raw(results.begin() + static_cast<std::ptrdiff_t>(at),
+                      results.begin() + static_cast<std::ptrdiff_t>(at + size));
+      entry.bytes = item.variant ? arrange(*item.variant, raw) : std::string(raw.begin(), raw.end());
+      at += size;
+    }
+    record.entries.push_back(std::move(entry));
+  }
+}
+
+int pack(const std::filesystem::path &folder, const std::string &device,
+         const std::string &variants_record, const std::string &kernels_record) {
+  const auto one = [&](const Suite &suite, const std::string &path) {
+    Record record;
+    record.device = device;
+    for (const Suite::Module &module : suite.modules)
+      pack_module(module, folder, record);
+    if (const std::string why = write_record(path, record); !why.empty())
+      throw std::runtime_error(why);
+    fmt::print("{}: {} entries, {} bytes\n", path, record.entries.size(),
+               std::filesystem::file_size(path));
+  };
+  one(variant_suite("sm_90"), variants_record);
+  one(kernel_suite(root), kernels_record);
+  return 0;
+}
+
+/// Runs everything without comparing: what cannot be emulated, what it does wrong.
+int dry() {
+  int failed = 0;
+  for (const Suite &suite : {variant_suite("sm_90"), kernel_suite(root)})
+    for (const Suite::Module &module : suite.modules) {
+      const auto parsed = parse(module.text, module.name);
+      if (!parsed)
+        throw std::runtime_error(format(parsed.error()));
+      const WarpProgram program(**parsed);
+      for (const Item &item : module.items)
+        if (const Emulated emulated = emulate(program, item.launch); !emulated.fault.empty()) {
+          fmt::print("{}: {}\n", item.name, emulated.fault);
+          ++failed;
+        }
+    }
+  return failed ? 1 : 0;
+}
+
+struct Totals {
+  unsigned equal = 0, approximate = 0, differ = 0, failed = 0, refused = 0, uncovered = 0;
+  unsigned long results = 0;
+};
+
+/// Compares; true if the emulator computes what the GPU did.
+class Checker {
+public:
+  Checker(const Record &record, bool verbose)
+      : record_(record), verbose_(verbose),
+        approximations_(read_approximations(own_folder + "/approximate.txt")) {
+    for (const Record::Entry &entry : record.entries)
+      by_name_[entry.name] = &entry;
+  }
+
+  bool check(const Suite &suite) {
+    for (const Suite::Module &module : suite.modules) {
+      const auto parsed = parse(module.text, module.name);
+      if (!parsed) {
+        fmt::print("{}", format(parsed.error()));
+        return false;
+      }
+      const WarpProgram program(**parsed);
+      for (const Item &item : module.items)
+        check(program, item);
+    }
+    return totals.differ + totals.failed == 0;
+  }
+
+  Totals totals;
+  std::map<std::string, double> errors; ///< largest, by approximate instruction
+
+private:
+  void check(const WarpProgram &program, const Item &item) {
+    const auto found = by_name_.find(item.name);
+    if (found == by_name_.end() || found->second->fingerprint != item.fingerprint) {
+      ++totals.uncovered;
+      if (verbose_)
+        fmt::print("not recorded: {}\n", item.name);
+      return;
+    }
+    const Record::Entry &entry = *found->second;
+    if (entry.refused) {
+      ++totals.refused;
+      return;
+    }
+    const Emulated emulated = emulate(program, item.launch);
+    if (!emulated.fault.empty()) {
+      ++totals.failed;
+      fmt::print("{}: {}\n", item.name, emulated.fault);
+      return;
+    }
+    if (item.variant)
+      compare(item, arrange(*item.variant, emulated.bytes), entry.bytes);
+    else
+      compare_kernel(item, emulated.bytes, entry.bytes);
+  }
+
+  void compare(const Item &item, const std::string &mine, const std::string &hardware) {
+    const Variant &variant = *item.variant;
+    totals.results += variant.sets;
+    const auto approximation = approximations_.find(item.name);
+    if (mine == hardware) {
+      ++totals.equal;
+      if (approximation != approximations_.end())
+        errors[item.name] = 0;
+      return;
+    }
+    unsigned differing = 0, first = variant.sets;
+    double largest = 0;
+    for (unsigned set = 0; set < variant.sets; ++set)
+      for (std::size_t r = 0; r < variant.results.size(); ++r) {
+        const std::uint64_t a = recorded_number(variant, mine, r, set);
+        const std::uint64_t b = recorded_number(variant, hardware, r, set);
+        if (a == b)
+          continue;
+        if (approximation != approximations_.end()) {
+          const double error = distance(approximation->second, a, b);
+          largest = std::max(largest, error);
+          if (error <= approximation->second.bound)
+            continue;
+        }
+        ++differing;
+        first = std::min(first, set);
+        if (verbose_ && differing <= 12)
+          fmt::print("{}\n", example(item, mine, hardware, set));
+        break;
+      }
+    if (approximation != approximations_.end())
+      errors[item.name] = largest;
+    if (differing == 0) {
+      ++totals.approximate;
+      return;
+    }
+    ++totals.differ;
+    fmt::print("{}: {} of {} sets differ, {}\n", item.name, differing, variant.sets,
+               example(item, mine, hardware, first));
+  }
+
+  static std::string example(const Item &item, const std::string &mine,
+                             const std::string &hardware, unsigned set) {
+    const Variant &variant = *item.variant;
+    std::string text = fmt::format("set {}:", set);
+    const Bytes &operands = *item.launch.arguments[0].contents;
+    for (std::size_t k = 0; k < variant.operands.size(); ++k) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, operands.data() + set * set_stride + k * operand_stride,
+                  operand_bytes(variant.operands[k]));
+      text += fmt::format(" {:#x}", value);
+    }
+    for (const auto &[who, bytes] : {std::pair{"emulated", &mine}, {"hardware", &hardware}}) {
+      text += fmt::format(", {}", who);
+      for (std::size_t r = 0; r < variant.results.size(); ++r)
+        text += fmt::format(" {:#x}", recorded_number(variant, *bytes, r, set));
+    }
+    return text;
+  }
+
+  void compare_kernel(const Item &item, const Bytes &mine, const std::string &hardware) {
+    totals.results += mine.size();
+    if (mine.size() == hardware.size() &&
+        std::memcmp(mine.data(), hardware.data(), mine.size()) == 0) {
+      ++totals.equal;
+      return;
+    }
+    ++totals.differ;
+    std::size_t differing = 0, first = mine.size();
+    for (std::size_t i = 0; i < std::min(mine.size(), hardware.size()); ++i)
+      if (mine[i] != static_cast<std::uint8_t>(hardware[i])) {
+        ++differing;
+        first = std::min(first, i);
+      }
+    fmt::print("{}: {} of {} bytes differ, the first is {}\n", item.name, differing, mine.size(),
+               first);
+  }
+
+  const Record &record_;
+  const bool verbose_;
+  const std::map<std::string, Approximation> approximations_;
+  std::map<std::string, const Record::Entry *> by_name_;
+};
+
+int check(const std::string &path, bool verbose, bool measure) {
+  Record record;
+  if (const std::string why = read_record(path, record); !why.empty())
+    throw std::runtime_error(why);
+  bool has_kernels = false;
+  const Suite kernels = kernel_suite(root);
+  for (const Suite::Module &module : kernels.modules)
+    for (const Item &item : module.items)
+      has_kernels |= !record.entries.empty() && record.entries[0].name == item.name;
+  Checker checker(record, verbose);
+  const bool right = checker.check(has_kernels ? kernels : variant_suite("sm_90"));
+  if (measure)
+    for (const auto &[name, error] : checker.errors)
+      fmt::print("{:<28} {:.4g}\n", name, error);
+  const Totals &t = checker.totals;
+  fmt::print("{}: {} {}: {} equal to the bit, {} within the listed error, {} differ, {} "
+             "cannot be emulated; {} are no instructions there, {} not recorded\n",
+             record.device, t.equal + t.approximate + t.differ + t.failed,
+             has_kernels ? "launches" : "instructions", t.equal, t.approximate, t.differ, t.failed,
+             t.refused, t.uncovered);
+  return right ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::string command = words.empty() ? "" : words[0];
+  try {
+    if (command == "list" && words.size() == 1)
+      return list();
+    if (command == "dry" && words.size() == 1)
+      return dry();
+    if (command == "prepare" && words.size() == 3)
+      return prepare(words[1], words[2]);
+    if (command == "pack" && words.size() == 5)
+      return pack(words[1], words[2], words[3], words[4]);
+    if (command == "check" && (words.size() == 2 || (words.size() == 3 && words[2] == "-v")))
+      return check(words[1], words.size() == 3, false);
+    if (command == "measure" && words.size() == 2)
+      return check(words[1], false, true);
+  } catch (const std::exception &error) {
+    fmt::print(stderr, "conformance: {}\n", error.what());
+    return 2;
+  }
+  fmt::print(stderr, "usage: conformance list | dry | prepare FOLDER TARGET | pack FOLDER DEVICE VARIANTS "
+                     "KERNELS | check RECORD [-v] | measure RECORD\n");
+  return 2;
+}
