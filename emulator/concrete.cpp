@@ -75,8 +75,8 @@ ConcreteDomain::Value ConcreteDomain::float_class(const FloatForm &f, Value a) c
                       : opcode.has("infinite")   ? kind == infinite
                       : opcode.has("number")     ? kind != nan
                       : opcode.has("notanumber") ? kind == nan
-                      : opcode.has("normal")     ? kind == normal
-                                                 : kind == subnormal;
+                      : opcode.has("normal") ? kind == normal || kind == zero // (PTX ISA 9.7.3.1)
+                                             : kind == subnormal;
   return {{result}, 1};
 }
 

@@ -22,10 +22,19 @@ public:
   Value sub(Value a, Value b) const { return {bits::sub(a.bits, b.bits, a.width), a.width}; }
   Value neg(Value a) const { return {bits::sub({}, a.bits, a.width), a.width}; }
   Value mul(Value a, Value b) const { return {bits::mul(a.bits, b.bits, a.width), a.width}; }
-  Value udiv(Value a, Value b) const { return {bits::udiv(a.bits, b.bits, a.width), a.width}; }
-  Value urem(Value a, Value b) const { return {bits::urem(a.bits, b.bits, a.width), a.width}; }
-  Value sdiv(Value a, Value b) const { return {bits::sdiv(a.bits, b.bits, a.width), a.width}; }
-  Value srem(Value a, Value b) const { return {bits::srem(a.bits, b.bits, a.width), a.width}; }
+  // What a division by zero gives the manual leaves open; GPUs give all ones.
+  Value udiv(Value a, Value b) const {
+    return b.bits.is_zero() ? ones(a) : Value{bits::udiv(a.bits, b.bits, a.width), a.width};
+  }
+  Value urem(Value a, Value b) const {
+    return b.bits.is_zero() ? ones(a) : Value{bits::urem(a.bits, b.bits, a.width), a.width};
+  }
+  Value sdiv(Value a, Value b) const {
+    return b.bits.is_zero() ? ones(a) : Value{bits::sdiv(a.bits, b.bits, a.width), a.width};
+  }
+  Value srem(Value a, Value b) const {
+    return b.bits.is_zero() ? ones(a) : Value{bits::srem(a.bits, b.bits, a.width), a.width};
+  }
   Value bit_and(Value a, Value b) const {
     return {{a.bits.low & b.bits.low, a.bits.high & b.bits.high}, a.width};
   }
@@ -63,6 +72,9 @@ public:
 
   /// cvta: the warp emulator lays its windows out so that addresses convert by themselves.
   Value generic_address(std::string_view, Value a) const { return a; }
+
+private:
+  Value ones(Value like) const { return bit_not(constant(like.width, {})); }
 };
 
 } // namespace ptxasw

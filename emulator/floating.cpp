@@ -12,6 +12,9 @@
 #include <bit>
 #include <cfenv>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
 
 namespace ptxasw {
 
@@ -30,6 +33,7 @@ FloatMode decode_float_mode(const Opcode &opcode) {
     mode.flush |= word == "ftz";
     mode.saturate |= word == "sat";
     mode.approximate |= word == "approx" || word == "full";
+    mode.full_range |= word == "full";
     mode.nan |= word == "NaN";
     mode.relu |= word == "relu";
     mode.absolute |= word == "xorsign";
@@ -55,6 +59,10 @@ constexpr Format format_of(ScalarType type) {
     return {8, 7, 16, 0x7fff};
   case ScalarType::f64:
     return {11, 52, 64, 0xfff8000000000000};
+  case ScalarType::e4m3:
+    return {4, 3, 8, 0x7f};
+  case ScalarType::e5m2:
+    return {5, 2, 8, 0x7f};
   default: // tf32 is an f32 whose low 13 bits are zero
     return {8, 23, 32, 0x7fffffff};
   }
@@ -157,8 +165,14 @@ std::uint64_t flushed(const Format &format, std::uint64_t value, bool flush) {
 }
 
 bool is_nan(const Format &format, std::uint64_t value) {
+  if (format.width == 8) // e4m3 has one NaN and numbers below it, e5m2 is only ever given this one
+    return (value & 0x7f) == 0x7f;
   const std::uint64_t infinity = mask64(format.exponent_bits) << format.mantissa_bits;
   return (value & (sign_bit(format) - 1)) > infinity;
+}
+
+std::uint64_t quiet(const Format &format, std::uint64_t nan) {
+  return nan | std::uint64_t{1} << (format.mantissa_bits - 1);
 }
 
 std::uint64_t one(const Format &format) {
@@ -187,7 +201,7 @@ std::uint64_t minimum_or_maximum(ScalarType type, FloatOperation operation, cons
   const Format format = format_of(type);
   const bool a_nan = is_nan(format, a), b_nan = is_nan(format, b);
   if ((a_nan && b_nan) || (mode.nan && (a_nan || b_nan)))
-    return format.width == 64 ? 0x7fffffffffffffff : format.nan;
+    return format.width == 64 ? quiet(format, b) : format.nan;
   const std::uint64_t sign = (a ^ b) & sign_bit(format);
   if (mode.absolute) {
     a &= ~sign_bit(format);
@@ -208,6 +222,21 @@ std::uint64_t minimum_or_maximum(ScalarType type, FloatOperation operation, cons
 } // namespace
 
 double to_double(ScalarType type, std::uint64_t value) {
+  if (type == ScalarType::e4m3 || type == ScalarType::e5m2) {
+    const Format format = format_of(type);
+    const auto exponent =
+        static_cast<int>(value >> format.mantissa_bits & mask64(format.exponent_bits));
+    const auto mantissa = static_cast<double>(value & mask64(format.mantissa_bits));
+    const auto m = static_cast<int>(format.mantissa_bits);
+    const int bias = static_cast<int>(mask64(format.exponent_bits - 1));
+    double magnitude = exponent == 0 ? std::ldexp(mantissa, 1 - bias - m)
+                                     : std::ldexp(mantissa + (1 << m), exponent - bias - m);
+    if (type == ScalarType::e4m3 && (value & 0x7f) == 0x7f)
+      magnitude = NAN; // the only one, and no infinity
+    else if (type == ScalarType::e5m2 && exponent == 31)
+      magnitude = mantissa == 0 ? INFINITY : NAN;
+    return value >> 7 & 1 ? -magnitude : magnitude;
+  }
   if (type == ScalarType::f64)
     return std::bit_cast<double>(value);
   if (type == ScalarType::bf16)
@@ -237,10 +266,13 @@ std::uint64_t from_double(ScalarType type, double value, FloatRounding rounding)
   const unsigned m = format.mantissa_bits - spare;
   const bool negative = bits >> 63;
   const std::uint64_t sign = negative ? sign_bit(format) : 0;
-  const std::uint64_t infinity = mask64(format.exponent_bits) << m;
+  // The first pattern that is no number. Formats of 8 bits saturate below it.
+  const std::uint64_t infinity =
+      type == ScalarType::e4m3 ? 0x7f : mask64(format.exponent_bits) << m;
+  const bool saturates = format.width == 8;
   const int bias = static_cast<int>(mask64(format.exponent_bits - 1));
   if (std::isinf(value))
-    return sign | infinity << spare;
+    return sign | (infinity - saturates) << spare;
   const auto biased = static_cast<int>(bits >> 52 & 2047);
   std::uint64_t mantissa = bits & mask64(52);
   int exponent = biased - 1023;
@@ -279,7 +311,7 @@ std::uint64_t from_double(ScalarType type, double value, FloatRounding rounding)
   if (result >= infinity) {
     const bool stays = rounding == FloatRounding::zero ||
                        rounding == (negative ? FloatRounding::up : FloatRounding::down);
-    result = stays ? infinity - 1 : infinity;
+    result = stays || saturates ? infinity - 1 : infinity;
   }
   return sign | result << spare;
 }
@@ -293,6 +325,65 @@ int compare(ScalarType type, bool flush, std::uint64_t a, std::uint64_t b) {
   return x < y ? -1 : x > y;
 }
 
+namespace {
+
+/// The NaN of 64 bits that an operation passes on: of the second operand, the third, the first; of
+/// a division's first before its second.
+std::optional<std::uint64_t> passed_on(FloatOperation operation,
+                                       std::span<const std::uint64_t> arguments) {
+  const Format format = format_of(ScalarType::f64);
+  static constexpr std::size_t usual[] = {1, 2, 0}, of_division[] = {0, 1, 2};
+  for (const std::size_t i : operation == FloatOperation::div ? of_division : usual)
+    if (i < arguments.size() && is_nan(format, arguments[i]))
+      return quiet(format, arguments[i]);
+  return std::nullopt;
+}
+
+/// rcp and rsqrt .approx.ftz.f64: of the upper word, to the upper word.
+std::uint64_t upper_word_function(FloatOperation operation, std::uint64_t argument) {
+  const Format format = format_of(ScalarType::f64);
+  const double x = std::bit_cast<double>(argument & ~mask64(32));
+  const double result = approximate_function(operation, x, 0);
+  if (std::isnan(result))
+    return 0x7fffffff00000000;
+  return flushed(format, std::bit_cast<std::uint64_t>(result) & ~mask64(32), true);
+}
+
+/// Rounds to as many bits as an f32 has, whatever the exponent.
+double to_24_bits(double number) {
+  int exponent = 0;
+  const double fraction = std::frexp(number, &exponent);
+  return std::isfinite(number)
+             ? std::ldexp(static_cast<double>(static_cast<float>(fraction)), exponent)
+             : number;
+}
+
+/// An approximate function of one format below f64.
+double approximate(FloatOperation operation, const FloatMode &mode, double a, double b) {
+  switch (operation) {
+  case FloatOperation::sin:
+  case FloatOperation::cos: {
+    // First turns are made of radians, in f32 and cut off; whole ones do not count.
+    constexpr double turns_per_radian = 0.15915493667125701904296875;
+    const double odd = rounded_to_odd(FloatOperation::mul, a, turns_per_radian, 0);
+    const double turns =
+        to_double(ScalarType::f32, from_double(ScalarType::f32, odd, FloatRounding::zero));
+    return approximate_function(operation, (turns - std::trunc(turns)) * 2 * std::numbers::pi, 0);
+  }
+  case FloatOperation::div: {
+    // The product with the reciprocal, which .approx loses where it is subnormal.
+    const double reciprocal = to_24_bits(1.0 / b);
+    if (!mode.full_range && std::abs(reciprocal) < std::numeric_limits<float>::min())
+      return a * std::copysign(0.0, reciprocal);
+    return a * reciprocal;
+  }
+  default:
+    return approximate_function(operation, a, b);
+  }
+}
+
+} // namespace
+
 std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode &mode,
                       std::span<const std::uint64_t> arguments) {
   const Format format = format_of(type);
@@ -301,9 +392,10 @@ std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode
     s[i] = flushed(format, arguments[i], mode.flush);
   switch (operation) {
   case FloatOperation::abs:
-    return is_nan(format, s[0]) && format.width == 32 ? format.nan : s[0] & ~sign_bit(format);
   case FloatOperation::neg:
-    return is_nan(format, s[0]) && format.width == 32 ? format.nan : s[0] ^ sign_bit(format);
+    if (is_nan(format, s[0]))
+      return format.width == 64 ? quiet(format, s[0]) : format.nan;
+    return operation == FloatOperation::abs ? s[0] & ~sign_bit(format) : s[0] ^ sign_bit(format);
   case FloatOperation::copysign:
     return (s[1] & ~sign_bit(format)) | (s[0] & sign_bit(format));
   case FloatOperation::min:
@@ -323,20 +415,35 @@ std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode
                                                             : std::fma(a, b, c);
     return finish(format, mode, std::bit_cast<std::uint32_t>(result));
   }
-  const double a = to_double(type, s[0]), b = to_double(type, s[1]), c = to_double(type, s[2]);
-  const bool approximate =
+  const bool is_approximate =
       mode.approximate || (operation >= FloatOperation::rsqrt && operation <= FloatOperation::tanh);
-  if (approximate) {
-    double result = approximate_function(operation, a, b);
-    if (type == ScalarType::f64) // rcp and rsqrt .approx.ftz.f64: the upper word only
-      result = std::bit_cast<double>(std::bit_cast<std::uint64_t>(result) & ~mask64(32));
-    return finish(format, mode, from_double(type, result, FloatRounding::nearest_even));
-  }
-  if (type != ScalarType::f64)
+  if (type == ScalarType::f64 && is_approximate && mode.flush)
+    return upper_word_function(operation, s[0]);
+  if (type == ScalarType::f64)
+    if (const auto nan = passed_on(operation, arguments))
+      return *nan;
+  const double a = to_double(type, s[0]), b = to_double(type, s[1]), c = to_double(type, s[2]);
+  if (type == ScalarType::f64) {
+    HostRounding host(host_mode(mode.rounding));
+    const double result =
+        is_approximate ? approximate_function(operation, a, b) : host_compute(operation, a, b, c);
     return finish(format, mode,
-                  from_double(type, rounded_to_odd(operation, a, b, c), mode.rounding));
-  HostRounding host(host_mode(mode.rounding));
-  return finish(format, mode, std::bit_cast<std::uint64_t>(host_compute(operation, a, b, c)));
+                  std::isnan(result) ? format.nan : std::bit_cast<std::uint64_t>(result));
+  }
+  if (is_approximate)
+    return finish(
+        format, mode,
+        from_double(type, approximate(operation, mode, a, b), FloatRounding::nearest_even));
+  double odd = rounded_to_odd(operation, a, b, c);
+  if (odd == 0 && mode.rounding == FloatRounding::down) { // the sign of an exact zero
+    HostRounding host(FE_DOWNWARD);
+    odd = host_compute(operation, a, b, c);
+  }
+  // Quotients are flushed by what they are before rounding.
+  if (mode.flush && (operation == FloatOperation::div || operation == FloatOperation::rcp) &&
+      std::abs(odd) < std::numeric_limits<float>::min())
+    odd = std::copysign(0.0, odd);
+  return finish(format, mode, from_double(type, odd, mode.rounding));
 }
 
 std::uint64_t from_integer(ScalarType to, const FloatMode &mode, std::uint64_t value,
@@ -385,8 +492,44 @@ std::uint64_t to_integer(ScalarType from, const FloatMode &mode, std::uint64_t v
   return bits & mask64(width);
 }
 
+namespace {
+
+/// What becomes of a NaN. Formats differ in what they keep of it.
+std::uint64_t convert_nan(ScalarType to, ScalarType from, const FloatMode &mode,
+                          std::uint64_t value) {
+  const Format target = format_of(to), source = format_of(from);
+  if (mode.saturate)
+    return 0;
+  const std::uint64_t sign = value & sign_bit(source) ? sign_bit(target) : 0;
+  const std::uint64_t infinity = mask64(target.exponent_bits) << target.mantissa_bits;
+  const std::uint64_t payload = value & mask64(source.mantissa_bits);
+  if (to == ScalarType::f64) {
+    if (from == ScalarType::f32 && mode.flush) // made the one NaN of f32 first
+      return 0x7fffffffe0000000;
+    if (from == ScalarType::f64 && !mode.integral)
+      return value;
+    return quiet(target, sign | infinity | payload << (52 - source.mantissa_bits));
+  }
+  if (from == ScalarType::f64)
+    return quiet(target, sign | infinity | payload >> (52 - target.mantissa_bits));
+  if (to == ScalarType::f32 && from == ScalarType::bf16 && !mode.flush)
+    return value << 16;
+  if (to == ScalarType::f32 && from == ScalarType::f32 && !mode.integral && !mode.flush)
+    return value;
+  if (to == ScalarType::tf32)
+    return mode.rounding == FloatRounding::nearest_away ? value & ~mask64(13) : 0x7fffe000;
+  return target.nan;
+}
+
+} // namespace
+
 std::uint64_t convert(ScalarType to, ScalarType from, const FloatMode &mode, std::uint64_t value) {
-  const std::uint64_t operand = flushed(format_of(from), value, mode.flush);
+  if (is_nan(format_of(from), value) && from != ScalarType::e4m3 && from != ScalarType::e5m2)
+    return convert_nan(to, from, mode, value);
+  // .ftz is about f32; the steps to and from f16 have room for its subnormals.
+  FloatMode how = mode;
+  how.flush = mode.flush && to != ScalarType::f16 && from != ScalarType::f16;
+  const std::uint64_t operand = flushed(format_of(from), value, how.flush);
   double number = to_double(from, operand);
   if (mode.integral && std::isfinite(number)) {
     HostRounding host(host_mode(mode.rounding));
@@ -394,11 +537,10 @@ std::uint64_t convert(ScalarType to, ScalarType from, const FloatMode &mode, std
     number = std::nearbyint(volatile_number);
   }
   if (to == ScalarType::f64) {
-    FloatMode without_flush = mode;
-    without_flush.flush = false;
-    return finish(format_of(to), without_flush, std::bit_cast<std::uint64_t>(number));
+    how.flush = false;
+    return finish(format_of(to), how, std::bit_cast<std::uint64_t>(number));
   }
-  return finish(format_of(to), mode, from_double(to, number, mode.rounding));
+  return finish(format_of(to), how, from_double(to, number, mode.rounding));
 }
 
 NumberClass classify(ScalarType type, std::uint64_t value) {

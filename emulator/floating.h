@@ -42,6 +42,7 @@ struct FloatMode {
   bool flush = false;       ///< .ftz: subnormal operands and results become zeros of their sign
   bool saturate = false;    ///< .sat: to [0, 1], NaN to 0
   bool approximate = false; ///< .approx, .full
+  bool full_range = false;  ///< .full
   bool nan = false;         ///< .NaN of min and max: a NaN operand gives NaN
   bool relu = false;        ///< .relu: negative results and NaN become 0 (NaN stays for cvt)
   bool absolute = false;    ///< .xorsign.abs of min and max
@@ -50,11 +51,13 @@ struct FloatMode {
 FloatMode decode_float_mode(const Opcode &opcode);
 
 /// Floating-point arithmetic on bit patterns, as the PTX ISA (9.7.3, 9.7.4, 9.7.9) describes it.
-/// `type` is a scalar type: f16, bf16, tf32, f32 or f64.
+/// `type` is a scalar type: f16, bf16, tf32, f32, f64, e4m3 or e5m2. Which NaN comes out and what
+/// else the manual leaves open is what an H200 does (tests/conformance).
 namespace floating {
 
 /// The result of an operation, rounded once. `.approx` functions are computed in double and rounded
-/// to nearest: deterministic, and within every documented error.
+/// to nearest, but for the steps in which a GPU makes them, where those matter: deterministic, and
+/// within every documented error.
 std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode &mode,
                       std::span<const std::uint64_t> arguments);
 

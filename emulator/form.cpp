@@ -38,7 +38,10 @@ Form decode(const Opcode &opcode) {
   form.is_signed = is_signed(opcode.type);
   form.source_signed = is_signed(opcode.second_type);
   form.text = opcode.text;
-  if (opcode.base == "set" || opcode.base == "setp")
+  for (const std::string_view modifier : opcode.modifiers)
+    if (const ScalarType type = scalar_type(modifier); type != ScalarType::none)
+      form.third_signed = is_signed(type); // the last one's
+  if (opcode.base.substr(0, 4) == "vset" || opcode.base == "set" || opcode.base == "setp")
     for (const auto &[name, comparison] : comparisons)
       if (opcode.has(name))
         form.comparison = comparison;

@@ -27,7 +27,7 @@
 
 namespace ptxasw {
 
-/// The comparison of set and setp (PTX ISA 9.7.7); from equ on for floating-point types only.
+/// The comparison of set, setp and vset (PTX ISA 9.7.7); from equ on for floating-point types only.
 // clang-format off
 enum class Comparison : std::uint8_t {
   none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
@@ -42,6 +42,7 @@ struct Form {
   unsigned source_width = 0;
   bool is_signed = false;
   bool source_signed = false;
+  bool third_signed = false; ///< third type of the video instructions
   Comparison comparison = Comparison::none;
   std::string_view text; ///< the whole opcode: the name of an uninterpreted function
 };
@@ -119,10 +120,10 @@ template <class D> Value<D> add_with_carry(D &d, Value<D> a, Value<D> b, Value<D
   return d.add(d.add(d.zext(a, width), d.zext(b, width)), d.zext(carry, width));
 }
 
-/// a - b - borrow with the borrow-out on top.
-template <class D> Value<D> sub_with_borrow(D &d, Value<D> a, Value<D> b, Value<D> borrow) {
-  const unsigned width = d.width(a) + 1;
-  return d.sub(d.sub(d.zext(a, width), d.zext(b, width)), d.zext(borrow, width));
+/// a - b - borrow with the carry-out on top. The flag is the carry of a + ~b + 1: set where nothing
+/// is borrowed. The manual calls it the borrow, but what addc makes of it on a GPU is this.
+template <class D> Value<D> sub_with_carry(D &d, Value<D> a, Value<D> b, Value<D> carry) {
+  return add_with_carry(d, a, d.bit_not(b), carry);
 }
 
 /// Clamps a signed value to the range of a narrower type.
@@ -173,9 +174,35 @@ template <class D> Value<D> compare(D &d, const Form &f, Value<D> a, Value<D> b)
   }
 }
 
+/// set's comparison: of the second type.
+template <class D> Value<D> compare_sources(D &d, const Form &f, Args<D> s) {
+  Form g = f;
+  g.is_signed = f.source_signed;
+  return compare(d, g, s[0], s[1]);
+}
+
+/// What set gives for true: all ones, or 1.0.
+template <class D> Value<D> truth(D &d, const Form &f, Value<D> condition) {
+  return f.type == ScalarType::f32 ? d.ite(condition, number(d, 32, 0x3f800000), number(d, 32, 0))
+                                   : d.sext(condition, 32);
+}
+
 /// Absolute value of a signed number; the most negative one stays.
 template <class D> Value<D> absolute(D &d, Value<D> a) {
   return d.ite(d.slt(a, number(d, d.width(a), 0)), d.neg(a), a);
+}
+
+/// .relu: a negative number becomes 0.
+template <class D> Value<D> not_negative(D &d, Value<D> a) {
+  const Value<D> zero = number(d, d.width(a), 0);
+  return d.ite(d.slt(a, zero), zero, a);
+}
+
+/// The mean, of two numbers with room for their sum: a half goes away from zero.
+template <class D> Value<D> average(D &d, Value<D> a, Value<D> b) {
+  const Value<D> sum = d.add(a, b), zero = number(d, d.width(a), 0);
+  const Value<D> up = d.zext(d.bit_not(d.slt(sum, zero)), d.width(a));
+  return d.ashr(d.add(sum, up), number(d, d.width(a), 1));
 }
 
 template <class D> Value<D> population_count(D &d, Value<D> a) {
@@ -298,6 +325,63 @@ template <class D, class Function> Value<D> halves(D &d, Args<D> s, Function fun
   return d.concat(part(16), part(0));
 }
 
+/// lop3: bit i of the table s[3] says whether the minterm of i's bits (a, b, c) is in.
+template <class D> Value<D> look_up(D &d, Args<D> s) {
+  Value<D> result = number(d, 32, 0);
+  for (unsigned i = 0; i < 8; ++i) {
+    const auto literal = [&](unsigned n) { return (i >> (2 - n) & 1) ? s[n] : d.bit_not(s[n]); };
+    const Value<D> in = d.sext(d.extract(s[3], i, 1), 32);
+    result =
+        d.bit_or(result, d.bit_and(in, d.bit_and(literal(0), d.bit_and(literal(1), literal(2)))));
+  }
+  return result;
+}
+
+/// cvt.pack: the first operand over the second, both clamped, below what of the third has room.
+template <class D> Value<D> pack(D &d, Args<D> s, unsigned width, bool is_signed) {
+  const Value<D> pair = d.concat(saturate(d, s[0], true, width, is_signed),
+                                 saturate(d, s[1], true, width, is_signed));
+  return width == 16 ? pair : d.concat(d.extract(s[2], 0, 32 - 2 * width), pair);
+}
+
+/// Pieces side by side, cut or clamped to the result's type or, with .add, the sum of all that they
+/// are and the third operand.
+template <class D, class Piece>
+Value<D> assemble(D &d, const Form &f, Args<D> s, unsigned width, Piece piece) {
+  const bool clamps = f.text.find(".sat") != std::string_view::npos;
+  const bool sums = f.text.find(".add") != std::string_view::npos;
+  const auto part = [&](unsigned low) {
+    const Value<D> whole = piece(low);
+    return sums     ? d.sext(whole, 32)
+           : clamps ? saturate(d, whole, true, width, f.is_signed)
+                    : d.extract(whole, 0, width);
+  };
+  Value<D> result = sums ? d.add(s[2], part(0)) : part(0);
+  for (unsigned low = width; low < 32; low += width)
+    result = sums ? d.add(result, part(low)) : d.concat(part(low), result);
+  return result;
+}
+
+/// The video instructions: an operation on pieces of `width` bits, extended by two.
+template <class D, class Operation>
+Value<D> pieces(D &d, const Form &f, Args<D> s, unsigned width, Operation operation) {
+  return assemble(d, f, s, width, [&](unsigned low) {
+    return operation(extend(d, d.extract(s[0], low, width), width + 2, f.source_signed),
+                     extend(d, d.extract(s[1], low, width), width + 2, f.third_signed));
+  });
+}
+
+/// vset: a comparison of pieces, as numbers.
+template <class D> Value<D> compare_pieces(D &d, const Form &f, Args<D> s, unsigned width) {
+  Form wide = f;
+  wide.is_signed = true;
+  return assemble(d, f, s, width, [&](unsigned low) {
+    const Value<D> a = extend(d, d.extract(s[0], low, width), width + 1, f.is_signed);
+    const Value<D> b = extend(d, d.extract(s[1], low, width), width + 1, f.source_signed);
+    return d.zext(compare(d, wide, a, b), width + 1);
+  });
+}
+
 /// The 48-bit product of the low 24 bits.
 template <class D> Value<D> product24(D &d, const Form &f, Args<D> s) {
   const auto low24 = [&](Value<D> a) { return extend(d, d.extract(a, 0, 24), 64, f.is_signed); };
@@ -316,9 +400,9 @@ template <class D> constexpr auto table() {
       {"addc", words, "+cc", "K=TTC", [](D &d, const Form &, Args<D> s) { return add_with_carry(d, s[0], s[1], s[2]); }},
       {"sub", integers, "", "T=TT", [](D &d, const Form &, Args<D> s) { return d.sub(s[0], s[1]); }},
       {"sub", "s32", "+sat", "T=TT", [](D &d, const Form &, Args<D> s) { return saturate(d, d.sub(d.sext(s[0], 33), d.sext(s[1], 33)), true, 32, true); }},
-      {"sub", words, "+cc", "K=TT", [](D &d, const Form &, Args<D> s) { return sub_with_borrow(d, s[0], s[1], number(d, 1, 0)); }},
-      {"subc", words, "", "T=TTC", [](D &d, const Form &f, Args<D> s) { return d.extract(sub_with_borrow(d, s[0], s[1], s[2]), 0, f.width); }},
-      {"subc", words, "+cc", "K=TTC", [](D &d, const Form &, Args<D> s) { return sub_with_borrow(d, s[0], s[1], s[2]); }},
+      {"sub", words, "+cc", "K=TT", [](D &d, const Form &, Args<D> s) { return sub_with_carry(d, s[0], s[1], number(d, 1, 1)); }},
+      {"subc", words, "", "T=TTC", [](D &d, const Form &f, Args<D> s) { return d.extract(sub_with_carry(d, s[0], s[1], s[2]), 0, f.width); }},
+      {"subc", words, "+cc", "K=TTC", [](D &d, const Form &, Args<D> s) { return sub_with_carry(d, s[0], s[1], s[2]); }},
       {"mul", integers, "+lo", "T=TT", [](D &d, const Form &, Args<D> s) { return d.mul(s[0], s[1]); }},
       {"mul", integers, "+hi", "T=TT", [](D &d, const Form &f, Args<D> s) { return high_product(d, f, s[0], s[1]); }},
       {"mul", "u16 u32 s16 s32", "+wide", "W=TT", [](D &d, const Form &f, Args<D> s) { return wide_product(d, f, s[0], s[1]); }},
@@ -344,10 +428,12 @@ template <class D> constexpr auto table() {
       {"neg", "s16 s32 s64", "", "T=T", [](D &d, const Form &, Args<D> s) { return d.neg(s[0]); }},
       {"min", integers, "", "T=TT", [](D &d, const Form &f, Args<D> s) { return d.ite(less(d, s[1], s[0], f.is_signed), s[1], s[0]); }},
       {"max", integers, "", "T=TT", [](D &d, const Form &f, Args<D> s) { return d.ite(less(d, s[0], s[1], f.is_signed), s[1], s[0]); }},
-      {"min", "s32", "+relu", "T=TT", [](D &d, const Form &, Args<D> s) { const auto m = d.ite(d.slt(s[1], s[0]), s[1], s[0]); return d.ite(d.slt(m, number(d, 32, 0)), number(d, 32, 0), m); }},
-      {"max", "s32", "+relu", "T=TT", [](D &d, const Form &, Args<D> s) { const auto m = d.ite(d.slt(s[0], s[1]), s[1], s[0]); return d.ite(d.slt(m, number(d, 32, 0)), number(d, 32, 0), m); }},
+      {"min", "s32", "+relu", "T=TT", [](D &d, const Form &, Args<D> s) { return not_negative(d, d.ite(d.slt(s[1], s[0]), s[1], s[0])); }},
+      {"max", "s32", "+relu", "T=TT", [](D &d, const Form &, Args<D> s) { return not_negative(d, d.ite(d.slt(s[0], s[1]), s[1], s[0])); }},
       {"min", "u16x2 s16x2", "", "T=TT", [](D &d, const Form &f, Args<D> s) { return halves(d, s, [&](Value<D> a, Value<D> b) { return d.ite(less(d, b, a, f.is_signed), b, a); }); }},
       {"max", "u16x2 s16x2", "", "T=TT", [](D &d, const Form &f, Args<D> s) { return halves(d, s, [&](Value<D> a, Value<D> b) { return d.ite(less(d, a, b, f.is_signed), b, a); }); }},
+      {"min", "s16x2", "+relu", "T=TT", [](D &d, const Form &, Args<D> s) { return halves(d, s, [&](Value<D> a, Value<D> b) { return not_negative(d, d.ite(d.slt(b, a), b, a)); }); }},
+      {"max", "s16x2", "+relu", "T=TT", [](D &d, const Form &, Args<D> s) { return halves(d, s, [&](Value<D> a, Value<D> b) { return not_negative(d, d.ite(d.slt(a, b), b, a)); }); }},
       {"popc", "b32 b64", "", "U=T", [](D &d, const Form &, Args<D> s) { return population_count(d, s[0]); }},
       {"clz", "b32 b64", "", "U=T", [](D &d, const Form &f, Args<D> s) { return d.sub(number(d, 32, f.width - 1), highest_bit(d, s[0])); }},
       {"bfind", "u32 u64", "", "U=T", [](D &d, const Form &, Args<D> s) { return highest_bit(d, s[0]); }},
@@ -365,21 +451,31 @@ template <class D> constexpr auto table() {
       {"dp2a", "u32 s32", "+lo u32 s32", "U=UUU", [](D &d, const Form &f, Args<D> s) { return dot_product(d, f, s, 16, 2, 0); }},
       {"dp2a", "u32 s32", "+hi u32 s32", "U=UUU", [](D &d, const Form &f, Args<D> s) { return dot_product(d, f, s, 16, 2, 16); }},
 
+      // Video instructions on two and four pieces (9.7.18)
+      {"vadd2", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 16, [&](Value<D> a, Value<D> b) { return d.add(a, b); }); }},
+      {"vsub2", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 16, [&](Value<D> a, Value<D> b) { return d.sub(a, b); }); }},
+      {"vavrg2", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 16, [&](Value<D> a, Value<D> b) { return average(d, a, b); }); }},
+      {"vabsdiff2", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 16, [&](Value<D> a, Value<D> b) { return absolute(d, d.sub(a, b)); }); }},
+      {"vmin2", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 16, [&](Value<D> a, Value<D> b) { return d.ite(d.slt(b, a), b, a); }); }},
+      {"vmax2", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 16, [&](Value<D> a, Value<D> b) { return d.ite(d.slt(a, b), b, a); }); }},
+      {"vset2", "u32 s32", "u32 s32 eq ne lt le gt ge add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return compare_pieces(d, f, s, 16); }},
+      {"vadd4", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 8, [&](Value<D> a, Value<D> b) { return d.add(a, b); }); }},
+      {"vsub4", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 8, [&](Value<D> a, Value<D> b) { return d.sub(a, b); }); }},
+      {"vavrg4", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 8, [&](Value<D> a, Value<D> b) { return average(d, a, b); }); }},
+      {"vabsdiff4", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 8, [&](Value<D> a, Value<D> b) { return absolute(d, d.sub(a, b)); }); }},
+      {"vmin4", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 8, [&](Value<D> a, Value<D> b) { return d.ite(d.slt(b, a), b, a); }); }},
+      {"vmax4", "u32 s32", "u32 s32 sat add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pieces(d, f, s, 8, [&](Value<D> a, Value<D> b) { return d.ite(d.slt(a, b), b, a); }); }},
+      {"vset4", "u32 s32", "u32 s32 eq ne lt le gt ge add", "U=UUU", [](D &d, const Form &f, Args<D> s) { return compare_pieces(d, f, s, 8); }},
+
       // Logic and shifts (9.7.8)
       {"and", logic, "", "T=TT", [](D &d, const Form &, Args<D> s) { return d.bit_and(s[0], s[1]); }},
       {"or", logic, "", "T=TT", [](D &d, const Form &, Args<D> s) { return d.bit_or(s[0], s[1]); }},
       {"xor", logic, "", "T=TT", [](D &d, const Form &, Args<D> s) { return d.bit_xor(s[0], s[1]); }},
       {"not", logic, "", "T=T", [](D &d, const Form &, Args<D> s) { return d.bit_not(s[0]); }},
       {"cnot", "b16 b32 b64", "", "T=T", [](D &d, const Form &f, Args<D> s) { return d.zext(d.eq(s[0], number(d, f.width, 0)), f.width); }},
-      {"lop3", "b32", "", "U=UUUU", [](D &d, const Form &, Args<D> s) {
-         Value<D> result = number(d, 32, 0);
-         for (unsigned i = 0; i < 8; ++i) {
-           // Bit i of the table says whether the minterm of i's bits (a, b, c) is in.
-           const auto literal = [&](unsigned n) { return (i >> (2 - n) & 1) ? s[n] : d.bit_not(s[n]); };
-           const auto in = d.sext(d.extract(s[3], i, 1), 32);
-           result = d.bit_or(result, d.bit_and(in, d.bit_and(literal(0), d.bit_and(literal(1), literal(2)))));
-         }
-         return result; }},
+      {"lop3", "b32", "", "U=UUUU", [](D &d, const Form &, Args<D> s) { return look_up(d, s); }},
+      {"lop3", "b32", "+and", "U=UUUUP", [](D &d, const Form &, Args<D> s) { return look_up(d, s); }},
+      {"lop3", "b32", "+or", "U=UUUUP", [](D &d, const Form &, Args<D> s) { return look_up(d, s); }},
       {"shl", "b16 b32 b64", "", "T=TU", [](D &d, const Form &f, Args<D> s) { return d.shl(s[0], shift_amount(d, s[1], f.width)); }},
       {"shr", "b16 b32 b64 u16 u32 u64", "", "T=TU", [](D &d, const Form &f, Args<D> s) { return d.lshr(s[0], shift_amount(d, s[1], f.width)); }},
       {"shr", "s16 s32 s64", "", "T=TU", [](D &d, const Form &f, Args<D> s) { return d.ashr(s[0], shift_amount(d, s[1], f.width)); }},
@@ -393,13 +489,22 @@ template <class D> constexpr auto table() {
       {"setp", "b16 b32 b64 u16 u32 u64 s16 s32 s64", "+and eq ne lt le gt ge lo ls hi hs", "P=TTP", [](D &d, const Form &f, Args<D> s) { return d.bit_and(compare(d, f, s[0], s[1]), s[2]); }},
       {"setp", "b16 b32 b64 u16 u32 u64 s16 s32 s64", "+or eq ne lt le gt ge lo ls hi hs", "P=TTP", [](D &d, const Form &f, Args<D> s) { return d.bit_or(compare(d, f, s[0], s[1]), s[2]); }},
       {"setp", "b16 b32 b64 u16 u32 u64 s16 s32 s64", "+xor eq ne lt le gt ge lo ls hi hs", "P=TTP", [](D &d, const Form &f, Args<D> s) { return d.bit_xor(compare(d, f, s[0], s[1]), s[2]); }},
-      {"set", "u32 s32", "b16 b32 b64 u16 u32 u64 s16 s32 s64 eq ne lt le gt ge lo ls hi hs", "U=SS", [](D &d, const Form &f, Args<D> s) { Form g = f; g.is_signed = f.source_signed; return d.sext(compare(d, g, s[0], s[1]), 32); }},
+      {"set", "u32 s32 f32", "b16 b32 b64 u16 u32 u64 s16 s32 s64 eq ne lt le gt ge lo ls hi hs", "U=SS", [](D &d, const Form &f, Args<D> s) { return truth(d, f, compare_sources(d, f, s)); }},
+      {"set", "u32 s32 f32", "+and b16 b32 b64 u16 u32 u64 s16 s32 s64 eq ne lt le gt ge lo ls hi hs", "U=SSP", [](D &d, const Form &f, Args<D> s) { return truth(d, f, d.bit_and(compare_sources(d, f, s), s[2])); }},
+      {"set", "u32 s32 f32", "+or b16 b32 b64 u16 u32 u64 s16 s32 s64 eq ne lt le gt ge lo ls hi hs", "U=SSP", [](D &d, const Form &f, Args<D> s) { return truth(d, f, d.bit_or(compare_sources(d, f, s), s[2])); }},
+      {"set", "u32 s32 f32", "+xor b16 b32 b64 u16 u32 u64 s16 s32 s64 eq ne lt le gt ge lo ls hi hs", "U=SSP", [](D &d, const Form &f, Args<D> s) { return truth(d, f, d.bit_xor(compare_sources(d, f, s), s[2])); }},
       {"selp", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64", "", "T=TTP", [](D &d, const Form &, Args<D> s) { return d.ite(s[2], s[0], s[1]); }},
       {"slct", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64", "+s32", "T=TTU", [](D &d, const Form &, Args<D> s) { return d.ite(d.slt(s[2], number(d, 32, 0)), s[1], s[0]); }},
 
       // Conversion and movement (9.7.9)
       {"cvt", "u8 u16 u32 u64 s8 s16 s32 s64", "u8 u16 u32 u64 s8 s16 s32 s64", "T=S", [](D &d, const Form &f, Args<D> s) { return resize(d, s[0], f.width, f.source_signed); }},
       {"cvt", "u8 u16 u32 u64 s8 s16 s32 s64", "+sat u8 u16 u32 u64 s8 s16 s32 s64", "T=S", [](D &d, const Form &f, Args<D> s) { return saturate(d, s[0], f.source_signed, f.width, f.is_signed); }},
+      {"cvt", "u8 s8", "+pack +sat +s32 +b32", "U=UUU", [](D &d, const Form &f, Args<D> s) { return pack(d, s, 8, f.is_signed); }},
+      {"cvt", "u16 s16", "+pack +sat +s32", "U=UU", [](D &d, const Form &f, Args<D> s) { return pack(d, s, 16, f.is_signed); }},
+      {"cvt", "s32", "+pack +sat +u4 +b32", "U=UUU", [](D &d, const Form &, Args<D> s) { return pack(d, s, 4, false); }},
+      {"cvt", "s32", "+pack +sat +s4 +b32", "U=UUU", [](D &d, const Form &, Args<D> s) { return pack(d, s, 4, true); }},
+      {"cvt", "s32", "+pack +sat +u2 +b32", "U=UUU", [](D &d, const Form &, Args<D> s) { return pack(d, s, 2, false); }},
+      {"cvt", "s32", "+pack +sat +s2 +b32", "U=UUU", [](D &d, const Form &, Args<D> s) { return pack(d, s, 2, true); }},
       {"cvta", "u32 u64", "to global local shared const param shared::cta shared::cluster param::entry", "T=T", [](D &d, const Form &f, Args<D> s) { return d.generic_address(f.text, s[0]); }},
       {"mov", "pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64", "", "T=T", [](D &, const Form &, Args<D> s) { return s[0]; }},
       {"prmt", "b32", "", "U=UUU", [](D &d, const Form &, Args<D> s) { return permute(d, s); }},

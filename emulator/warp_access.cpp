@@ -211,7 +211,7 @@ namespace {
 
 /// What an atomic writes, from what it read (PTX ISA 9.7.13.5).
 std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::uint64_t b,
-                            std::uint64_t c) {
+                            std::uint64_t c, bool shared) {
   const std::string_view operation = in.why;
   const ScalarType type = in.opcode->type;
   const unsigned width = in.width;
@@ -241,8 +241,16 @@ std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::u
                               : operation == "min" ? FloatOperation::min
                                                    : FloatOperation::max;
   if (type != ScalarType::f16x2 && type != ScalarType::bf16x2) {
-    const std::uint64_t arguments[] = {old, b};
-    return floating::compute(what, type, in.form.mode, arguments);
+    const std::uint64_t arguments[] = {b, old}; // in this order where both are NaN
+    FloatMode mode = in.form.mode;
+    mode.flush = type == ScalarType::f32 && !shared; // by where the memory is (PTX ISA 9.7.13.5)
+    const std::uint64_t result = floating::compute(what, type, mode, arguments);
+    // Global memory leaves a NaN of 64 bits as it is.
+    if (type == ScalarType::f64 && !shared)
+      for (const std::uint64_t operand : {b, old})
+        if (floating::classify(type, operand) == floating::NumberClass::nan)
+          return operand;
+    return result;
   }
   const ScalarType half = type == ScalarType::f16x2 ? ScalarType::f16 : ScalarType::bf16;
   std::uint64_t result = 0;
@@ -265,12 +273,20 @@ void WarpMachine::atomic(LaneMask mask) {
     if (!(mask >> lane & 1))
       continue;
     const std::uint64_t address = address_of(in.address, lane);
-    const std::uint64_t old = read_memory(lane, address, in.element, in.space);
-    const std::uint64_t b = value(in.inputs[0], lane);
-    const std::uint64_t c = in.inputs.size() > 1 ? value(in.inputs[1], lane) : 0;
-    write_memory(lane, address, in.element, in.space, atomic_result(in, old, b, c));
-    if (!in.outputs.empty())
-      assign(in.outputs[0], lane, old, in.width, in.sign_extends);
+    const std::size_t count = in.opcode->vector;
+    if (address % (count * in.element) != 0)
+      fail(FaultKind::misaligned, lane,
+           fmt::format("atomic of {} bytes at {:#x}", count * in.element, address), address);
+    const bool shared = space_of(address) == StateSpace::shared;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t at = address + i * in.element;
+      const std::uint64_t old = read_memory(lane, at, in.element, in.space);
+      const std::uint64_t b = value(in.inputs[i], lane);
+      const std::uint64_t c = count == 1 && in.inputs.size() > 1 ? value(in.inputs[1], lane) : 0;
+      write_memory(lane, at, in.element, in.space, atomic_result(in, old, b, c, shared));
+      if (!in.outputs.empty())
+        assign(in.outputs[i], lane, old, in.width, in.sign_extends);
+    }
   }
 }
 

@@ -381,8 +381,6 @@ void WarpDecoder::decode_memory() {
       out_.inputs.push_back(input(operand, opcode.type));
   if (is_store)
     return;
-  if (opcode.vector != 1)
-    refuse("atomics on vectors");
   decode_atomic();
 }
 
@@ -398,8 +396,10 @@ void WarpDecoder::decode_atomic() {
   const bool floating = is_float(opcode.type);
   if (floating && out_.why != "add" && out_.why != "exch" && out_.why != "min" && out_.why != "max")
     refuse("this operation on this type");
-  if (out_.inputs.size() < (out_.why == "cas" ? 2u : 1u))
+  if (out_.inputs.size() < (out_.why == "cas" ? 2u : 1u) || out_.inputs.size() < opcode.vector)
     refuse("too few operands");
+  if (opcode.vector != 1 && !out_.outputs.empty() && out_.outputs.size() != opcode.vector)
+    refuse("this form");
   out_.form.opcode = &opcode;
   out_.form.mode = {};
 }
@@ -528,7 +528,7 @@ void WarpDecoder::decode_compute() {
     return refuse("no operands");
   if (operands_[0].kind == Kind::pair) {
     const auto pair = module_.children(operands_[0]);
-    if (opcode.base != "setp")
+    if (opcode.base != "setp" && opcode.base != "lop3")
       return refuse("this form");
     out_.outputs = {output(pair[0])};
     out_.second_output = output(pair[1]);

@@ -181,6 +181,25 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
   }
 }
 
+namespace {
+
+/// What `p|q` has on the right.
+std::uint64_t second_result(const WarpInstruction &in, std::uint64_t result,
+                            Args<ConcreteDomain> arguments) {
+  if (in.opcode->base == "lop3") { // whether anything is set, with a predicate (PTX ISA 9.7.8.6)
+    const std::uint64_t any = (result & mask64(32)) != 0, c = arguments.back().bits.low;
+    return in.opcode->has("and") ? any & c : any | c;
+  }
+  const ScalarType type = in.opcode->type;
+  if (type == ScalarType::f16x2 || type == ScalarType::bf16x2)
+    return result >> 1; // of the upper halves
+  // The same with the comparison negated (9.7.7.2).
+  const std::uint64_t p = result, c = arguments.size() > 2 ? arguments[2].bits.low : 0;
+  return in.opcode->has("and") ? c & ~p : in.opcode->has("or") ? c | (p ^ 1) : p ^ 1;
+}
+
+} // namespace
+
 void WarpMachine::compute(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
   const std::size_t count = in.inputs.size();
@@ -201,14 +220,8 @@ void WarpMachine::compute(LaneMask mask) {
     assign(in.outputs[0], lane, result.bits.low, in.width, in.sign_extends);
     if (in.sets_carry)
       carry[lane] = in.width == 64 ? result.bits.high & 1 : result.bits.low >> in.width & 1;
-    if (in.second_output.kind != WarpOperand::Kind::none) {
-      // setp p|q: q is the same with the comparison negated (PTX ISA 9.7.7.2).
-      const std::uint64_t p = result.bits.low, c = count > 2 ? arguments[2].bits.low : 0;
-      const std::uint64_t q = in.opcode->has("and")  ? c & ~p
-                              : in.opcode->has("or") ? c | (p ^ 1)
-                                                     : p ^ 1;
-      assign(in.second_output, lane, q, 1, false);
-    }
+    if (in.second_output.kind != WarpOperand::Kind::none)
+      assign(in.second_output, lane, second_result(in, result.bits.low, list), 1, false);
   });
 }
 

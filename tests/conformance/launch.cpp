@@ -47,9 +47,8 @@ Emulated emulate(const WarpProgram &program, const Launch &launch) {
     if (argument.kind == Argument::Kind::value) {
       std::memcpy(to, argument.contents->data(), argument.contents->size());
     } else {
-      const std::size_t index =
-          memory.allocate(fmt::format("argument {}", i), argument.contents->size(),
-                          GlobalMemory::Fill::zeros, 0);
+      const std::size_t index = memory.allocate(
+          fmt::format("argument {}", i), argument.contents->size(), GlobalMemory::Fill::zeros, 0);
       address = memory.allocations()[index].base;
       memory.write(address, *argument.contents);
       std::memcpy(to, &address, 8);

@@ -19,6 +19,7 @@ Fields fields_of(OperandKind kind) {
   switch (kind) {
   case OperandKind::f16:
   case OperandKind::f16x2:
+  case OperandKind::tiny_f16:
     return {5, 10};
   case OperandKind::bf16:
   case OperandKind::bf16x2:
@@ -36,8 +37,8 @@ Fields fields_of(OperandKind kind) {
 
 bool is_real(OperandKind kind) { return kind >= OperandKind::f16; }
 bool is_pair(OperandKind kind) {
-  return kind == OperandKind::f16x2 || kind == OperandKind::bf16x2 ||
-         kind == OperandKind::e4m3x2 || kind == OperandKind::e5m2x2;
+  return kind == OperandKind::f16x2 || kind == OperandKind::bf16x2 || kind == OperandKind::e4m3x2 ||
+         kind == OperandKind::e5m2x2;
 }
 
 std::vector<std::uint64_t> real_corners(Fields f) {
@@ -47,18 +48,18 @@ std::vector<std::uint64_t> real_corners(Fields f) {
   };
   const std::uint64_t all = mask64(f.mantissa), half = std::uint64_t{1} << (f.mantissa - 1);
   std::vector<std::uint64_t> list = {
-      make(0, 0),                // zero
-      make(one_exponent, 0),     // one
-      make(top, 0),              // infinity
-      make(top, half),           // quiet NaN
-      make(top, 1),              // signalling NaN
-      make(top, all),            // NaN, all ones
-      make(0, 1),                // smallest subnormal
-      make(0, all),              // largest subnormal
-      make(1, 0),                // smallest normal
+      make(0, 0),            // zero
+      make(one_exponent, 0), // one
+      make(top, 0),          // infinity
+      make(top, half),       // quiet NaN
+      make(top, 1),          // signalling NaN
+      make(top, all),        // NaN, all ones
+      make(0, 1),            // smallest subnormal
+      make(0, all),          // largest subnormal
+      make(1, 0),            // smallest normal
       make(1, 1),
-      make(top - 1, all),        // largest
-      make(one_exponent, 1),     // next after one
+      make(top - 1, all),    // largest
+      make(one_exponent, 1), // next after one
       make(one_exponent - 1, all),
       make(one_exponent - 1, 0), // a half
       make(one_exponent, half),  // one and a half
@@ -105,6 +106,14 @@ std::vector<std::uint64_t> corners(OperandKind kind) {
     return {0, 1, 2, 0x80000000, 0xffffffff};
   if (kind == OperandKind::few64)
     return {0, 1, 0x100000000, 0x8000000000000000};
+  if (kind == OperandKind::tiny_f32 || kind == OperandKind::tiny_f16) {
+    std::vector<std::uint64_t> list;
+    const std::uint64_t root = kind == OperandKind::tiny_f32 ? 0x20000000 : 0x2000;
+    for (std::uint64_t step = 0; step < 16; ++step)
+      for (const std::uint64_t sign : {root << 2 & 0x80008000, std::uint64_t{0}})
+        list.insert(list.end(), {(root + step) | sign, (root - step) | sign});
+    return list;
+  }
   if (kind == OperandKind::amount) {
     std::vector<std::uint64_t> list;
     for (std::uint64_t n = 0; n <= 68; ++n)
@@ -137,6 +146,10 @@ std::uint64_t random_real(OperandKind kind, WarpRandom &random) {
 }
 
 std::uint64_t random_value(OperandKind kind, WarpRandom &random) {
+  if (kind == OperandKind::tiny_f32 || kind == OperandKind::tiny_f16) {
+    const auto list = corners(kind);
+    return list[random.below(list.size())];
+  }
   if (is_real(kind))
     return random_real(kind, random);
   const std::uint64_t any = random.next();
@@ -182,6 +195,7 @@ unsigned operand_bytes(OperandKind kind) {
   case OperandKind::b16:
   case OperandKind::f16:
   case OperandKind::bf16:
+  case OperandKind::tiny_f16:
   case OperandKind::e4m3x2:
   case OperandKind::e5m2x2:
     return 2;

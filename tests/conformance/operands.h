@@ -24,7 +24,9 @@ enum class OperandKind : std::uint8_t {
   bf16x2,
   f32,
   f64,
-  angle, ///< f32 of moderate size: what sin and cos are documented for
+  angle,    ///< f32 of moderate size: what sin and cos are documented for
+  tiny_f32, ///< near the square root of the smallest normal number
+  tiny_f16,
   e4m3x2,
   e5m2x2,
 };

@@ -29,9 +29,9 @@ template <class Number> bool read_number(std::string_view word, Number &number, 
 std::string write_record(const std::string &path, const Record &record) {
   std::string text = fmt::format("device {}\n", record.device);
   for (const Record::Entry &entry : record.entries)
-    text += entry.refused
-                ? fmt::format("none {:x} {}\n", entry.fingerprint, entry.name)
-                : fmt::format("have {:x} {} {}\n", entry.fingerprint, entry.bytes.size(), entry.name);
+    text += entry.refused ? fmt::format("none {:x} {}\n", entry.fingerprint, entry.name)
+                          : fmt::format("have {:x} {} {}\n", entry.fingerprint, entry.bytes.size(),
+                                        entry.name);
   text += '\n';
   for (const Record::Entry &entry : record.entries)
     text += entry.bytes;

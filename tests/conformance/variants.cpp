@@ -139,9 +139,12 @@ Variant by_shape(const std::string &text, std::string_view base, std::string_vie
 void add_integers(Collector &to) {
   const auto table = instruction_table<ConcreteDomain>();
   for (const emulator_test::Spelling &s : emulator_test::spellings()) {
-    if (s.base == "cvta" || s.type == "b128")
-      continue; // where addresses lie is nobody's business; no result of 128 bits
+    // Where addresses lie is nobody's business; no result of 128 bits; add_video() has the rest.
+    if (s.base == "cvta" || s.type == "b128" || s.base[0] == 'v')
+      continue;
     const Form form = decode(*s.opcode);
+    if (s.base == "lop3" && (s.has("and") || s.has("or")))
+      continue; // with two results: add_movement()
     if (s.base != "lop3") {
       to.add(by_shape(s.text, s.base, table[s.line].shape, form));
       continue;
@@ -180,8 +183,8 @@ std::vector<std::string> spell(const FloatLine<ConcreteDomain> &line) {
     const bool required = word[0] == '+';
     const std::string name = word.substr(required);
     const auto put = [&](std::vector<std::string> &list, const std::string &text) {
-      if (list[0].empty() && (required || &list == &second || &list == &comparison ||
-                              &list == &property))
+      if (list[0].empty() &&
+          (required || &list == &second || &list == &comparison || &list == &property))
         list.clear();
       list.push_back(text);
     };
@@ -213,8 +216,18 @@ std::vector<std::string> spell(const FloatLine<ConcreteDomain> &line) {
   // setp compares in its one type; the other types of the list are set's sources.
   if (line.base == "setp")
     second = {""};
-  product({{std::string(line.base)}, property, comparison, boolean, rounding, flush, relu, saturate,
-           nan, sign, words(line.types), second},
+  product({{std::string(line.base)},
+           property,
+           comparison,
+           boolean,
+           rounding,
+           flush,
+           saturate,
+           relu,
+           nan,
+           sign,
+           words(line.types),
+           second},
           0, "", result);
   for (std::string &text : result)
     text.erase(0, 1);
@@ -254,11 +267,10 @@ void add_reals(Collector &to) {
 
 void add_pairs_of_predicates(Collector &to) {
   static constexpr std::string_view booleans[] = {"", ".and", ".or", ".xor"};
-  for (const char *type : {"s32", "u32", "b32", "u16", "s16", "b64", "u64", "s64", "f32", "f64",
-                           "f16", "bf16"})
-    for (const char *comparison :
-         {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
-          "gtu", "geu", "num", "nan"})
+  for (const char *type :
+       {"s32", "u32", "b32", "u16", "s16", "b64", "u64", "s64", "f32", "f64", "f16", "bf16"})
+    for (const char *comparison : {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
+                                   "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"})
       for (const std::string_view boolean : booleans) {
         const Kind kind = kind_of(scalar_type(type));
         const std::string opcode = fmt::format("setp.{}{}.{}", comparison, boolean, type);
@@ -301,7 +313,8 @@ void add_sets(Collector &to) {
       for (const char *comparison : {"eq", "ne", "lt", "ge", "hs", "geu", "nan"})
         for (const char *boolean : {"and", "or", "xor"}) {
           const Kind kind = kind_of(scalar_type(type));
-          const std::string opcode = fmt::format("set.{}.{}.{}.{}", comparison, boolean, result, type);
+          const std::string opcode =
+              fmt::format("set.{}.{}.{}.{}", comparison, boolean, result, type);
           to.add({opcode, {kind, kind, Kind::flag}, {{32}}, opcode + " %d0, %a0, %a1, %a2;\n"});
           to.add({opcode + " !c",
                   {kind, kind, Kind::flag},
@@ -314,8 +327,7 @@ void add_sets(Collector &to) {
                                      "gtu", "geu", "num", "nan"})
         for (const char *flush : {"", ".ftz"}) {
           const Kind kind = kind_of(scalar_type(type));
-          const std::string opcode =
-              fmt::format("set.{}{}.{}.{}", comparison, flush, result, type);
+          const std::string opcode = fmt::format("set.{}{}.{}.{}", comparison, flush, result, type);
           to.add({opcode,
                   {kind, kind},
                   {{bit_width(scalar_type(result))}},
@@ -377,8 +389,8 @@ void add_movement(Collector &to) {
                 opcode + " %d0, %a0;\n"});
       }
   // Narrower types read the low bits of a wider register.
-  for (const char *opcode : {"cvt.u32.u8", "cvt.s32.s8", "cvt.s64.s8", "cvt.u64.u16",
-                             "cvt.s32.s16", "cvt.rn.f32.u8", "cvt.rn.f32.s8", "cvt.rn.f64.s16"}) {
+  for (const char *opcode : {"cvt.u32.u8", "cvt.s32.s8", "cvt.s64.s8", "cvt.u64.u16", "cvt.s32.s16",
+                             "cvt.rn.f32.u8", "cvt.rn.f32.s8", "cvt.rn.f64.s16"}) {
     const bool wide = std::string_view(opcode).find("64") != std::string_view::npos;
     to.add({std::string(opcode) + " of 32 bits",
             {Kind::b32},
@@ -387,8 +399,7 @@ void add_movement(Collector &to) {
   }
   for (const char *to_type : {"u8", "s8", "u4", "s4", "u2", "s2", "u16", "s16"}) {
     const bool three = std::string_view(to_type).size() == 2;
-    const std::string opcode =
-        fmt::format("cvt.pack.sat.{}.s32{}", to_type, three ? ".b32" : "");
+    const std::string opcode = fmt::format("cvt.pack.sat.{}.s32{}", to_type, three ? ".b32" : "");
     to.add({opcode,
             {Kind::b32, Kind::b32, Kind::b32},
             {{32}},
@@ -408,8 +419,8 @@ void add_movement(Collector &to) {
       const std::string text = fmt::format("{}.{}", opcode, type);
       to.add({text, {Kind::b32, Kind::b32}, {{32}}, text + " %d0, %a0, %a1;\n"});
     }
-  for (const char *text : {"ex2.approx.f16x2", "tanh.approx.f16x2", "ex2.approx.ftz.bf16x2",
-                           "tanh.approx.bf16x2"}) {
+  for (const char *text :
+       {"ex2.approx.f16x2", "tanh.approx.f16x2", "ex2.approx.ftz.bf16x2", "tanh.approx.bf16x2"}) {
     const bool brain = std::string_view(text).find("bf16") != std::string_view::npos;
     to.add({text,
             {brain ? Kind::bf16x2 : Kind::f16x2},
@@ -441,10 +452,11 @@ void add_memory(Collector &to) {
         if (wide < bit_width(scalar))
           continue;
         // The whole cell first, so that a load that reads too much is seen.
-        to.add({fmt::format("ld.{}.{} to {} bits", space, type, wide),
-                {Kind::b64},
-                {{wide}},
-                fmt::format("st.{0}.b64 [{1}], %a0;\nld.{0}.{2} %d0, [{1}];\n", space, cell, type)});
+        to.add(
+            {fmt::format("ld.{}.{} to {} bits", space, type, wide),
+             {Kind::b64},
+             {{wide}},
+             fmt::format("st.{0}.b64 [{1}], %a0;\nld.{0}.{2} %d0, [{1}];\n", space, cell, type)});
       }
       if (bit_width(scalar) <= 32 && !is_float(scalar))
         to.add({fmt::format("st.{}.{} of 32 bits", space, type),
@@ -486,6 +498,41 @@ void add_memory(Collector &to) {
         }
       }
   }
+}
+
+/// Loads and stores with a cache, an order or no space; a reduction of a vector.
+void add_memory_orders(Collector &to) {
+  for (const char *type : {"u8", "s16", "b32", "f32", "u64"}) {
+    const unsigned width = std::max(bit_width(scalar_type(type)), 16u);
+    for (const char *how : {"ld.global.ca", "ld.global.cg", "ld.global.cv", "ld.volatile.global",
+                            "ld.relaxed.gpu.global", "ld.acquire.sys.global", "ld"})
+      to.add({fmt::format("{}.{}", how, type),
+              {Kind::b64},
+              {{width}},
+              fmt::format("st.global.b64 [%out], %a0;\n{}.{} %d0, [%out];\n", how, type)});
+    to.add({fmt::format("ld.global.nc.{}", type),
+            {Kind::b64},
+            {{width}},
+            fmt::format("ld.global.nc.{} %d0, [%in];\n", type)});
+    for (const char *how : {"st.global.wb", "st.global.wt", "st.volatile.global",
+                            "st.relaxed.gpu.global", "st.release.cta.global", "st"})
+      to.add({fmt::format("{}.{}", how, type),
+              {Kind::b64, kind_of(scalar_type(type))},
+              {{64}},
+              fmt::format("st.global.b64 [%out], %a0;\n{}.{} [%out], %a1;\n"
+                          "ld.global.b64 %d0, [%out];\n",
+                          how, type)});
+  }
+  to.add({"red.global.v2.f32.add",
+          {Kind::f32, Kind::f32, Kind::f32, Kind::f32},
+          {{64}},
+          "st.global.v2.f32 [%out], {%a0, %a2};\nred.global.add.v2.f32 [%out], {%a1, %a3};\n"
+          "ld.global.b64 %d0, [%out];\n"});
+  to.add({"red.global.add.v2.f32",
+          {Kind::f32, Kind::f32, Kind::f32, Kind::f32},
+          {{64}},
+          "st.global.v2.f32 [%out], {%a0, %a2};\nred.global.v2.f32.add [%out], {%a1, %a3};\n"
+          "ld.global.b64 %d0, [%out];\n"});
 }
 
 void add_warp(Collector &to) {
@@ -570,14 +617,8 @@ void add_warp(Collector &to) {
             fmt::format("setp.ne.or.u32 %p0, 1, 0, %a0;\nbar.red.{} %d0, 1, {}%p0;\n", kind,
                         kind[0] == 'o' ? "!" : "")});
   }
-  to.add({"activemask.b32",
-          {Kind::flag},
-          {{32}},
-          "mov.u32 %d0, 0;\n@%a0 activemask.b32 %d0;\n"});
-  to.add({"elect.sync",
-          {Kind::flag},
-          {{32}, {1}},
-          fmt::format("elect.sync %d0|%d1, {};\n", all)});
+  to.add({"activemask.b32", {Kind::flag}, {{32}}, "mov.u32 %d0, 0;\n@%a0 activemask.b32 %d0;\n"});
+  to.add({"elect.sync", {Kind::flag}, {{32}, {1}}, fmt::format("elect.sync %d0|%d1, {};\n", all)});
   for (const char *name : {"tid.x", "ntid.x", "laneid", "lanemask_eq", "lanemask_le", "lanemask_lt",
                            "lanemask_ge", "lanemask_gt", "ctaid.x", "nctaid.x"})
     to.add({fmt::format("mov.u32 %{}", name),
@@ -591,10 +632,10 @@ void add_atomics(Collector &to) {
     const char *text;
     unsigned operands;
   };
-  static constexpr Operation operations[] = {{"add", 1}, {"min", 1}, {"max", 1}, {"and", 1},
-                                             {"or", 1},  {"xor", 1}, {"inc", 1}, {"dec", 1},
-                                             {"exch", 1}, {"cas", 2}, {"add.noftz", 1},
-                                             {"min.noftz", 1}, {"max.noftz", 1}};
+  static constexpr Operation operations[] = {
+      {"add", 1},       {"min", 1},       {"max", 1},      {"and", 1},  {"or", 1},
+      {"xor", 1},       {"inc", 1},       {"dec", 1},      {"exch", 1}, {"cas", 2},
+      {"add.noftz", 1}, {"min.noftz", 1}, {"max.noftz", 1}};
   for (const char *space : {".global", ".shared", ""})
     for (const Operation &operation : operations)
       for (const char *type : {"b16", "b32", "b64", "u32", "s32", "u64", "s64", "f16", "bf16",
@@ -608,8 +649,12 @@ void add_atomics(Collector &to) {
         Variant v;
         v.operands = {kind, kind};
         if (operation.operands == 2) // often what is there
-          v.operands = {kind == Kind::b32 ? Kind::few32 : kind == Kind::b64 ? Kind::few64 : kind,
-                        kind == Kind::b32 ? Kind::few32 : kind == Kind::b64 ? Kind::few64 : kind,
+          v.operands = {kind == Kind::b32   ? Kind::few32
+                        : kind == Kind::b64 ? Kind::few64
+                                            : kind,
+                        kind == Kind::b32   ? Kind::few32
+                        : kind == Kind::b64 ? Kind::few64
+                                            : kind,
                         kind};
         v.results = {{width}, {width, place != ".shared"}};
         const std::string arguments = operation.operands == 2 ? "%a1, %a2" : "%a1";
@@ -629,8 +674,8 @@ void add_atomics(Collector &to) {
                                "ld.shared.b{0} %d0, [%cell];\n",
                                width, opcode);
         else
-          v.body = fmt::format("st{0}.b{1} [%out], %a0;\nred{2} [%out], %a1;\n", space, width,
-                               opcode);
+          v.body =
+              fmt::format("st{0}.b{1} [%out], %a0;\nred{2} [%out], %a1;\n", space, width, opcode);
         to.add(std::move(v));
       }
   for (const char *how : {"relaxed.cta", "acquire.gpu", "release.sys", "acq_rel.gpu"})
@@ -641,13 +686,14 @@ void add_atomics(Collector &to) {
       to.add({fmt::format("atom.{}.global.{}", how, operation),
               {kind, kind, kind},
               {{wide ? 64u : 32u}, {wide ? 64u : 32u, true}},
-              fmt::format("st.global.b{0} [%out+8], %a0;\natom.{1}.global.{2} %d0, [%out+8], %a1{3};\n",
-                          wide ? 64 : 32, how, operation, swaps ? ", %a2" : "")});
+              fmt::format(
+                  "st.global.b{0} [%out+8], %a0;\natom.{1}.global.{2} %d0, [%out+8], %a1{3};\n",
+                  wide ? 64 : 32, how, operation, swaps ? ", %a2" : "")});
     }
   // Everybody at one place.
-  for (const char *opcode : {"add.u32", "add.s32", "add.u64", "min.u32", "min.s32", "max.u32",
-                             "max.s32", "min.u64", "max.s64", "and.b32", "or.b32", "xor.b32",
-                             "inc.u32", "and.b64", "or.b64", "xor.b64"}) {
+  for (const char *opcode :
+       {"add.u32", "add.s32", "add.u64", "min.u32", "min.s32", "max.u32", "max.s32", "min.u64",
+        "max.s64", "and.b32", "or.b32", "xor.b32", "and.b64", "or.b64", "xor.b64"}) {
     const bool wide = std::string_view(opcode).ends_with("64");
     const unsigned width = wide ? 64 : 32;
     to.add({fmt::format("red.shared.{} together", opcode),
@@ -683,18 +729,40 @@ void add_atomics(Collector &to) {
       v.results.push_back({width});
       outputs += fmt::format("{}%d{}", i ? ", " : "", i);
       inputs += fmt::format("{}%a{}", i ? ", " : "", i % 2 == 0 ? 1 : 3);
-      v.body += fmt::format("st.global.b{} [%wide+{}], %a{};\n", width, step * i,
-                            i % 2 == 0 ? 0 : 2);
+      v.body +=
+          fmt::format("st.global.b{} [%wide+{}], %a{};\n", width, step * i, i % 2 == 0 ? 0 : 2);
     }
     v.body += fmt::format("atom.global.{}.{}.{} {{{}}}, [%wide], {{{}}};\n", parts[0], operation,
                           parts[1], outputs, inputs);
     // The memory afterwards, two words of it.
     v.results.push_back({64});
-    v.body += fmt::format("ld.global.b64 %d{}, [%wide{}];\n", count,
-                          step * count > 8 ? "+8" : "");
+    v.body += fmt::format("ld.global.b64 %d{}, [%wide{}];\n", count, step * count > 8 ? "+8" : "");
     if (step * count < 8)
       v.body = "mov.b64 %y1, 0;\nst.global.b64 [%wide], %y1;\n" + v.body;
     to.add(std::move(v));
+  }
+}
+
+/// Products at the edge of the subnormal numbers: what .ftz does to what rounding brings back.
+void add_tiny_products(Collector &to) {
+  for (const char *type : {"f32", "f16"}) {
+    const bool half = type[2] == '6';
+    const Kind kind = half ? Kind::tiny_f16 : Kind::tiny_f32;
+    const Kind third = half ? Kind::f16 : Kind::f32;
+    const unsigned width = half ? 16 : 32;
+    for (const char *rounding : {"rn", "rz", "rm", "rp"})
+      for (const char *flush : {"", ".ftz"}) {
+        std::string opcode = fmt::format("mul.{}{}.{}", rounding, flush, type);
+        to.add({opcode + " tiny", {kind, kind}, {{width}}, opcode + " %d0, %a0, %a1;\n"});
+        opcode = fmt::format("fma.{}{}.{}", rounding, flush, type);
+        to.add(
+            {opcode + " tiny", {kind, kind, third}, {{width}}, opcode + " %d0, %a0, %a1, %a2;\n"});
+        to.add({opcode + " tiny and nothing",
+                {kind, kind},
+                {{width}},
+                fmt::format("mov.b{} {}, 0;\n{} %d0, %a0, %a1, {};\n", width, half ? "%h0" : "%x0",
+                            opcode, half ? "%h0" : "%x0")});
+      }
   }
 }
 
@@ -759,8 +827,10 @@ std::vector<Variant> collect() {
   add_carries(list);
   add_movement(list);
   add_memory(list);
+  add_memory_orders(list);
   add_warp(list);
   add_atomics(list);
+  add_tiny_products(list);
   add_video(list);
   add_spaces(list);
   return list.take();
@@ -771,6 +841,15 @@ std::vector<Variant> collect() {
 const std::vector<Variant> &variants() {
   static const std::vector<Variant> list = collect();
   return list;
+}
+
+bool is_undefined(const Variant &variant, const std::vector<std::uint64_t> &operands) {
+  // Positions and lengths of bit fields go up to 255.
+  if (variant.name.starts_with("bfe") || variant.name.starts_with("bfi"))
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (variant.operands[i] == OperandKind::amount && operands[i] > 255)
+        return true;
+  return false;
 }
 
 unsigned result_stride(const Variant &variant) {
@@ -824,8 +903,9 @@ std::string kernel_text(const Variant &variant, std::size_t number) {
   }
   for (std::size_t i = 0; i < variant.results.size(); ++i)
     if (!variant.results[i].in_memory)
-      line(variant.results[i].width == 1 ? fmt::format(".reg .pred %d{};", i)
-                                         : fmt::format(".reg .b{} %d{};", variant.results[i].width, i));
+      line(variant.results[i].width == 1
+               ? fmt::format(".reg .pred %d{};", i)
+               : fmt::format(".reg .b{} %d{};", variant.results[i].width, i));
   text += variant.body;
   for (std::size_t i = 0; i < variant.results.size(); ++i) {
     const Result &result = variant.results[i];

@@ -27,15 +27,18 @@ struct Variant {
   unsigned sets = 256;
 };
 
-/// Every line of the instruction tables in every spelling that it admits, and what the tables do not
-/// hold: lanes acting together, atomics, loads and stores, pairs of results. Some of it is no PTX;
-/// the assembler says which.
+/// Every line of the instruction tables in every spelling that it admits, and what the tables do
+/// not hold: lanes acting together, atomics, loads and stores, pairs of results. Some of it is no
+/// PTX; the assembler says which.
 const std::vector<Variant> &variants();
 
 /// A kernel `v<number>(in, out)` that evaluates a variant once a thread.
 std::string kernel_text(const Variant &variant, std::size_t number);
 /// What goes before the kernels.
 std::string module_head(const std::string &target);
+
+/// Whether the manual leaves open what an instruction gives for these operands.
+bool is_undefined(const Variant &variant, const std::vector<std::uint64_t> &operands);
 
 /// Bytes from one thread's results to the next one's.
 unsigned result_stride(const Variant &variant);

@@ -22,6 +22,17 @@ constexpr std::size_t assignments = 6;
 
 using Number = ConcreteDomain::Value;
 
+/// Numbers as expressions have them: a division by zero is SMT-LIB's, not a GPU's.
+class Numbers : public ConcreteDomain {
+public:
+  // clang-format off
+  Number udiv(Number a, Number b) const { return {bits::udiv(a.bits, b.bits, a.width), a.width}; }
+  Number urem(Number a, Number b) const { return {bits::urem(a.bits, b.bits, a.width), a.width}; }
+  Number sdiv(Number a, Number b) const { return {bits::sdiv(a.bits, b.bits, a.width), a.width}; }
+  Number srem(Number a, Number b) const { return {bits::srem(a.bits, b.bits, a.width), a.width}; }
+  // clang-format on
+};
+
 /// An expression and the values it must have.
 struct Grown {
   Expr expr;
@@ -275,7 +286,7 @@ private:
 
   Random random_;
   ExprPool pool_;
-  ConcreteDomain domain_;
+  Numbers domain_;
   Failure &smallest_;
   bool failed_ = false;
   std::vector<Grown> plants_;

@@ -3,6 +3,7 @@
 
 #include "table.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace ptxasw::emulator_test {
@@ -64,9 +65,10 @@ Result give_sum(const Call &c, Word a, Word b, bool carry_in) {
     result.carry = carry;
   return result;
 }
-Result give_difference(const Call &c, Word a, Word b, bool borrow_in) {
+/// The flag is set where nothing is borrowed.
+Result give_difference(const Call &c, Word a, Word b, bool carry_in) {
   Word difference = 0;
-  bool borrow = borrow_in;
+  bool borrow = !carry_in;
   for (unsigned i = 0; i < c.width(); ++i) {
     const int digits = bit(a, i) - bit(b, i) - borrow;
     difference |= Word(digits & 1) << i;
@@ -74,7 +76,7 @@ Result give_difference(const Call &c, Word a, Word b, bool borrow_in) {
   }
   Expected result{difference, c.width(), {}};
   if (c.has("cc"))
-    result.carry = borrow;
+    result.carry = !borrow;
   return result;
 }
 
@@ -107,7 +109,7 @@ Result addc(const Call &c) { return give_sum(c, c.a[0], c.a[1], c.carry); }
 Result sub(const Call &c) {
   if (c.has("sat"))
     return give(clamp_to_s32(c.signed_operand(0) - c.signed_operand(1)), 32);
-  return give_difference(c, c.a[0], c.a[1], false);
+  return give_difference(c, c.a[0], c.a[1], true);
 }
 Result subc(const Call &c) { return give_difference(c, c.a[0], c.a[1], c.carry); }
 
@@ -199,13 +201,19 @@ Result abs(const Call &c) {
 Result neg(const Call &c) { return give(~c.a[0] + 1, c.width()); }
 Result min(const Call &c) {
   if (c.type.halves)
-    return each_half(c, [](Signed a, Signed b) { return a < b ? a : b; });
+    return c.has("relu")
+               ? each_half(c,
+                           [](Signed a, Signed b) { return std::max<Signed>(0, std::min(a, b)); })
+               : each_half(c, [](Signed a, Signed b) { return a < b ? a : b; });
   const Word result = smaller(c, c.a[0], c.a[1]) ? c.a[0] : c.a[1];
   return give(c.has("relu") && bit(result, 31) ? 0 : result, c.width());
 }
 Result max(const Call &c) {
   if (c.type.halves)
-    return each_half(c, [](Signed a, Signed b) { return a > b ? a : b; });
+    return c.has("relu")
+               ? each_half(c,
+                           [](Signed a, Signed b) { return std::max<Signed>(0, std::max(a, b)); })
+               : each_half(c, [](Signed a, Signed b) { return a > b ? a : b; });
   const Word result = smaller(c, c.a[0], c.a[1]) ? c.a[1] : c.a[0];
   return give(c.has("relu") && bit(result, 31) ? 0 : result, c.width());
 }
@@ -350,11 +358,36 @@ Result setp(const Call &c) {
     return give(t != (c.a[2] != 0), 1);
   return give(t, 1);
 }
-Result set(const Call &c) { return give(compare(c, c.second) ? 0xffffffff : 0, 32); }
+Result set(const Call &c) {
+  bool t = compare(c, c.second);
+  if (c.has("and"))
+    t = t && c.a[2];
+  else if (c.has("or"))
+    t = t || c.a[2];
+  else if (c.has("xor"))
+    t = t != (c.a[2] != 0);
+  return give(!t ? 0 : c.s.type == "f32" ? 0x3f800000 : 0xffffffff, 32);
+}
 Result selp(const Call &c) { return give(c.a[2] ? c.a[0] : c.a[1], c.width()); }
 Result slct(const Call &c) { return give(bit(c.a[2], 31) ? c.a[1] : c.a[0], c.width()); }
 
+/// cvt.pack: the type is the modifier for what has fewer than 8 bits.
+Result cvt_pack(const Call &c) {
+  Type to = c.type;
+  for (const char *name : {"u4", "s4", "u2", "s2"})
+    if (c.has(name))
+      to = type_of(name);
+  const Signed top = (Signed{1} << (to.is_signed ? to.width - 1 : to.width)) - 1;
+  const Signed bottom = to.is_signed ? -top - 1 : 0;
+  const auto clamped = [&](std::size_t i) {
+    return cut(static_cast<Word>(std::clamp(to_signed(c.a[i], 32), bottom, top)), to.width);
+  };
+  const Word pair = clamped(0) << to.width | clamped(1);
+  return give(to.width == 16 ? pair : pair | c.a[2] << 2 * to.width, 32);
+}
 Result cvt(const Call &c) {
+  if (c.has("pack"))
+    return cvt_pack(c);
   const Word a = c.a[0];
   const Signed value = c.second.is_signed ? to_signed(a, c.second.width) : static_cast<Signed>(a);
   if (!c.has("sat"))
@@ -368,6 +401,40 @@ Result cvt(const Call &c) {
     return give(0, c.width());
   const Signed bottom = -static_cast<Signed>(top) - 1;
   return give(static_cast<Word>(std::max(value, bottom)), c.width());
+}
+/// The video instructions: pieces of 16 or 8 bits; the last type, here the second, is that of b.
+Result video(const Call &c) {
+  const unsigned width = c.s.base.back() == '2' ? 16 : 8;
+  const std::string what = c.s.base.substr(0, c.s.base.size() - 1);
+  const bool sets = what == "vset";
+  Word result = 0, total = c.a[2];
+  for (unsigned low = 0; low < 32; low += width) {
+    const bool a_signed = sets ? c.type.is_signed : c.second.is_signed;
+    const Signed a = piece(c.a[0], low, width, a_signed);
+    const Signed b = piece(c.a[1], low, width, c.second.is_signed);
+    Signed r = 0;
+    if (sets)
+      r = c.has("eq")   ? a == b
+          : c.has("ne") ? a != b
+          : c.has("lt") ? a < b
+          : c.has("le") ? a <= b
+          : c.has("gt") ? a > b
+                        : a >= b;
+    else
+      r = what == "vadd"       ? a + b
+          : what == "vsub"     ? a - b
+          : what == "vavrg"    ? (a + b >= 0 ? (a + b + 1) / 2 : (a + b - 1) / 2)
+          : what == "vabsdiff" ? std::max(a - b, b - a)
+          : what == "vmin"     ? std::min(a, b)
+                               : std::max(a, b);
+    total += static_cast<Word>(r);
+    if (c.has("sat")) {
+      const Signed top = (Signed{1} << (c.type.is_signed ? width - 1 : width)) - 1;
+      r = std::clamp(r, c.type.is_signed ? -top - 1 : 0, top);
+    }
+    result |= cut(static_cast<Word>(r), width) << low;
+  }
+  return give(c.has("add") ? total : result, 32);
 }
 Result mov(const Call &c) { return give(c.a[0], c.width()); }
 Result cvta(const Call &c) {
@@ -403,15 +470,21 @@ Result prmt(const Call &c) {
 }
 
 const std::unordered_map<std::string, Result (*)(const Call &)> functions{
-    {"add", add},   {"addc", addc}, {"sub", sub},     {"subc", subc},   {"mul", mul},
-    {"mad", mad},   {"madc", mad},  {"mul24", mul24}, {"mad24", mad24}, {"sad", sad},
-    {"div", div},   {"rem", rem},   {"abs", abs},     {"neg", neg},     {"min", min},
-    {"max", max},   {"popc", popc}, {"clz", clz},     {"bfind", bfind}, {"brev", brev},
-    {"bfe", bfe},   {"bfi", bfi},   {"bmsk", bmsk},   {"szext", szext}, {"dp4a", dp4a},
-    {"dp2a", dp2a}, {"and", and_},  {"or", or_},      {"xor", xor_},    {"not", not_},
-    {"cnot", cnot}, {"lop3", lop3}, {"shl", shl},     {"shr", shr},     {"shf", shf},
-    {"setp", setp}, {"set", set},   {"selp", selp},   {"slct", slct},   {"cvt", cvt},
-    {"mov", mov},   {"cvta", cvta}, {"prmt", prmt},
+    {"add", add},      {"addc", addc},       {"sub", sub},         {"subc", subc},
+    {"mul", mul},      {"mad", mad},         {"madc", mad},        {"mul24", mul24},
+    {"mad24", mad24},  {"sad", sad},         {"div", div},         {"rem", rem},
+    {"abs", abs},      {"neg", neg},         {"min", min},         {"max", max},
+    {"popc", popc},    {"clz", clz},         {"bfind", bfind},     {"brev", brev},
+    {"bfe", bfe},      {"bfi", bfi},         {"bmsk", bmsk},       {"szext", szext},
+    {"dp4a", dp4a},    {"dp2a", dp2a},       {"and", and_},        {"or", or_},
+    {"xor", xor_},     {"not", not_},        {"cnot", cnot},       {"lop3", lop3},
+    {"shl", shl},      {"shr", shr},         {"shf", shf},         {"setp", setp},
+    {"set", set},      {"selp", selp},       {"slct", slct},       {"cvt", cvt},
+    {"mov", mov},      {"cvta", cvta},       {"prmt", prmt},       {"vadd2", video},
+    {"vsub2", video},  {"vavrg2", video},    {"vabsdiff2", video}, {"vmin2", video},
+    {"vmax2", video},  {"vset2", video},     {"vadd4", video},     {"vsub4", video},
+    {"vavrg4", video}, {"vabsdiff4", video}, {"vmin4", video},     {"vmax4", video},
+    {"vset4", video},
 };
 
 } // namespace

@@ -36,7 +36,8 @@ bool comparable(std::string_view type, std::string_view comparison) {
 
 void spell(const Line<ConcreteDomain> &line, std::size_t index, std::vector<Spelling> &result) {
   std::vector<std::string> before, seconds{""}, compare{""}, spaces{""};
-  const bool compares = line.base == "set" || line.base == "setp"; // `hi` also halves a product
+  const bool compares = line.base == "set" || line.base == "setp" ||
+                        line.base.starts_with("vset"); // `hi` also halves a product
   bool second_chosen = false, compare_chosen = false, spaces_chosen = false;
   std::string after;
   const auto add = [](std::vector<std::string> &list, bool &chosen, const std::string &word) {
@@ -48,11 +49,15 @@ void spell(const Line<ConcreteDomain> &line, std::size_t index, std::vector<Spel
   for (const std::string &word : words(line.modifiers)) {
     const bool required = word[0] == '+';
     const std::string name = word.substr(required);
-    if (is_type(name))
+    if (is_type(name) && required && line.base == "cvt") // cvt.pack's, behind its type
+      after += after.empty() ? name : "." + name;
+    else if (is_type(name))
       add(seconds, second_chosen, name);
     else if (compares && std::find(std::begin(comparisons), std::end(comparisons), name) !=
                              std::end(comparisons))
       add(compare, compare_chosen, name);
+    else if (!required && line.base[0] == 'v') // at most one of what a video instruction may have
+      spaces.push_back(name);
     else if (!required) // the spaces of cvta, after an optional `to`
       add(spaces, spaces_chosen, name == "to" ? "to.global" : name);
     else if (line.base == "prmt")
