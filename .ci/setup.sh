@@ -3,7 +3,7 @@
 # Debian 12 packages: compilers and tools, then libraries.
 packages=(g++ cmake ninja-build antlr4 ccache python3 clang-format clang-tidy hyperfine
   libantlr4-runtime-dev libz3-dev libboost-dev doctest-dev nlohmann-json3-dev libcli11-dev
-  libfmt-dev libtomlplusplus-dev libexpected-dev)
+  libfmt-dev libtomlplusplus-dev libexpected-dev liblzma-dev)
 
 # Callers of ptxas that the tests drive, beyond what the build needs.
 test_packages=(clang libclang-rt-dev gcc-12-offload-nvptx make python3-jsonschema)
