@@ -382,6 +382,16 @@ double approximate(FloatOperation operation, const FloatMode &mode, double a, do
   }
 }
 
+/// Whether a result is flushed: it would be below the normal numbers if it were rounded to as many
+/// digits as they have.
+bool is_tiny(ScalarType type, double result, FloatRounding rounding) {
+  const Format format = format_of(type);
+  const double normal = to_double(type, std::uint64_t{1} << format.mantissa_bits);
+  if (std::abs(result) >= normal)
+    return false;
+  return std::abs(to_double(type, from_double(type, result / normal, rounding))) < 1;
+}
+
 } // namespace
 
 std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode &mode,
@@ -413,7 +423,9 @@ std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode
                          : operation == FloatOperation::sub ? a - b
                          : operation == FloatOperation::mul ? a * b
                                                             : std::fma(a, b, c);
-    return finish(format, mode, std::bit_cast<std::uint32_t>(result));
+    // At the smallest normal number, where is_tiny() has to look, the long way is taken.
+    if (!mode.flush || std::abs(result) != std::numeric_limits<float>::min())
+      return finish(format, mode, std::bit_cast<std::uint32_t>(result));
   }
   const bool is_approximate =
       mode.approximate || (operation >= FloatOperation::rsqrt && operation <= FloatOperation::tanh);
@@ -439,9 +451,7 @@ std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode
     HostRounding host(FE_DOWNWARD);
     odd = host_compute(operation, a, b, c);
   }
-  // Quotients are flushed by what they are before rounding.
-  if (mode.flush && (operation == FloatOperation::div || operation == FloatOperation::rcp) &&
-      std::abs(odd) < std::numeric_limits<float>::min())
+  if (mode.flush && is_tiny(type, odd, mode.rounding))
     odd = std::copysign(0.0, odd);
   return finish(format, mode, from_double(type, odd, mode.rounding));
 }
