@@ -9,6 +9,7 @@
 // Arguments and results travel in `.param` variables. They are written and read in the block of the
 // call (PTX ISA 7.1), so what they hold is followed within one block.
 
+#include "emulator/calls.h"
 #include "emulator/emulate_implementation.h"
 
 #include <fmt/core.h>
@@ -63,20 +64,19 @@ bool only_loads_parameters(const Module &module, const Function &function) {
 
 } // namespace
 
-// The function that a call names; null for calls by pointer and functions that are not known.
-const Function *Emulation::Implementation::called_function(const Instruction &instruction) {
-  if (!instruction.well_formed)
+const Function *CallTargets::of(const Instruction &call) const {
+  if (!call.well_formed)
     return nullptr;
-  for (const Operand &operand : module_.operands(instruction)) {
+  for (const Operand &operand : module_->operands(call)) {
     if (operand.kind == Operand::Kind::group)
       continue;
     if (operand.kind != Operand::Kind::symbol)
       return nullptr;
     if (functions_.empty())
-      for (const Function &function : module_.functions)
-        if (function.has_body && !function.is_entry && !is_weak(module_, function))
+      for (const Function &function : module_->functions)
+        if (function.has_body && !function.is_entry && !is_weak(*module_, function))
           functions_.emplace(function.name, &function);
-    const auto found = functions_.find(module_.text(operand.span));
+    const auto found = functions_.find(module_->text(operand.span));
     return found == functions_.end() ? nullptr : found->second;
   }
   return nullptr;
@@ -100,7 +100,7 @@ bool Emulation::Implementation::harmless(const Function &function, int depth) {
         return false;
       continue;
     }
-    const Function *callee = opcode.base == "call" ? called_function(instruction) : nullptr;
+    const Function *callee = opcode.base == "call" ? call_targets_.of(instruction) : nullptr;
     if (!callee || !harmless(*callee, depth + 1))
       return false;
   }
@@ -167,7 +167,7 @@ void Emulation::Implementation::each_passed_register(const std::function<void(Re
       if (role_ != Role::callee)
         continue;
     } else if (opcode.base == "call") {
-      const Function *function = called_function(instruction);
+      const Function *function = call_targets_.of(instruction);
       if (!function || !callee(*function))
         passed.clear();
       follows_parameters_ |= !passed.empty();
@@ -229,11 +229,8 @@ Expr Emulation::Implementation::own_parameter(const Variable &parameter, std::in
                            : width != parameter.size() * 8
                                ? fmt::format("{}:{}", parameter.name, width)
                                : std::string(parameter.name);
-  if (function_.is_entry) {
-    const Expr value = named(text, width, SymbolKind::uniform, ~std::uint64_t{0});
-    infos_[value->index].parameter = true;
-    return value;
-  }
+  if (function_.is_entry)
+    return named(text, width, SymbolKind::uniform, ~std::uint64_t{0});
   if (!parameters_only_loaded_)
     parameters_only_loaded_ = only_loads_parameters(module_, function_);
   if (!*parameters_only_loaded_)
@@ -305,7 +302,7 @@ Expr Emulation::Implementation::import_symbol(const Implementation &inside, Expr
 
 // A call replaces what the `.param` variables hold: arguments are gone, results are there.
 void Emulation::Implementation::call(BlockId block, const Instruction &instruction) {
-  const Function *function = called_function(instruction);
+  const Function *function = call_targets_.of(instruction);
   const Implementation *inside = function ? callee(*function) : nullptr;
   const Operand *results = nullptr, *arguments = nullptr;
   bool named_function = false;

@@ -360,7 +360,7 @@ void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
   if (!probes_.empty())
     answer_probes(block, index, false);
   const OpcodeInfo &info = opcode_info(instruction);
-  const Function *const called = info.is_call ? called_function(instruction) : nullptr;
+  const Function *const called = info.is_call ? call_targets_.of(instruction) : nullptr;
   if (info.effect != Effect::none && !(called && harmless(*called, 0)))
     record_access(block, index, instruction, info);
   bool writes = module_.opcode(instruction).has("cc") && needed(carry_);
@@ -455,17 +455,7 @@ bool Emulation::is_lane_symbol(Expr expr) const {
   return expr == implementation_->tid_x_ || expr == implementation_->laneid_;
 }
 
-bool Emulation::is_kernel_parameter(Expr expr) const {
-  return expr->kind == ExprKind::symbol && expr->width == 64 &&
-         implementation_->infos_[expr->index].parameter;
-}
-
 Expr Emulation::trip_count(LoopId loop) const { return implementation_->trips_[loop]; }
-
-bool Emulation::is_trip_count(Expr expr) const {
-  return expr->kind == ExprKind::symbol &&
-         implementation_->infos_[expr->index].kind == Implementation::SymbolKind::trip;
-}
 
 const std::vector<RegisterRead> *Emulation::reads_of(Expr value) {
   auto &reads = implementation_->expanded_reads_;

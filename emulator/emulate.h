@@ -90,11 +90,8 @@ public:
   bool uniform(Expr expr, BlockId block) const;
   /// Whether an expression is tid.x or laneid itself.
   bool is_lane_symbol(Expr expr) const;
-  /// Whether an expression is a 64-bit parameter of the kernel.
-  bool is_kernel_parameter(Expr expr) const;
   /// The symbol that counts a loop's iterations.
   Expr trip_count(LoopId loop) const;
-  bool is_trip_count(Expr expr) const;
   /// Whether every symbol in the expression keeps its value while control stays in `loop`.
   bool invariant(Expr expr, LoopId loop) const;
   /// The expression as the lane `delta` lanes up in the same row sees it.

@@ -6,6 +6,7 @@
 //   calls.cpp       what a called function does and returns
 //   uniformity.cpp  afterwards: loops written out in trip symbols, what all lanes agree on
 
+#include "emulator/calls.h"
 #include "emulator/emulate.h"
 #include "emulator/instructions.h"
 
@@ -33,10 +34,9 @@ public:
 
   struct SymbolInfo {
     SymbolKind kind = SymbolKind::varying;
-    BlockId block = 0;      ///< where it comes to be
-    std::uint32_t phi = 0;  ///< of the two phi kinds
-    bool uniform = false;   ///< the verdict, for the phi kinds
-    bool parameter = false; ///< a parameter of the kernel
+    BlockId block = 0;     ///< where it comes to be
+    std::uint32_t phi = 0; ///< of the two phi kinds
+    bool uniform = false;  ///< the verdict, for the phi kinds
   };
 
   /// A register whose value depends on the edge by which a block is entered.
@@ -125,7 +125,6 @@ private:
 
   /// Formal names of parameters with the variables that a call gives for them.
   using Arguments = std::vector<std::pair<std::string_view, std::string_view>>;
-  const Function *called_function(const Instruction &instruction);
   bool harmless(const Function &function, int depth);
   const Implementation *callee(const Function &function);
   void each_passed_register(const std::function<void(RegisterId)> &visit);
@@ -183,7 +182,7 @@ private:
   std::vector<ParameterBytes> parameters_;
   std::unordered_map<Expr, ParameterBytes> own_parameters_; ///< by symbol; not of kernels
   std::optional<bool> parameters_only_loaded_;
-  std::unordered_map<std::string_view, const Function *> functions_; ///< that can be called
+  const CallTargets call_targets_{module_};
   std::unordered_map<const Function *, bool> harmless_;
   std::unordered_map<const Function *, std::unique_ptr<Implementation>> callees_;
   std::size_t effects_seen_ = 0; ///< instructions

@@ -82,9 +82,9 @@ struct LoadInfo {
 class Detector {
 public:
   Detector(const Module &module, const Function &function, Emulation &emulation,
-           const RewriteOptions &options)
+           const RewriteOptions &options, bool generic_is_global)
       : module_(module), function_(function), emulation_(emulation), options_(options),
-        widths_(options.widths.value_or(Widths())),
+        generic_is_global_(generic_is_global), widths_(options.widths.value_or(Widths())),
         between_(module, function, emulation, options.assume_no_alias) {}
 
   Detection run();
@@ -114,7 +114,6 @@ private:
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
   bool proved_by_path(const WrapCondition &condition, BlockId block);
   bool proved_by_solver(Expr a, Expr b, BlockId block);
-  bool known_global(const LinearForm &form) const;
   bool loop_carried(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
@@ -138,6 +137,7 @@ private:
   const Function &function_;
   Emulation &emulation_;
   const RewriteOptions &options_;
+  const bool generic_is_global_;
   const Widths widths_;
   Between between_;
   Solver solver_{solver_resource_limit};
@@ -158,44 +158,6 @@ Group &Detector::group_of(const LinearForm &form) {
   return bucket.back();
 }
 
-// A host cannot know an address in a lane's local memory, where the same address means another
-// place in every lane. So what is reached from a kernel's parameters by adding 32-bit integers times
-// the size of something is memory that all lanes share. Nothing else of 64 bits may take part, also
-// not in two halves: it might be the way from the parameter to a local variable.
-bool Detector::known_global(const LinearForm &form) const {
-  constexpr std::int64_t largest_size = INT32_MAX;
-  const auto is_size = [&](std::uint64_t factor) {
-    const auto number = static_cast<std::int64_t>(factor);
-    return number >= -largest_size && number <= largest_size;
-  };
-  bool from_parameter = false, from_elsewhere = false;
-  for (const auto &[atom, factor] : form.terms) {
-    from_parameter |= factor == 1 && emulation_.is_kernel_parameter(atom);
-    from_elsewhere |= !is_size(factor);
-    for_each_node(atom, [&](Expr node) {
-      if (node->width <= 32)
-        return;
-      switch (node->kind) {
-      case ExprKind::symbol:
-        from_elsewhere |= !emulation_.is_kernel_parameter(node) && !emulation_.is_trip_count(node);
-        break;
-      case ExprKind::sum:
-        for (std::uint32_t i = 0; i < node->child_count; ++i)
-          from_elsewhere |= !is_size(node->coefficients[i]);
-        break;
-      case ExprKind::constant:
-      case ExprKind::product:
-      case ExprKind::zext:
-      case ExprKind::sext:
-        break;
-      default:
-        from_elsewhere = true;
-      }
-    });
-  }
-  return from_parameter && !from_elsewhere;
-}
-
 void Detector::classify() {
   const auto &trace = emulation_.trace();
   const auto is_lane = [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); };
@@ -211,21 +173,20 @@ void Detector::classify() {
       keep(kind.reason);
       continue;
     }
-    if (!access.address) {
-      result_.loads += kind.is_global_load;
-      keep(Reason::opaque_address);
-      continue;
-    }
-    const LinearForm form = linear_form(emulation_.expand(access.address), is_lane);
-    if (kind.is_generic && !known_global(form)) {
+    if (kind.is_generic && !(generic_is_global_ && function_.is_entry)) {
       keep(Reason::not_global);
       continue;
     }
     ++result_.loads;
+    if (!access.address) {
+      keep(Reason::opaque_address);
+      continue;
+    }
     if (emulation_.cfg().irreducible(access.block)) {
       keep(Reason::irreducible_flow);
       continue;
     }
+    const LinearForm form = linear_form(emulation_.expand(access.address), is_lane);
     loads_[i].group = &group_of(form);
     loads_[i].group->members.push_back(i);
     loads_[i].constant = form.constant;
@@ -685,8 +646,8 @@ Candidate candidate(const Module &module, const Function &function, const Instru
 }
 
 Detection detect(const Module &module, const Function &function, Emulation &emulation,
-                 const RewriteOptions &options) {
-  return Detector(module, function, emulation, options).run();
+                 const RewriteOptions &options, bool generic_is_global) {
+  return Detector(module, function, emulation, options, generic_is_global).run();
 }
 
 } // namespace ptxasw

@@ -76,7 +76,7 @@ struct Detection {
 /// generic. Otherwise why not; nothing if it is no such load at all.
 struct Candidate {
   bool is_global_load = false; ///< has `.global`
-  bool is_generic = false;     ///< has no state space: global only if its address tells so
+  bool is_generic = false;     ///< has no state space: global only if all generic addresses are
   bool eligible = false;
   Reason reason = Reason::no_source;
 };
@@ -87,7 +87,8 @@ Candidate candidate(const Module &module, const Function &function, const Instru
 std::span<const Operand> elements_of(const Module &module, const Instruction &load);
 
 /// Finds, for every candidate, the sources with the smallest |N| that soundness.md allows.
+/// `generic_is_global` is what the function of that name says of the module.
 Detection detect(const Module &module, const Function &function, Emulation &emulation,
-                 const RewriteOptions &options);
+                 const RewriteOptions &options, bool generic_is_global);
 
 } // namespace ptxasw

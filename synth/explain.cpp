@@ -2,6 +2,7 @@
 
 #include "emulator/address.h"
 #include "emulator/emulate.h"
+#include "emulator/generic.h"
 #include "synth/detect.h"
 
 #include <fmt/core.h>
@@ -58,11 +59,11 @@ void add_reuse(const Function &function, const Reuse &reuse, LoadExplanation &lo
 }
 
 KernelExplanation explain_kernel(const Module &module, const Function &function,
-                                 const RewriteOptions &options) {
+                                 const RewriteOptions &options, bool all_generic_global) {
   KernelExplanation result;
   result.name = function.name;
   Emulation emulation(module, function, launch_facts(function, options.assume_block));
-  const Detection detection = detect(module, function, emulation, options);
+  const Detection detection = detect(module, function, emulation, options, all_generic_global);
   for (const MemoryAccess &access : emulation.trace()) {
     const Candidate kind =
         candidate(module, function, function.instructions[access.instruction], Widths());
@@ -84,13 +85,14 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
 
 std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options) {
   options.shuffle = ShuffleMode::always;
+  const bool all_generic_global = generic_is_global(module);
   std::vector<KernelExplanation> result;
   for (const Function &function : module.functions) {
     const bool wanted = options.kernels.empty() ||
                         std::find(options.kernels.begin(), options.kernels.end(), function.name) !=
                             options.kernels.end();
     if (function.has_body && wanted)
-      result.push_back(explain_kernel(module, function, options));
+      result.push_back(explain_kernel(module, function, options, all_generic_global));
   }
   return result;
 }

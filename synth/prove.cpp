@@ -25,6 +25,7 @@
 
 #include "emulator/address.h"
 #include "emulator/emulate.h"
+#include "emulator/generic.h"
 #include "emulator/instructions.h"
 #include "emulator/solver.h"
 #include "grammar/roles.h"
@@ -62,9 +63,10 @@ class FunctionProver {
 public:
   FunctionProver(const Module &original, const Function &before, const Module &rewritten,
                  const Function &after, const std::vector<std::uint32_t> &replaced,
-                 const RewriteOptions &options)
+                 const RewriteOptions &options, bool all_generic_global)
       : a_(original), fa_(before), b_(rewritten), fb_(after), replaced_(replaced),
-        options_(options), facts_(launch_facts(before, options.assume_block)) {}
+        options_(options), all_generic_global_(all_generic_global),
+        facts_(launch_facts(before, options.assume_block)) {}
 
   FunctionProof run();
 
@@ -147,7 +149,7 @@ private:
   bool nothing_between(std::uint32_t source, std::uint32_t load, const Known &known);
   bool apart(const MemoryAccess &store, const MemoryAccess &load, std::uint32_t source,
              const Known &known);
-  bool in_global_memory(const MemoryAccess &access);
+  bool in_global_memory(const MemoryAccess &access) const;
   bool solved(Expr a, Expr b, const Known &known);
 
   const Module &a_;
@@ -156,6 +158,7 @@ private:
   const Function &fb_;
   const std::vector<std::uint32_t> &replaced_;
   const RewriteOptions &options_;
+  const bool all_generic_global_;
   const LaunchFacts facts_;
   FunctionMatch match_;
   std::string_view failure_;
@@ -919,55 +922,9 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
   return {};
 }
 
-// A generic address that is a kernel's parameter and integers is global: the host knows no address
-// of shared or local memory, and integers of 32 bits times the size of something do not lead there.
-bool FunctionProver::in_global_memory(const MemoryAccess &access) {
-  if (access.space != StateSpace::generic)
-    return access.space == StateSpace::global;
-  constexpr std::uint64_t largest_size = INT32_MAX;
-  const auto is_size = [](std::uint64_t factor) {
-    return factor <= largest_size || 0 - factor <= largest_size;
-  };
-  // What may be added, and multiplied with.
-  const auto is_integer = [&](Expr root) {
-    bool result = true;
-    std::vector<Expr> work{root};
-    while (!work.empty() && result) {
-      const Expr node = work.back();
-      work.pop_back();
-      if (node->width <= 32)
-        continue;
-      switch (node->kind) {
-      case ExprKind::zext:
-      case ExprKind::sext:
-      case ExprKind::product:
-        break;
-      case ExprKind::constant:
-        result = is_size(node->value.low);
-        break;
-      case ExprKind::sum:
-        for (std::uint32_t i = 0; i < node->child_count; ++i)
-          result = result && is_size(node->coefficients[i]);
-        break;
-      case ExprKind::symbol:
-        result = emulation_->is_kernel_parameter(node) || emulation_->is_trip_count(node);
-        break;
-      default:
-        result = false;
-      }
-      work.insert(work.end(), node->children, node->children + node->child_count);
-    }
-    return result;
-  };
-  const Expr address = emulation_->expand(access.address);
-  if (emulation_->is_kernel_parameter(address))
-    return true;
-  bool from_parameter = false;
-  if (address->kind == ExprKind::sum)
-    for (std::uint32_t i = 0; i < address->child_count; ++i)
-      from_parameter |=
-          address->coefficients[i] == 1 && emulation_->is_kernel_parameter(address->children[i]);
-  return from_parameter && is_integer(address);
+bool FunctionProver::in_global_memory(const MemoryAccess &access) const {
+  return access.space == StateSpace::global ||
+         (access.space == StateSpace::generic && all_generic_global_ && fa_.is_entry);
 }
 
 bool FunctionProver::in_row(int delta, const Known &known) {
@@ -1135,6 +1092,7 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
                                  const RewriteOptions &options) {
   std::vector<FunctionProof> result(original.functions.size());
   const auto parsed = parse(std::string(rewritten), "rewritten");
+  const bool all_generic_global = generic_is_global(original);
   bool comparable = parsed && same_outside_bodies(original, **parsed);
   for (std::size_t f = 0; comparable && f < result.size(); ++f)
     comparable =
@@ -1145,7 +1103,7 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
       continue;
     if (comparable)
       result[f] = FunctionProver(original, original.functions[f], **parsed, (*parsed)->functions[f],
-                                 replaced[f], options)
+                                 replaced[f], options, all_generic_global)
                       .run();
     else
       for (const std::uint32_t load : replaced[f])

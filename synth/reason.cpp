@@ -24,7 +24,7 @@ constexpr std::array<Text, 24> texts{{
     {"not-weak", "a volatile, ordered or fresh-read access"},
     {"width-not-supported", "wider than 64 bits, or a width that is switched off"},
     {"type-mismatch", "the source loads another width or extends its value otherwise"},
-    {"not-global", "a generic address that may be in local memory"},
+    {"not-global", "a generic address that may be in local or shared memory"},
     {"loop-carried", "only the previous iteration of the loop read this address"},
     {"delta-too-large", "the lane distance is above the limit"},
     {"source-covered", "every source is itself a covered load"},

@@ -1,6 +1,7 @@
 #include "synth/rewrite.h"
 
 #include "emulator/emulate.h"
+#include "emulator/generic.h"
 #include "grammar/module.h"
 #include "synth/decide.h"
 #include "synth/detect.h"
@@ -94,7 +95,8 @@ struct Plan {
 
 // `options.widths` is set.
 std::optional<Plan> plan_kernel(const Module &module, const Function &function,
-                                const RewriteOptions &options, KernelReport &report) {
+                                const RewriteOptions &options, bool generic_is_global,
+                                KernelReport &report) {
   Stopwatch watch;
   const LaunchFacts facts = launch_facts(function, options.assume_block);
   Emulation emulation(module, function, facts);
@@ -104,7 +106,7 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
     keep_all(module, function, *options.widths, Reason::budget, report);
     return std::nullopt;
   }
-  Detection detection = detect(module, function, emulation, options);
+  Detection detection = detect(module, function, emulation, options, generic_is_global);
   report.milliseconds.push_back({"detect", watch.lap()});
   report.loads = detection.loads;
   report.z3_contexts = detection.solver_contexts;
@@ -233,6 +235,7 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
   const std::optional<Reason> obstacle = module_obstacle(module, decision, options);
   RewriteOptions resolved = options;
   resolved.widths = options.widths.value_or(decision.widths);
+  const bool all_generic_global = !obstacle && generic_is_global(module);
   std::vector<Plan> plans;
   for (std::size_t f = 0; f < module.functions.size(); ++f) {
     const Function &function = module.functions[f];
@@ -248,7 +251,7 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
                report);
     else if (!has_candidates(module, function, *resolved.widths))
       keep_all(module, function, *resolved.widths, Reason::no_source, report);
-    else if (auto plan = plan_kernel(module, function, resolved, report)) {
+    else if (auto plan = plan_kernel(module, function, resolved, all_generic_global, report)) {
       plan->function = f;
       plan->report = result.report.kernels.size();
       plans.push_back(std::move(*plan));

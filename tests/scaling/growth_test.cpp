@@ -28,7 +28,7 @@ Measured measure(const scaling::Family &family, std::size_t size) {
   Measured result{function.instructions.size(), emulation.effort(), 0};
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
-  detect(**module, function, emulation, options);
+  detect(**module, function, emulation, options, true);
   result.expressions = emulation.effort().expressions;
   return result;
 }

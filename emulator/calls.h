@@ -1,0 +1,24 @@
+#pragma once
+
+#include "grammar/module.h"
+
+#include <string_view>
+#include <unordered_map>
+
+namespace ptxasw {
+
+/// Which function of the module a call runs.
+class CallTargets {
+public:
+  explicit CallTargets(const Module &module) : module_(&module) {}
+
+  /// The function that a `call` names; null for calls by pointer and for functions that are only
+  /// declared or that the linker may replace (`.weak`).
+  const Function *of(const Instruction &call) const;
+
+private:
+  const Module *module_;
+  mutable std::unordered_map<std::string_view, const Function *> functions_; ///< made when asked
+};
+
+} // namespace ptxasw

@@ -1,0 +1,36 @@
+#include "emulator/generic.h"
+
+#include "emulator/calls.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+
+namespace ptxasw {
+namespace {
+
+/// Whether an instruction may make a generic address that is not global.
+bool may_make_another(const Module &module, const Instruction &instruction) {
+  const Opcode &opcode = module.opcode(instruction);
+  if (opcode.base == "cvta")
+    return !opcode.has("to") && opcode.space != StateSpace::global &&
+           opcode.space != StateSpace::constant;
+  // The shared memory of another block of the cluster; a space or an opcode nobody has heard of.
+  return opcode.base == "mapa" || first_operand(opcode) == FirstOperand::unknown;
+}
+
+} // namespace
+
+bool generic_is_global(const Module &module) {
+  const CallTargets targets(module);
+  return std::all_of(
+      module.functions.begin(), module.functions.end(), [&](const Function &function) {
+        return std::none_of(function.instructions.begin(), function.instructions.end(),
+                            [&](const Instruction &instruction) {
+                              return may_make_another(module, instruction) ||
+                                     (module.opcode(instruction).base == "call" &&
+                                      !targets.of(instruction));
+                            });
+      });
+}
+
+} // namespace ptxasw
