@@ -208,7 +208,7 @@ void Emulation::Implementation::walk() {
     BlockId block;
     std::size_t next_child;
     std::size_t undo_size;
-    std::size_t known_size;
+    PathKnowledge::Mark known;
   };
   feasible_.assign(cfg_.blocks().size(), false);
   branch_condition_.assign(cfg_.blocks().size(), nullptr);
@@ -218,7 +218,7 @@ void Emulation::Implementation::walk() {
         fresh(fmt::format("trip{}", loop), 64, SymbolKind::trip, cfg_.loops()[loop].header));
   std::vector<Frame> stack;
   const auto open = [&](BlockId block) {
-    const Frame frame{block, 0, undo_.size(), known_undo_.size()};
+    const Frame frame{block, 0, undo_.size(), path_.mark()};
     if (!enter(block))
       return;
     for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
@@ -237,8 +237,7 @@ void Emulation::Implementation::walk() {
     }
     for (; undo_.size() > frame.undo_size; undo_.pop_back())
       current_[undo_.back().first] = undo_.back().second;
-    for (; known_undo_.size() > frame.known_size; known_undo_.pop_back())
-      known_.erase(known_undo_.back());
+    path_.forget_since(frame.known);
     stack.pop_back();
   }
 }
@@ -264,11 +263,9 @@ bool Emulation::Implementation::enter(BlockId block) {
   if (info.predecessors.size() == 1 && block != 0) {
     const BlockId before = info.predecessors[0];
     const Expr condition = branch_condition_[before];
-    if (condition && cfg_.blocks()[before].successors.size() == 2 &&
-        condition->kind != ExprKind::constant && !known_.contains(condition)) {
-      known_[condition] = cfg_.blocks()[before].successors[0] == block;
-      known_undo_.push_back(condition);
-    }
+    if (condition)
+      if (const std::optional<bool> holds = holds_on_edge(before, block))
+        path_.assume(condition, *holds);
   }
   return true;
 }
@@ -303,17 +300,6 @@ void Emulation::Implementation::evaluate_phis(BlockId block) {
   }
 }
 
-// Whether a condition is true or false where the walk stands, if that is known.
-std::optional<bool> Emulation::Implementation::decide(Expr condition) {
-  if (condition->kind == ExprKind::constant)
-    return !condition->value.is_zero();
-  if (const auto known = known_.find(condition); known != known_.end())
-    return known->second;
-  if (const auto opposite = known_.find(pool_.bit_not(condition)); opposite != known_.end())
-    return !opposite->second;
-  return std::nullopt;
-}
-
 void Emulation::Implementation::leave(BlockId block) {
   const BasicBlock &info = cfg_.blocks()[block];
   if (info.branch != no_index && info.successors.size() == 2) {
@@ -322,7 +308,7 @@ void Emulation::Implementation::leave(BlockId block) {
     if (opcode.base == "bra") {
       const Expr condition = guard_of(block, branch);
       branch_condition_[block] = condition;
-      const std::optional<bool> decided = decide(condition);
+      const std::optional<bool> decided = path_.decide(condition);
       if (decided)
         dead_edges_[edge(block, info.successors[*decided ? 1 : 0])] = true;
       else
@@ -331,8 +317,12 @@ void Emulation::Implementation::leave(BlockId block) {
   } else if (info.branch != no_index && info.successors.size() == 1) {
     // A guarded exit: the flow goes on where the guard does not hold.
     const Instruction &exit = function_.instructions[info.branch];
-    if (exit.guard != no_register && needed(exit.guard))
+    if (exit.guard != no_register && needed(exit.guard)) {
       branch_condition_[block] = guard_of(block, exit);
+      if (module_.opcode(exit).base != "bra" &&
+          path_.decide(branch_condition_[block]) == std::optional(true))
+        dead_edges_[edge(block, info.successors[0])] = true;
+    }
   } else if (info.successors.size() > 2) {
     flows_ += static_cast<unsigned>(info.successors.size()) - 1;
   }
@@ -346,6 +336,18 @@ void Emulation::Implementation::answer_probes(BlockId block, std::uint32_t index
   const std::size_t slot = 2 * std::size_t{index} + (after ? 1 : 0);
   for (std::uint32_t i = probes_at_[slot]; i < probes_at_[slot + 1]; ++i)
     probed_[probe_order_[i]] = read(block, probes_[probe_order_[i]].reg);
+}
+
+// Whether the condition of a block's branch holds where control goes on to `to`; nothing if it may
+// or may not. Behind an exit with a guard are those for whom the guard does not hold.
+std::optional<bool> Emulation::Implementation::holds_on_edge(BlockId from, BlockId to) const {
+  const BasicBlock &block = cfg_.blocks()[from];
+  if (block.successors.size() == 2)
+    return block.successors[0] == to;
+  if (block.branch == no_index || block.successors.size() != 1 ||
+      module_.opcode(function_.instructions[block.branch]).base == "bra")
+    return std::nullopt;
+  return false;
 }
 
 Effort Emulation::Implementation::effort() const {
@@ -392,7 +394,7 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
   if (info.effect == Effect::load || info.effect == Effect::store) {
     if (instruction.guard != no_register) {
       access.guard = guard_of(block, instruction);
-      if (const std::optional<bool> decided = decide(access.guard)) {
+      if (const std::optional<bool> decided = path_.decide(access.guard)) {
         if (!*decided)
           return; // never happens
         access.guard = nullptr;
@@ -474,10 +476,10 @@ std::vector<PathFact> Emulation::facts_in(BlockId block) const {
     const auto &predecessors = graph.blocks()[at].predecessors;
     if (predecessors.size() != 1)
       continue;
-    const BasicBlock &before = graph.blocks()[predecessors[0]];
     const Expr condition = implementation_->branch_condition_[predecessors[0]];
-    if (condition && condition->kind != ExprKind::constant && before.successors.size() == 2)
-      facts.push_back({condition, before.successors[0] == at});
+    if (condition && condition->kind != ExprKind::constant)
+      if (const auto holds = implementation_->holds_on_edge(predecessors[0], at))
+        facts.push_back({condition, *holds});
   }
   return facts;
 }

@@ -9,6 +9,7 @@
 #include "emulator/calls.h"
 #include "emulator/emulate.h"
 #include "emulator/instructions.h"
+#include "emulator/path.h"
 
 #include <functional>
 #include <memory>
@@ -77,6 +78,7 @@ public:
   void run();
   Expr special_value(BlockId block, std::string_view name);
   Effort effort() const;
+  std::optional<bool> holds_on_edge(BlockId from, BlockId to) const;
   bool uniform(Expr expr, BlockId block, bool lane_counts) const;
   bool invariant(Expr expr, LoopId loop) const;
 
@@ -112,7 +114,6 @@ private:
   void execute(BlockId block, std::uint32_t index);
   void answer_probes(BlockId block, std::uint32_t index, bool after);
   void leave(BlockId block);
-  std::optional<bool> decide(Expr condition);
   void record_access(BlockId block, std::uint32_t index, const Instruction &instruction,
                      const OpcodeInfo &info);
   void compute(BlockId block, std::uint32_t index, const Instruction &instruction);
@@ -171,8 +172,7 @@ private:
   Expr guard_ = nullptr;                            ///< of the instruction being computed
   std::vector<std::pair<RegisterId, Expr>> undo_;
   std::unordered_map<std::uint64_t, bool> dead_edges_;
-  std::unordered_map<Expr, bool> known_; ///< conditions that branches on the way established
-  std::vector<Expr> known_undo_;
+  PathKnowledge path_{pool_}; ///< what branches on the way established
   std::unordered_map<std::string, Expr> named_;
   std::vector<std::vector<BlockId>> exits_;
   std::vector<bool> uniform_exit_; ///< by loop: all lanes leave it in the same iteration

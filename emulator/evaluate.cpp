@@ -47,7 +47,12 @@ Expr Emulation::Implementation::read(BlockId block, RegisterId reg) {
     write(reg, fresh(fmt::format("undefined({})", name), std::max(width, 1u), SymbolKind::varying,
                      block));
   }
-  return current_[reg];
+  const Expr value = current_[reg];
+  // A predicate that a branch on the way decided is a constant in this flow.
+  if (value->width == 1)
+    if (const std::optional<bool> assumed = path_.assumed(value))
+      return pool_.constant(1, *assumed);
+  return value;
 }
 
 Expr Emulation::Implementation::guard_of(BlockId block, const Instruction &instruction) {

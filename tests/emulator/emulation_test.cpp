@@ -152,7 +152,7 @@ TEST_CASE("what branches on the way established") {
        "-0x1 + (%tid.x <s n) is 0\n"},
       {"setp.lt.s32 %p1, %r1, %r9; @%p1 bra A; A: ld.global.u32 %r5, [%rd1];", ""},
       {"setp.lt.s32 %p1, %r1, %r9; @%p1 bra A; mov.u32 %r2, 0; A: ld.global.u32 %r5, [%rd1];", ""},
-      {"setp.lt.s32 %p1, %r1, %r9; @%p1 ret; ld.global.u32 %r5, [%rd1];", ""},
+      {"setp.lt.s32 %p1, %r1, %r9; @%p1 ret; ld.global.u32 %r5, [%rd1];", "%tid.x <s n is 0\n"},
       {"T: .branchtargets A, B; brx.idx %r9, T; A: ret; B: ld.global.u32 %r5, [%rd1];", ""},
       {"L: setp.lt.s32 %p1, %r2, %r9; @!%p1 bra E; add.s32 %r2, %r2, 1; bra L;"
        "E: ld.global.u32 %r5, [%rd1];",
