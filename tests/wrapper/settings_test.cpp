@@ -88,7 +88,8 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- assume-block=-");
+  CHECK(line ==
+        "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- assume-block=-");
 }
 
 TEST_CASE("nearest") {
