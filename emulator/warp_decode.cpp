@@ -268,6 +268,14 @@ void WarpDecoder::decode_action() {
       return refuse("this form");
     out_.outputs = {output(operands_[0])};
     out_.inputs = {input(operands_[1], ScalarType::u64)};
+  } else if (base == "createpolicy") { // what caches do is not emulated: any value will do
+    if (operands_.empty())
+      return refuse("this form");
+    out_.action = WarpAction::move;
+    out_.width = 64;
+    out_.outputs = {output(operands_[0])};
+    out_.inputs.resize(1);
+    out_.inputs[0].kind = WarpOperand::Kind::immediate;
   } else if (base == "mov" && decode_move()) {
     return;
   } else {

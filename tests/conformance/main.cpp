@@ -183,7 +183,7 @@ private:
   void compare(const Item &item, const std::string &mine, const std::string &hardware) {
     const Variant &variant = *item.variant;
     totals.results += variant.sets;
-    const auto approximation = approximations_.find(item.name);
+    const auto approximation = approximations_.find(item.name.substr(0, item.name.find(' ')));
     if (mine == hardware) {
       ++totals.equal;
       if (approximation != approximations_.end())

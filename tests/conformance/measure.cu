@@ -1,7 +1,7 @@
 // How far approximate instructions are from what the emulator computes, over every operand of 16
 // and 32 bits and a few billion of 64 bits and pairs. Prints lines for approximate.txt.
 //
-//     nvcc -std=c++17 -arch=sm_90 -o measure measure.cu && ./measure
+//     nvcc -std=c++17 -arch=sm_90 --extended-lambda -o measure measure.cu && ./measure
 
 #include <cstdint>
 #include <cstdio>
@@ -51,20 +51,15 @@ __device__ double distance(Measure measure, int width, unsigned long long a_bits
 }
 
 /// Keeps the largest and where it was.
-struct Worst {
-  unsigned long long error; ///< bits of a double that is not negative: they compare as it does
-  unsigned long long operand, second;
-};
-
-__device__ void note(Worst *worst, double error, unsigned long long a, unsigned long long b) {
-  const auto bits = static_cast<unsigned long long>(__double_as_longlong(error));
-  if (bits > worst->error && atomicMax(&worst->error, bits) < bits) {
-    worst->operand = a;
-    worst->second = b;
-  }
+__device__ void note(unsigned long long *worst, double error, unsigned operand) {
+  // A positive float's bits compare as it does; rounded up, so that it stays a bound.
+  const unsigned long long key =
+      static_cast<unsigned long long>(__float_as_uint(__double2float_ru(error))) << 32 | operand;
+  if (key > *worst)
+    atomicMax(worst, key);
 }
 
-template <class Function> __global__ void try_f32(Measure measure, Function function, Worst *worst) {
+template <class Function> __global__ void try_f32(Measure measure, Function function, unsigned long long *worst) {
   for (unsigned long long i = blockIdx.x * 1ull * blockDim.x + threadIdx.x; i < all32;
        i += gridDim.x * 1ull * blockDim.x) {
     const float x = __uint_as_float(static_cast<unsigned>(i));
@@ -72,11 +67,11 @@ template <class Function> __global__ void try_f32(Measure measure, Function func
     function(x, found, expected);
     note(worst,
          distance(measure, 32, __float_as_uint(found), __float_as_uint(expected), found, expected),
-         i, 0);
+         static_cast<unsigned>(i));
   }
 }
 
-template <class Function> __global__ void try_pairs(Function function, Worst *worst) {
+template <class Function> __global__ void try_pairs(Function function, unsigned long long *worst) {
   for (unsigned long long i = blockIdx.x * 1ull * blockDim.x + threadIdx.x; i < all32;
        i += gridDim.x * 1ull * blockDim.x) {
     unsigned long long bits = scramble(i);
@@ -88,11 +83,11 @@ template <class Function> __global__ void try_pairs(Function function, Worst *wo
     function(a, b, found, expected);
     note(worst, distance(Measure::ulp, 32, __float_as_uint(found), __float_as_uint(expected), found,
                          expected),
-         static_cast<unsigned>(bits), bits >> 32);
+         static_cast<unsigned>(bits));
   }
 }
 
-template <class Function> __global__ void try_f64(Function function, Worst *worst) {
+template <class Function> __global__ void try_f64(Function function, unsigned long long *worst) {
   for (unsigned long long i = blockIdx.x * 1ull * blockDim.x + threadIdx.x; i < all32;
        i += gridDim.x * 1ull * blockDim.x) {
     const double x = __longlong_as_double(static_cast<long long>(scramble(i)));
@@ -101,29 +96,28 @@ template <class Function> __global__ void try_f64(Function function, Worst *wors
     note(worst,
          distance(Measure::ulp, 64, static_cast<unsigned long long>(__double_as_longlong(found)),
                   static_cast<unsigned long long>(__double_as_longlong(expected)), found, expected),
-         scramble(i), 0);
+         static_cast<unsigned>(scramble(i) >> 32));
   }
 }
 
-template <class Function> __global__ void try_16(Function function, Worst *worst) {
+template <class Function> __global__ void try_16(Function function, unsigned long long *worst) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   unsigned short found, expected;
   double a, b;
   function(static_cast<unsigned short>(i), found, expected, a, b);
-  note(worst, distance(Measure::ulp, 16, found, expected, a, b), i, 0);
+  note(worst, distance(Measure::ulp, 16, found, expected, a, b), i);
 }
 
-void report(const char *name, const char *type, Measure measure, Worst *worst) {
+void report(const char *name, const char *type, Measure measure, unsigned long long *worst) {
   cudaDeviceSynchronize();
-  Worst w;
-  cudaMemcpy(&w, worst, sizeof w, cudaMemcpyDeviceToHost);
-  double error;
-  static_assert(sizeof error == sizeof w.error);
-  __builtin_memcpy(&error, &w.error, sizeof error);
-  std::printf("%s %s %s %.6g  at %#llx %#llx (%s)\n", name, type,
-              measure_names[static_cast<int>(measure)], error, w.operand, w.second,
-              cudaGetErrorString(cudaGetLastError()));
-  cudaMemset(worst, 0, sizeof w);
+  unsigned long long key = 0;
+  cudaMemcpy(&key, worst, sizeof key, cudaMemcpyDeviceToHost);
+  const auto bits = static_cast<unsigned>(key >> 32);
+  float error;
+  __builtin_memcpy(&error, &bits, sizeof error);
+  std::printf("%s %s %s %.6g  at %#x (%s)\n", name, type, measure_names[static_cast<int>(measure)],
+              error, static_cast<unsigned>(key), cudaGetErrorString(cudaGetLastError()));
+  cudaMemset(worst, 0, sizeof key);
 }
 
 __device__ double sine_of_turns(float x, bool cosine) {
@@ -208,7 +202,7 @@ __device__ double to_24_bits(double x) {
 } // namespace
 
 int main() {
-  Worst *worst;
+  unsigned long long *worst = nullptr;
   cudaMalloc(&worst, sizeof *worst);
   cudaMemset(worst, 0, sizeof *worst);
   F32("rcp.approx.f32", Measure::ulp, false, 1.0 / x)

@@ -195,6 +195,7 @@ unsigned operand_bytes(OperandKind kind) {
   case OperandKind::b16:
   case OperandKind::f16:
   case OperandKind::bf16:
+  case OperandKind::every16:
   case OperandKind::tiny_f16:
   case OperandKind::e4m3x2:
   case OperandKind::e5m2x2:
@@ -227,7 +228,9 @@ std::vector<std::uint8_t> operand_table(const std::vector<OperandKind> &kinds, u
                                                         : random_value(kind, random);
       };
       std::uint64_t value;
-      if (k == 0 && set < list.size())
+      if (kind == OperandKind::every16)
+        value = set;
+      else if (k == 0 && set < list.size())
         value = list[set];
       else if (k == 0 && kinds.size() == 1 && !is_pair(kind))
         value = random_value(kind, random); // all corners have been

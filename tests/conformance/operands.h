@@ -25,6 +25,7 @@ enum class OperandKind : std::uint8_t {
   f32,
   f64,
   angle,    ///< f32 of moderate size: what sin and cos are documented for
+  every16,  ///< set i is i: all numbers of 16 bits, whatever the format
   tiny_f32, ///< near the square root of the smallest normal number
   tiny_f16,
   e4m3x2,

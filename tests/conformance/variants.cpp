@@ -743,6 +743,17 @@ void add_atomics(Collector &to) {
   }
 }
 
+/// What is approximate on 16 bits, for all of them.
+void add_every_half(Collector &to) {
+  for (const char *opcode :
+       {"ex2.approx.f16", "tanh.approx.f16", "ex2.approx.ftz.bf16", "tanh.approx.bf16"})
+    to.add({fmt::format("{} of everything", opcode),
+            {Kind::every16},
+            {{16}},
+            fmt::format("{} %d0, %a0;\n", opcode),
+            65536});
+}
+
 /// Products at the edge of the subnormal numbers: what .ftz does to what rounding brings back.
 void add_tiny_products(Collector &to) {
   for (const char *type : {"f32", "f16"}) {
@@ -830,6 +841,7 @@ std::vector<Variant> collect() {
   add_memory_orders(list);
   add_warp(list);
   add_atomics(list);
+  add_every_half(list);
   add_tiny_products(list);
   add_video(list);
   add_spaces(list);

@@ -1,12 +1,15 @@
-// random_kernels --seed S --count N [--runs R] [--keep DIRECTORY]
+// random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY]
 //
-// Random kernels, rewritten with --shuffle=always and run against the original under random
-// launches and schedules. A kernel that disagrees is shrunk and printed. Exit code 0: none did.
+// Random kernels, rewritten with --shuffle=always and options that may be vouched for, and run
+// against the original under random launches and schedules: N kernels, or as many as it takes until
+// V have been verified and reached a load that was replaced. A kernel that disagrees is shrunk and
+// printed. Exit code 0: none did.
 
 #include "emulator/warp_verify.h"
 #include "random_kernel.h"
 #include "synth/rewrite.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/core.h>
 #include <fstream>
@@ -17,7 +20,7 @@ using namespace ptxasw::test;
 namespace {
 
 struct Totals {
-  unsigned kernels = 0, changed = 0, agreed = 0, unchecked = 0, differ = 0;
+  unsigned kernels = 0, changed = 0, agreed = 0, idle = 0, unchecked = 0, differ = 0;
   unsigned long launches = 0, shuffles = 0;
 };
 
@@ -30,11 +33,32 @@ std::size_t occurrences(const std::string &text, std::string_view word) {
 
 struct Checked {
   bool parsed = false, changed = false;
+  bool exercised = false; ///< a launch reached a load that was replaced
   KernelVerdict verdict;
   std::string rewritten;
 };
 
-Checked check(const std::string &text, unsigned runs, std::uint64_t seed) {
+/// One of the combinations of options that claim to be sound for this kernel.
+RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed) {
+  WarpRandom random(seed ^ 0x6f7074696f6e73);
+  RewriteOptions options;
+  options.shuffle = ShuffleMode::always;
+  static constexpr int deltas[] = {31, 31, 31, 1, 2, 0};
+  options.max_delta = deltas[random.below(std::size(deltas))];
+  options.assume_no_alias = !kernel.stores_between && random.one_in(2);
+  options.assume_no_wrap = !kernel.wraps && random.one_in(2);
+  if (random.one_in(3))
+    options.widths = Widths{random.one_in(2), random.one_in(2), !random.one_in(4), random.one_in(2),
+                            random.one_in(2)};
+  if (!random.one_in(4)) // all of them
+    options.widths = Widths{};
+  static constexpr int targets[] = {0, 0, 60, 70, 90};
+  options.target_sm = targets[random.below(std::size(targets))];
+  return options;
+}
+
+Checked check(const std::string &text, const RewriteOptions &options, unsigned runs,
+              std::uint64_t seed) {
   Checked result;
   const auto original = parse(text, "random.ptx");
   if (!original) {
@@ -42,10 +66,6 @@ Checked check(const std::string &text, unsigned runs, std::uint64_t seed) {
     return result;
   }
   result.parsed = true;
-  RewriteOptions options;
-  options.shuffle = ShuffleMode::always;
-  static constexpr int deltas[] = {31, 31, 31, 1, 2, 0};
-  options.max_delta = deltas[seed % std::size(deltas)];
   const auto rewritten = rewrite_module(text, "random.ptx", options);
   if (!rewritten || !rewritten->changed)
     return result;
@@ -62,17 +82,31 @@ Checked check(const std::string &text, unsigned runs, std::uint64_t seed) {
   how.seed = seed;
   how.step_limit = 1'000'000;
   result.verdict = verify(**original, **other, how)[0];
+  const auto &idle = result.verdict.not_executed;
+  for (const KernelReport &kernel : rewritten->report.kernels)
+    for (const RewriteRecord &rewrite : kernel.rewrites)
+      result.exercised |= std::find(idle.begin(), idle.end(), rewrite.line) == idle.end();
   return result;
 }
 
+std::string describe(const RewriteOptions &options) {
+  const Widths w = options.widths.value_or(Widths{});
+  return fmt::format("max-delta {}, no-alias {}, no-wrap {}, widths {}{}{}{}{}{}, target {}",
+                     options.max_delta, options.assume_no_alias, options.assume_no_wrap,
+                     options.widths.has_value() ? "" : "the target's ", w.b8 ? "8 " : "",
+                     w.b16 ? "16 " : "", w.b32 ? "32 " : "", w.b64 ? "64 " : "",
+                     w.vector ? "vector" : "", options.target_sm);
+}
+
 /// Leaves out pieces as long as the kernel goes on disagreeing.
-Checked shrink(Piece &body, Checked last, unsigned runs, std::uint64_t seed) {
+Checked shrink(Piece &body, const RewriteOptions &options, Checked last, unsigned runs,
+               std::uint64_t seed) {
   for (bool progress = true; progress;) {
     progress = false;
     auto pieces = removable_pieces(body);
     for (auto place = pieces.rbegin(); place != pieces.rend(); ++place) {
       std::unique_ptr<Piece> removed = std::move(**place);
-      Checked candidate = check(module_text(body), runs, seed);
+      Checked candidate = check(module_text(body), options, runs, seed);
       if (candidate.changed && candidate.verdict.kind == KernelVerdict::Kind::differ) {
         last = std::move(candidate);
         progress = true;
@@ -87,7 +121,7 @@ Checked shrink(Piece &body, Checked last, unsigned runs, std::uint64_t seed) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::uint64_t seed = 1, count = 300;
+  std::uint64_t seed = 1, count = 300, verified = ~std::uint64_t{0};
   unsigned runs = 4;
   std::string keep;
   for (int i = 1; i + 1 < argc; i += 2) {
@@ -96,20 +130,25 @@ int main(int argc, char **argv) {
       seed = std::strtoull(argv[i + 1], nullptr, 10);
     else if (option == "--count")
       count = std::strtoull(argv[i + 1], nullptr, 10);
-    else if (option == "--runs")
+    else if (option == "--verified") {
+      verified = std::strtoull(argv[i + 1], nullptr, 10);
+      count = ~seed; // as many as it takes
+    } else if (option == "--runs")
       runs = static_cast<unsigned>(std::strtoul(argv[i + 1], nullptr, 10));
     else if (option == "--keep")
       keep = argv[i + 1];
     else if (option == "--print") {
-      fmt::print("{}", module_text(*random_kernel(std::strtoull(argv[i + 1], nullptr, 10))));
+      fmt::print("{}", module_text(*random_kernel(std::strtoull(argv[i + 1], nullptr, 10)).body));
       return 0;
     }
   }
   Totals totals;
   bool broken = false;
-  for (std::uint64_t s = seed; s < seed + count; ++s) {
-    const auto body = random_kernel(s);
-    Checked result = check(module_text(*body), runs, s);
+  for (std::uint64_t s = seed; s < seed + count && totals.agreed < verified; ++s) {
+    const RandomKernel kernel = random_kernel(s);
+    const auto &body = kernel.body;
+    const RewriteOptions options = draw_options(kernel, s);
+    Checked result = check(module_text(*body), options, runs, s);
     ++totals.kernels;
     if (!result.parsed) {
       fmt::print("seed {}: not PTX\n{}", s, module_text(*body));
@@ -129,22 +168,23 @@ int main(int argc, char **argv) {
       continue;
     }
     if (result.verdict.kind == KernelVerdict::Kind::agree) {
-      ++totals.agreed;
+      ++(result.exercised ? totals.agreed : totals.idle);
       continue;
     }
     ++totals.differ;
     const std::string counter_example = result.verdict.counter_example;
-    const Checked small = shrink(*body, std::move(result), 4 * runs, s);
-    const std::string report = fmt::format(
-        "// seed {}\n{}\n/*\n{}\nbefore shrinking:\n{}\nrewritten:\n{}*/\n", s, module_text(*body),
-        small.verdict.counter_example, counter_example, small.rewritten);
+    const Checked small = shrink(*body, options, std::move(result), 4 * runs, s);
+    const std::string report =
+        fmt::format("// seed {}, {}\n{}\n/*\n{}\nbefore shrinking:\n{}\nrewritten:\n{}*/\n", s,
+                    describe(options), module_text(*body), small.verdict.counter_example,
+                    counter_example, small.rewritten);
     fmt::print("{}", report);
     if (!keep.empty())
       std::ofstream(fmt::format("{}/random-{}.txt", keep, s)) << report;
   }
-  fmt::print("{} kernels, {} rewritten with {} shuffles: {} agree on {} launches, {} could not be "
-             "checked, {} differ\n",
+  fmt::print("{} kernels, {} rewritten with {} shuffles: {} agree on {} launches, {} agree but "
+             "reach nothing that was rewritten, {} could not be checked, {} differ\n",
              totals.kernels, totals.changed, totals.shuffles, totals.agreed, totals.launches,
-             totals.unchecked, totals.differ);
+             totals.idle, totals.unchecked, totals.differ);
   return totals.differ || broken ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 
 #include "emulator/warp_memory.h"
 
+#include <bit>
 #include <fmt/core.h>
 
 namespace ptxasw::test {
@@ -9,10 +10,19 @@ namespace {
 
 class Generator {
 public:
-  explicit Generator(std::uint64_t seed) : random_(seed ^ 0x6b65726e656c) {}
+  explicit Generator(std::uint64_t seed) : random_(seed ^ 0x6b65726e656c) {
+    static constexpr Stores kinds[] = {Stores::none, Stores::own,      Stores::own,     Stores::own,
+                                       Stores::own,  Stores::in_place, Stores::in_place};
+    stores_ = kinds[below(std::size(kinds))];
+    tame_ = one_in(4);
+  }
 
-  std::unique_ptr<Piece> kernel() {
-    auto body = std::make_unique<Piece>();
+  RandomKernel kernel() {
+    RandomKernel kernel;
+    kernel.stores_between = stores_ != Stores::none;
+    kernel.wraps = !tame_;
+    kernel.body = std::make_unique<Piece>();
+    std::unique_ptr<Piece> &body = kernel.body;
     static constexpr const char *directives[] = {"",
                                                  "",
                                                  "",
@@ -35,7 +45,7 @@ public:
     auto &end = add(*body);
     end.fixed = true;
     end.before = {"st.global.u32 [%out], %acc;"};
-    return body;
+    return kernel;
   }
 
 private:
@@ -54,11 +64,11 @@ private:
 
   std::vector<std::string> prologue() {
     return {"ld.param.u64 %a, [p_a];", "ld.param.u64 %b, [p_b];", "ld.param.u64 %out, [p_out];",
-            "ld.param.u32 %n, [p_n];", "ld.param.u32 %w, [p_w];", "cvta.to.global.u64 %a, %a;",
-            "cvta.to.global.u64 %b, %b;", "cvta.to.global.u64 %out, %out;", "mov.u32 %tx, %tid.x;",
-            "mov.u32 %ty, %tid.y;", "mov.u32 %tz, %tid.z;", "mov.u32 %nx, %ntid.x;",
-            "mov.u32 %ny, %ntid.y;", "mov.u32 %nz, %ntid.z;", "mov.u32 %lane, %laneid;",
-            "mov.u32 %acc, 17;",
+            "ld.param.u32 %n, [p_n];", "ld.param.u32 %w, [p_w];", "ld.param.u64 %ga, [p_a];",
+            "ld.param.u64 %gb, [p_b];", "cvta.to.global.u64 %a, %a;", "cvta.to.global.u64 %b, %b;",
+            "cvta.to.global.u64 %out, %out;", "mov.u32 %tx, %tid.x;", "mov.u32 %ty, %tid.y;",
+            "mov.u32 %tz, %tid.z;", "mov.u32 %nx, %ntid.x;", "mov.u32 %ny, %ntid.y;",
+            "mov.u32 %nz, %ntid.z;", "mov.u32 %lane, %laneid;", "mov.u32 %acc, 17;",
             // This thread's number in the grid, and from it the place of its results.
             "mad.lo.u32 %t, %tz, %ny, %ty;", "mad.lo.u32 %flat, %t, %nx, %tx;",
             "mov.u32 %t, %ctaid.z;", "mov.u32 %u, %nctaid.y;", "mov.u32 %s, %ctaid.y;",
@@ -78,7 +88,8 @@ private:
       break;
     case 2:
       piece.before = {"mov.u32 %s, %ctaid.y;", "mad.lo.s32 %row, %s, %ny, %ty;",
-                      "mad.lo.s32 %i, %bx, %nx, %tx;", "mad.lo.s32 %i, %row, %w, %i;"};
+                      "mad.lo.s32 %i, %bx, %nx, %tx;",
+                      tame_ ? "mad.lo.s32 %i, %row, 100, %i;" : "mad.lo.s32 %i, %row, %w, %i;"};
       break;
     case 3:
       piece.before = {"mov.u32 %i, %tx;"};
@@ -93,11 +104,13 @@ private:
       piece.before = {fmt::format("mad.lo.s32 %i, %bx, %nx, %tx;"),
                       fmt::format("mul.lo.s32 %i, %i, {};", 1 + below(3))};
     }
-    if (one_in(6)) {
+    if (!tame_ && one_in(6)) {
       static constexpr std::uint32_t far[] = {0x7fffffe0, 0x7ffffff8, 0xffffffe0, 0xfffffff0,
                                               0x3ffffff0, 0x80000000, 0x40000000};
       piece.before.push_back(fmt::format("add.s32 %i, %i, {};", far[below(std::size(far))]));
     }
+    if (tame_)
+      piece.before.push_back("add.s32 %i, %i, 200;");
     indices_ = {"%i"};
     if (one_in(2)) {
       piece.before.push_back("mul.wide.s32 %e, %i, 4;");
@@ -114,7 +127,8 @@ private:
     static constexpr const char *tests[] = {"setp.ge.s32 {}, %i, %n;", "setp.ge.u32 {}, %i, %n;",
                                             "setp.gt.s32 {}, %tx, %n;",
                                             "setp.ge.s32 {}, %flat, %n;"};
-    piece.before = {fmt::format(fmt::runtime(tests[below(4)]), p), fmt::format("@{} bra DONE;", p)};
+    piece.before = {fmt::format(fmt::runtime(tests[tame_ ? 2 + below(2) : below(4)]), p),
+                    fmt::format("@{} bra DONE;", p)};
     exits_ = true;
   }
 
@@ -125,7 +139,9 @@ private:
       return from;
     const std::string to = reg();
     const auto line = [&](std::string text) { piece.before.push_back(std::move(text)); };
-    switch (below(24)) {
+    // What stays far from the ends of 32 bits, with sign and without.
+    static constexpr unsigned tame[] = {3, 10, 19, 24, 24, 24};
+    switch (tame_ ? tame[below(std::size(tame))] : below(24)) {
     case 0:
     case 1:
       line(fmt::format("add.s32 {}, {}, %w;", to, from));
@@ -202,10 +218,10 @@ private:
   /// An address with its offset: "%d3+4".
   std::string address(Piece &piece, unsigned scale) {
     const int offset = static_cast<int>(below(7)) - 3;
-    if (scale == 4 && !pointers_.empty() && one_in(2))
+    if (scale == 4 && !generic_ && !pointers_.empty() && one_in(2))
       return fmt::format("{}+{}", any(pointers_), 4 * offset);
     const std::string i = index(piece), bytes = wide(), to = wide();
-    const char *array = one_in(3) ? "%b" : "%a";
+    const char *array = generic_ ? (one_in(3) ? "%gb" : "%ga") : one_in(3) ? "%b" : "%a";
     switch (below(5)) {
     case 0:
       piece.before.push_back(fmt::format("mul.wide.u32 {}, {}, {};", bytes, i, scale));
@@ -216,10 +232,7 @@ private:
       break;
     case 2:
       piece.before.push_back(fmt::format("cvt.u64.u32 {}, {};", bytes, i));
-      piece.before.push_back(fmt::format("shl.b64 {0}, {0}, {1};", bytes,
-                                         scale == 8   ? 3
-                                         : scale == 4 ? 2
-                                                      : 0));
+      piece.before.push_back(fmt::format("shl.b64 {0}, {0}, {1};", bytes, std::countr_zero(scale)));
       break;
     default:
       piece.before.push_back(fmt::format("mul.wide.s32 {}, {}, {};", bytes, i, scale));
@@ -230,7 +243,7 @@ private:
     } else {
       piece.before.push_back(fmt::format("add.s64 {}, {}, {};", to, array, bytes));
     }
-    if (depth_ == 0 && scale == 4)
+    if (depth_ == 0 && scale == 4 && !generic_)
       pointers_.push_back(to);
     return fmt::format("{}+{}", to, static_cast<int>(scale) * offset);
   }
@@ -272,7 +285,7 @@ private:
     Piece &piece = add(to);
     const std::string guard_text =
         one_in(6) ? fmt::format("@{}{} ", one_in(3) ? "!" : "", condition(piece)) : std::string();
-    const char *nc = one_in(8) ? ".nc" : "";
+    const char *nc = one_in(8) && stores_ != Stores::in_place ? ".nc" : "";
     switch (below(17)) {
     case 14: {
       const std::string r = reg(), where = address(piece, 2);
@@ -350,24 +363,113 @@ private:
     }
   }
 
+  /// One load of a width, into fresh registers, and its use.
+  void load_element(Piece &piece, const std::string &guard_text, const std::string &opcode,
+                    unsigned bytes, const std::string &where) {
+    const auto line = [&](std::string text) { piece.before.push_back(std::move(text)); };
+    static constexpr const char *narrow[] = {"u8", "s8", "b8"}, *half[] = {"u16", "s16", "b16"},
+                                *word[] = {"u32", "s32", "b32", "f32"},
+                                *wide_types[] = {"u64", "s64", "b64", "f64", "v2.u32", "v2.f32"};
+    if (bytes == 16) {
+      const bool pairs = one_in(3);
+      const std::string w = wide(), x = wide();
+      if (pairs) {
+        line(fmt::format("{}{}.v2.u64 {{{}, {}}}, [{}];", guard_text, opcode, w, x, where));
+        line(fmt::format("add.s64 {0}, {0}, {1};", w, x));
+        line(fmt::format("cvt.u32.u64 %u, {};", w));
+        return use(piece, "%u");
+      }
+      std::string list;
+      std::vector<std::string> parts;
+      for (int i = 0; i < 4; ++i) {
+        parts.push_back(one_in(6) ? "_" : reg());
+        list += (i ? ", " : "") + parts.back();
+      }
+      if (list == "_, _, _, _")
+        list = (parts[0] = reg()) + ", _, _, _";
+      line(fmt::format("{}{}.v4.{} {{{}}}, [{}];", guard_text, opcode, one_in(2) ? "f32" : "u32",
+                       list, where));
+      for (const std::string &part : parts)
+        if (part != "_")
+          use(piece, part);
+      return;
+    }
+    if (bytes == 8) {
+      const std::string type = wide_types[below(std::size(wide_types))];
+      if (type[0] == 'v') {
+        const std::string x = reg(), y = reg();
+        line(fmt::format("{}{}.{} {{{}, {}}}, [{}];", guard_text, opcode, type, x, y, where));
+        use(piece, x);
+        return use(piece, y);
+      }
+      const std::string d = wide(), x = reg(), y = reg();
+      line(fmt::format("{}{}.{} {}, [{}];", guard_text, opcode, type, d, where));
+      line(fmt::format("mov.b64 {{{}, {}}}, {};", x, y, d));
+      use(piece, x);
+      return use(piece, y);
+    }
+    const std::string type = bytes == 1   ? narrow[below(3)]
+                             : bytes == 2 ? half[below(3)]
+                                          : word[below(4)];
+    const std::string r = reg();
+    line(fmt::format("{}{}.{} {}, [{}];", guard_text, opcode, type, r, where));
+    use(piece, r);
+  }
+
   /// Several neighbours at one place: what a stencil does.
   void stencil(Piece &to) {
     Piece &piece = add(to);
-    const std::string where = address(piece, 4), base = where.substr(0, where.find('+'));
-    const char *nc = one_in(3) ? ".nc" : "";
+    static constexpr unsigned widths[] = {4, 4, 4, 4, 1, 2, 8, 8, 16};
+    const unsigned bytes = widths[below(std::size(widths))];
+    const bool generic = one_in(5);
+    generic_ = generic && one_in(2);
+    const std::string where = address(piece, bytes), base = where.substr(0, where.find('+'));
+    generic_ = false;
+    const std::string opcode = generic                                    ? "ld"
+                               : one_in(3) && stores_ != Stores::in_place ? "ld.global.nc"
+                                                                          : "ld.global";
     const auto count = 2 + below(4);
     const bool hole = one_in(3);
+    std::string guard_text;
+    if (one_in(4)) // all under one predicate, as the compiler does with short branches
+      guard_text = fmt::format("@{}{} ", one_in(3) ? "!" : "", condition(piece));
+    const bool all_guarded = one_in(2);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const std::string r = reg();
       // A read-only pointer that is not %a or %b itself is still one of theirs.
-      piece.before.push_back(fmt::format("ld.global{}.{} {}, [{}+{}];", nc,
-                                         one_in(2) ? "u32" : "s32", r, base,
-                                         4 * (static_cast<int>(below(7)) - 3)));
-      use(piece, r);
-      if (hole && one_in(3))
-        piece.before.push_back(one_in(2)
-                                   ? fmt::format("st.global.u32 [%out+{}], %acc;", 4 * below(15))
-                                   : std::string("mul.wide.s32 %e, %i, 4;"));
+      load_element(
+          piece, all_guarded || one_in(2) ? guard_text : "", opcode, bytes,
+          fmt::format("{}+{}", base, static_cast<int>(bytes) * (static_cast<int>(below(7)) - 3)));
+      if (hole && one_in(3)) {
+        if (one_in(2) && stores_ != Stores::none)
+          own_store(piece);
+        else
+          piece.before.push_back("mul.wide.s32 %e, %i, 4;");
+      }
+    }
+  }
+
+  /// A store of any width to this thread's own places.
+  void own_store(Piece &piece) {
+    switch (below(8)) {
+    case 0:
+      piece.before.push_back(fmt::format("st.global.u8 [%out+{}], %acc;", 4 + below(50)));
+      break;
+    case 1:
+      piece.before.push_back(fmt::format("st.global.b16 [%out+{}], %acc;", 2 * (2 + below(25))));
+      break;
+    case 2:
+      piece.before.push_back("mov.b64 %e, {%acc, %acc};");
+      piece.before.push_back(fmt::format("st.global.u64 [%out+{}], %e;", 8 * (1 + below(6))));
+      break;
+    case 3:
+      piece.before.push_back(
+          fmt::format("st.global.v2.b32 [%out+{}], {{%acc, %flat}};", 8 * (1 + below(6))));
+      break;
+    case 4:
+      piece.before.push_back(fmt::format("st.u32 [%out+{}], %acc;", 4 * (1 + below(14))));
+      break;
+    default:
+      piece.before.push_back(fmt::format("st.global.u32 [%out+{}], %acc;", 4 * (1 + below(14))));
     }
   }
 
@@ -380,7 +482,12 @@ private:
                       "call.uni (y), mix, (x);", "ld.param.b32 %acc, [y];", "}"};
       break;
     case 1: {
-      const std::string where = one_in(2) || pointers_.empty() ? "%out" : any(pointers_);
+      if (stores_ == Stores::none) {
+        piece.before = {"membar.gl;"};
+        break;
+      }
+      const std::string where =
+          one_in(2) || pointers_.empty() || stores_ == Stores::own ? "%out" : any(pointers_);
       piece.before = {"{ .param .b64 x; .param .b32 y;",
                       fmt::format("st.param.b64 [x], {};", where), "st.param.b32 [y], %acc;",
                       "call.uni poke, (x, y);", "}"};
@@ -408,6 +515,8 @@ private:
       break;
     }
     default:
+      if (stores_ == Stores::none)
+        break;
       piece.before = {"st.u32 [%out+40], %acc;", "ld.global.u32 %u, [%out+40];"};
       use(piece, "%u");
     }
@@ -417,7 +526,8 @@ private:
   void leave(Piece &to) {
     Piece &piece = add(to);
     const std::string p = condition(piece);
-    piece.before.push_back("st.global.u32 [%out], %acc;");
+    if (stores_ != Stores::none)
+      piece.before.push_back("st.global.u32 [%out], %acc;");
     piece.before.push_back(fmt::format("@{} {};", p, one_in(2) ? "exit" : "bra DONE"));
     exits_ = true;
   }
@@ -477,8 +587,9 @@ private:
     Piece &step = add(piece);
     // Sometimes each lane at its own pace.
     const std::string pace = one_in(6) ? fmt::format("@{} ", condition(step)) : std::string();
-    step.before.push_back(fmt::format("{}add.s32 {}, {}, {};", pace, walking, walking,
-                                      one_in(3) ? "%w" : fmt::format("{}", 1 + below(3))));
+    step.before.push_back(
+        fmt::format("{}add.s32 {}, {}, {};", pace, walking, walking,
+                    one_in(3) && !tame_ ? "%w" : fmt::format("{}", 1 + below(3))));
     if (!pointer.empty())
       step.before.push_back(
           fmt::format("add.s64 {}, {}, {};", pointer, pointer, 4 * (1 + below(8))));
@@ -493,8 +604,10 @@ private:
   }
 
   void store(Piece &to) {
+    if (stores_ == Stores::none)
+      return load(to);
     Piece &piece = add(to);
-    switch (below(6)) {
+    switch (stores_ == Stores::in_place ? below(6) : 2 + below(4)) {
     case 0: // in place: what others read, unless they have done so before a barrier
       if (!pointers_.empty()) {
         piece.before = {fmt::format("st.global.u32 [{}], %acc;", any(pointers_))};
@@ -509,13 +622,13 @@ private:
       piece.before = {"red.global.add.u32 [%out+60], %acc;"};
       break;
     default:
-      piece.before = {fmt::format("st.global.u32 [%out+{}], %acc;", 4 * (1 + below(14)))};
+      own_store(piece);
     }
   }
 
   void synchronize(Piece &to) {
     Piece &piece = add(to);
-    switch (below(exits_ || depth_ > 0 ? 2 : 5)) {
+    switch (below(exits_ || depth_ > 0 ? 2 : stores_ == Stores::none ? 3 : 5)) {
     case 0:
       piece.before = {"membar.cta;"};
       break;
@@ -526,6 +639,10 @@ private:
       piece.before = {"bar.sync 0;"};
       break;
     case 3: { // in place, in two phases
+      if (stores_ != Stores::in_place) {
+        piece.before = {"bar.sync 0;"};
+        break;
+      }
       const std::string where = address(piece, 4), base = where.substr(0, where.find('+'));
       piece.before.push_back("bar.sync 0;");
       piece.before.push_back(fmt::format("st.global.u32 [{}], %acc;", base));
@@ -594,7 +711,13 @@ private:
     pointers_ = pointers_before;
   }
 
+  /// Where a kernel stores before it ends.
+  enum class Stores : std::uint8_t { none, own, in_place };
+
   WarpRandom random_;
+  Stores stores_ = Stores::own;
+  bool tame_ = false;    ///< no index comes near the ends of 32 bits
+  bool generic_ = false; ///< the address being made is generic
   unsigned registers_ = 0, wides_ = 0, predicates_ = 0, labels_ = 0, depth_ = 0;
   bool exits_ = false;
   bool scratch_pointers_ = true;
@@ -624,7 +747,7 @@ void collect(Piece &piece, std::vector<std::unique_ptr<Piece> *> &to) {
 
 } // namespace
 
-std::unique_ptr<Piece> random_kernel(std::uint64_t seed) { return Generator(seed).kernel(); }
+RandomKernel random_kernel(std::uint64_t seed) { return Generator(seed).kernel(); }
 
 std::string module_text(const Piece &body) {
   std::string text = R"(.version 7.8
@@ -651,8 +774,8 @@ std::string module_text(const Piece &body) {
 )";
   text += body.after.front();
   text += R"({
-	.reg .b32 %r<200>, %n, %w, %tx, %ty, %tz, %nx, %ny, %nz, %lane, %acc, %t, %u, %s, %flat, %bx, %i, %row;
-	.reg .b64 %d<200>, %a, %b, %out, %own, %e, %pa, %pb;
+	.reg .b32 %r<400>, %n, %w, %tx, %ty, %tz, %nx, %ny, %nz, %lane, %acc, %t, %u, %s, %flat, %bx, %i, %row;
+	.reg .b64 %d<400>, %a, %b, %out, %own, %e, %pa, %pb, %ga, %gb;
 	.reg .pred %p<200>;
 	.shared .align 4 .b8 tile[4224];
 )";

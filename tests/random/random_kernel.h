@@ -16,10 +16,18 @@ struct Piece {
   bool fixed = false; ///< the kernel does not stand without it
 };
 
+/// A kernel and what may be vouched for it (README.md, --assume).
+struct RandomKernel {
+  std::unique_ptr<Piece> body;
+  bool stores_between = true; ///< stores before the last load; without them nothing can alias
+  bool wraps = true;          ///< an index may leave its 32 bits
+};
+
 /// A small valid kernel: loops, divergence, guards, shared memory, barriers, stores in between, and
-/// loads of neighbours by every kind of index. Each thread stores what it has computed to places of
-/// its own. The same seed gives the same kernel.
-std::unique_ptr<Piece> random_kernel(std::uint64_t seed);
+/// loads of neighbours of every width by every kind of index, generic or global. Each thread stores
+/// what it has computed to places of its own, some kernels where others read, too. The same seed
+/// gives the same kernel.
+RandomKernel random_kernel(std::uint64_t seed);
 
 /// The module around a body.
 std::string module_text(const Piece &body);
