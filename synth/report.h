@@ -52,6 +52,7 @@ struct SourceLine {
 
 /// One load that was rewritten.
 struct RewriteRecord {
+  unsigned number = 0;    ///< from 1, in the order of the module, among all that could be rewritten
   std::uint32_t line = 0; ///< 1-based line in the input PTX
   std::optional<SourceLine> source_line;
   int delta = 0;               ///< lanes from the load to its source, N of the paper
@@ -91,6 +92,7 @@ struct KernelReport {
 /// What happened to one module.
 struct ModuleReport {
   std::string file;     ///< name of the input as the user gave it
+  std::string module;   ///< its number, from its bytes
   std::string target;   ///< the target the decision was made for, e.g. "sm_90"
   std::string decision; ///< why shuffles were or were not considered for this target
   double parse_milliseconds = 0;

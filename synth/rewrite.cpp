@@ -91,7 +91,42 @@ struct Plan {
   LaunchFacts facts;
   ControlFlowGraph cfg;
   Detection detection;
+  std::map<std::uint32_t, unsigned> numbers; ///< of the rewrites, by load
 };
+
+/// The rewrites of a module that are wanted; nothing if the module is not.
+std::optional<std::vector<RewriteRange>> wanted_rewrites(const RewriteOptions &options,
+                                                         const std::string &module) {
+  std::vector<RewriteRange> ranges{options.range};
+  if (options.modules.empty())
+    return ranges;
+  for (const ModuleChoice &choice : options.modules)
+    if (choice.module == module) {
+      ranges.push_back(choice.range);
+      return ranges;
+    }
+  return std::nullopt;
+}
+
+/// Numbers the rewrites of the kernels and keeps those that are not wanted.
+void choose(const std::vector<RewriteRange> &wanted, std::vector<Plan> &plans) {
+  unsigned number = 0;
+  for (Plan &plan : plans) {
+    auto &reuses = plan.detection.reuses;
+    std::sort(reuses.begin(), reuses.end(),
+              [](const Reuse &a, const Reuse &b) { return a.load < b.load; });
+    for (const Reuse &reuse : reuses)
+      plan.numbers[reuse.load] = ++number;
+    std::erase_if(reuses, [&](const Reuse &reuse) {
+      const bool chosen = std::all_of(wanted.begin(), wanted.end(), [&](const RewriteRange &range) {
+        return range.contains(plan.numbers.at(reuse.load));
+      });
+      if (!chosen)
+        plan.detection.kept.push_back({reuse.load, Reason::not_selected});
+      return !chosen;
+    });
+  }
+}
 
 // `options.widths` is set.
 std::optional<Plan> plan_kernel(const Module &module, const Function &function,
@@ -110,7 +145,7 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
   report.milliseconds.push_back({"detect", watch.lap()});
   report.loads = detection.loads;
   report.z3_contexts = detection.solver_contexts;
-  return Plan{0, 0, facts, emulation.cfg(), std::move(detection)};
+  return Plan{0, 0, facts, emulation.cfg(), std::move(detection), {}};
 }
 
 void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
@@ -125,8 +160,8 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
     const Instruction &load = function.instructions[reuse.load];
     (reuse.is_copy() ? report.copies : report.shuffles) += 1;
     total += std::abs(reuse.delta());
-    report.rewrites.push_back({load.line, source_line(module, load), reuse.delta(),
-                               reuse.is_copy() ? "copy" : "shuffle",
+    report.rewrites.push_back({plan.numbers.at(reuse.load), load.line, source_line(module, load),
+                               reuse.delta(), reuse.is_copy() ? "copy" : "shuffle",
                                function.instructions[reuse.elements[0].source].line});
   }
   if (detection.reuses.empty())
@@ -211,6 +246,14 @@ std::string emit_and_prove(const Module &module, const RewriteOptions &options,
 
 } // namespace
 
+// FNV-1a of 64 bits.
+std::string module_number(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : text)
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
+}
+
 tl::expected<RewriteResult, Diagnostic>
 rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options) {
   return rewrite_module(text, file_name, options, prove);
@@ -232,7 +275,10 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
   const Decision decision = decide(options.shuffle, sm);
   result.report.target = fmt::format("sm_{}", sm);
   result.report.decision = decision.reason;
-  const std::optional<Reason> obstacle = module_obstacle(module, decision, options);
+  result.report.module = module_number(text);
+  const auto wanted = wanted_rewrites(options, result.report.module);
+  const std::optional<Reason> obstacle =
+      wanted ? module_obstacle(module, decision, options) : Reason::not_selected;
   RewriteOptions resolved = options;
   resolved.widths = options.widths.value_or(decision.widths);
   const bool all_generic_global = !obstacle && generic_is_global(module);
@@ -258,6 +304,8 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
     }
     result.report.kernels.push_back(std::move(report));
   }
+  if (wanted)
+    choose(*wanted, plans);
   result.text = emit_and_prove(module, resolved, prover, plans, result.report);
   for (const Plan &plan : plans)
     fill_report(module, plan, result.report.kernels[plan.report]);

@@ -31,15 +31,31 @@ struct Widths {
   bool vector = true; ///< `.v2`, `.v4`, `.v8`: a shuffle for every 32 bits of them
 };
 
+/// A range of the rewrites of a module, which are numbered from 1 in the order of the text.
+struct RewriteRange {
+  unsigned first = 1;
+  unsigned last = ~0u; ///< inclusive
+
+  bool contains(unsigned number) const { return first <= number && number <= last; }
+};
+
+/// A module by its number (ModuleReport::module), and which of its rewrites are wanted.
+struct ModuleChoice {
+  std::string module;
+  RewriteRange range;
+};
+
 /// What a caller may ask of a rewrite.
 struct RewriteOptions {
   Variant variant = Variant::full;
   ShuffleMode shuffle = ShuffleMode::automatic;
-  int max_delta = 31;               ///< largest |N| to use, 0 to 31 (0 leaves copies only)
-  std::optional<Widths> widths;     ///< empty: what the target's decision says
-  std::vector<std::string> kernels; ///< only these kernels; empty is all
-  bool assume_no_wrap = false;      ///< drop the no-wrap tests of rule 3
-  bool assume_no_alias = false;     ///< stores never write what a later load reads (rule 5)
+  int max_delta = 31;                ///< largest |N| to use, 0 to 31 (0 leaves copies only)
+  std::optional<Widths> widths;      ///< empty: what the target's decision says
+  std::vector<std::string> kernels;  ///< only these kernels; empty is all
+  RewriteRange range;                ///< only these of a module's rewrites
+  std::vector<ModuleChoice> modules; ///< only these modules; empty is all
+  bool assume_no_wrap = false;       ///< drop the no-wrap tests of rule 3
+  bool assume_no_alias = false;      ///< stores never write what a later load reads (rule 5)
   /// Every block of every launch has this shape (rule 8), but where a `.reqntid` says another.
   std::optional<BlockShape> assume_block;
   int target_sm =
@@ -57,6 +73,9 @@ struct RewriteResult {
 /// Errors: the text is not a PTX module.
 tl::expected<RewriteResult, Diagnostic>
 rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options);
+
+/// The number of a module: 16 hexadecimal digits that depend on all bytes of its text.
+std::string module_number(std::string_view text);
 
 struct FunctionProof;
 class Module;

@@ -1,5 +1,6 @@
 #include "wrapper/cli.h"
 
+#include "wrapper/bisect_command.h"
 #include "wrapper/commands.h"
 #include "wrapper/emulate_command.h"
 #include "wrapper/explain_command.h"
@@ -108,6 +109,10 @@ int command_line_interface(const std::vector<std::string> &all_words) {
       "run", "run a command with every ptxas it starts replaced: ptxasw run -- make");
   add_settings(*run, given, true);
 
+  BisectRequest bisection;
+  CLI::App *bisect = add_bisect_command(app, bisection);
+  add_settings(*bisect, given, true);
+
   CLI::App *assemble = app.add_subcommand(
       "assemble", "stand in for GCC's nvptx assembler: ptxasw assemble --tool AS -- WORDS");
   assemble->add_option("--tool", real, "the assembler to run on the rewritten PTX")->required();
@@ -148,9 +153,10 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   if (*assemble)
     return assemble_command(*settings, real, foreign);
   if (foreign.empty())
-    return complain("nothing to run; write the command after `--`: ptxasw run -- make");
+    return complain(fmt::format("nothing to run; write the command after `--`: ptxasw {} -- make",
+                                *bisect ? "bisect" : "run"));
   export_settings(given, *settings);
-  return run_command(foreign);
+  return *bisect ? bisect_command(bisection, foreign) : run_command(foreign);
 }
 
 } // namespace ptxasw

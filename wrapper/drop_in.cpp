@@ -84,7 +84,7 @@ std::optional<Outcome> not_ours(const Run &run) {
     return Outcome::discarded;
   // Without a reader for the report, the answer being no is all there is to know.
   const auto sm = static_cast<unsigned>(target_number(line.target));
-  if (run.settings.report.empty() && !run.settings.verbose &&
+  if (run.settings.report.empty() && run.settings.journal.empty() && !run.settings.verbose &&
       !decide(run.settings.rewrite.shuffle, sm).shuffle)
     return Outcome::target_decision;
   return std::nullopt;
@@ -118,6 +118,7 @@ void tell(const Run &run, const std::vector<InputModule> &modules) {
     if (run.settings.verbose)
       fmt::print(stderr, "{}", summarize(module.report));
     reports.push_back(module.report);
+    append_log(run.settings.journal, journal_line(module.report));
   }
   if (run.settings.report.empty())
     return;
@@ -161,6 +162,8 @@ int rewrite_and_run(const Run &run) {
   if (handover.outcome == Outcome::rejected || handover.outcome == Outcome::no_place)
     for (InputModule &module : *modules)
       withdraw(module.report);
+  if (handover.outcome == Outcome::rewritten && run.settings.rewrite.variant != Variant::full)
+    fmt::print(stderr, "{}", wrong_on_purpose_warning);
   tell(run, *modules);
   if (handover.outcome != Outcome::rewritten)
     return pass_through(run, handover.outcome, handover.detail);

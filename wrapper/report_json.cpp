@@ -19,7 +19,8 @@ Json kernel_json(const KernelReport &kernel) {
     times[time.pass] = time.milliseconds;
   Json rewrites = Json::array();
   for (const RewriteRecord &record : kernel.rewrites)
-    rewrites.push_back({{"line", record.line},
+    rewrites.push_back({{"number", record.number},
+                        {"line", record.line},
                         {"source_line", source_line_json(record.source_line)},
                         {"delta", record.delta},
                         {"kind", record.kind},
@@ -47,13 +48,21 @@ Json module_json(const ModuleReport &module) {
   for (const KernelReport &kernel : module.kernels)
     kernels.push_back(kernel_json(kernel));
   return {{"file", module.file},
+          {"module", module.module},
           {"target", module.target},
           {"decision", module.decision},
           {"parse_milliseconds", module.parse_milliseconds},
           {"kernels", std::move(kernels)}};
 }
 
+std::string text_of(const Json &json, int indent) {
+  // Names come from foreign files; bytes that are not UTF-8 must not cost us the report.
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 } // namespace
+
+std::string journal_line(const ModuleReport &module) { return text_of(module_json(module), -1); }
 
 std::string report_json(const std::vector<ModuleReport> &modules) {
   Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}};
@@ -62,8 +71,7 @@ std::string report_json(const std::vector<ModuleReport> &modules) {
   else
     for (report["modules"] = Json::array(); const ModuleReport &module : modules)
       report["modules"].push_back(module_json(module));
-  // Names come from foreign files; bytes that are not UTF-8 must not cost us the report.
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text_of(report, 2);
 }
 
 } // namespace ptxasw

@@ -11,6 +11,9 @@ namespace ptxasw {
 /// holds one object each.
 std::string report_json(const std::vector<ModuleReport> &modules);
 
+/// The report on one module as one line of JSON.
+std::string journal_line(const ModuleReport &module);
+
 /// The file for the report of one run: `setting` itself, or `INPUT.TARGET.json` in it if it is a
 /// directory, since one build makes many runs.
 std::string report_file(const std::string &setting, const std::string &input,

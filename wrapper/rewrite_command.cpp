@@ -1,5 +1,6 @@
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
+#include "wrapper/outcome.h"
 #include "wrapper/report_json.h"
 
 #include <algorithm>
@@ -31,8 +32,7 @@ int rewrite_command(const Settings &settings, const std::string &input, const st
   if (!text)
     return complain(fmt::format("cannot read `{}`", input));
   if (settings.rewrite.variant != Variant::full)
-    fmt::print(stderr, "ptxasw: warning: this variant computes wrong results on purpose; it is "
-                       "for measurements only\n");
+    fmt::print(stderr, "{}", wrong_on_purpose_warning);
   const auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, settings.rewrite);
   if (!result) {
     fmt::print(stderr, "{}", format(result.error()));
@@ -44,6 +44,7 @@ int rewrite_command(const Settings &settings, const std::string &input, const st
     return complain(written.error());
   if (settings.verbose)
     fmt::print(stderr, "{}", summarize(result->report));
+  append_log(settings.journal, journal_line(result->report));
   if (settings.report.empty())
     return 0;
   const std::string file = report_file(settings.report, input, result->report.target);

@@ -115,6 +115,74 @@ std::string get_widths(const Settings &settings) {
   return list;
 }
 
+/// The number that the whole of a text is.
+std::optional<unsigned> parse_number(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
+bool set_first(Settings &settings, std::string_view value) {
+  const auto number = parse_number(value);
+  settings.rewrite.range.first = number.value_or(1);
+  return number && *number >= 1;
+}
+
+std::string get_first(const Settings &settings) {
+  return std::to_string(settings.rewrite.range.first);
+}
+
+bool set_last(Settings &settings, std::string_view value) {
+  const auto number = parse_number(value);
+  settings.rewrite.range.last = number.value_or(RewriteRange().last);
+  return number || value.empty();
+}
+
+std::string get_last(const Settings &settings) {
+  const unsigned last = settings.rewrite.range.last;
+  return last == RewriteRange().last ? std::string() : std::to_string(last);
+}
+
+// NUMBER, NUMBER:LAST or NUMBER:FIRST-LAST
+bool set_modules(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view part) {
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    ModuleChoice choice{std::string(part.substr(0, colon)), {}};
+    if (choice.module.size() != 16 ||
+        choice.module.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return false;
+    if (colon != part.size()) {
+      const std::string_view range = part.substr(colon + 1);
+      const std::size_t dash = range.find('-');
+      const auto first = parse_number(dash == std::string_view::npos ? "1" : range.substr(0, dash));
+      const auto last =
+          parse_number(dash == std::string_view::npos ? range : range.substr(dash + 1));
+      if (!first || !last || *first == 0)
+        return false;
+      choice.range = {*first, *last};
+    }
+    settings.rewrite.modules.push_back(std::move(choice));
+    return true;
+  });
+}
+
+void clear_modules(Settings &settings) { settings.rewrite.modules.clear(); }
+
+std::string get_modules(const Settings &settings) {
+  std::string list;
+  for (const ModuleChoice &choice : settings.rewrite.modules) {
+    list += (list.empty() ? "" : ",") + choice.module;
+    const RewriteRange everything;
+    if (choice.range.first != everything.first)
+      list += fmt::format(":{}-{}", choice.range.first, choice.range.last);
+    else if (choice.range.last != everything.last)
+      list += fmt::format(":{}", choice.range.last);
+  }
+  return list;
+}
+
 bool set_kernel(Settings &settings, std::string_view value) {
   return each_part(value, [&](std::string_view name) {
     settings.rewrite.kernels.emplace_back(name);
@@ -212,6 +280,12 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      true, false, true, set_assume, clear_assume, get_assume},
     {"assume-block", "X[,Y[,Z]]", "a promise that saves run-time tests: every launch has blocks of this shape",
      true, false, false, set_assume_block, nullptr, get_assume_block},
+    {"first", "1...", "make only rewrites from this number on; the report numbers them from 1 in each module",
+     true, false, false, set_first, nullptr, get_first},
+    {"last", "0...", "make only rewrites up to this number",
+     true, false, false, set_last, nullptr, get_last},
+    {"modules", "NUMBER[:FIRST-LAST][,...]", "rewrite only these modules, by the number in the report, and of each only these rewrites",
+     true, false, true, set_modules, clear_modules, get_modules},
     {"report", "FILE", "write a JSON report; into an existing directory one file a run, named by input and target",
      true, false, false, set_text<&Settings::report>, nullptr, get_text<&Settings::report>},
     {"verbose", "true|false", "print a summary on stderr",
@@ -220,6 +294,8 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      false, false, false, set_text<&Settings::real>, nullptr, get_text<&Settings::real>},
     {"log", "FILE", "append one line a run: what was done, and why not more",
      false, false, false, set_text<&Settings::log>, nullptr, get_text<&Settings::log>},
+    {"journal", "FILE", "append the report of every module as one line of JSON",
+     true, false, false, set_text<&Settings::journal>, nullptr, get_text<&Settings::journal>},
     {"inject-fault", "parse|throw|memory|abort|crash|overflow|reject", "fail on purpose, to test that the build still succeeds",
      false, false, false, set_fault, nullptr, get_text<&Settings::inject_fault>},
 }};
@@ -314,7 +390,7 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
 std::string describe_configuration(const Settings &settings) {
   std::string line;
   for (const SettingSpec &spec : table) {
-    // The last of the settings that decide the code is `assume-block`.
+    // The last of the settings that decide the code is `modules`.
     if (spec.name == "report")
       break;
     const std::string value = spec.get(settings);

@@ -15,7 +15,7 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 12;
+inline constexpr std::size_t setting_count = 16;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
@@ -24,6 +24,7 @@ struct Settings {
   bool verbose = false;     ///< human summary on stderr
   std::string real;         ///< path of the real ptxas; empty: search
   std::string log;          ///< file that gets one line a run; empty: none
+  std::string journal;      ///< file that gets the report as one line a module; empty: none
   std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
 
   std::string config_file; ///< the ptxasw.toml that was read; empty: none
@@ -70,6 +71,11 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
 /// What decides the emitted code, in one line without spaces around '=': goes into `--version`,
 /// which build caches take as part of their key.
 std::string describe_configuration(const Settings &settings);
+
+/// What is said when another variant than the full one is asked for.
+inline constexpr char wrong_on_purpose_warning[] =
+    "ptxasw: warning: this variant computes wrong results on purpose; it is for measurements "
+    "only\n";
 
 /// Set in the environment of the real ptxas; finding it in our own means that we called ourselves.
 inline constexpr char guard_variable[] = "PTXASW_GUARD";

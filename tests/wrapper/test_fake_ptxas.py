@@ -53,6 +53,16 @@ class FakePtxas(Scratch):
         self.assertIn("shfl.sync", (self.dir / "seen").read_text())
         self.assertEqual((self.dir / "in.ptx").read_text(), JACOBI.read_text())
 
+    def test_variants_that_are_wrong_on_purpose_warn(self):
+        for variant in ("no-load", "no-corner"):
+            result = self.call("-arch=sm_90", "in.ptx", "-o", "out", f"--ptxasw-variant={variant}",
+                               env={"PTXASW_SHUFFLE": "always"})
+            self.assertEqual((result.returncode, result.stdout), (0, ""))
+            self.assertIn("wrong results on purpose", result.stderr)
+            # Where nothing is rewritten nothing is wrong.
+            result = self.call("-arch=sm_90", "in.ptx", "-o", "out", f"--ptxasw-variant={variant}")
+            self.assertEqual(result.stderr, "")
+
     def test_messages_name_the_callers_file_and_line(self):
         rewritten = run([PTXASW, "rewrite", "--shuffle=always", "in.ptx", "-o", "-"]).stdout
         original = JACOBI.read_text().split("\n")
