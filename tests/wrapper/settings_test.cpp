@@ -53,9 +53,30 @@ TEST_CASE("the shape of a block") {
   for (const auto &[given, shown] :
        {std::pair{"256", "256,1,1"}, {"16,16", "16,16,1"}, {"8,8,4", "8,8,4"}, {"", ""}}) {
     REQUIRE(flag(settings, "assume-block", given));
-    CHECK(describe_configuration(settings).ends_with(std::string(" assume-block=") +
-                                                     (*shown ? shown : "-")));
+    const std::string wanted = std::string(" assume-block=") + (*shown ? shown : "-") + " ";
+    CHECK(describe_configuration(settings).find(wanted) != std::string::npos);
   }
+}
+
+TEST_CASE("numbers of rewrites and modules") {
+  Settings settings;
+  REQUIRE(flag(settings, "first", "2"));
+  REQUIRE(flag(settings, "last", "0"));
+  CHECK_FALSE(flag(settings, "first", "0"));
+  CHECK_FALSE(flag(settings, "last", "two"));
+  REQUIRE(flag(settings, "modules", "0123456789abcdef:7,00000000000000ff:2-3"));
+  REQUIRE(flag(settings, "modules", "ffffffffffffffff"));
+  CHECK_FALSE(flag(settings, "modules", "0123456789abcdeg"));
+  settings.rewrite.modules.clear();
+  REQUIRE(flag(settings, "modules", "0123456789abcdef:7,00000000000000ff:2-3,ffffffffffffffff"));
+  REQUIRE(settings.rewrite.modules.size() == 3);
+  CHECK(settings.rewrite.modules[0].range.last == 7);
+  CHECK(settings.rewrite.modules[1].range.first == 2);
+  CHECK(settings.rewrite.modules[2].range.contains(1'000'000));
+  // As `config` and the environment spell it.
+  for (const SettingSpec &spec : setting_table())
+    if (spec.name == "modules")
+      CHECK(spec.get(settings) == "0123456789abcdef:7,00000000000000ff:2-3,ffffffffffffffff");
 }
 
 TEST_CASE("an unknown name is answered with the nearest one") {
@@ -88,8 +109,8 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(line ==
-        "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- assume-block=-");
+  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- "
+                "assume-block=- first=1 last=- modules=-");
 }
 
 TEST_CASE("nearest") {
