@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t margin = 4096;                 ///< bytes on either side of a buffer
 constexpr std::size_t below = std::size_t{17} << 30; ///< bytes of far memory below the pointer
 constexpr std::size_t above = std::size_t{37} << 30; ///< and above it
-constexpr int seconds_for_naive = 20;
+constexpr int seconds_for_naive = 8;
 constexpr unsigned workers = 6; ///< naive rewrites at once
 
 void check(cudaError_t result, const char *what) {
