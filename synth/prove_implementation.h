@@ -1,0 +1,175 @@
+#pragma once
+
+// The inside of the proof: the run of one function's added code on expressions, shared by
+//   prove.cpp          the walk over both texts, and what stands in place of a replaced load
+//   prove_execute.cpp  one added instruction
+//   prove_reuse.cpp    whether a value is that of a source: soundness.md, rule by rule
+
+#include "synth/prove.h"
+
+#include "emulator/emulate.h"
+#include "emulator/solver.h"
+#include "synth/known.h"
+#include "synth/match.h"
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace ptxasw {
+
+class FunctionProver {
+public:
+  FunctionProver(const Module &original, const Function &before, const Module &rewritten,
+                 const Function &after, const std::vector<std::uint32_t> &replaced,
+                 const RewriteOptions &options, bool all_generic_global)
+      : a_(original), fa_(before), b_(rewritten), fb_(after), replaced_(replaced),
+        options_(options), all_generic_global_(all_generic_global),
+        facts_(launch_facts(before, options.assume_block)) {}
+
+  FunctionProof run();
+
+private:
+  /// An instruction of either module and a register or element.
+  using Key = std::pair<std::uint32_t, std::uint32_t>;
+
+  /// The block of added code before the whole body: it runs once.
+  static constexpr BlockId entry_block = no_index;
+  /// Blocks that write a register: several.
+  static constexpr BlockId several_blocks = no_index - 1;
+  static constexpr BlockId not_written = no_index - 2;
+
+  /// The value of one element of a load's destination.
+  struct Loaded {
+    std::uint32_t load = 0; ///< of the original
+    unsigned element = 0;
+  };
+  struct Shuffle {
+    Expr source = nullptr;
+    int delta = 0;
+    unsigned region = 0;
+    BlockId block = 0;
+  };
+  struct Added {
+    std::uint32_t claim = 0;
+    Expr guard = nullptr;
+  };
+
+  bool fail(std::string_view why) {
+    if (failure_.empty())
+      failure_ = why;
+    return false;
+  }
+  ExprPool &pool() { return emulation_->pool(); }
+  const ControlFlowGraph &cfg() const { return emulation_->cfg(); }
+  bool is_replaced(std::uint32_t i) const {
+    return std::binary_search(replaced_.begin(), replaced_.end(), i);
+  }
+  bool fresh(RegisterId reg) const { return match_.registers[reg] == no_register; }
+  Expr opaque(std::string_view name, unsigned width) {
+    return pool().symbol(std::string(name), std::max(width, 1u));
+  }
+  static unsigned width_of(const Function &function, RegisterId reg) {
+    return bit_width(function.registers[reg].type);
+  }
+  const MemoryAccess *access(std::uint32_t instruction) const {
+    const std::size_t index = trace_index_[instruction];
+    return index == no_index ? nullptr : &emulation_->trace()[index];
+  }
+  /// Where a load runs now: as if just before the original instruction of this index.
+  std::uint32_t position(std::uint32_t load) const {
+    const auto found = moved_to_.find(load);
+    return found == moved_to_.end() ? load : found->second;
+  }
+
+  void emulate();
+  bool walk();
+  bool walk_block(BlockId block, const std::vector<std::uint32_t> &code);
+  bool move_up(std::uint32_t j, std::uint32_t load);
+  void settle(std::uint32_t load);
+  void hold(std::uint32_t load);
+  bool execute(const Instruction &instruction);
+  bool shuffle(const Instruction &instruction, Expr guard);
+  bool load(const Instruction &instruction, Expr guard);
+  bool move_vector(const Instruction &instruction, Expr guard, bool &done);
+  bool compute(const Instruction &instruction, Expr guard);
+
+  Expr value_of(const Operand &operand, unsigned width);
+  /// A loaded value as the emulation of the original knows it, to compute with.
+  Expr as_emulated(Expr value) const {
+    const auto known = emulated_.find(value);
+    return known == emulated_.end() ? value : known->second;
+  }
+  Expr read(RegisterId reg);
+  bool write(const Operand &destination, Expr value, bool is_signed, Expr guard);
+  Expr loaded(std::uint32_t load, unsigned element);
+  std::vector<RegisterId> destinations(std::uint32_t load) const;
+  std::uint32_t claim_writing(RegisterId reg) const;
+
+  Known known_in(BlockId block);
+  std::string_view check(Expr value, std::uint32_t load, unsigned element, Expr wanted,
+                         const Known &known, int &budget);
+  std::string_view check_reuse(Expr value, std::uint32_t load, unsigned element,
+                               const Known &known);
+  std::string_view serves(Loaded source, Loaded load, int delta, const Known &known);
+  bool in_row(int delta, const Known &known);
+  bool same_address(Expr source, Expr load, int delta, const Known &known);
+  bool nothing_between(std::uint32_t source, std::uint32_t load, const Known &known);
+  bool apart(const MemoryAccess &store, const MemoryAccess &load, std::uint32_t source,
+             const Known &known);
+  bool in_global_memory(const MemoryAccess &access) const;
+  bool solved(Expr a, Expr b, const Known &known);
+
+  const Module &a_;
+  const Function &fa_;
+  const Module &b_;
+  const Function &fb_;
+  const std::vector<std::uint32_t> &replaced_;
+  const RewriteOptions &options_;
+  const bool all_generic_global_;
+  const LaunchFacts facts_;
+  FunctionMatch match_;
+  std::string_view failure_;
+  std::optional<Emulation> emulation_;
+  /// Effort for one question, in Z3's resource units.
+  static constexpr unsigned solver_resource_limit = 200'000;
+  Solver solver_{solver_resource_limit};
+  unsigned questions_ = 0;
+  std::size_t visited_ = 0;
+  FunctionProof result_;
+
+  std::vector<bool> read_by_added_; ///< by original register
+  std::vector<Probe> probes_;
+  std::map<Key, std::uint32_t> probe_of_; ///< by rewritten instruction and original register
+  std::vector<std::uint32_t> trace_index_;
+  std::vector<std::vector<std::uint32_t>> events_; ///< by block: what is no load, trace indices
+  std::map<std::uint32_t, std::uint32_t> moved_to_;
+  std::map<BlockId, Known> known_in_;
+  std::unordered_map<std::uint32_t, bool> uniform_; ///< by source: its address but for the lane
+
+  // The added registers, by rewritten register.
+  std::vector<BlockId> written_in_;
+  std::vector<Expr> value_;
+  std::vector<BlockId> valued_in_;                   ///< the block in which value_ was written last
+  std::unordered_map<Expr, RegisterId> if_executed_; ///< values of registers that may be stale
+
+  // What symbols mean.
+  std::map<Key, Expr> loaded_symbols_;
+  std::unordered_map<Expr, Loaded> loaded_;
+  std::unordered_map<Expr, Shuffle> shuffles_;
+  std::unordered_map<Expr, unsigned> masks_; ///< activemask symbols and their regions
+  std::unordered_map<Expr, Expr> emulated_;  ///< loaded symbols to what the emulation calls them
+
+  // Where the walk stands.
+  BlockId block_ = 0;
+  std::uint32_t j_ = 0;    ///< the rewritten instruction
+  std::uint32_t next_ = 0; ///< the first original instruction that has not run
+  unsigned region_ = 0;
+  std::map<RegisterId, Loaded> held_;  ///< original registers that hold a load's value, this block
+  std::map<RegisterId, Expr> pending_; ///< destinations of replaced loads, under construction
+  std::vector<Added> own_loads_;
+  std::unordered_set<std::uint32_t> settled_;
+};
+
+} // namespace ptxasw

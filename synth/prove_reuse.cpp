@@ -1,0 +1,305 @@
+#include "synth/prove_implementation.h"
+
+#include "emulator/address.h"
+
+#include <algorithm>
+
+namespace ptxasw {
+namespace {
+
+/// Blocks looked at in one function to see what lies between loads.
+constexpr std::size_t visit_budget = 4'000'000;
+
+/// Questions to the solver in one function.
+constexpr unsigned solver_questions = 16;
+
+} // namespace
+
+// Case by case: the load's own value, or a source's.
+std::string_view FunctionProver::check(Expr value, std::uint32_t load, unsigned element,
+                                       Expr wanted, const Known &known, int &budget) {
+  if (known.contradictory() || value == wanted)
+    return {};
+  if (--budget < 0)
+    return "too many cases";
+  if (value->kind == ExprKind::ite) {
+    const Expr condition = value->children[0];
+    for (const bool holds : {true, false}) {
+      if (known.decide(condition) == !holds)
+        continue;
+      Known narrower = known;
+      narrower.assume(condition, holds);
+      const auto why =
+          check(value->children[holds ? 1 : 2], load, element, wanted, narrower, budget);
+      if (!why.empty())
+        return why;
+    }
+    return {};
+  }
+  return check_reuse(value, load, element, known);
+}
+
+std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, unsigned element,
+                                             const Known &known) {
+  std::optional<int> delta;
+  Substitution without_shuffles(pool());
+  std::string_view why;
+  bool read_here = false;
+  for_each_node(value, [&](Expr node) {
+    if (node->kind != ExprKind::symbol)
+      return;
+    const auto found = shuffles_.find(node);
+    if (found == shuffles_.end()) {
+      read_here = true;
+      return;
+    }
+    const Shuffle &shuffle = found->second;
+    if (delta && *delta != shuffle.delta)
+      why = "shuffles over different distances make up one value";
+    delta = shuffle.delta;
+    const Expr all = pool().constant(32, 0xffffffff);
+    bool full = false;
+    for (const auto &[mask, region] : masks_)
+      full |= region == shuffle.region && known.decide(pool().eq(mask, all)) == true;
+    if (!full)
+      why = "the shuffled value is used without a full warp";
+    if (shuffle.block != block_)
+      why = "the shuffle stands in another block";
+    without_shuffles.map(node, shuffle.source);
+  });
+  if (delta && read_here)
+    why = "shuffled and own values make up one value";
+  if (!why.empty())
+    return why;
+  const auto alone = shuffles_.find(value);
+  const Expr plain = alone == shuffles_.end() ? without_shuffles(value) : alone->second.source;
+  const auto source = loaded_.find(plain);
+  if (source == loaded_.end())
+    return "the value is not that of a source";
+  return serves(source->second, {load, element}, delta.value_or(0), known);
+}
+
+// soundness.md, rule by rule.
+std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, const Known &known) {
+  const MemoryAccess *const from = access(source.load), *const to = access(load.load);
+  if (!from || !to || !from->address || !to->address || from->effect != Effect::load)
+    return "the source is not understood";
+  const Opcode &from_opcode = a_.opcode(fa_.instructions[source.load]);
+  const Opcode &to_opcode = a_.opcode(fa_.instructions[load.load]);
+  const unsigned bits = bit_width(to_opcode.type);
+  const unsigned width = width_of(fa_, destinations(load.load)[load.element]);
+  if (!in_global_memory(*from) || !in_global_memory(*to))
+    return "the memory may not be global";
+  // Rule 6.
+  if (bits == 0 || bit_width(from_opcode.type) != bits ||
+      width_of(fa_, destinations(source.load)[source.element]) != width ||
+      (bits < width && is_signed(from_opcode.type) != is_signed(to_opcode.type)))
+    return "the source loads another type";
+  for (const Pragma &pragma : fa_.pragmas)
+    if (pragma.position == source.load && pragma.text.starts_with("used_bytes_mask"))
+      return "the source loads only some of its bytes";
+  // Rule 1.
+  const bool first = from->block == to->block ? position(source.load) < load.load ||
+                                                    (position(source.load) == load.load &&
+                                                     moved_to_.contains(source.load))
+                                              : cfg().dominates(from->block, to->block);
+  const LoopId loop = cfg().loop_of(from->block);
+  if (!first || cfg().irreducible(to->block) || cfg().irreducible(from->block))
+    return "the source does not dominate the load";
+  if (loop != no_index && !cfg().contains(loop, to->block))
+    return "the source is in another iteration";
+  if (delta != 0 && loop != cfg().loop_of(to->block))
+    return "the source is in another iteration";
+  if (from->guard) {
+    const Expr guard = emulation_->expand(from->guard);
+    if (known.decide(guard) != true || (delta != 0 && !emulation_->uniform(guard, to->block)))
+      return "the source may be switched off";
+  }
+  // Rule 8.
+  if (delta != 0 && !in_row(delta, known))
+    return "the source lane may lie outside the row";
+  // Rules 2 to 4.
+  const auto element = [&](const MemoryAccess &access, unsigned index) {
+    return pool().add(emulation_->expand(access.address),
+                      pool().constant(64, std::uint64_t{index} * (bits / 8)));
+  };
+  const Expr from_address = element(*from, source.element), to_address = element(*to, load.element);
+  if (delta != 0) {
+    const auto [known_uniform, is_new] = uniform_.try_emplace(source.load, false);
+    if (is_new)
+      known_uniform->second = emulation_->uniform_but_lane(from_address, from->block);
+    if (!known_uniform->second)
+      return "the source's address may vary";
+  }
+  if (!same_address(from_address, to_address, delta, known))
+    return "the addresses are not shown to be equal";
+  // Rule 5.
+  if (!reads_constant_memory(to_opcode) && !nothing_between(source.load, load.load, known))
+    return "something in between may change the value";
+  return {};
+}
+
+bool FunctionProver::in_global_memory(const MemoryAccess &access) const {
+  return access.space == StateSpace::global ||
+         (access.space == StateSpace::generic && all_generic_global_ && fa_.is_entry);
+}
+
+bool FunctionProver::in_row(int delta, const Known &known) {
+  const Expr lane = emulation_->special("%laneid"), tid = emulation_->special("%tid.x");
+  const auto distance = static_cast<std::uint64_t>(std::abs(delta));
+  if (delta < 0)
+    return known.at_least(lane, distance) &&
+           (facts_.whole_warps() || known.at_least(tid, distance));
+  const auto number = [&](std::uint64_t value) { return pool().constant(32, value); };
+  if (!known.at_least(pool().sub(number(31), lane), distance))
+    return false;
+  if (facts_.whole_warps())
+    return true;
+  // tid.x + distance < ntid.x
+  const Expr extent = emulation_->special("%ntid.x");
+  return known.at_least(pool().sub(pool().sub(extent, tid), number(1)), distance) ||
+         known.decide(pool().ult(pool().add(tid, number(distance)), extent)) == true;
+}
+
+bool FunctionProver::same_address(Expr source, Expr load, int delta, const Known &known) {
+  const Expr shifted = emulation_->shift_lane(source, delta);
+  auto conditions = equal_unless_wrapped(pool(), shifted, load);
+  if (!conditions) {
+    // Built differently: the lane may have tested that its own two addresses are a step apart.
+    const LinearForm form =
+        linear_form(source, [&](Expr symbol) { return emulation_->is_lane_symbol(symbol); });
+    const Expr stepped = pool().add(
+        source, pool().constant(64, static_cast<std::uint64_t>(form.lane_stride * delta)));
+    if (known.decide(pool().eq(load, stepped)) == true)
+      conditions = equal_unless_wrapped(pool(), shifted, stepped);
+  }
+  if (!conditions)
+    return solved(shifted, load, known);
+  for (const WrapCondition &condition : *conditions) {
+    // That tid.x + delta stays in the row is known here.
+    const bool in_row = emulation_->is_lane_symbol(condition.value) && condition.offset == delta;
+    if (!always_holds(condition) && !in_row && !options_.assume_no_wrap &&
+        !known.no_wrap(condition.value, condition.is_signed, condition.offset))
+      return false;
+  }
+  return true;
+}
+
+// The last resort: that they differ contradicts what is known.
+bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
+  const Expr difference = pool().sub(a, b);
+  bool hidden = false; // parts that the normal form does not see through
+  for_each_node(difference, [&](Expr node) {
+    hidden |= node->kind > ExprKind::sext && node->kind != ExprKind::uf &&
+              !(node->kind == ExprKind::extract && node->index == 0);
+  });
+  if (!hidden || ++questions_ > solver_questions)
+    return false;
+  std::vector<Expr> formulas{pool().bit_not(pool().eq(difference, pool().constant(64, 0)))};
+  for (const auto &[literal, holds] : known.literals())
+    formulas.push_back(holds ? literal : pool().bit_not(literal));
+  return solver_.check("equal addresses, again", formulas) == SolverAnswer::unsat;
+}
+
+// Rule 5, backwards from the load to the source. The source dominates the load, so every way ends
+// there; the load's own block counts in full if a loop leads back to it.
+bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, const Known &known) {
+  const MemoryAccess &from = *access(source), &to = *access(load);
+  const auto &trace = emulation_->trace();
+  const auto harmless = [&](BlockId block, std::uint32_t first, std::uint32_t end) {
+    for (const std::size_t event : events_[block]) {
+      const MemoryAccess &other = trace[event];
+      if (other.instruction < first || other.instruction >= end)
+        continue;
+      if (other.effect == Effect::sync || !apart(other, to, source, known))
+        return false;
+    }
+    return true;
+  };
+  const std::uint32_t begin = moved_to_.contains(source) ? moved_to_.at(source) : source + 1;
+  if (from.block == to.block)
+    return harmless(to.block, begin, load);
+  if (!harmless(to.block, cfg().blocks()[to.block].first, load) ||
+      !harmless(from.block, begin, cfg().blocks()[from.block].end))
+    return false;
+  std::unordered_set<BlockId> seen{from.block};
+  std::vector<BlockId> work{to.block};
+  while (!work.empty()) {
+    const BlockId block = work.back();
+    work.pop_back();
+    for (const BlockId before : cfg().blocks()[block].predecessors) {
+      if (!cfg().reachable(before) || !seen.insert(before).second)
+        continue;
+      if (++visited_ > visit_budget ||
+          !harmless(before, cfg().blocks()[before].first, cfg().blocks()[before].end))
+        return false;
+      work.push_back(before);
+    }
+  }
+  return true;
+}
+
+// Whether a store between source and load leaves the load's bytes alone.
+bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
+                           std::uint32_t source, const Known &known) {
+  if (store.space == StateSpace::shared || store.space == StateSpace::local)
+    return true; // the load is from global memory
+  if (!store.address || !load.address || store.bytes == 0 || load.bytes == 0)
+    return options_.assume_no_alias && store.bytes != 0;
+  const Expr written = emulation_->expand(store.address);
+  const Expr loaded = emulation_->expand(load.address);
+  const BlockId source_block = cfg().block_of(source);
+  // In a loop around the store but not the source it may have run several times.
+  bool once = true, invariant = true;
+  for (LoopId loop = cfg().loop_of(store.block); loop != no_index;
+       loop = cfg().loops()[loop].parent) {
+    if (cfg().contains(loop, source_block))
+      break;
+    once = false;
+    invariant = invariant && emulation_->invariant(store.address, loop) &&
+                emulation_->invariant(load.address, loop);
+  }
+  const Expr difference = pool().sub(written, loaded);
+  const bool fixed = difference->kind == ExprKind::constant && invariant;
+  if (fixed) {
+    const std::int64_t distance = as_signed(difference->value.low, 64);
+    return distance >= static_cast<std::int64_t>(load.bytes) ||
+           distance <= -static_cast<std::int64_t>(store.bytes);
+  }
+  if (options_.assume_no_alias)
+    return true;
+  if (!once)
+    return false;
+  // Accesses are aligned to their size (PTX ISA 6.4.1): of one size they are apart unless they are
+  // the same, of two sizes unless they lie in the same piece of the larger size.
+  Expr a = written, b = loaded;
+  if (store.bytes != load.bytes) {
+    const std::uint64_t size = std::max(store.bytes, load.bytes);
+    const Expr piece = pool().constant(64, ~(size - 1));
+    a = pool().bit_and(a, piece);
+    b = pool().bit_and(b, piece);
+  }
+  const Expr same = pool().eq(a, b);
+  // Or the load's start lies nowhere from just too far below the store's to its end.
+  const Expr meets =
+      pool().ult(pool().add(pool().sub(loaded, written), pool().constant(64, load.bytes - 1)),
+                 pool().constant(64, load.bytes + store.bytes - 1));
+  if (known.decide(same) == false || known.decide(meets) == false)
+    return true;
+  // The test may rest on registers that were written if the store's block was passed; it matters
+  // only if it was.
+  Substitution passed(pool());
+  bool any = false;
+  for (const auto &[symbol, reg] : if_executed_)
+    if (written_in_[reg] == store.block && value_[reg]) {
+      passed.map(symbol, as_emulated(value_[reg]));
+      any = true;
+    }
+  if (any)
+    for (const auto &[literal, holds] : known.literals())
+      if (const Expr now = holds ? nullptr : passed(literal); now && (now == same || now == meets))
+        return true;
+  return false;
+}
+
+} // namespace ptxasw
