@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <utility>
 
 namespace ptxasw {
 namespace {
@@ -315,21 +316,47 @@ void WarpDecoder::decode_call() {
   std::span<const Operand> results, arguments;
   if (next < operands_.size() && operands_[next].kind == Kind::group)
     results = module_.children(operands_[next++]);
-  if (next >= operands_.size() || operands_[next].kind != Kind::symbol)
-    return refuse("an indirect call");
-  const std::string_view name = name_of(operands_[next++]);
+  if (next >= operands_.size() ||
+      (operands_[next].kind != Kind::symbol && operands_[next].kind != Kind::reg))
+    return refuse("this form");
+  const Operand &address = operands_[next++];
   if (next < operands_.size() && operands_[next].kind == Kind::group)
     arguments = module_.children(operands_[next++]);
+  if (address.kind == Kind::reg) {
+    // Every function that takes and gives as much.
+    out_.inputs = {input(address, ScalarType::u64)};
+    for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
+      if (!module_.functions[i].is_entry && module_.functions[i].has_body) {
+        const std::string refusal = std::exchange(refusal_, {});
+        if (!add_callee(i, arguments, results) || !refusal_.empty())
+          out_.callees.erase(
+              std::find_if(out_.callees.begin(), out_.callees.end(),
+                           [&](const CallTarget &target) { return target.function == i; }),
+              out_.callees.end());
+        refusal_ = refusal;
+      }
+    return;
+  }
+  const std::string_view name = name_of(address);
   const auto callee = find_function(name);
   if (!callee)
     return refuse(fmt::format("{} has no body in this module", name));
-  out_.target = *callee;
-  const Function &function = module_.functions[*callee];
+  if (!add_callee(*callee, arguments, results))
+    refuse("another number of parameters");
+}
+
+/// Adds a function that a call may go to; false if its parameters are others.
+bool WarpDecoder::add_callee(std::uint32_t callee, std::span<const Operand> arguments,
+                             std::span<const Operand> results) {
+  const Function &function = module_.functions[callee];
+  if (arguments.size() != function.parameters.size() ||
+      results.size() != function.return_parameters.size())
+    return false;
+  CallTarget &target = out_.callees.emplace_back();
+  target.function = callee;
+  const auto offsets = parameter_layout(function);
   const auto copies = [&](std::span<const Operand> actual, const std::vector<Variable> &formal,
                           std::vector<ParameterCopy> &to) {
-    if (actual.size() != formal.size())
-      return refuse("another number of parameters");
-    const auto offsets = parameter_layout(function);
     for (std::size_t i = 0; i < actual.size(); ++i) {
       ParameterCopy copy;
       copy.callee = offsets.at(&formal[i]);
@@ -337,20 +364,24 @@ void WarpDecoder::decode_call() {
       const Variable *variable =
           actual[i].kind == Kind::symbol ? find_variable(name_of(actual[i])) : nullptr;
       const auto found = parameters_.find(variable);
-      if (variable && found != parameters_.end())
+      if (variable && found != parameters_.end()) {
         copy.caller = found->second;
-      else
+        if (variable->size() != formal[i].size())
+          refuse("parameters of another size");
+      } else {
         copy.value = input(actual[i], formal[i].type);
+      }
       if (formal[i].space != StateSpace::param)
         refuse("parameters in registers");
       to.push_back(copy);
     }
   };
-  copies(arguments, function.parameters, out_.arguments);
-  copies(results, function.return_parameters, out_.results);
-  for (const ParameterCopy &copy : out_.results)
+  copies(arguments, function.parameters, target.arguments);
+  copies(results, function.return_parameters, target.results);
+  for (const ParameterCopy &copy : target.results)
     if (copy.value.kind != WarpOperand::Kind::none)
       refuse("results in registers");
+  return true;
 }
 
 void WarpDecoder::decode_memory() {

@@ -33,6 +33,8 @@ private:
   void decode_action();
   void decode_branch();
   void decode_call();
+  bool add_callee(std::uint32_t callee, std::span<const Operand> arguments,
+                  std::span<const Operand> results);
   void decode_memory();
   void decode_atomic();
   void decode_copy();

@@ -2,6 +2,7 @@
 
 #include "emulator/warp_machine.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/core.h>
 
@@ -275,9 +276,37 @@ WarpMachine::Next WarpMachine::branch_table(std::size_t index, LaneMask mask) {
   return Next::stop;
 }
 
+// An indirect call takes lanes by where they go.
 WarpMachine::Next WarpMachine::call(std::size_t index) {
-  constexpr std::size_t deepest = 64;
   const WarpInstruction &in = *instruction_;
+  if (in.inputs.empty()) {
+    call_function(index, in.callees[0]);
+    return Next::stay;
+  }
+  LaneMask mask = warp_->fragments[index].mask;
+  while (mask) {
+    const auto first = static_cast<unsigned>(std::countr_zero(mask));
+    const std::uint64_t address = value(in.inputs[0], first);
+    const auto callee =
+        std::find_if(in.callees.begin(), in.callees.end(), [&](const CallTarget &target) {
+          return window::function + std::uint64_t{16} * target.function == address;
+        });
+    if (callee == in.callees.end())
+      fail(FaultKind::unsupported, first,
+           fmt::format("a call of {:#x}, where no function with these parameters is", address));
+    LaneMask same = 0;
+    for_each_lane(mask, [&](unsigned lane) {
+      if (value(in.inputs[0], lane) == address)
+        same |= 1u << lane;
+    });
+    mask &= ~same;
+    call_function(mask ? split(*warp_, index, same) : index, *callee);
+  }
+  return Next::stop;
+}
+
+void WarpMachine::call_function(std::size_t index, const CallTarget &target) {
+  constexpr std::size_t deepest = 64;
   const LaneMask mask = warp_->fragments[index].mask;
   if (depth_ + 1 >= deepest)
     fail(FaultKind::unsupported, static_cast<unsigned>(std::countr_zero(mask)),
@@ -289,7 +318,7 @@ WarpMachine::Next WarpMachine::call(std::size_t index) {
     for (std::size_t r = 0; r < program_.max_registers(); ++r)
       inner.registers[r * warp_lanes + lane] = 0;
     const std::size_t base = std::size_t{lane} * max_parameters_;
-    for (const ParameterCopy &copy : in.arguments) {
+    for (const ParameterCopy &copy : target.arguments) {
       const std::uint64_t bits =
           copy.value.kind == WarpOperand::Kind::none ? 0 : value(copy.value, lane);
       for (std::uint32_t i = 0; i < copy.size; ++i)
@@ -300,19 +329,23 @@ WarpMachine::Next WarpMachine::call(std::size_t index) {
     }
   });
   warp_->fragments[index].stack.push_back(
-      {in.target, 0, std::vector<std::uint32_t>(program_.function(in.target).cfg->loops().size())});
-  return Next::stay;
+      {target.function, 0,
+       std::vector<std::uint32_t>(program_.function(target.function).cfg->loops().size())});
 }
 
 WarpMachine::Next WarpMachine::return_from(std::size_t index, LaneMask mask) {
   Fragment &fragment = warp_->fragments[index];
+  const std::uint32_t callee = fragment.stack.back().function;
   fragment.stack.pop_back();
   const Activation &caller = fragment.stack.back();
   const WarpInstruction &at = program_.function(caller.function).code[caller.pc];
   CallLevel &outer = warp_->levels[depth_ - 1];
+  const CallTarget &target =
+      *std::find_if(at.callees.begin(), at.callees.end(),
+                    [&](const CallTarget &candidate) { return candidate.function == callee; });
   for_each_lane(mask, [&](unsigned lane) {
     const std::size_t base = std::size_t{lane} * max_parameters_;
-    for (const ParameterCopy &copy : at.results)
+    for (const ParameterCopy &copy : target.results)
       for (std::uint32_t i = 0; i < copy.size; ++i)
         outer.parameters[base + copy.caller + i] = level_->parameters[base + copy.callee + i];
   });

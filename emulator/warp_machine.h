@@ -110,6 +110,7 @@ private:
   Next branch(std::size_t index, LaneMask mask);
   Next branch_table(std::size_t index, LaneMask mask);
   Next call(std::size_t index);
+  void call_function(std::size_t index, const CallTarget &target);
   Next return_from(std::size_t index, LaneMask mask);
   LaneMask guard_mask(const WarpInstruction &instruction, LaneMask mask) const;
   std::uint64_t value(const WarpOperand &operand, unsigned lane) const;

@@ -218,6 +218,11 @@ std::string WarpProgram::initialize(const Placed &placed, GlobalMemory &memory) 
           value = where;
           found = true;
         }
+      for (std::size_t n = 0; n < module_.functions.size() && !found; ++n)
+        if (module_.functions[n].name == word && module_.functions[n].has_body) {
+          value = window::function + 16 * n;
+          found = true;
+        }
       if (!found)
         return fmt::format("the initializer of {} is not understood at `{}`", variable.name, word);
     }

@@ -99,6 +99,12 @@ struct ParameterCopy {
   WarpOperand value; ///< instead of the caller's bytes, for register arguments
 };
 
+/// A function that a call may go to, with what goes in and comes out.
+struct CallTarget {
+  std::uint32_t function = 0;
+  std::vector<ParameterCopy> arguments, results;
+};
+
 /// An instruction, decoded.
 struct WarpInstruction {
   WarpAction action = WarpAction::refused;
@@ -116,7 +122,7 @@ struct WarpInstruction {
   RegisterId guard = no_register;
   std::uint32_t source = 0; ///< index in Function::instructions
   std::uint32_t line = 0;
-  std::uint32_t target = 0; ///< of a branch; index of the callee of a call
+  std::uint32_t target = 0; ///< of a branch
   const Opcode *opcode = nullptr;
   const Line<ConcreteDomain> *integer_line = nullptr;
   const FloatLine<ConcreteDomain> *float_line = nullptr;
@@ -127,8 +133,9 @@ struct WarpInstruction {
   WarpAddress address;
   WarpAddress second_address; ///< of cp.async
   std::vector<std::uint32_t> targets;
-  std::vector<ParameterCopy> arguments, results;
-  std::string why; ///< it is refused
+  std::vector<CallTarget> callees; ///< one, or all that an indirect call may go to: then the first
+                                   ///< input is the address
+  std::string why;                 ///< it is refused
 };
 
 /// A function, decoded.
