@@ -18,6 +18,10 @@ constexpr std::size_t facts_budget = 64;
 
 std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 | to; }
 
+/// Whether lanes that execute it do not go on. A branch may have a single successor, too: to the next
+/// block, or by a table that names only that one.
+bool ends_lanes(const Opcode &opcode) { return opcode.base == "exit" || opcode.base == "ret"; }
+
 } // namespace
 
 const Emulation::Implementation::OpcodeInfo &
@@ -317,10 +321,9 @@ void Emulation::Implementation::leave(BlockId block) {
   } else if (info.branch != no_index && info.successors.size() == 1) {
     // A guarded exit: the flow goes on where the guard does not hold.
     const Instruction &exit = function_.instructions[info.branch];
-    if (exit.guard != no_register && needed(exit.guard)) {
+    if (exit.guard != no_register && needed(exit.guard) && ends_lanes(module_.opcode(exit))) {
       branch_condition_[block] = guard_of(block, exit);
-      if (module_.opcode(exit).base != "bra" &&
-          path_.decide(branch_condition_[block]) == std::optional(true))
+      if (path_.decide(branch_condition_[block]) == std::optional(true))
         dead_edges_[edge(block, info.successors[0])] = true;
     }
   } else if (info.successors.size() > 2) {
@@ -345,7 +348,7 @@ std::optional<bool> Emulation::Implementation::holds_on_edge(BlockId from, Block
   if (block.successors.size() == 2)
     return block.successors[0] == to;
   if (block.branch == no_index || block.successors.size() != 1 ||
-      module_.opcode(function_.instructions[block.branch]).base == "bra")
+      !ends_lanes(module_.opcode(function_.instructions[block.branch])))
     return std::nullopt;
   return false;
 }
