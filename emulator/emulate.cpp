@@ -107,6 +107,8 @@ void Emulation::Implementation::find_slice() {
     } else if (opcode.base == "bra" || opcode.base == "exit" || opcode.base == "ret") {
       if (instruction.guard != no_register)
         need(instruction.guard);
+    } else if (opcode.base == "brx") {
+      for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse) { need(reg); });
     }
   }
   if (calls || role_ == Role::callee)
@@ -216,6 +218,7 @@ void Emulation::Implementation::walk() {
   };
   feasible_.assign(cfg_.blocks().size(), false);
   branch_condition_.assign(cfg_.blocks().size(), nullptr);
+  branch_choice_.assign(cfg_.blocks().size(), nullptr);
   current_.assign(function_.registers.size() + 1, nullptr);
   for (LoopId loop = 0; loop < cfg_.loops().size(); ++loop)
     trips_.push_back(
@@ -304,13 +307,27 @@ void Emulation::Implementation::evaluate_phis(BlockId block) {
   }
 }
 
+// What a branch depends on: its guard, and the index if it has one. Null if that is not understood.
+Expr Emulation::Implementation::choice_of(BlockId block, const Instruction &branch) {
+  if (branch.guard != no_register && !needed(branch.guard))
+    return nullptr;
+  const Expr guard = guard_of(block, branch);
+  if (module_.opcode(branch).base != "brx")
+    return guard;
+  const auto operands = module_.operands(branch);
+  const Expr index = operands.empty() ? nullptr : operand_value(block, operands[0], 32);
+  return index ? pool_.ite(guard, index, pool_.constant(32, ~0u)) : nullptr;
+}
+
 void Emulation::Implementation::leave(BlockId block) {
   const BasicBlock &info = cfg_.blocks()[block];
+  if (info.branch != no_index)
+    branch_choice_[block] = choice_of(block, function_.instructions[info.branch]);
   if (info.branch != no_index && info.successors.size() == 2) {
     const Instruction &branch = function_.instructions[info.branch];
     const Opcode &opcode = module_.opcode(branch);
     if (opcode.base == "bra") {
-      const Expr condition = guard_of(block, branch);
+      const Expr condition = branch_choice_[block];
       branch_condition_[block] = condition;
       const std::optional<bool> decided = path_.decide(condition);
       if (decided)
@@ -321,8 +338,8 @@ void Emulation::Implementation::leave(BlockId block) {
   } else if (info.branch != no_index && info.successors.size() == 1) {
     // A guarded exit: the flow goes on where the guard does not hold.
     const Instruction &exit = function_.instructions[info.branch];
-    if (exit.guard != no_register && needed(exit.guard) && ends_lanes(module_.opcode(exit))) {
-      branch_condition_[block] = guard_of(block, exit);
+    if (branch_choice_[block] && ends_lanes(module_.opcode(exit))) {
+      branch_condition_[block] = branch_choice_[block];
       if (path_.decide(branch_condition_[block]) == std::optional(true))
         dead_edges_[edge(block, info.successors[0])] = true;
     }

@@ -92,6 +92,7 @@ public:
   unsigned flows_ = 1;
   std::vector<bool> feasible_;
   std::vector<Expr> branch_condition_; ///< by block, under which its branch is taken; null: unknown
+  std::vector<Expr> branch_choice_; ///< by block, what its branch depends on; null: not understood
   std::vector<std::pair<Expr, RegisterRead>> reads_;
   std::span<const Probe> probes_;
   std::vector<Expr> probed_; ///< by probe
@@ -114,6 +115,7 @@ private:
   void execute(BlockId block, std::uint32_t index);
   void answer_probes(BlockId block, std::uint32_t index, bool after);
   void leave(BlockId block);
+  Expr choice_of(BlockId block, const Instruction &branch);
   void record_access(BlockId block, std::uint32_t index, const Instruction &instruction,
                      const OpcodeInfo &info);
   void compute(BlockId block, std::uint32_t index, const Instruction &instruction);

@@ -322,13 +322,24 @@ bool Emulation::Implementation::compute_line(BlockId block, std::uint32_t index,
     result = pool_.truncate(result, info.form.width);
   }
   if (operands[0].kind == Operand::Kind::pair) {
-    // setp's second predicate: the comparison's complement, combined in the same way; only the
-    // form without a third operand has it as plain negation.
+    // setp's second predicate: the comparison's complement, combined with the third operand in the
+    // same way (PTX ISA 9.7.7.2). What leaves the comparison as it is stands in for that operand.
     const auto both = module_.children(operands[0]);
-    if (shape != "P=TT")
+    const bool combined = shape == "P=TTP";
+    if (!combined && shape != "P=TT")
       return false;
+    Expr second = pool_.bit_not(result);
+    if (combined) {
+      const Opcode &opcode = module_.opcode(instruction);
+      const Expr third = sources[2];
+      sources[2] = pool_.constant(1, opcode.has("and") ? 1 : 0);
+      const Expr complement = pool_.bit_not(info.line->evaluate(pool_, info.form, sources));
+      second = opcode.has("and")  ? pool_.bit_and(complement, third)
+               : opcode.has("or") ? pool_.bit_or(complement, third)
+                                  : pool_.bit_xor(complement, third);
+    }
     assign(block, instruction, both[0], result, false);
-    assign(block, instruction, both[1], pool_.bit_not(result), false);
+    assign(block, instruction, both[1], second, false);
     return true;
   }
   assign(block, instruction, operands[0], result, info.form.is_signed);

@@ -116,8 +116,8 @@ void Emulation::Implementation::find_uniformity() {
 // Whether the lanes that are in an iteration of a loop together agree whether this exit is taken in
 // it: on the exit's own condition, and on whether they come to it at all.
 bool Emulation::Implementation::exit_uniform(LoopId loop, BlockId block) const {
-  const Expr condition = branch_condition_[block];
-  if (!condition || !uniform(condition, block, true))
+  const Expr choice = branch_choice_[block];
+  if (!choice || !uniform(choice, block, true))
     return false;
   const Loop &info = cfg_.loops()[loop];
   const bool in_every_iteration =
@@ -142,8 +142,8 @@ bool Emulation::Implementation::control_uniform(BlockId reached, BlockId top) co
       if (seen.size() > region_budget)
         return false;
       if (cfg_.blocks()[before].successors.size() > 1 || cfg_.blocks()[before].branch != no_index) {
-        const Expr condition = branch_condition_[before];
-        if (!condition || !uniform(condition, before, true))
+        const Expr choice = branch_choice_[before];
+        if (!choice || !uniform(choice, before, true))
           return false;
       }
       for (LoopId loop = cfg_.loop_of(before); loop != no_index && !cfg_.contains(loop, reached);

@@ -109,7 +109,7 @@ std::string nested_branches(std::size_t size) {
   std::string ends;
   for (; writer.count() + depth + 4 < size || depth == 0; ++depth) {
     const std::size_t p = writer.predicate();
-    writer.line("setp.gt.s32 %p{}, %r3, {};", p, depth);
+    writer.line("setp.eq.s32 %p{}, %r3, {};", p, depth);
     writer.line("@%p{} bra L{};", p, writer.new_label());
     writer.load(2, 4 * (depth % 8));
   }
