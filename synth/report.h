@@ -73,6 +73,15 @@ struct PassTime {
   double milliseconds = 0;
 };
 
+/// What a function needs on the machine, in the words of `ptxas -v`; sizes are bytes.
+struct Resources {
+  std::optional<unsigned> registers; ///< a thread; not told of functions that kernels call
+  unsigned spill_stores = 0;
+  unsigned spill_loads = 0;
+  unsigned stack = 0;
+  unsigned shared = 0;
+};
+
 /// What happened to one kernel.
 struct KernelReport {
   std::string name;
@@ -86,7 +95,9 @@ struct KernelReport {
   std::vector<RewriteRecord> rewrites;
   std::vector<KeptRecord> kept;
   std::vector<std::string>
-      assumptions; ///< what the rewrites rely on that only the user vouched for
+      assumptions;                 ///< what the rewrites rely on that only the user vouched for
+  std::optional<Resources> before; ///< of the original, if it was asked for
+  std::optional<Resources> after;  ///< of the result
 };
 
 /// What happened to one module.

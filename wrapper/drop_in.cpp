@@ -12,6 +12,7 @@
 #include "wrapper/outcome.h"
 #include "wrapper/process.h"
 #include "wrapper/report_json.h"
+#include "wrapper/resources.h"
 
 #include "synth/decide.h"
 
@@ -164,6 +165,12 @@ int rewrite_and_run(const Run &run) {
       withdraw(module.report);
   if (handover.outcome == Outcome::rewritten && run.settings.rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
+  const bool measured =
+      handover.outcome == Outcome::rewritten || handover.outcome == Outcome::nothing_found;
+  if (run.settings.registers && measured)
+    if (const auto done_well = measure_resources(run.real.path, run.name, run.line, *modules);
+        !done_well)
+      fmt::print(stderr, "ptxasw: warning: no registers in the report: {}\n", done_well.error());
   tell(run, *modules);
   if (handover.outcome != Outcome::rewritten)
     return pass_through(run, handover.outcome, handover.detail);

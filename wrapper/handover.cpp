@@ -159,6 +159,28 @@ Handover hand_over(const std::string &real, const std::string &name, const Comma
   return {Outcome::rewritten, "", exit_like(child.status)};
 }
 
+tl::expected<std::string, std::string>
+assemble_for_messages(const std::string &real, const std::string &name, const CommandLine &line,
+                      const std::vector<InputModule> &modules, bool rewritten) {
+  ChildPlan plan{real, name, line.arguments, -1, STDERR_FILENO};
+  for (const char *word : {"-v", "-o", "/dev/null"}) // of several outputs the last one counts
+    plan.arguments.emplace_back(word);
+  Substitution substitution(plan, line);
+  for (const InputModule &module : modules) {
+    InputModule version = module;
+    if (!rewritten)
+      version.rewritten = module.original;
+    if (!substitution.replace(version))
+      return tl::unexpected(std::string("the text could not be handed over"));
+  }
+  const ChildResult child = run_child(plan);
+  if (!child.started)
+    return tl::unexpected(fmt::format("cannot run {}", real));
+  if (!child.succeeded())
+    return tl::unexpected(child.captured.substr(0, child.captured.find('\n')));
+  return child.captured;
+}
+
 int exit_like(int status) {
   if (WIFEXITED(status))
     return WEXITSTATUS(status);

@@ -41,6 +41,12 @@ struct Handover {
 Handover hand_over(const std::string &real, const std::string &name, const CommandLine &line,
                    const std::vector<InputModule> &modules);
 
+/// Has the real ptxas assemble the modules, rewritten or not, with `-v` and without an output.
+/// Returns its messages. Errors: what it says if it refuses, or that it could not be run.
+tl::expected<std::string, std::string>
+assemble_for_messages(const std::string &real, const std::string &name, const CommandLine &line,
+                      const std::vector<InputModule> &modules, bool rewritten);
+
 /// The exit code for a child's status; a child that was killed takes us along the same way.
 int exit_like(int status);
 

@@ -13,6 +13,19 @@ Json source_line_json(const std::optional<SourceLine> &source) {
   return {{"file", source->file}, {"line", source->line}};
 }
 
+Json resources_json(const std::optional<Resources> &resources) {
+  if (!resources)
+    return nullptr;
+  Json registers = nullptr;
+  if (resources->registers)
+    registers = *resources->registers;
+  return {{"registers", std::move(registers)},
+          {"spill_stores", resources->spill_stores},
+          {"spill_loads", resources->spill_loads},
+          {"stack", resources->stack},
+          {"shared", resources->shared}};
+}
+
 Json kernel_json(const KernelReport &kernel) {
   Json times = Json::object();
   for (const PassTime &time : kernel.milliseconds)
@@ -30,17 +43,21 @@ Json kernel_json(const KernelReport &kernel) {
     kept.push_back({{"line", record.line},
                     {"source_line", source_line_json(record.source_line)},
                     {"reason", to_string(record.reason)}});
-  return {{"name", kernel.name},
-          {"loads", kernel.loads},
-          {"shuffles", kernel.shuffles},
-          {"copies", kernel.copies},
-          {"mean_delta", kernel.mean_delta},
-          {"milliseconds", std::move(times)},
-          {"z3_contexts", kernel.z3_contexts},
-          {"flows", kernel.flows},
-          {"rewrites", std::move(rewrites)},
-          {"kept", std::move(kept)},
-          {"assumptions", kernel.assumptions}};
+  Json result = {{"name", kernel.name},
+                 {"loads", kernel.loads},
+                 {"shuffles", kernel.shuffles},
+                 {"copies", kernel.copies},
+                 {"mean_delta", kernel.mean_delta},
+                 {"milliseconds", std::move(times)},
+                 {"z3_contexts", kernel.z3_contexts},
+                 {"flows", kernel.flows},
+                 {"rewrites", std::move(rewrites)},
+                 {"kept", std::move(kept)},
+                 {"assumptions", kernel.assumptions}};
+  if (kernel.before || kernel.after)
+    result["resources"] = {{"before", resources_json(kernel.before)},
+                           {"after", resources_json(kernel.after)}};
+  return result;
 }
 
 Json module_json(const ModuleReport &module) {

@@ -1,9 +1,13 @@
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
+#include "wrapper/find_real.h"
+
 #include "wrapper/outcome.h"
 #include "wrapper/report_json.h"
+#include "wrapper/resources.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -24,6 +28,25 @@ std::optional<std::string> missing_kernel(const Settings &settings, const Module
   return std::nullopt;
 }
 
+/// Puts into the report what the real ptxas makes of both texts for the module's own target.
+tl::expected<void, std::string> measure(const Settings &settings, const std::string &original,
+                                        RewriteResult &result) {
+  const auto real = find_real(settings.real, invoked_path());
+  if (!real)
+    return tl::unexpected(real.error());
+  const auto module = parse(original, result.report.file);
+  if (!module)
+    return tl::unexpected(module.error().message);
+  const CommandLine line =
+      parse_command_line({fmt::format("-arch={}", (*module)->target), "module.ptx"});
+  std::vector<InputModule> modules{{line.inputs.at(0), result.report.file, original, result.text,
+                                    result.changed, std::move(result.report)}};
+  ::setenv(guard_variable, "1", 1); // or `ptxasw run` would lead the real ptxas back to us
+  const auto measured = measure_resources(real->path, "ptxas", line, modules);
+  result.report = std::move(modules[0].report);
+  return measured;
+}
+
 } // namespace
 
 int rewrite_command(const Settings &settings, const std::string &input, const std::string &output) {
@@ -33,7 +56,7 @@ int rewrite_command(const Settings &settings, const std::string &input, const st
     return complain(fmt::format("cannot read `{}`", input));
   if (settings.rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
-  const auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, settings.rewrite);
+  auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, settings.rewrite);
   if (!result) {
     fmt::print(stderr, "{}", format(result.error()));
     return 1;
@@ -42,6 +65,9 @@ int rewrite_command(const Settings &settings, const std::string &input, const st
     return complain(fmt::format("there is no kernel `{}` in `{}`", *missing, input));
   if (const auto written = write_file_atomically(output, result->text); !written)
     return complain(written.error());
+  if (settings.registers)
+    if (const auto measured = measure(settings, *text, *result); !measured)
+      fmt::print(stderr, "ptxasw: warning: no registers in the report: {}\n", measured.error());
   if (settings.verbose)
     fmt::print(stderr, "{}", summarize(result->report));
   append_log(settings.journal, journal_line(result->report));

@@ -236,17 +236,19 @@ std::string get_assume_block(const Settings &settings) {
   return shape ? fmt::format("{},{},{}", shape->x, shape->y, shape->z) : std::string();
 }
 
-bool set_verbose(Settings &settings, std::string_view value) {
+template <bool Settings::*member> bool set_switch(Settings &settings, std::string_view value) {
   if (value == "true" || value == "1" || value == "on" || value == "yes")
-    settings.verbose = true;
+    settings.*member = true;
   else if (value == "false" || value == "0" || value == "off" || value == "no" || value.empty())
-    settings.verbose = false;
+    settings.*member = false;
   else
     return false;
   return true;
 }
 
-std::string get_verbose(const Settings &settings) { return settings.verbose ? "true" : "false"; }
+template <bool Settings::*member> std::string get_switch(const Settings &settings) {
+  return settings.*member ? "true" : "false";
+}
 
 bool set_fault(Settings &settings, std::string_view value) {
   constexpr std::string_view known[] = {"",      "parse", "throw",    "memory",
@@ -288,8 +290,10 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      true, false, true, set_modules, clear_modules, get_modules},
     {"report", "FILE", "write a JSON report; into an existing directory one file a run, named by input and target",
      true, false, false, set_text<&Settings::report>, nullptr, get_text<&Settings::report>},
+    {"registers", "true|false", "report the registers, spills and shared memory of each kernel before and after, as the real ptxas has them",
+     true, true, false, set_switch<&Settings::registers>, nullptr, get_switch<&Settings::registers>},
     {"verbose", "true|false", "print a summary on stderr",
-     true, true, false, set_verbose, nullptr, get_verbose},
+     true, true, false, set_switch<&Settings::verbose>, nullptr, get_switch<&Settings::verbose>},
     {"real", "PATH", "the real ptxas, instead of searching for it",
      false, false, false, set_text<&Settings::real>, nullptr, get_text<&Settings::real>},
     {"log", "FILE", "append one line a run: what was done, and why not more",

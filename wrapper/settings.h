@@ -15,12 +15,13 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 16;
+inline constexpr std::size_t setting_count = 17;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
   std::string report;       ///< JSON report file, or an existing directory; empty: none
+  bool registers = false;   ///< the report tells what ptxas makes of the original and the result
   bool verbose = false;     ///< human summary on stderr
   std::string real;         ///< path of the real ptxas; empty: search
   std::string log;          ///< file that gets one line a run; empty: none

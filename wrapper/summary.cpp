@@ -27,6 +27,16 @@ std::string summarize(const ModuleReport &module) {
                         "distance {:.2f}, {} flows, {:.2f} ms\n",
                         kernel.name, kernel.shuffles + kernel.copies, kernel.loads, kernel.shuffles,
                         kernel.copies, kernel.mean_delta, kernel.flows, milliseconds);
+    if (kernel.before && kernel.after) {
+      const Resources &before = *kernel.before, &after = *kernel.after;
+      const auto registers = [](const Resources &needs) {
+        return needs.registers ? std::to_string(*needs.registers) : std::string("-");
+      };
+      text +=
+          fmt::format("    registers {} -> {}, spilled bytes {} -> {}, shared bytes {} -> {}\n",
+                      registers(before), registers(after), before.spill_stores + before.spill_loads,
+                      after.spill_stores + after.spill_loads, before.shared, after.shared);
+    }
     std::map<Reason, unsigned> reasons;
     for (const KeptRecord &record : kernel.kept)
       ++reasons[record.reason];

@@ -6,7 +6,7 @@ import re
 import stat
 import subprocess
 
-from support import JACOBI, PTXASW, Scratch, main, run
+from support import JACOBI, PTXASW, Scratch, link_as_ptxas, main, run
 
 ALWAYS = "--shuffle=always"
 
@@ -101,6 +101,60 @@ class Rewrite(Scratch):
         self.assertEqual(len(kernel["rewrites"]), kernel["shuffles"] + kernel["copies"])
         for record in kernel["rewrites"]:
             self.assertLessEqual({"line", "source_line", "delta", "kind"}, set(record))
+
+    def test_registers_before_and_after(self):
+        # A shuffle costs this assembler 10 registers and spills.
+        self.write("real", """#!/bin/sh
+for word; do case $word in /proc/self/fd/*) text=$word ;; esac; done
+echo "$@" >> calls
+echo 'ptxas info    : Function properties for jacobi' >&2
+if grep -q shfl $text; then
+  echo '    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads' >&2
+  echo 'ptxas info    : Used 28 registers, used 0 barriers, 64 bytes smem' >&2
+else
+  echo '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' >&2
+  echo 'ptxas info    : Used 18 registers, used 0 barriers' >&2
+fi
+""", True)
+        env = dict(os.environ, PTXASW_REAL=str(self.dir / "real"))
+        before = {"registers": 18, "spill_stores": 0, "spill_loads": 0, "stack": 0, "shared": 0}
+        after = {"registers": 28, "spill_stores": 4, "spill_loads": 12, "stack": 8, "shared": 64}
+        asked = [ALWAYS, "--registers", "--report", "r.json", "-v"]
+        result = self.rewrite("in.ptx", "-o", "out.ptx", *asked, env=env)
+        self.assertIn("registers 18 -> 28, spilled bytes 0 -> 16, shared bytes 0 -> 64",
+                      result.stderr)
+        self.assertEqual(self.kernel()["resources"], {"before": before, "after": after})
+        self.assertRegex((self.dir / "calls").read_text(), r"^-arch=sm_\d+ \S+ -v -o /dev/null\n")
+        # Nothing rewritten, nothing changed; and not asked, not there.
+        self.rewrite("in.ptx", "-o", "out.ptx", *asked, "--shuffle=never", env=env)
+        self.assertEqual(self.kernel()["resources"], {"before": before, "after": before})
+        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--report", "r.json", env=env)
+        self.assertNotIn("resources", self.kernel())
+        # The drop-in, with the caller's own words.
+        ptxas = link_as_ptxas(self.dir / "bin")
+        (self.dir / "calls").unlink()
+        result = run([ptxas, "-arch=sm_90", "-maxrregcount=64", "in.ptx", "-o", "out",
+                      "--ptxasw-shuffle=always", "--ptxasw-registers", "--ptxasw-report=r.json"],
+                     env=env)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(self.kernel()["resources"], {"before": before, "after": after})
+        calls = (self.dir / "calls").read_text().splitlines()
+        self.assertEqual(len(calls), 3)
+        for call in calls:
+            self.assertTrue(call.startswith("-arch=sm_90 -maxrregcount=64 /proc/self/fd/"))
+
+    def kernel(self):
+        (kernel,) = json.loads((self.dir / "r.json").read_text())["kernels"]
+        return kernel
+
+    def test_no_registers_without_a_ptxas(self):
+        self.write("refuses", "#!/bin/sh\necho 'ptxas fatal : no' >&2\nexit 255\n", True)
+        for real in ("refuses", "nosuch"):
+            env = dict(os.environ, PTXASW_REAL=str(self.dir / real))
+            result = self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--registers", env=env)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("warning: no registers in the report", result.stderr)
+            self.assertIn("shfl", (self.dir / "out.ptx").read_text())
 
     def test_the_summary_goes_to_stderr(self):
         result = self.rewrite("in.ptx", "-o", "-", ALWAYS, "-v")
