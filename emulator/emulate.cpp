@@ -18,8 +18,8 @@ constexpr std::size_t facts_budget = 64;
 
 std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 | to; }
 
-/// Whether lanes that execute it do not go on. A branch may have a single successor, too: to the next
-/// block, or by a table that names only that one.
+/// Whether lanes that execute it do not go on. A branch may have a single successor, too: to the
+/// next block, or by a table that names only that one.
 bool ends_lanes(const Opcode &opcode) { return opcode.base == "exit" || opcode.base == "ret"; }
 
 } // namespace
@@ -140,8 +140,9 @@ void Emulation::Implementation::find_slice() {
 // Phis go to the iterated dominance frontiers of the blocks that write a needed register (Cytron et
 // al., "Efficiently computing static single assignment form"). Registers that no block reads before
 // it writes them need none (Briggs et al., "Practical improvements to the construction and
-// destruction of static single assignment form"): without that, a switch of n cases with
-// temporaries of their own would have n times n operands.
+// destruction of static single assignment form"), nor do those with one writing block that
+// dominates all that read. Without that, a switch of n cases with temporaries of their own would
+// have n times n operands.
 bool Emulation::Implementation::place_phis() {
   const auto &blocks = cfg_.blocks();
   phis_at_.resize(blocks.size());
@@ -166,9 +167,17 @@ bool Emulation::Implementation::place_phis() {
   }
   // Blocks that write each needed register.
   std::vector<std::vector<BlockId>> writing(function_.registers.size());
-  std::vector<bool> crosses(function_.registers.size(), false);
-  for (const Probe &probe : probes_) // which read wherever they are
-    crosses[probe.reg] = true;
+  // Blocks that read what they have not written.
+  std::vector<std::vector<BlockId>> reading(function_.registers.size());
+  const auto read_in = [&](BlockId block, RegisterId reg) {
+    const bool own = !writing[reg].empty() && writing[reg].back() == block;
+    if (!own && (reading[reg].empty() || reading[reg].back() != block))
+      reading[reg].push_back(block);
+  };
+  const auto probes_read_in = [&](BlockId block, std::size_t slot) {
+    for (std::uint32_t i = probes_at_[slot]; i < probes_at_[slot + 1]; ++i)
+      read_in(block, probes_[probe_order_[i]].reg);
+  };
   std::vector<RegisterId> written;
   for (const BlockId block : cfg_.reverse_postorder())
     for (std::uint32_t i = blocks[block].first; i < blocks[block].end; ++i) {
@@ -176,27 +185,53 @@ bool Emulation::Implementation::place_phis() {
         if (!needed(reg))
           return;
         // A write that may not happen leaves the old value, and so reads it.
-        if (use != RegisterUse::written && (writing[reg].empty() || writing[reg].back() != block))
-          crosses[reg] = true;
+        if (use != RegisterUse::written)
+          read_in(block, reg);
         if (use != RegisterUse::read)
           written.push_back(reg);
       });
+      if (!probes_.empty())
+        probes_read_in(block, 2 * std::size_t{i});
       // An instruction reads before it writes, in whatever order its operands stand.
       for (const RegisterId reg : written)
         if (writing[reg].empty() || writing[reg].back() != block)
           writing[reg].push_back(block);
       written.clear();
+      if (!probes_.empty())
+        probes_read_in(block, 2 * std::size_t{i} + 1);
     }
+  // What comes behind a block in any order: at the earliest the header of the outermost loop around
+  // it. Where no read does, a phi would be for nobody.
+  std::vector<std::uint32_t> earliest_behind(blocks.size(), 0);
+  const bool reducible =
+      std::none_of(cfg_.reverse_postorder().begin(), cfg_.reverse_postorder().end(),
+                   [&](BlockId block) { return cfg_.irreducible(block); });
+  for (const BlockId block : cfg_.reverse_postorder()) {
+    const LoopId loop = cfg_.loop_of(block);
+    if (reducible && loop == no_index)
+      earliest_behind[block] = cfg_.order_of(block);
+    else if (reducible) // headers come before what is in their loops
+      earliest_behind[block] =
+          cfg_.loops()[loop].parent == no_index
+              ? cfg_.order_of(cfg_.loops()[loop].header)
+              : earliest_behind[cfg_.loops()[cfg_.loops()[loop].parent].header];
+  }
   std::vector<RegisterId> placed(blocks.size(), no_register);
   for (RegisterId reg = 0; reg < writing.size(); ++reg) {
-    if (!crosses[reg])
-      continue;
     std::vector<BlockId> work = std::move(writing[reg]);
+    const auto sees_only_one = [&](BlockId block) {
+      return work.size() == 1 && work[0] != block && cfg_.dominates(work[0], block);
+    };
+    if (std::all_of(reading[reg].begin(), reading[reg].end(), sees_only_one))
+      continue;
+    std::uint32_t last_read = 0;
+    for (const BlockId block : reading[reg])
+      last_read = std::max(last_read, cfg_.order_of(block));
     while (!work.empty()) {
       const BlockId block = work.back();
       work.pop_back();
       for (const BlockId join : frontier[block])
-        if (placed[join] != reg) {
+        if (placed[join] != reg && earliest_behind[join] <= last_read) {
           placed[join] = reg;
           phis_at_[join].push_back(static_cast<std::uint32_t>(phis_.size()));
           phis_.push_back({join, reg, {}, nullptr});
