@@ -156,6 +156,41 @@ TEST_CASE("what is not emulated is refused by name") {
   CHECK(fault.message.find("barrier.cluster.arrive") != std::string::npos);
 }
 
+TEST_CASE("so is everything else that only some GPUs can do, with its line") {
+  for (const std::string instruction :
+       {"barrier.cluster.wait;",
+        "mapa.shared::cluster.u32 %r0, %r1, 0;",
+        "ld.shared::cluster.u32 %r0, [%r1];",
+        "fence.proxy.async;",
+        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g0, %g1}, {%g2}, {%g3}, {%g4, %g5};",
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0, %r1, %r2, %r3}, [%d1], 16;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];",
+        "wgmma.fence.sync.aligned;",
+        "tcgen05.wait::ld.sync.aligned;",
+        "cp.async.bulk.commit_group;",
+        "cp.reduce.async.bulk.commit_group;",
+        "mbarrier.init.shared.b64 [%r1], 1;",
+        "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d1, {%r0}];",
+        "suld.b.1d.b32.trap %r0, [%d1, {%r1}];",
+        "ld.global.b128 %d0, [%d1];",
+        "vadd.u32.u32.u32 %r0, %r1, %r2;",
+        "discard.global.L2 [%d1], 128;",
+        "call.uni free, (%d1);",
+        "multimem.ld_reduce.global.add.u32 %r0, [%d1];",
+        "stacksave.u64 %d0;",
+        "griddepcontrol.launch_dependents; setmaxnreg.inc.sync.aligned.u32 32; "
+        "redux.sync.min.f32 %f0, %f1, -1;"}) {
+    const WarpFault fault = fault_of(in_warp_kernel("\n" + instruction + "\n"));
+    CAPTURE(instruction);
+    CHECK(fault.kind == FaultKind::unsupported);
+    const std::string last = instruction.substr(instruction.rfind("; ") + 1); // npos + 1 is 0
+    const std::size_t begin = last.find_first_not_of(' ');
+    CHECK(fault.message.find(last.substr(begin, last.find_first_of(" ;", begin) - begin)) !=
+          std::string::npos);
+    CHECK(fault.line > 0);
+  }
+}
+
 TEST_CASE("an endless loop ends") {
   CHECK(fault_of(in_warp_kernel("L: bra L;")).kind == FaultKind::step_limit);
 }

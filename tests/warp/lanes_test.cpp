@@ -210,6 +210,41 @@ DONE:
   CHECK(words[4] == 5);
 }
 
+TEST_CASE("calls through pointers take every lane where it wants") {
+  const auto words = same_everywhere(in_warp_kernel(R"(
+    and.b32 %r1, %t, 1;
+    setp.eq.u32 %p0, %r1, 0;
+    mov.u64 %d1, twice;
+    ld.global.u64 %d2, [table+8];
+    selp.b64 %d3, %d1, %d2, %p0;
+    { .param .b32 x; .param .b32 y;
+      st.param.b32 [x], %t;
+      shape: .callprototype (.param .b32 _) _ (.param .b32 _);
+      call (y), %d3, (x), shape;
+      ld.param.b32 %r0, [y]; }
+    st.global.u32 [%out], %r0;)",
+                                                    R"(
+.func (.param .b32 result) twice(.param .b32 value)
+{
+	.reg .b32 %r<4>;
+	ld.param.b32 %r1, [value];
+	add.u32 %r2, %r1, %r1;
+	st.param.b32 [result], %r2;
+	ret;
+}
+.func (.param .b32 result) squared(.param .b32 value)
+{
+	.reg .b32 %r<4>;
+	ld.param.b32 %r1, [value];
+	mul.lo.u32 %r2, %r1, %r1;
+	st.param.b32 [result], %r2;
+	ret;
+}
+.global .align 8 .u64 table[2] = {0, squared};)"));
+  CHECK(words[6] == 12);
+  CHECK(words[7] == 49);
+}
+
 TEST_CASE("local memory belongs to the thread; vectors; const") {
   const auto words =
       same_everywhere(in_warp_kernel(R"(
