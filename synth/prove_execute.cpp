@@ -314,7 +314,10 @@ bool FunctionProver::move_vector(const Instruction &instruction, Expr guard, boo
 // Everything else computes its result from its operands alone, as the table says.
 bool FunctionProver::compute(const Instruction &instruction, Expr guard) {
   const Opcode &opcode = b_.opcode(instruction);
-  const Line<ExprPool> *const line = is_pure(opcode) ? find_line<ExprPool>(opcode) : nullptr;
+  const auto [found, is_new] = lines_.try_emplace(instruction.opcode, nullptr);
+  if (is_new && is_pure(opcode))
+    found->second = find_line<ExprPool>(opcode);
+  const Line<ExprPool> *const line = found->second;
   if (!line || line->shape[0] == 'K' || line->shape.find('C') != std::string_view::npos)
     return false;
   const Form form = decode(opcode);

@@ -8,6 +8,7 @@
 #include "synth/prove.h"
 
 #include "emulator/emulate.h"
+#include "emulator/instructions.h"
 #include "emulator/solver.h"
 #include "synth/known.h"
 #include "synth/match.h"
@@ -147,6 +148,7 @@ private:
   std::map<std::uint32_t, std::uint32_t> moved_to_;
   std::map<BlockId, Known> known_in_;
   std::unordered_map<std::uint32_t, bool> uniform_; ///< by source: its address but for the lane
+  std::unordered_map<std::uint32_t, const Line<ExprPool> *> lines_; ///< by rewritten opcode
 
   // The added registers, by rewritten register.
   std::vector<BlockId> written_in_;

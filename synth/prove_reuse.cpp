@@ -280,11 +280,13 @@ bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
     b = pool().bit_and(b, piece);
   }
   const Expr same = pool().eq(a, b);
+  if (known.decide(same) == false)
+    return true;
   // Or the load's start lies nowhere from just too far below the store's to its end.
   const Expr meets =
       pool().ult(pool().add(pool().sub(loaded, written), pool().constant(64, load.bytes - 1)),
                  pool().constant(64, load.bytes + store.bytes - 1));
-  if (known.decide(same) == false || known.decide(meets) == false)
+  if (known.decide(meets) == false)
     return true;
   // The test may rest on registers that were written if the store's block was passed; it matters
   // only if it was.

@@ -23,7 +23,7 @@ class Documentation(unittest.TestCase):
 
     def test_every_subcommand_has_help(self):
         text = run([PTXASW, "--help"]).stdout
-        for name in ("rewrite", "overlay", "status", "config", "run", "assemble"):
+        for name in ("rewrite", "overlay", "status", "config", "run", "bisect", "assemble"):
             self.assertIn(name, text)
             result = run([PTXASW, name, "--help"])
             self.assertEqual((result.returncode, result.stderr), (0, ""))
