@@ -129,6 +129,7 @@ bool FunctionProver::execute(const Instruction &instruction) {
       return fail("activemask under a guard");
     const Expr mask = opaque("activemask", 32);
     masks_[mask] = region_;
+    masks_of_[region_].push_back(mask);
     return opcode.type == ScalarType::b32 && write(b_.operands(instruction)[0], mask, false, guard);
   }
   if (opcode.base == "shfl")
@@ -172,8 +173,8 @@ bool FunctionProver::shuffle(const Instruction &instruction, Expr guard) {
     Known known(pool());
     known.assume(guard, true);
     const Expr all = pool().constant(32, 0xffffffff);
-    for (const auto &[mask, region] : masks_)
-      together |= members == all && region == region_ && known.decide(pool().eq(mask, all)) == true;
+    for (const Expr mask : masks_of_[region_])
+      together |= members == all && known.decide(pool().eq(mask, all)) == true;
   }
   if (!together)
     return fail("a shuffle's member mask is not that of the active lanes");

@@ -17,6 +17,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace ptxasw {
 
@@ -161,7 +162,8 @@ private:
   std::unordered_map<Expr, Loaded> loaded_;
   std::unordered_map<Expr, Shuffle> shuffles_;
   std::unordered_map<Expr, unsigned> masks_; ///< activemask symbols and their regions
-  std::unordered_map<Expr, Expr> emulated_;  ///< loaded symbols to what the emulation calls them
+  std::unordered_map<unsigned, std::vector<Expr>> masks_of_; ///< the same by region
+  std::unordered_map<Expr, Expr> emulated_; ///< loaded symbols to what the emulation calls them
 
   // Where the walk stands.
   BlockId block_ = 0;

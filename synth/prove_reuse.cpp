@@ -59,8 +59,9 @@ std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, uns
     delta = shuffle.delta;
     const Expr all = pool().constant(32, 0xffffffff);
     bool full = false;
-    for (const auto &[mask, region] : masks_)
-      full |= region == shuffle.region && known.decide(pool().eq(mask, all)) == true;
+    if (const auto masks = masks_of_.find(shuffle.region); masks != masks_of_.end())
+      for (const Expr mask : masks->second)
+        full |= known.decide(pool().eq(mask, all)) == true;
     if (!full)
       why = "the shuffled value is used without a full warp";
     if (shuffle.block != block_)
