@@ -208,10 +208,13 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, c
   const MemoryAccess &from = *access(source), &to = *access(load);
   const auto &trace = emulation_->trace();
   const auto harmless = [&](BlockId block, std::uint32_t first, std::uint32_t end) {
-    for (const std::size_t event : events_[block]) {
-      const MemoryAccess &other = trace[event];
-      if (other.instruction < first || other.instruction >= end)
-        continue;
+    const auto &events = events_[block]; // in the order of the text
+    auto event =
+        std::lower_bound(events.begin(), events.end(), first, [&](std::size_t e, std::uint32_t at) {
+          return trace[e].instruction < at;
+        });
+    for (; event != events.end() && trace[*event].instruction < end; ++event) {
+      const MemoryAccess &other = trace[*event];
       if (other.effect == Effect::sync || !apart(other, to, source, known))
         return false;
     }
