@@ -72,7 +72,7 @@ void PathKnowledge::assume(Expr condition, bool holds) {
     if (literal->kind == ExprKind::constant || conditions_.contains(literal))
       continue;
     set(literal, is);
-    const auto child = [&](std::size_t i) { return literal->children[i]; };
+    const auto child = [children = literal->children](std::size_t i) { return children[i]; };
     switch (literal->kind) {
     case ExprKind::bit_and:
       if (is) {

@@ -431,11 +431,7 @@ bool Detector::hoist_a_source(std::size_t first) {
   if (loads.size() < 2 || loads[0] != first)
     return false;
 
-  struct Cost {
-    std::size_t unserved = 0;
-    int lanes = 0;
-    auto operator<=>(const Cost &) const = default;
-  };
+  using Cost = std::pair<std::size_t, int>; // loads not served, lanes to those that are
   // By the linear forms alone first, and what is found there in earnest.
   const auto cost = [&](std::size_t source, bool in_earnest) {
     Cost result;
@@ -445,8 +441,8 @@ bool Detector::hoist_a_source(std::size_t first) {
           load == source ||
           (delta && (!in_earnest ||
                      !judge({source, 0}, first, {load, 0}, *delta, group.form.lane_stride).reason));
-      result.unserved += !served;
-      result.lanes += served && delta ? std::abs(*delta) : 0;
+      result.first += !served;
+      result.second += served && delta ? std::abs(*delta) : 0;
     }
     return result;
   };

@@ -36,6 +36,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace ptxasw {
 namespace {
@@ -44,7 +45,9 @@ namespace {
 struct Value {
   std::uint32_t load = 0; ///< instruction index
   unsigned element = 0;
-  auto operator<=>(const Value &) const = default;
+  bool operator<(const Value &other) const {
+    return std::tie(load, element) < std::tie(other.load, other.element);
+  }
 };
 
 class Emitter {
@@ -268,7 +271,7 @@ private:
   // value + offset leaves the range: above its end for a positive offset, below for a negative one.
   // Returns the predicate for that or `before`.
   std::string emit_wrap_test(const WrapTest &test, const std::string &before) {
-    const std::string predicate = new_register(1);
+    std::string predicate = new_register(1);
     const std::string_view name = function_.registers[test.where.reg].name;
     const bool up = test.offset > 0;
     const std::int64_t bound = test.is_signed
@@ -363,17 +366,18 @@ private:
                                region.wrapped));
       }
       corner = region.off;
-      for (const auto &[distance, place, uses] :
-           {std::tuple(up, "below", &uses_below_), std::tuple(down, "above", &uses_above_)}) {
+      const auto add = [&](int distance, const std::string &place, bool &uses) {
         if (distance == 0)
-          continue;
-        *uses = true;
+          return;
+        uses = true;
         what += fmt::format("{} {} ", place, distance);
         corner = shared(region, what, [&, before = corner](const std::string &predicate) {
           line(fmt::format("setp.lt.or.u32 {}, {}, {}, {};", predicate, prefix_ + place, distance,
                            before));
         });
-      }
+      };
+      add(up, "below", uses_below_);
+      add(down, "above", uses_above_);
     }
     std::set<std::string> wraps;
     for (const WrapTest &test : reuse.wrap_tests)
@@ -400,7 +404,7 @@ private:
       corner = predicate;
     };
     const auto difference = [&](const std::string &address) {
-      const std::string result = new_register(64);
+      std::string result = new_register(64);
       line(fmt::format("sub.s64 {}, {}, {};", result, base_name(reuse.load), address));
       return result;
     };
@@ -435,7 +439,7 @@ private:
       return values_.at(source);
     std::vector<std::string> words;
     const unsigned bits = width(to);
-    const std::string result = direct ? std::string(name(to)) : new_register(bits);
+    std::string result = direct ? std::string(name(to)) : new_register(bits);
     for (const std::string &word : kept_words_.at(source)) {
       words.push_back(bits == 32 ? result : new_register(32));
       const bool up = from.delta < 0;

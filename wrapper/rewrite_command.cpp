@@ -42,7 +42,7 @@ tl::expected<void, std::string> measure(const Settings &settings, const std::str
   std::vector<InputModule> modules{{line.inputs.at(0), result.report.file, original, result.text,
                                     result.changed, std::move(result.report)}};
   ::setenv(guard_variable, "1", 1); // or `ptxasw run` would lead the real ptxas back to us
-  const auto measured = measure_resources(real->path, "ptxas", line, modules);
+  auto measured = measure_resources(real->path, "ptxas", line, modules);
   result.report = std::move(modules[0].report);
   return measured;
 }
