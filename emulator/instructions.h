@@ -213,6 +213,30 @@ template <class D> Value<D> population_count(D &d, Value<D> a) {
 }
 
 /// Position of the highest set bit, or 0xffffffff.
+/// fns (PTX ISA 9.7.1.17): the offset-th set bit of the mask from base on, downwards for a negative
+/// offset; base itself, if it is set, for 0; all ones where there is none. A base that is no bit's
+/// number has no bit above or below it.
+template <class D> Value<D> find_set_bit(D &d, Value<D> mask, Value<D> base, Value<D> offset) {
+  const Value<D> zero = number(d, 32, 0), none = number(d, 32, 0xffffffff);
+  const Value<D> is_bit = d.ult(base, number(d, 32, 32));
+  const Value<D> down = d.extract(offset, 31, 1);
+  const Value<D> wanted = d.ite(down, d.sub(zero, offset), offset);
+  Value<D> above = none, below = none, seen_above = zero, seen_below = zero;
+  for (unsigned n = 0; n < 32; ++n) {
+    const unsigned up = n, low = 31 - n;
+    const Value<D> counts_up =
+        d.bit_and(d.extract(mask, up, 1), d.bit_not(d.ult(number(d, 32, up), base)));
+    seen_above = d.add(seen_above, d.zext(counts_up, 32));
+    above = d.ite(d.bit_and(counts_up, d.eq(seen_above, wanted)), number(d, 32, up), above);
+    const Value<D> counts_down = d.bit_and(
+        d.extract(mask, low, 1), d.bit_and(is_bit, d.bit_not(d.ult(base, number(d, 32, low)))));
+    seen_below = d.add(seen_below, d.zext(counts_down, 32));
+    below = d.ite(d.bit_and(counts_down, d.eq(seen_below, wanted)), number(d, 32, low), below);
+  }
+  const Value<D> own = d.bit_and(is_bit, d.extract(d.lshr(mask, base), 0, 1));
+  return d.ite(d.eq(offset, zero), d.ite(own, base, none), d.ite(down, below, above));
+}
+
 template <class D> Value<D> highest_bit(D &d, Value<D> a) {
   Value<D> result = number(d, 32, 0xffffffff);
   for (unsigned i = 0; i < d.width(a); ++i)
@@ -440,6 +464,7 @@ template <class D> constexpr auto table() {
       {"bfind", "s32 s64", "", "U=T", [](D &d, const Form &f, Args<D> s) { return highest_bit(d, d.ite(d.extract(s[0], f.width - 1, 1), d.bit_not(s[0]), s[0])); }},
       {"bfind", "u32 u64", "+shiftamt", "U=T", [](D &d, const Form &f, Args<D> s) { const auto h = highest_bit(d, s[0]); return d.ite(d.eq(h, number(d, 32, 0xffffffff)), h, d.sub(number(d, 32, f.width - 1), h)); }},
       {"bfind", "s32 s64", "+shiftamt", "U=T", [](D &d, const Form &f, Args<D> s) { const auto h = highest_bit(d, d.ite(d.extract(s[0], f.width - 1, 1), d.bit_not(s[0]), s[0])); return d.ite(d.eq(h, number(d, 32, 0xffffffff)), h, d.sub(number(d, 32, f.width - 1), h)); }},
+      {"fns", "b32", "", "U=UUU", [](D &d, const Form &, Args<D> s) { return find_set_bit(d, s[0], s[1], s[2]); }},
       {"brev", "b32 b64", "", "T=T", [](D &d, const Form &, Args<D> s) { return reverse_bits(d, s[0]); }},
       {"bfe", "u32 u64 s32 s64", "", "T=TUU", [](D &d, const Form &f, Args<D> s) { return bit_field_extract(d, f, s); }},
       {"bfi", "b32 b64", "", "T=TTUU", [](D &d, const Form &f, Args<D> s) { return bit_field_insert(d, f, s); }},

@@ -269,13 +269,6 @@ void WarpDecoder::decode_action() {
       return refuse("this form");
     out_.outputs = {output(operands_[0])};
     out_.inputs = {input(operands_[1], ScalarType::u64)};
-  } else if (base == "fns") {
-    out_.action = WarpAction::find_set;
-    if (operands_.size() != 4)
-      return refuse("this form");
-    out_.outputs = {output(operands_[0])};
-    for (const Operand &operand : operands_.subspan(1))
-      out_.inputs.push_back(input(operand, ScalarType::b32));
   } else if (base == "createpolicy") { // what caches do is not emulated: any value will do
     if (operands_.empty())
       return refuse("this form");

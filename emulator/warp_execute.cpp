@@ -134,9 +134,6 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
   case WarpAction::is_space:
     is_space(mask);
     return Next::advance;
-  case WarpAction::find_set:
-    find_set(mask);
-    return Next::advance;
   case WarpAction::active_mask:
     for_each_lane(mask,
                   [&](unsigned lane) { assign(instruction.outputs[0], lane, mask, 32, false); });
@@ -240,26 +237,6 @@ void WarpMachine::move(LaneMask mask) {
       bits |= (value(in.inputs[i], lane) & mask64(piece_in)) << piece_in * i;
     for (std::size_t i = 0; i < in.outputs.size(); ++i)
       assign(in.outputs[i], lane, bits >> piece_out * i, piece_out, false);
-  });
-}
-
-// fns d, mask, base, offset: the offset-th set bit from base on, downwards if it is negative; base
-// itself, if it is set, for 0; all ones if there is none (PTX ISA 9.7.1.17).
-void WarpMachine::find_set(LaneMask lanes) {
-  const WarpInstruction &in = *instruction_;
-  for_each_lane(lanes, [&](unsigned lane) {
-    const std::uint64_t bits = value(in.inputs[0], lane) & mask64(32);
-    auto position = static_cast<std::int64_t>(value(in.inputs[1], lane) & mask64(32));
-    const std::int64_t offset = as_signed(value(in.inputs[2], lane) & mask64(32), 32);
-    std::int64_t left = offset == 0 ? 1 : std::abs(offset);
-    std::uint64_t found = mask64(32);
-    for (; left > 0 && position >= 0 && position < 32; position += offset < 0 ? -1 : 1) {
-      if ((bits >> position & 1) && --left == 0)
-        found = static_cast<std::uint64_t>(position);
-      if (offset == 0)
-        break;
-    }
-    assign(in.outputs[0], lane, found, 32, false);
   });
 }
 

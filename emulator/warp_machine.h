@@ -107,7 +107,6 @@ private:
   Next execute(std::size_t index);
   void compute(LaneMask mask);
   void move(LaneMask mask);
-  void find_set(LaneMask lanes);
   Next branch(std::size_t index, LaneMask mask);
   Next branch_table(std::size_t index, LaneMask mask);
   Next call(std::size_t index);

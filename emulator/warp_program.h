@@ -38,7 +38,6 @@ enum class WarpAction : std::uint8_t {
   fence,
   copy_async, ///< cp.async: copied at once
   is_space,   ///< isspacep
-  find_set,   ///< fns
   nothing,    ///< without effect here: prefetch, pragma-like, cp.async.wait_all, nanosleep
   refused,
 };

@@ -240,6 +240,22 @@ Result bfind(const Call &c) {
     found = c.width() - 1 - found;
   return give(found, 32);
 }
+Result fns(const Call &c) {
+  const Word none = 0xffffffff;
+  const Signed offset = to_signed(c.a[2], 32);
+  if (c.a[1] >= 32)
+    return give(none, 32);
+  const int base = static_cast<int>(c.a[1]);
+  if (offset == 0)
+    return give(bit(c.a[0], static_cast<unsigned>(base)) ? c.a[1] : none, 32);
+  std::vector<int> set; // from base on, in the order of the search
+  for (int i = base; i >= 0 && i<32; i += offset> 0 ? 1 : -1)
+    if (bit(c.a[0], static_cast<unsigned>(i)))
+      set.push_back(i);
+  const Word place = static_cast<Word>(offset > 0 ? offset : -offset);
+  return give(
+      place <= set.size() ? static_cast<Word>(set[static_cast<std::size_t>(place - 1)]) : none, 32);
+}
 Result brev(const Call &c) {
   Word result = 0;
   for (unsigned i = 0; i < c.width(); ++i)
@@ -470,21 +486,21 @@ Result prmt(const Call &c) {
 }
 
 const std::unordered_map<std::string, Result (*)(const Call &)> functions{
-    {"add", add},      {"addc", addc},       {"sub", sub},         {"subc", subc},
-    {"mul", mul},      {"mad", mad},         {"madc", mad},        {"mul24", mul24},
-    {"mad24", mad24},  {"sad", sad},         {"div", div},         {"rem", rem},
-    {"abs", abs},      {"neg", neg},         {"min", min},         {"max", max},
-    {"popc", popc},    {"clz", clz},         {"bfind", bfind},     {"brev", brev},
-    {"bfe", bfe},      {"bfi", bfi},         {"bmsk", bmsk},       {"szext", szext},
-    {"dp4a", dp4a},    {"dp2a", dp2a},       {"and", and_},        {"or", or_},
-    {"xor", xor_},     {"not", not_},        {"cnot", cnot},       {"lop3", lop3},
-    {"shl", shl},      {"shr", shr},         {"shf", shf},         {"setp", setp},
-    {"set", set},      {"selp", selp},       {"slct", slct},       {"cvt", cvt},
-    {"mov", mov},      {"cvta", cvta},       {"prmt", prmt},       {"vadd2", video},
-    {"vsub2", video},  {"vavrg2", video},    {"vabsdiff2", video}, {"vmin2", video},
-    {"vmax2", video},  {"vset2", video},     {"vadd4", video},     {"vsub4", video},
-    {"vavrg4", video}, {"vabsdiff4", video}, {"vmin4", video},     {"vmax4", video},
-    {"vset4", video},
+    {"add", add},     {"addc", addc},    {"sub", sub},         {"subc", subc},
+    {"mul", mul},     {"mad", mad},      {"madc", mad},        {"mul24", mul24},
+    {"mad24", mad24}, {"sad", sad},      {"div", div},         {"rem", rem},
+    {"abs", abs},     {"neg", neg},      {"min", min},         {"max", max},
+    {"popc", popc},   {"clz", clz},      {"bfind", bfind},     {"brev", brev},
+    {"fns", fns},     {"bfe", bfe},      {"bfi", bfi},         {"bmsk", bmsk},
+    {"szext", szext}, {"dp4a", dp4a},    {"dp2a", dp2a},       {"and", and_},
+    {"or", or_},      {"xor", xor_},     {"not", not_},        {"cnot", cnot},
+    {"lop3", lop3},   {"shl", shl},      {"shr", shr},         {"shf", shf},
+    {"setp", setp},   {"set", set},      {"selp", selp},       {"slct", slct},
+    {"cvt", cvt},     {"mov", mov},      {"cvta", cvta},       {"prmt", prmt},
+    {"vadd2", video}, {"vsub2", video},  {"vavrg2", video},    {"vabsdiff2", video},
+    {"vmin2", video}, {"vmax2", video},  {"vset2", video},     {"vadd4", video},
+    {"vsub4", video}, {"vavrg4", video}, {"vabsdiff4", video}, {"vmin4", video},
+    {"vmax4", video}, {"vset4", video},
 };
 
 } // namespace

@@ -125,7 +125,7 @@ std::vector<ConcreteDomain::Value> random_operands(const Spelling &spelling, con
     const unsigned width = shape_width(letter, form);
     Bits bits = random.bits(width);
     if (width == 32 && random.one_in(3)) // amounts, positions, selectors
-      bits = {random.below(80)};
+      bits = random.one_in(4) ? bits::sub({}, {random.below(40)}, width) : Bits{random.below(80)};
     // Operands that agree but for a bit.
     if (!result.empty() && result[0].width == width && random.one_in(6))
       bits = random.one_in(2) ? result[0].bits : bits::add(result[0].bits, {1}, width);
