@@ -12,19 +12,9 @@ namespace ptxasw::conformance {
 namespace {
 
 using Kind = OperandKind;
+using emulator_test::words;
 
 constexpr unsigned many_sets = 1024; ///< for what is approximate
-
-std::vector<std::string> words(std::string_view list) {
-  std::vector<std::string> result;
-  while (!list.empty()) {
-    const std::size_t blank = std::min(list.find(' '), list.size());
-    if (blank > 0)
-      result.emplace_back(list.substr(0, blank));
-    list.remove_prefix(std::min(blank + 1, list.size()));
-  }
-  return result;
-}
 
 Kind kind_of(ScalarType type) {
   switch (type) {

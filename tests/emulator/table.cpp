@@ -13,17 +13,6 @@ namespace {
 constexpr std::string_view comparisons[] = {"eq", "ne", "lt", "le", "gt",
                                             "ge", "lo", "ls", "hi", "hs"};
 
-std::vector<std::string> words(std::string_view list) {
-  std::vector<std::string> result;
-  while (!list.empty()) {
-    const std::size_t blank = std::min(list.find(' '), list.size());
-    if (blank > 0)
-      result.emplace_back(list.substr(0, blank));
-    list.remove_prefix(std::min(blank + 1, list.size()));
-  }
-  return result;
-}
-
 bool is_type(std::string_view word) { return scalar_type(word) != ScalarType::none; }
 
 /// Bits have only equality, signed numbers no `lo`.
@@ -91,6 +80,17 @@ void spell(const Line<ConcreteDomain> &line, std::size_t index, std::vector<Spel
 }
 
 } // namespace
+
+std::vector<std::string> words(std::string_view list) {
+  std::vector<std::string> result;
+  while (!list.empty()) {
+    const std::size_t blank = std::min(list.find(' '), list.size());
+    if (blank > 0)
+      result.emplace_back(list.substr(0, blank));
+    list.remove_prefix(std::min(blank + 1, list.size()));
+  }
+  return result;
+}
 
 bool Spelling::has(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();

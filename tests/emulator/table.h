@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptxasw::emulator_test {
@@ -20,6 +21,9 @@ struct Spelling {
 
   bool has(std::string_view modifier) const;
 };
+
+/// The words of a list with blanks in between, such as a line's types and modifiers.
+std::vector<std::string> words(std::string_view list);
 
 /// Every spelling that the table admits and PTX allows.
 const std::vector<Spelling> &spellings();

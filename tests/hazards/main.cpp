@@ -412,6 +412,10 @@ int main(int argc, char **argv) {
         entry.path().filename().string().find(only) != std::string::npos)
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
+  if (files.empty()) {
+    fmt::print(stderr, "hazards: no such kernel in {}: {}\n", from, only);
+    return 2;
+  }
   Suite suite(runs, verbose);
   std::ofstream list;
   if (!folder.empty()) {
