@@ -107,6 +107,22 @@ bool Emulation::Implementation::harmless(const Function &function, int depth) {
   return harmless_[&function] = true;
 }
 
+// Whether lanes may be brought together in a function or what it calls.
+bool Emulation::Implementation::gathers(const Function &function, int depth) {
+  const auto [entry, is_new] = gathers_.try_emplace(&function, true);
+  if (!is_new || depth > effect_depth)
+    return entry->second;
+  for (const Instruction &instruction : function.instructions) {
+    if (++effects_seen_ > effect_budget)
+      return true;
+    const OpcodeInfo &info = opcode_info(instruction);
+    const Function *callee = info.is_call ? call_targets_.of(instruction) : nullptr;
+    if (info.gathers && (!callee || gathers(*callee, depth + 1)))
+      return true;
+  }
+  return gathers_[&function] = false;
+}
+
 // What a function returns in terms of its parameters; null if it is not written out.
 const Emulation::Implementation *Emulation::Implementation::callee(const Function &function) {
   const auto [entry, is_new] = callees_.try_emplace(&function);

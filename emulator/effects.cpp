@@ -32,6 +32,15 @@ constexpr std::array harmless{
 };
 static_assert(std::is_sorted(harmless.begin(), harmless.end()));
 
+// With an effect on memory or none, but never waiting for other lanes of the warp unless they have
+// `.sync` (sorted).
+constexpr std::array lane_by_lane{
+    "applypriority"sv, "atom"sv,      "brkpt"sv, "cp"sv,       "createpolicy"sv, "discard"sv,
+    "fence"sv,         "ld"sv,        "ldu"sv,   "mbarrier"sv, "membar"sv,       "multimem"sv,
+    "nanosleep"sv,     "pmevent"sv,   "red"sv,   "st"sv,       "suld"sv,         "sured"sv,
+    "sust"sv,          "tensormap"sv, "trap"sv};
+static_assert(std::is_sorted(lane_by_lane.begin(), lane_by_lane.end()));
+
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N> &list, std::string_view word) {
   return std::binary_search(list.begin(), list.end(), word);
@@ -75,6 +84,12 @@ bool reads_constant_memory(const Opcode &opcode) {
 
 bool may_write_global(const Opcode &opcode) {
   return opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
+}
+
+bool gathers_lanes(const Opcode &opcode) {
+  const bool by_itself =
+      is_pure(opcode) || contains(harmless, opcode.base) || contains(lane_by_lane, opcode.base);
+  return !by_itself || opcode.has("sync") || opcode.has("aligned");
 }
 
 } // namespace ptxasw

@@ -32,4 +32,9 @@ bool is_pure(const Opcode &opcode);
 std::span<const std::string_view> pure_opcodes();
 std::span<const std::string_view> harmless_opcodes();
 
+/// Whether an instruction may bring lanes of a warp together that are not so by the flow of
+/// control:
+/// `.sync` instructions, barriers, calls, and whatever is not known.
+bool gathers_lanes(const Opcode &opcode);
+
 } // namespace ptxasw

@@ -22,6 +22,31 @@ std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 
 /// next block, or by a table that names only that one.
 bool ends_lanes(const Opcode &opcode) { return opcode.base == "exit" || opcode.base == "ret"; }
 
+/// What all lanes that meet must agree on: who meets (the member mask, which comes last) or where
+/// (barrier and number of threads; not the predicate that bar.red reduces).
+std::vector<const Operand *> agreed_operands(const Module &module, const Instruction &instruction) {
+  const Opcode &opcode = module.opcode(instruction);
+  std::vector<const Operand *> result;
+  const auto operands = module.operands(instruction);
+  if (opcode.base == "bar" || opcode.base == "barrier") {
+    const std::size_t ends = opcode.has("red") ? 1 : 0;
+    for (std::size_t i = ends; i + ends < operands.size(); ++i)
+      result.push_back(&operands[i]);
+  } else if (!opcode.has("aligned") && opcode.base != "call" && !operands.empty()) {
+    result.push_back(&operands.back());
+  }
+  return result;
+}
+
+template <class Visit>
+void each_agreed_register(const Module &module, const Instruction &instruction, Visit visit) {
+  if (instruction.guard != no_register)
+    visit(instruction.guard);
+  for (const Operand *operand : agreed_operands(module, instruction))
+    if (operand->kind == Operand::Kind::reg)
+      visit(operand->reg);
+}
+
 } // namespace
 
 const Emulation::Implementation::OpcodeInfo &
@@ -34,6 +59,7 @@ Emulation::Implementation::opcode_info(const Instruction &instruction) {
     info.form = decode(opcode);
     info.effect = effect_of(opcode);
     info.is_call = opcode.base == "call";
+    info.gathers = gathers_lanes(opcode);
     info.stores_parameter = opcode.base == "st" && opcode.space == StateSpace::param;
   }
   return info;
@@ -95,7 +121,9 @@ void Emulation::Implementation::find_slice() {
     const Opcode &opcode = module_.opcode(instruction);
     const Effect effect = opcode_info(instruction).effect;
     calls |= opcode_info(instruction).is_call;
-    if (effect == Effect::load || effect == Effect::store) {
+    if (opcode_info(instruction).gathers) {
+      each_agreed_register(module_, instruction, need);
+    } else if (effect == Effect::load || effect == Effect::store) {
       if (opcode.space != StateSpace::shared && opcode.space != StateSpace::local)
         for (const Operand &operand : module_.operands(instruction))
           if (operand.kind == Operand::Kind::address)
@@ -420,6 +448,8 @@ void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
   const Function *const called = info.is_call ? call_targets_.of(instruction) : nullptr;
   if (info.effect != Effect::none && !(called && harmless(*called, 0)))
     record_access(block, index, instruction, info);
+  if (info.gathers && role_ == Role::trace)
+    record_gathering(block, index, instruction);
   bool writes = module_.opcode(instruction).has("cc") && needed(carry_);
   for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
     writes |= use != RegisterUse::read && needed(reg);
@@ -434,6 +464,21 @@ void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
     store_parameter(block, instruction);
   if (!probes_.empty())
     answer_probes(block, index, true);
+}
+
+// A call gathers what the called function does.
+void Emulation::Implementation::record_gathering(BlockId block, std::uint32_t index,
+                                                 const Instruction &instruction) {
+  if (opcode_info(instruction).is_call)
+    if (const Function *const called = call_targets_.of(instruction))
+      if (!gathers(*called, 0))
+        return;
+  Gathering gathering{block, index, {}};
+  if (instruction.guard != no_register)
+    gathering.agreed.push_back(guard_of(block, instruction));
+  for (const Operand *operand : agreed_operands(module_, instruction))
+    gathering.agreed.push_back(operand_value(block, *operand, 32));
+  gatherings_.push_back(std::move(gathering));
 }
 
 void Emulation::Implementation::record_access(BlockId block, std::uint32_t index,
@@ -489,6 +534,17 @@ bool Emulation::uniform(Expr expr, BlockId block) const {
 bool Emulation::invariant(Expr expr, LoopId loop) const {
   return implementation_->invariant(expr, loop);
 }
+Expr Emulation::branch_choice(BlockId block) const {
+  return implementation_->branch_choice_[block];
+}
+bool Emulation::meets_evenly(std::uint32_t instruction) const {
+  const auto &gatherings = implementation_->gatherings_;
+  const auto found = std::find_if(gatherings.begin(), gatherings.end(), [&](const auto &gathering) {
+    return gathering.instruction == instruction;
+  });
+  return found != gatherings.end() && implementation_->meeting_of(*found) == Meeting::even;
+}
+bool Emulation::in_step(BlockId block) { return implementation_->in_step(block); }
 bool Emulation::feasible(BlockId block) const { return implementation_->feasible_[block]; }
 
 Expr Emulation::probed(std::size_t index) const { return implementation_->probed_[index]; }

@@ -82,12 +82,21 @@ public:
 
   /// An expression with every loop register that steps evenly written out in trip symbols.
   Expr expand(Expr expr);
-  /// Whether an expression has the same value in all lanes of a row of the warp that are active in
-  /// `block` together, but for tid.x and laneid, which count as known (soundness.md, rule 2 and
-  /// E1).
+  /// Whether an expression has the same value in all lanes of a row of the warp that are in `block`
+  /// in the same iteration of every loop around it, but for tid.x and laneid, which count as known
+  /// (soundness.md, rule 2).
   bool uniform_but_lane(Expr expr, BlockId block) const;
   /// The same with tid.x and laneid counted as varying.
   bool uniform(Expr expr, BlockId block) const;
+  /// What decides by which edge the block is left, or whether lanes end there; null: not
+  /// understood.
+  Expr branch_choice(BlockId block) const;
+  /// Whether all that an instruction which brings lanes together needs to be the same for them is
+  /// so (guard, member mask, barrier); false for one that was never reached or is not understood.
+  bool meets_evenly(std::uint32_t instruction) const;
+  /// Whether lanes of one row that are active in `block` together are in the same iteration of
+  /// every loop around it (soundness.md, E1). If not, no lane may take what another one read there.
+  bool in_step(BlockId block);
   /// Whether an expression is tid.x or laneid itself.
   bool is_lane_symbol(Expr expr) const;
   /// The symbol that counts a loop's iterations.

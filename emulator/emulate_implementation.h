@@ -7,6 +7,7 @@
 //   uniformity.cpp  afterwards: loops written out in trip symbols, what all lanes agree on
 
 #include "emulator/calls.h"
+#include "emulator/convergence.h"
 #include "emulator/emulate.h"
 #include "emulator/instructions.h"
 #include "emulator/path.h"
@@ -55,7 +56,15 @@ public:
     Form form;
     Effect effect = Effect::sync;
     bool is_call = false;
+    bool gathers = false;
     bool stores_parameter = false;
+  };
+
+  /// An instruction that brings lanes together, with what must be the same for all of them.
+  struct Gathering {
+    BlockId block = 0;
+    std::uint32_t instruction = 0;
+    std::vector<Expr> agreed; ///< guard, member mask, barrier; null: not known
   };
 
   /// Whom the emulation is for: somebody who asks for the trace, or a caller of the function.
@@ -81,6 +90,8 @@ public:
   std::optional<bool> holds_on_edge(BlockId from, BlockId to) const;
   bool uniform(Expr expr, BlockId block, bool lane_counts) const;
   bool invariant(Expr expr, LoopId loop) const;
+  bool in_step(BlockId block);
+  Meeting meeting_of(const Gathering &gathering) const;
 
   const Module &module_;
   const Function &function_;
@@ -88,6 +99,7 @@ public:
   ControlFlowGraph cfg_;
   ExprPool pool_;
   std::vector<MemoryAccess> trace_;
+  std::vector<Gathering> gatherings_;
   bool complete_ = false;
   unsigned flows_ = 1;
   std::vector<bool> feasible_;
@@ -129,6 +141,7 @@ private:
   /// Formal names of parameters with the variables that a call gives for them.
   using Arguments = std::vector<std::pair<std::string_view, std::string_view>>;
   bool harmless(const Function &function, int depth);
+  bool gathers(const Function &function, int depth);
   const Implementation *callee(const Function &function);
   void each_passed_register(const std::function<void(RegisterId)> &visit);
   void store_parameter(BlockId block, const Instruction &instruction);
@@ -161,6 +174,7 @@ private:
   bool uniform_symbol(const SymbolInfo &info, BlockId block, bool lane_counts) const;
   bool control_uniform(BlockId block, BlockId top) const;
   bool exit_uniform(LoopId loop, BlockId block) const;
+  void record_gathering(BlockId block, std::uint32_t index, const Instruction &instruction);
 
   const Role role_;
   const RegisterId carry_; ///< the carry flag as one more register
@@ -177,7 +191,8 @@ private:
   PathKnowledge path_{pool_}; ///< what branches on the way established
   std::unordered_map<std::string, Expr> named_;
   std::vector<std::vector<BlockId>> exits_;
-  std::vector<bool> uniform_exit_; ///< by loop: all lanes leave it in the same iteration
+  std::vector<bool> uniform_exit_;           ///< by loop: all lanes leave it in the same iteration
+  std::unique_ptr<Convergence> convergence_; ///< made when first asked for
 
   bool follows_parameters_ = false; ///< arguments matter: a called function is written out
   /// Of the calls in the current block; in a callee what it returns.
@@ -185,7 +200,7 @@ private:
   std::unordered_map<Expr, ParameterBytes> own_parameters_; ///< by symbol; not of kernels
   std::optional<bool> parameters_only_loaded_;
   const CallTargets call_targets_{module_};
-  std::unordered_map<const Function *, bool> harmless_;
+  std::unordered_map<const Function *, bool> harmless_, gathers_;
   std::unordered_map<const Function *, std::unique_ptr<Implementation>> callees_;
   std::size_t effects_seen_ = 0; ///< instructions
 };

@@ -190,4 +190,43 @@ bool Emulation::Implementation::uniform(Expr expr, BlockId block, bool lane_coun
   return result;
 }
 
+// Even if all lanes that come by agree whom they meet, and all of a kernel's lanes come by that
+// take the same way; who called a function, and how often, is not known in it.
+Meeting Emulation::Implementation::meeting_of(const Gathering &gathering) const {
+  const Opcode &opcode = module_.opcode(function_.instructions[gathering.instruction]);
+  const std::string_view base = opcode.base;
+  const bool barrier = base == "bar" || base == "barrier";
+  const bool counts_threads = barrier && gathering.agreed.size() > 1;
+  const bool understood =
+      (opcode.has("aligned") || barrier || base == "shfl" || base == "vote" || base == "match" ||
+       base == "redux" || base == "elect") &&
+      // Lanes of a warp that come one by one may fill a barrier without the others.
+      !(counts_threads && base == "barrier" && !opcode.has("aligned"));
+  const bool agreed = std::all_of(gathering.agreed.begin(), gathering.agreed.end(),
+                                  [&](Expr e) { return e && uniform(e, gathering.block, true); });
+  return function_.is_entry && understood && agreed ? Meeting::even : Meeting::uneven;
+}
+
+bool Emulation::Implementation::in_step(BlockId block) {
+  LoopId loop = cfg_.loop_of(block);
+  if (loop == no_index)
+    return true;
+  if (!convergence_) {
+    std::vector<Meeting> meetings(cfg_.blocks().size(), Meeting::none);
+    for (const Gathering &gathering : gatherings_)
+      meetings[gathering.block] = std::max(meetings[gathering.block], meeting_of(gathering));
+    convergence_ = std::make_unique<Convergence>(
+        cfg_,
+        [this](BlockId at) {
+          const Expr choice = branch_choice_[at];
+          return feasible_[at] && (!choice || !uniform(choice, at, true));
+        },
+        std::move(meetings));
+  }
+  for (; loop != no_index; loop = cfg_.loops()[loop].parent)
+    if (!convergence_->in_step(loop))
+      return false;
+  return true;
+}
+
 } // namespace ptxasw

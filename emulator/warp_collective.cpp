@@ -75,12 +75,15 @@ void WarpMachine::complete_syncs(WarpState &warp) {
           continue;
         enter(warp, warp.fragments[i]);
         perform_sync(group, named);
+        ++meetings_;
         for (std::size_t j = warp.fragments.size(); j-- > 0;) {
           if (warp.fragments[j].state != Fragment::State::at_sync ||
               (warp.fragments[j].mask & group) == 0)
             continue;
-          const std::size_t done = split(warp, j, warp.fragments[j].mask & group);
+          const std::size_t done =
+              split(warp, j, warp.fragments[j].mask & group, warp.fragments[j].stack.back().pc + 1);
           warp.fragments[done].state = Fragment::State::ready;
+          warp.fragments[done].met = meetings_;
           advance(warp.fragments[done]);
         }
         progress = true;
@@ -288,6 +291,7 @@ void WarpMachine::release(BlockState &block, unsigned id) {
   const WarpInstruction *const instruction_before = instruction_;
   const std::uint32_t function_before = function_;
   ++block.epoch;
+  ++meetings_;
   for (WarpState &warp : block.warps)
     for (Fragment &fragment : warp.fragments) {
       if (fragment.state != Fragment::State::at_barrier || fragment.barrier != id)
@@ -304,6 +308,7 @@ void WarpMachine::release(BlockState &block, unsigned id) {
         });
       }
       fragment.state = Fragment::State::ready;
+      fragment.met = meetings_;
       advance(fragment);
     }
   barrier.used = false;

@@ -153,7 +153,7 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
   case WarpAction::exit: {
     if (mask != all) {
       advance(warp_->fragments[index]);
-      const std::size_t leaving = split(*warp_, index, mask);
+      const std::size_t leaving = split(*warp_, index, mask, no_index);
       exit_lanes(*warp_, leaving, mask);
     } else {
       exit_lanes(*warp_, index, mask);
@@ -165,7 +165,8 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
   }
   // What changes where lanes are: those that the guard excludes go on by themselves.
   if (mask != all) {
-    const std::size_t others = split(*warp_, index, all & ~mask);
+    const std::size_t others =
+        split(*warp_, index, all & ~mask, warp_->fragments[index].stack.back().pc + 1);
     advance(warp_->fragments[others]);
   }
   switch (instruction.action) {
@@ -249,7 +250,7 @@ WarpMachine::Next WarpMachine::branch(std::size_t index, LaneMask taken) {
     move_to(fragment.stack.back(), target);
     return Next::stay;
   }
-  const std::size_t other = split(*warp_, index, taken);
+  const std::size_t other = split(*warp_, index, taken, meeting_place(fragment.stack.back()));
   move_to(warp_->fragments[other].stack.back(), target);
   advance(warp_->fragments[index]);
   return Next::stop;
@@ -270,7 +271,9 @@ WarpMachine::Next WarpMachine::branch_table(std::size_t index, LaneMask mask) {
         same |= 1u << lane;
     });
     mask &= ~same;
-    const std::size_t moved = mask ? split(*warp_, index, same) : index;
+    const std::size_t moved =
+        mask ? split(*warp_, index, same, meeting_place(warp_->fragments[index].stack.back()))
+             : index;
     move_to(warp_->fragments[moved].stack.back(), targets[choice]);
   }
   return Next::stop;
@@ -300,7 +303,8 @@ WarpMachine::Next WarpMachine::call(std::size_t index) {
         same |= 1u << lane;
     });
     mask &= ~same;
-    call_function(mask ? split(*warp_, index, same) : index, *callee);
+    const std::uint32_t behind = warp_->fragments[index].stack.back().pc + 1;
+    call_function(mask ? split(*warp_, index, same, behind) : index, *callee);
   }
   return Next::stop;
 }
@@ -349,6 +353,12 @@ WarpMachine::Next WarpMachine::return_from(std::size_t index, LaneMask mask) {
       for (std::uint32_t i = 0; i < copy.size; ++i)
         outer.parameters[base + copy.caller + i] = level_->parameters[base + copy.callee + i];
   });
+  // Lanes that parted in the function may come together where it was called.
+  for (Parting &parting : fragment.partings)
+    if (parting.depth > fragment.stack.size()) {
+      parting.depth = fragment.stack.size();
+      parting.where = fragment.stack.back().pc + 1;
+    }
   advance(fragment);
   return Next::stay;
 }

@@ -27,8 +27,9 @@ struct WarpLaunch {
 enum class WarpSchedule : std::uint8_t {
   reconverge, ///< where the branches' paths meet
   apart,      ///< never; only `.sync` instructions act together
-  random,     ///< apart for as long as the seed likes; together only in the same iteration of every
-              ///< enclosing loop (soundness.md, E1). Warps and up to four blocks interleave.
+  random,     ///< apart for as long as the seed likes; together where a branch that parted them
+          ///< lets them meet or a `.sync` has made them (soundness.md, E1). Warps and up to four
+          ///< blocks interleave.
 };
 
 /// Executions of one instruction.

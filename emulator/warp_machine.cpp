@@ -2,8 +2,11 @@
 //
 // A warp is a set of fragments: disjoint sets of lanes, each with its own stack of activations. A
 // branch that not all lanes take splits a fragment. Whether and when two fragments at the same
-// place merge is the policy. Every policy honours E1 of soundness.md: "the same place" includes the
-// iteration of every loop around it, in every function on the stack.
+// place merge is the policy; where they may is what E1 of soundness.md assumes of the machine: at a
+// post-dominator of the branch that parted them, the first time that each of them comes there, and
+// behind an instruction that made them wait for each other, whatever iteration each of them is in.
+// Lanes that the policy parts without a branch may come together where the block's branch would
+// allow it.
 
 #include "emulator/warp_machine.h"
 
@@ -177,7 +180,8 @@ bool WarpMachine::run_warp(WarpState &warp) {
     progress = true;
     const std::size_t index = choose_fragment(warp, ready);
     if (random && std::popcount(warp.fragments[index].mask) > 1 && random_.one_in(64))
-      split(warp, index, warp.fragments[index].mask & static_cast<LaneMask>(random_.next()));
+      split(warp, index, warp.fragments[index].mask & static_cast<LaneMask>(random_.next()),
+            meeting_place(warp.fragments[index].stack.back()));
     const bool to_block_end =
         warp.fragments.size() > 1 && options_.schedule == WarpSchedule::reconverge;
     const std::uint64_t before = outcome_.steps;
@@ -190,8 +194,13 @@ bool WarpMachine::run_warp(WarpState &warp) {
 }
 
 std::size_t WarpMachine::choose_fragment(WarpState &warp, const std::vector<std::size_t> &ready) {
-  if (options_.schedule == WarpSchedule::random)
+  if (options_.schedule == WarpSchedule::random) {
+    // Who stands where others may come mostly waits for them.
+    const std::size_t chosen = ready[random_.below(ready.size())];
+    if (!awaits_others(warp.fragments[chosen]) || random_.one_in(8))
+      return chosen;
     return ready[random_.below(ready.size())];
+  }
   if (options_.schedule == WarpSchedule::apart)
     // In turns, so that lanes that spin do not keep the others from going on.
     return ready[outcome_.steps / time_slice % ready.size()];
@@ -200,25 +209,47 @@ std::size_t WarpMachine::choose_fragment(WarpState &warp, const std::vector<std:
   });
 }
 
-// Whether two fragments may be one: equal places in equal iterations, all the way down.
-bool WarpMachine::same_place(const Fragment &a, const Fragment &b) const {
-  if (a.stack.size() != b.stack.size())
+// Whether two fragments may be one: they are at the same place, in every function on the stack, and
+// come from a meeting of the two or stand where the sides of a branch that parted them meet.
+bool WarpMachine::may_merge(const Fragment &a, const Fragment &b) const {
+  const auto same = [](const Activation &x, const Activation &y) {
+    return x.function == y.function && x.pc == y.pc;
+  };
+  if (!std::equal(a.stack.begin(), a.stack.end(), b.stack.begin(), b.stack.end(), same))
     return false;
-  for (std::size_t i = 0; i < a.stack.size(); ++i) {
-    const Activation &x = a.stack[i], &y = b.stack[i];
-    if (x.function != y.function || x.pc != y.pc)
-      return false;
-    const ControlFlowGraph &cfg = *program_.function(x.function).cfg;
-    if (x.pc + 1 >= program_.function(x.function).code.size())
-      continue;
-    const BlockId block = cfg.block_of(x.pc);
-    if (cfg.irreducible(block))
-      return false;
-    for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
-      if (x.iterations[loop] != y.iterations[loop])
-        return false;
-  }
-  return true;
+  if (a.met != 0 && a.met == b.met)
+    return true;
+  const auto here = [&](const Parting &parting) {
+    return parting.where == a.stack.back().pc && parting.depth == a.stack.size();
+  };
+  return std::any_of(a.partings.begin(), a.partings.end(), [&](const Parting &mine) {
+    return here(mine) && std::any_of(b.partings.begin(), b.partings.end(), [&](const Parting &its) {
+             return its.id == mine.id && here(its);
+           });
+  });
+}
+
+bool WarpMachine::awaits_others(const Fragment &fragment) const {
+  return std::any_of(fragment.partings.begin(), fragment.partings.end(), [&](const Parting &p) {
+    return p.where == fragment.stack.back().pc && p.depth == fragment.stack.size();
+  });
+}
+
+// Leaves the place where others might have come: the next chance is behind the next post-dominator.
+void WarpMachine::go_on(Fragment &fragment) const {
+  fragment.met = 0;
+  for (Parting &parting : fragment.partings)
+    if (parting.where == fragment.stack.back().pc && parting.depth == fragment.stack.size())
+      parting.where = meeting_place(fragment.stack.back());
+}
+
+// Where the ways out of the block that an activation is in meet.
+std::uint32_t WarpMachine::meeting_place(const Activation &activation) const {
+  const WarpFunction &function = program_.function(activation.function);
+  if (activation.pc + 1 >= function.code.size())
+    return no_index;
+  const BlockId block = function.postdominators[function.cfg->block_of(activation.pc)];
+  return block < function.cfg->blocks().size() ? function.cfg->blocks()[block].first : no_index;
 }
 
 // The order of the reconverge policy: earlier iterations first, then earlier blocks; so a fragment
@@ -254,10 +285,21 @@ void WarpMachine::merge_fragments(WarpState &warp, bool all) {
     for (std::size_t j = warp.fragments.size(); --j > i;) {
       if (warp.fragments[i].state != Fragment::State::ready ||
           warp.fragments[j].state != Fragment::State::ready ||
-          !same_place(warp.fragments[i], warp.fragments[j]))
+          !may_merge(warp.fragments[i], warp.fragments[j]))
         continue;
       if (!all && random_.one_in(2))
         continue;
+      // What parted the two from others is left; the two have parted no more.
+      const auto knows = [](const Fragment &fragment, std::uint64_t id) {
+        return std::any_of(fragment.partings.begin(), fragment.partings.end(),
+                           [&](const Parting &parting) { return parting.id == id; });
+      };
+      std::erase_if(warp.fragments[i].partings, [&](const Parting &parting) {
+        bool others = false;
+        for (std::size_t k = 0; k < warp.fragments.size(); ++k)
+          others |= k != i && k != j && knows(warp.fragments[k], parting.id);
+        return !others || !knows(warp.fragments[j], parting.id);
+      });
       warp.fragments[i].mask |= warp.fragments[j].mask;
       warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(j));
     }
@@ -274,10 +316,14 @@ void WarpMachine::move_to(Activation &activation, std::uint32_t pc) const {
 }
 
 // Takes lanes out of a fragment into a new one at the same place; returns its index. None or all
-// of the lanes: nothing happens.
-std::size_t WarpMachine::split(WarpState &warp, std::size_t index, LaneMask lanes) {
+// of the lanes: nothing happens. `where`: the instruction at which they may come together again.
+std::size_t WarpMachine::split(WarpState &warp, std::size_t index, LaneMask lanes,
+                               std::uint32_t where) {
   if (lanes == 0 || lanes == warp.fragments[index].mask)
     return index;
+  if (options_.schedule != WarpSchedule::apart)
+    warp.fragments[index].partings.push_back(
+        {++partings_, where, warp.fragments[index].stack.size()});
   Fragment other = warp.fragments[index];
   other.mask = lanes;
   warp.fragments[index].mask &= ~lanes;
@@ -310,9 +356,10 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
   while (quantum-- > 0) {
     Fragment &fragment = warp.fragments[index];
     enter(warp, fragment);
-    if (to_block_end && !first && instruction_->starts_block)
+    if (!first && ((to_block_end && instruction_->starts_block) || awaits_others(fragment)))
       return;
     first = false;
+    go_on(fragment);
     outcome_.steps += static_cast<unsigned>(std::popcount(fragment.mask));
     if (outcome_.steps > options_.step_limit)
       fail(FaultKind::step_limit, static_cast<unsigned>(std::countr_zero(fragment.mask)),

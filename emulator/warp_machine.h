@@ -25,6 +25,14 @@ struct Activation {
   std::vector<std::uint32_t> iterations; ///< by loop; of loops around pc only
 };
 
+/// What a fragment remembers of a place where lanes parted from it.
+struct Parting {
+  std::uint64_t id = 0;    ///< the same on both sides
+  std::uint32_t where = 0; ///< the next instruction at which the two sides may come together again;
+                           ///< no_index: where the function returns
+  std::size_t depth = 0;   ///< of the stack there
+};
+
 /// Lanes of a warp that execute together.
 struct Fragment {
   enum class State : std::uint8_t { ready, at_sync, at_barrier };
@@ -32,6 +40,8 @@ struct Fragment {
   State state = State::ready;
   std::uint8_t barrier = 0;
   std::vector<Activation> stack;
+  std::vector<Parting> partings;
+  std::uint64_t met = 0; ///< the meeting that it comes from; 0 once it has gone on
 };
 
 /// What belongs to one depth of calls, for all lanes of a warp.
@@ -92,14 +102,17 @@ private:
   std::size_t choose_fragment(WarpState &warp, const std::vector<std::size_t> &ready);
   void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end);
   void merge_fragments(WarpState &warp, bool all);
-  bool same_place(const Fragment &a, const Fragment &b) const;
+  bool may_merge(const Fragment &a, const Fragment &b) const;
+  bool awaits_others(const Fragment &fragment) const;
+  void go_on(Fragment &fragment) const;
+  std::uint32_t meeting_place(const Activation &activation) const;
   bool runs_before(const Fragment &a, const Fragment &b) const;
   void report_stuck(const BlockState &block);
   void move_to(Activation &activation, std::uint32_t pc) const;
   void advance(Fragment &fragment) const {
     move_to(fragment.stack.back(), fragment.stack.back().pc + 1);
   }
-  std::size_t split(WarpState &warp, std::size_t index, LaneMask lanes);
+  std::size_t split(WarpState &warp, std::size_t index, LaneMask lanes, std::uint32_t where);
   void exit_lanes(WarpState &warp, std::size_t index, LaneMask lanes);
   CallLevel &level(WarpState &warp, std::size_t depth);
 
@@ -167,6 +180,7 @@ private:
   std::uint32_t shared_bytes_ = 0;
   std::uint32_t max_parameters_ = 0;
   std::uint32_t max_local_ = 0;
+  std::uint64_t partings_ = 0, meetings_ = 0; ///< so far
 
   // The instruction being executed.
   WarpState *warp_ = nullptr;

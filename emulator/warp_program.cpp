@@ -60,6 +60,23 @@ std::vector<std::uint32_t> scheduling_ranks(const ControlFlowGraph &cfg) {
   return rank;
 }
 
+/// Where threads return; where none does, all places at which they end.
+std::vector<BlockEdge> returns(const Module &module, const Function &function,
+                               const ControlFlowGraph &cfg) {
+  std::vector<BlockEdge> ends, by_return;
+  for (const BlockId block : cfg.reverse_postorder()) {
+    const BasicBlock &info = cfg.blocks()[block];
+    if (!info.successors.empty())
+      continue;
+    ends.push_back({block});
+    const std::string_view last =
+        info.first == info.end ? "ret" : module.opcode(function.instructions[info.end - 1]).base;
+    if (last != "exit" && last != "trap")
+      by_return.push_back({block});
+  }
+  return by_return.empty() ? ends : by_return;
+}
+
 } // namespace
 
 ParameterLayout parameter_layout(const Function &function) {
@@ -109,6 +126,7 @@ WarpProgram::WarpProgram(const Module &module) : module_(module) {
     to.cfg = std::make_unique<ControlFlowGraph>(module, function);
     to.code = WarpDecoder(module, function, layout, locals).decode_all();
     to.rank = scheduling_ranks(*to.cfg);
+    to.postdominators = immediate_postdominators(*to.cfg, returns(module, function, *to.cfg));
     to.header_of.assign(to.code.size(), no_index);
     for (const BasicBlock &block : to.cfg->blocks())
       if (block.first < to.code.size())

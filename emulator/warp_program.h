@@ -145,6 +145,7 @@ struct WarpFunction {
   std::vector<WarpInstruction> code;
   std::vector<std::uint32_t> header_of; ///< by instruction: the loop whose header starts there
   std::vector<std::uint32_t> rank;      ///< by block: scheduling order, loops before what follows
+  std::vector<BlockId> postdominators;  ///< by block, of the ways to a return
   std::uint32_t local_bytes = 0;        ///< of its .local variables
   std::uint32_t parameter_bytes = 0;    ///< of its .param variables and parameters
 };

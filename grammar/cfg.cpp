@@ -1,5 +1,7 @@
 #include "grammar/cfg.h"
 
+#include "grammar/dominators.h"
+
 #include <algorithm>
 #include <map>
 
@@ -130,69 +132,16 @@ void ControlFlowGraph::number_blocks() {
     order_index_[order_[i]] = i;
 }
 
-// The Semi-NCA algorithm (Georgiadis, "Linear-time algorithms for dominators and related
-// problems"): semidominators with path compression, then each block's nearest ancestor in the tree
-// that is none of what lies below its semidominator. The textbook iteration takes quadratic time
-// where hundreds of cases of a switch lead to one block.
 void ControlFlowGraph::find_dominators() {
-  idom_.assign(blocks_.size(), no_index);
   children_.resize(blocks_.size());
   enter_.assign(blocks_.size(), ~0u);
   leave_.assign(blocks_.size(), 0);
   if (order_.empty())
     return;
-  // Blocks by their number in a depth-first walk; all else is by these numbers.
-  std::vector<BlockId> block_at;
-  std::vector<std::uint32_t> number(blocks_.size(), no_index), parent;
-  std::vector<std::pair<BlockId, std::uint32_t>> todo{{0, 0}}; // with the number of its parent
-  while (!todo.empty()) {
-    const auto [block, from] = todo.back();
-    todo.pop_back();
-    if (number[block] != no_index)
-      continue;
-    const auto mine = number[block] = static_cast<std::uint32_t>(block_at.size());
-    block_at.push_back(block);
-    parent.push_back(from);
-    for (const BlockId successor : blocks_[block].successors)
-      if (number[successor] == no_index)
-        todo.emplace_back(successor, mine);
-  }
-  const auto count = static_cast<std::uint32_t>(block_at.size());
-  std::vector<std::uint32_t> dominator = parent, semi(count), label(count), path;
-  for (std::uint32_t i = 0; i < count; ++i)
-    semi[i] = label[i] = i;
-  // The node with the smallest semidominator on the way up from v, over nodes numbered `linked` and
-  // more; `parent` is shortened on the way.
-  const auto smallest = [&](std::uint32_t v, std::uint32_t linked) {
-    if (parent[v] < linked)
-      return label[v];
-    do {
-      path.push_back(v);
-      v = parent[v];
-    } while (parent[v] >= linked);
-    std::uint32_t above = v, best = label[v];
-    for (; !path.empty(); path.pop_back()) {
-      v = path.back();
-      parent[v] = parent[above];
-      if (semi[best] < semi[label[v]])
-        label[v] = best;
-      else
-        best = label[v];
-      above = v;
-    }
-    return label[v];
-  };
-  for (std::uint32_t i = count - 1; i >= 1; --i) {
-    semi[i] = parent[i];
-    for (const BlockId predecessor : blocks_[block_at[i]].predecessors)
-      if (number[predecessor] != no_index)
-        semi[i] = std::min(semi[i], semi[smallest(number[predecessor], i + 1)]);
-  }
-  for (std::uint32_t i = 1; i < count; ++i)
-    while (dominator[i] > semi[i])
-      dominator[i] = dominator[dominator[i]];
-  for (std::uint32_t i = 0; i < count; ++i)
-    idom_[block_at[i]] = block_at[dominator[i]];
+  idom_ = immediate_dominators(
+      static_cast<std::uint32_t>(blocks_.size()),
+      0, [&](BlockId block) -> const auto & { return blocks_[block].successors; },
+      [&](BlockId block) -> const auto & { return blocks_[block].predecessors; });
   for (std::size_t i = 1; i < order_.size(); ++i)
     children_[idom_[order_[i]]].push_back(order_[i]);
   std::uint32_t clock = 0;
@@ -316,6 +265,30 @@ bool ControlFlowGraph::contains(LoopId loop, BlockId block) const {
     if (inner == loop)
       return true;
   return false;
+}
+
+// Dominators of the reversed graph, whose root is one more node behind the ends.
+std::vector<BlockId> immediate_postdominators(const ControlFlowGraph &cfg,
+                                              const std::vector<BlockEdge> &ends) {
+  const auto &blocks = cfg.blocks();
+  const auto end = static_cast<BlockId>(blocks.size());
+  std::vector<std::vector<BlockId>> ahead(end + 1), behind(end + 1);
+  const auto connect = [&](BlockId from, BlockId to) {
+    ahead[from].push_back(to);
+    behind[to].push_back(from);
+  };
+  for (const BlockEdge &edge : ends)
+    if (cfg.reachable(edge.from))
+      connect(edge.from, end);
+  for (const BlockId block : cfg.reverse_postorder())
+    for (const BlockId successor : blocks[block].successors)
+      if (std::find(ends.begin(), ends.end(), BlockEdge{block, successor}) == ends.end())
+        connect(block, successor);
+  std::vector<BlockId> result = immediate_dominators(
+      end + 1, end, [&](BlockId block) -> const auto & { return behind[block]; },
+      [&](BlockId block) -> const auto & { return ahead[block]; });
+  result.pop_back();
+  return result;
 }
 
 } // namespace ptxasw

@@ -79,4 +79,17 @@ private:
   std::vector<bool> irreducible_;
 };
 
+/// An edge of the graph; `to` is `no_index` where threads leave the function.
+struct BlockEdge {
+  BlockId from = 0;
+  BlockId to = no_index;
+  bool operator==(const BlockEdge &) const = default;
+};
+
+/// By block, the nearest block behind it through which every way to one of the `ends` leads; one
+/// past the last block if there is none but the end itself, `no_index` if no way leads to an end.
+/// What leaves by another way than the ends (an early exit) does not count.
+std::vector<BlockId> immediate_postdominators(const ControlFlowGraph &cfg,
+                                              const std::vector<BlockEdge> &ends);
+
 } // namespace ptxasw

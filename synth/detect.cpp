@@ -356,6 +356,8 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
   const Expr load_address = element_address(load_holder);
   if (delta != 0 && !emulation_.uniform_but_lane(source_address, source.block))
     return no(Reason::varying_address);
+  if (delta != 0 && !emulation_.in_step(load.block))
+    return no(Reason::out_of_step);
   ExprPool &pool = emulation_.pool();
   const Expr shifted = emulation_.shift_lane(source_address, delta);
   verdict.from = {source.instruction, source_holder.element, delta};

@@ -3,6 +3,7 @@
 // The inside of the proof: the run of one function's added code on expressions, shared by
 //   prove.cpp          the walk over both texts, and what stands in place of a replaced load
 //   prove_execute.cpp  one added instruction
+//   prove_step.cpp     whether lanes that are active together are in the same iteration
 //   prove_reuse.cpp    whether a value is that of a source: soundness.md, rule by rule
 
 #include "synth/prove.h"
@@ -115,6 +116,10 @@ private:
   std::string_view check_reuse(Expr value, std::uint32_t load, unsigned element,
                                const Known &known);
   std::string_view serves(Loaded source, Loaded load, int delta, const Known &known);
+  bool in_step(BlockId block);
+  bool comes_together_in_step(LoopId loop);
+  bool meets_in_step(LoopId loop);
+  bool parts(BlockId block) const;
   bool in_row(int delta, const Known &known);
   bool same_address(Expr source, Expr load, int delta, const Known &known);
   bool nothing_between(std::uint32_t source, std::uint32_t load, const Known &known);
@@ -139,6 +144,8 @@ private:
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
   std::size_t visited_ = 0;
+  std::size_t step_visited_ = 0;        ///< blocks, to see which loops are in step
+  std::map<LoopId, bool> loop_in_step_; ///< those that were asked for
   FunctionProof result_;
 
   std::vector<bool> read_by_added_; ///< by original register

@@ -111,6 +111,8 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
     return "the source is in another iteration";
   if (delta != 0 && loop != cfg().loop_of(to->block))
     return "the source is in another iteration";
+  if (delta != 0 && !in_step(to->block))
+    return "lanes may be in different iterations";
   if (from->guard) {
     const Expr guard = emulation_->expand(from->guard);
     if (known.decide(guard) != true || (delta != 0 && !emulation_->uniform(guard, to->block)))

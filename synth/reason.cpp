@@ -12,12 +12,13 @@ struct Text {
 };
 
 // In the order of the enum.
-constexpr std::array<Text, 24> texts{{
+constexpr std::array<Text, 25> texts{{
     {"no-source", "no other load reads this address at a constant lane distance"},
     {"opaque-address", "the address depends on an instruction that is not modelled"},
     {"varying-address", "the address depends on a value that may differ between the two lanes"},
     {"not-dominated", "the source does not run on every path to the load"},
     {"other-iteration", "source and load are not in the same innermost loop iteration"},
+    {"out-of-step", "lanes that are active together may be in different iterations of a loop"},
     {"source-predicated", "the source may be switched off where the load runs"},
     {"store-between", "a store in between may write the loaded bytes"},
     {"sync-between", "an atomic, barrier, fence, call or opaque instruction lies in between"},

@@ -17,6 +17,7 @@ enum class Reason : std::uint8_t {
                      ///< 2)
   not_dominated,     ///< the source does not dominate the load (rule 1)
   other_iteration,   ///< source and load are not in the same innermost loop iteration (rule 1)
+  out_of_step,       ///< lanes active together may be in different iterations of a loop (E1)
   source_predicated, ///< the source's guard is not implied by the load's guard (rule 1)
   store_between,     ///< a store by the same thread may write the loaded bytes (rule 5)
   sync_between,      ///< atomic, barrier, fence, call or opaque instruction in between (rule 5)

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "grammar/cfg.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace ptxasw {
+
+/// What brings lanes of a warp together in a block, wherever they come from: `.sync` instructions,
+/// barriers, calls of what is not known.
+enum class Meeting : std::uint8_t {
+  none,
+  even,   ///< every lane that comes by takes part, and all name the same lanes
+  uneven, ///< a lane may pass by, or name other lanes, or nobody knows
+};
+
+/// In which loops lanes that are active together are in the same iteration: soundness.md, E1. What
+/// is assumed of the machine is stated there: lanes that a branch has parted come together again at
+/// a post-dominator of that branch or at a meeting, and nowhere else.
+class Convergence {
+public:
+  /// `parts(block)`: whether lanes of one row that execute the block's branch in the same
+  /// iterations may leave it by different edges. `meetings` is by block.
+  Convergence(const ControlFlowGraph &cfg, std::function<bool(BlockId)> parts,
+              std::vector<Meeting> meetings);
+
+  /// Whether lanes of one row that are active together in the loop are in the same iteration of it.
+  bool in_step(LoopId loop);
+
+private:
+  bool regroups_in_step(LoopId loop);
+  bool meets_in_step(LoopId loop);
+  bool parts(BlockId block);
+  const std::vector<BlockId> &postdominators(std::size_t end);
+  bool reaches(BlockId from, BlockId to, BlockId without);
+  bool spend(std::size_t blocks);
+
+  const ControlFlowGraph &cfg_;
+  const std::function<bool(BlockId)> parts_branch_;
+  const std::vector<Meeting> meetings_;
+  std::vector<std::optional<bool>> parts_;   ///< by block
+  std::vector<std::optional<bool>> in_step_; ///< by loop
+  /// Ways in which what is going on in a function may end: a thread leaves it by one block, or goes
+  /// round one loop again.
+  std::vector<std::vector<BlockEdge>> ends_;
+  std::vector<std::vector<BlockId>> postdominators_; ///< by end; made when first asked for
+  std::size_t visited_ = 0;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,232 @@
+// Whether lanes that are active together in a loop are in the same iteration of it, for the proof:
+// from the definitions, by other means than detection, which has emulator/convergence.cpp.
+//
+// Two lanes of a row come together where all ways from the branch that parted them to some end lead
+// through, so for every such branch and every block of the loop the ways are walked. And they come
+// together where lanes meet (`.sync`, barriers): there the two have met equally often, so it is
+// enough that how often a lane has met, up to any place from which the loop can be reached, is a
+// matter of its row and its iterations alone. That is a flow of numbers through the graph: equal
+// numbers stand for equal histories, and where different ones meet behind a branch on which lanes
+// differ there is none.
+
+#include "synth/prove_implementation.h"
+
+#include "emulator/calls.h"
+
+#include <algorithm>
+
+namespace ptxasw {
+namespace {
+
+/// Blocks looked at in one function.
+constexpr std::size_t visit_budget = 2'000'000;
+
+/// Calls within calls that are looked into.
+constexpr int call_depth = 4;
+
+/// Whether lanes may be brought together by an instruction, or by what it calls.
+bool gathers(const Module &module, const CallTargets &targets, const Instruction &instruction,
+             int depth) {
+  if (!gathers_lanes(module.opcode(instruction)))
+    return false;
+  const Function *const called =
+      module.opcode(instruction).base == "call" ? targets.of(instruction) : nullptr;
+  return !called || depth == 0 ||
+         std::any_of(called->instructions.begin(), called->instructions.end(),
+                     [&](const Instruction &inside) {
+                       return gathers(module, targets, inside, depth - 1);
+                     });
+}
+
+} // namespace
+
+// Whether lanes of a row may leave a block by different edges.
+bool FunctionProver::parts(BlockId block) const {
+  if (cfg().blocks()[block].successors.size() < 2)
+    return false;
+  const Expr choice = emulation_->branch_choice(block);
+  return emulation_->feasible(block) && (!choice || !emulation_->uniform(choice, block));
+}
+
+bool FunctionProver::in_step(BlockId block) {
+  for (LoopId loop = cfg().loop_of(block); loop != no_index; loop = cfg().loops()[loop].parent) {
+    const auto [entry, is_new] = loop_in_step_.try_emplace(loop, false);
+    if (is_new)
+      entry->second = comes_together_in_step(loop) && meets_in_step(loop);
+    if (!entry->second)
+      return false;
+  }
+  return true;
+}
+
+bool FunctionProver::comes_together_in_step(LoopId loop) {
+  const auto &blocks = cfg().blocks();
+  const BlockId header = cfg().loops()[loop].header;
+  std::vector<BlockId> inside;
+  bool any_parts = false;
+  for (const BlockId block : cfg().reverse_postorder()) {
+    if (!cfg().contains(loop, block))
+      continue;
+    if (cfg().irreducible(block))
+      return false;
+    inside.push_back(block);
+    any_parts = any_parts || parts(block);
+  }
+  if (!any_parts)
+    return true;
+  // What can be reached from behind a block without passing another one; and, of ends, the blocks
+  // that end threads and the headers of the loops around that can be reached again.
+  const auto reach = [&](BlockId from, BlockId without) {
+    std::unordered_set<BlockId> seen;
+    std::vector<BlockId> work{from};
+    while (!work.empty()) {
+      const BlockId block = work.back();
+      work.pop_back();
+      for (const BlockId next : blocks[block].successors)
+        if (next != without && seen.insert(next).second)
+          work.push_back(next);
+    }
+    step_visited_ += seen.size() + 1;
+    return seen;
+  };
+  std::vector<BlockId> ends;
+  for (const BlockId block : cfg().reverse_postorder())
+    if (blocks[block].successors.empty())
+      ends.push_back(block);
+  for (LoopId outer = cfg().loops()[loop].parent; outer != no_index;
+       outer = cfg().loops()[outer].parent)
+    ends.push_back(cfg().loops()[outer].header);
+  for (const BlockId branch : inside) {
+    if (!parts(branch))
+      continue;
+    const std::unordered_set<BlockId> anywhere = reach(branch, no_index);
+    const std::unordered_set<BlockId> this_time = reach(branch, header);
+    for (const BlockId meet : inside) {
+      if (meet == header || !this_time.contains(meet))
+        continue;
+      const std::unordered_set<BlockId> around = reach(branch, meet);
+      if (step_visited_ > visit_budget)
+        return false;
+      const bool all_meet = std::any_of(ends.begin(), ends.end(), [&](BlockId end) {
+        return anywhere.contains(end) && !around.contains(end);
+      });
+      if (all_meet && around.contains(header))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool FunctionProver::meets_in_step(LoopId loop) {
+  constexpr std::uint32_t unknown = 0; // numbers of histories; the first is that of the entry
+  std::uint32_t last = 1;
+  const auto &blocks = cfg().blocks();
+  const auto &loops = cfg().loops();
+  const BlockId header = loops[loop].header;
+  const CallTargets targets(a_);
+  enum class Meets : std::uint8_t { no, evenly, unevenly };
+  std::vector<Meets> meets(blocks.size(), Meets::no);
+  std::vector<bool> loop_meets(loops.size(), false);
+  for (const BlockId block : cfg().reverse_postorder()) {
+    for (std::uint32_t i = blocks[block].first; i < blocks[block].end; ++i)
+      if (gathers(a_, targets, fa_.instructions[i], call_depth))
+        meets[block] =
+            meets[block] != Meets::unevenly && fa_.is_entry && emulation_->meets_evenly(i)
+                ? Meets::evenly
+                : Meets::unevenly;
+    if (meets[block] != Meets::no)
+      for (LoopId around = cfg().loop_of(block); around != no_index; around = loops[around].parent)
+        loop_meets[around] = true;
+  }
+  if (!loop_meets[loop])
+    return true;
+  std::vector<bool> leads_there(blocks.size(), false);
+  std::vector<BlockId> work{header};
+  leads_there[header] = true;
+  for (; !work.empty();) {
+    const BlockId block = work.back();
+    work.pop_back();
+    for (const BlockId before : blocks[block].predecessors)
+      if (cfg().reachable(before) && !leads_there[before]) {
+        leads_there[before] = true;
+        work.push_back(before);
+      }
+  }
+  step_visited_ += 4 * blocks.size();
+  // A branch matters if two of its ways lead to the loop.
+  const auto chooses = [&](BlockId block) {
+    unsigned ways = 0;
+    for (const BlockId next : blocks[block].successors)
+      ways += leads_there[next];
+    return ways > 1 && parts(block);
+  };
+  // Whether lanes agree on all branches on the ways from `top` to `block`.
+  const auto agreed = [&](BlockId top, BlockId block) {
+    std::unordered_set<BlockId> seen{block};
+    std::vector<BlockId> back{block};
+    while (!back.empty()) {
+      const BlockId at = back.back();
+      back.pop_back();
+      for (const BlockId before : blocks[at].predecessors) {
+        if (!cfg().reachable(before) || !seen.insert(before).second)
+          continue;
+        if (chooses(before) || ++step_visited_ > visit_budget)
+          return false;
+        if (before != top)
+          back.push_back(before);
+      }
+    }
+    return true;
+  };
+  std::vector<std::uint32_t> behind(blocks.size(), unknown); // by block: when it is left
+  // On an edge that leaves loops: known if lanes leave them in the same iteration.
+  const auto on_edge = [&](BlockId from, BlockId to) {
+    for (LoopId left = cfg().loop_of(from); left != no_index && !cfg().contains(left, to);
+         left = loops[left].parent) {
+      step_visited_ += loop_meets[left] ? blocks.size() : 1;
+      if (loop_meets[left])
+        for (const BlockId block : cfg().reverse_postorder())
+          if (cfg().contains(left, block) && chooses(block) &&
+              std::any_of(blocks[block].successors.begin(), blocks[block].successors.end(),
+                          [&](BlockId next) { return !cfg().contains(left, next); }))
+            return unknown;
+    }
+    return behind[from];
+  };
+  for (const BlockId block : cfg().reverse_postorder()) {
+    if (!leads_there[block])
+      continue;
+    if (cfg().irreducible(block) || step_visited_ > visit_budget)
+      return false;
+    std::uint32_t before = block == 0 ? 1 : unknown;
+    bool first = block != 0, same = true, known = true;
+    for (const BlockId from : blocks[block].predecessors) {
+      if (!cfg().reachable(from) || cfg().dominates(block, from))
+        continue; // a way round, looked at below
+      const std::uint32_t history = on_edge(from, block);
+      known = known && history != unknown;
+      same = same && (first || history == before);
+      before = history;
+      first = false;
+    }
+    if (!known)
+      before = unknown;
+    else if (!same)
+      before = agreed(cfg().immediate_dominator(block), block) ? ++last : unknown;
+    const LoopId own = cfg().loop_of(block);
+    if (before != unknown && own != no_index && loops[own].header == block && loop_meets[own])
+      before = ++last; // in any iteration
+    behind[block] = before == unknown || meets[block] == Meets::unevenly ? unknown
+                    : meets[block] == Meets::evenly                      ? ++last
+                                                                         : before;
+  }
+  // Every way round a loop that leads here must be known, too.
+  for (LoopId other = 0; other < loops.size(); ++other)
+    if (loop_meets[other] && leads_there[loops[other].header])
+      for (const BlockId latch : loops[other].latches)
+        if (behind[latch] == unknown)
+          return false;
+  return behind[header] != unknown;
+}
+
+} // namespace ptxasw
