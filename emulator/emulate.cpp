@@ -13,6 +13,11 @@ namespace {
 /// Entries of dominance frontiers; beyond it the emulation is incomplete.
 constexpr std::size_t frontier_budget = 20'000'000;
 
+/// A register with more places where flows that write it meet gets no phi where nobody reads it;
+/// for as many blocks as one looks at to see that.
+constexpr std::size_t few_joins = 8;
+constexpr std::size_t liveness_budget = 10'000'000;
+
 /// Facts that are told of one block, the nearest first.
 constexpr std::size_t facts_budget = 64;
 
@@ -245,6 +250,29 @@ bool Emulation::Implementation::place_phis() {
               : earliest_behind[cfg_.loops()[cfg_.loops()[loop].parent].header];
   }
   std::vector<RegisterId> placed(blocks.size(), no_register);
+  // The last register that was found to be live at the entry of each block; and found to be written.
+  std::vector<RegisterId> live_in(blocks.size(), no_register), written_in(blocks.size(), no_register);
+  std::size_t live_visits = 0;
+  const auto find_live = [&](RegisterId reg, const std::vector<BlockId> &writers,
+                             const std::vector<BlockId> &readers) {
+    for (const BlockId block : writers)
+      written_in[block] = reg;
+    std::vector<BlockId> work = readers;
+    for (const BlockId block : work)
+      live_in[block] = reg;
+    while (!work.empty()) {
+      const BlockId block = work.back();
+      work.pop_back();
+      if (++live_visits > liveness_budget)
+        return false;
+      for (const BlockId before : blocks[block].predecessors)
+        if (live_in[before] != reg && written_in[before] != reg) {
+          live_in[before] = reg;
+          work.push_back(before);
+        }
+    }
+    return true;
+  };
   for (RegisterId reg = 0; reg < writing.size(); ++reg) {
     std::vector<BlockId> work = std::move(writing[reg]);
     const auto sees_only_one = [&](BlockId block) {
@@ -255,11 +283,17 @@ bool Emulation::Implementation::place_phis() {
     std::uint32_t last_read = 0;
     for (const BlockId block : reading[reg])
       last_read = std::max(last_read, cfg_.order_of(block));
+    // A register that many blocks might join: only where somebody reads what is joined.
+    std::size_t joins = 0;
+    for (const BlockId block : work)
+      joins += frontier[block].size();
+    const bool pruned = joins > few_joins && find_live(reg, work, reading[reg]);
     while (!work.empty()) {
       const BlockId block = work.back();
       work.pop_back();
       for (const BlockId join : frontier[block])
-        if (placed[join] != reg && earliest_behind[join] <= last_read) {
+        if (placed[join] != reg && earliest_behind[join] <= last_read &&
+            (!pruned || live_in[join] == reg)) {
           placed[join] = reg;
           phis_at_[join].push_back(static_cast<std::uint32_t>(phis_.size()));
           phis_.push_back({join, reg, {}, nullptr});

@@ -226,7 +226,28 @@ void ControlFlowGraph::find_loops() {
   for (LoopId &loop : loop_of_)
     if (loop != no_index)
       loop = last - 1 - loop;
+  number_loops();
   find_irreducible(irreducible_edges);
+}
+
+// A loop's number and how many loops lie in it, itself included, give its interval.
+void ControlFlowGraph::number_loops() {
+  const auto count = static_cast<LoopId>(loops_.size());
+  std::vector<std::uint32_t> size(count, 1), next(count, 0);
+  for (LoopId loop = count; loop-- > 0;)
+    if (loops_[loop].parent != no_index)
+      size[loops_[loop].parent] += size[loop];
+  loop_enter_.resize(count);
+  loop_leave_.resize(count);
+  std::uint32_t outermost = 0;
+  for (LoopId loop = 0; loop < count; ++loop) { // parents come first
+    const LoopId parent = loops_[loop].parent;
+    std::uint32_t &begin = parent == no_index ? outermost : next[parent];
+    loop_enter_[loop] = begin;
+    loop_leave_[loop] = begin + size[loop];
+    next[loop] = begin + 1;
+    begin += size[loop];
+  }
 }
 
 void ControlFlowGraph::find_irreducible(const std::vector<std::pair<BlockId, BlockId>> &edges) {
@@ -258,13 +279,6 @@ void ControlFlowGraph::find_irreducible(const std::vector<std::pair<BlockId, Blo
       if (ahead[b] && behind[b])
         irreducible_[b] = true;
   }
-}
-
-bool ControlFlowGraph::contains(LoopId loop, BlockId block) const {
-  for (LoopId inner = loop_of_[block]; inner != no_index; inner = loops_[inner].parent)
-    if (inner == loop)
-      return true;
-  return false;
 }
 
 // Dominators of the reversed graph, whose root is one more node behind the ends.

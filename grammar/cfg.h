@@ -55,7 +55,11 @@ public:
   }
   /// The innermost loop around a block, or `no_index`.
   LoopId loop_of(BlockId block) const { return loop_of_[block]; }
-  bool contains(LoopId loop, BlockId block) const;
+  bool contains(LoopId loop, BlockId block) const {
+    const LoopId inner = loop_of_[block];
+    return inner != no_index && loop_enter_[loop] <= loop_enter_[inner] &&
+           loop_enter_[inner] < loop_leave_[loop];
+  }
   /// Whether the block lies on a cycle that has several entries.
   bool irreducible(BlockId block) const { return irreducible_[block]; }
 
@@ -64,6 +68,7 @@ private:
   void number_blocks();
   void find_dominators();
   void find_loops();
+  void number_loops();
   void find_irreducible(const std::vector<std::pair<BlockId, BlockId>> &edges);
 
   bool well_formed_ = true;
@@ -76,6 +81,7 @@ private:
   std::vector<std::uint32_t> enter_, leave_; // of a walk over the dominator tree
   std::vector<Loop> loops_;
   std::vector<LoopId> loop_of_;
+  std::vector<std::uint32_t> loop_enter_, loop_leave_; // of a walk over the tree of loops
   std::vector<bool> irreducible_;
 };
 

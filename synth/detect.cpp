@@ -451,13 +451,14 @@ bool Detector::hoist_a_source(std::size_t first) {
   std::size_t best = first;
   Cost best_cost = cost(first, false);
   for (const std::size_t source : loads)
-    if (const Cost its = cost(source, false); its < best_cost && may_move_up(source, first)) {
-      best = source;
-      best_cost = its;
-    }
-  if (best == first ||
-      judge({best, 0}, first, {first, 0}, *lanes_between(best, first), group.form.lane_stride)
-          .reason ||
+    if (lanes_between(source, first)) // that of another row does not serve this load
+      if (const Cost its = cost(source, false); its < best_cost && may_move_up(source, first)) {
+        best = source;
+        best_cost = its;
+      }
+  const std::optional<int> delta = lanes_between(best, first);
+  if (best == first || !delta ||
+      judge({best, 0}, first, {first, 0}, *delta, group.form.lane_stride).reason ||
       cost(first, true) <= cost(best, true))
     return false;
   result_.hoists.push_back({trace[best].instruction, trace[first].instruction});

@@ -3,6 +3,11 @@
 namespace ptxasw {
 namespace {
 
+// Budgets: what goes beyond is not known, which is always right.
+constexpr std::size_t literals_budget = 256;
+constexpr std::size_t decision_budget = 2'000;     ///< parts looked at for one decision
+constexpr std::size_t propagation_budget = 20'000; ///< for what follows from one assumption
+
 /// The operand of a negation, which the pool writes as 1 + x; null if it is none.
 Expr negated(Expr e) {
   return e->kind == ExprKind::sum && e->width == 1 && e->value.low == 1 && e->child_count == 1
@@ -38,65 +43,96 @@ std::optional<bool> Known::decide(Expr condition) const {
     return !condition->value.is_zero();
   if (const auto known = find(condition))
     return known;
+  if (condition->child_count == 0)
+    return std::nullopt;
+  Memo memo;
+  return decide(condition, memo);
+}
+
+// Conditions share their parts: each node is looked at once.
+std::optional<bool> Known::decide(Expr condition, Memo &memo) const {
+  if (is_constant(condition))
+    return !condition->value.is_zero();
+  if (const auto known = find(condition))
+    return known;
+  const auto [entry, is_new] = memo.try_emplace(condition);
+  if (!is_new || memo.size() > decision_budget)
+    return entry->second;
+  std::optional<bool> result;
   if (const Expr inner = negated(condition)) {
-    const auto known = decide(inner);
-    return known ? std::optional(!*known) : std::nullopt;
-  }
-  if (condition->kind == ExprKind::bit_and) {
-    const auto a = decide(condition->children[0]), b = decide(condition->children[1]);
-    if ((a && !*a) || (b && !*b))
-      return false;
-    if (a && b)
-      return true;
+    if (const auto known = decide(inner, memo))
+      result = !*known;
+  } else if (condition->kind == ExprKind::bit_and) {
+    const auto a = decide(condition->children[0], memo);
+    const auto b = a == false ? a : decide(condition->children[1], memo);
+    if (a == false || b == false)
+      result = false;
+    else if (a && b)
+      result = true;
   } else if (condition->kind == ExprKind::ite) {
-    if (const auto chosen = decide(condition->children[0]))
-      return decide(condition->children[*chosen ? 1 : 2]);
-    const auto a = decide(condition->children[1]), b = decide(condition->children[2]);
-    if (a && a == b)
-      return a;
+    if (const auto chosen = decide(condition->children[0], memo)) {
+      result = decide(condition->children[*chosen ? 1 : 2], memo);
+    } else {
+      const auto a = decide(condition->children[1], memo);
+      if (a && a == decide(condition->children[2], memo))
+        result = a;
+    }
   }
-  return std::nullopt;
+  return memo[condition] = result;
 }
 
 void Known::add(Expr condition, bool holds) {
-  if (is_constant(condition)) {
-    contradictory_ |= holds == condition->value.is_zero();
-    return;
+  std::vector<std::pair<Expr, bool>> work{{condition, holds}};
+  while (!work.empty()) {
+    const auto [literal, is] = work.back();
+    work.pop_back();
+    if (is_constant(literal)) {
+      contradictory_ |= is == literal->value.is_zero();
+    } else if (const auto known = find(literal)) {
+      contradictory_ |= *known != is;
+    } else if (const Expr inner = negated(literal)) {
+      work.emplace_back(inner, !is);
+    } else if (literals_.size() < literals_budget) {
+      literals_.emplace_back(literal, is);
+      if (literal->kind == ExprKind::bit_and && is)
+        for (std::uint32_t i = literal->child_count; i-- > 0;)
+          work.emplace_back(literal->children[i], true);
+    }
   }
-  if (const auto known = find(condition)) {
-    contradictory_ |= *known != holds;
-    return;
-  }
-  if (const Expr inner = negated(condition)) {
-    add(inner, !holds);
-    return;
-  }
-  literals_.emplace_back(condition, holds);
-  if (condition->kind == ExprKind::bit_and && holds)
-    for (const Expr part : condition->operands())
-      add(part, true);
 }
 
 void Known::assume(Expr condition, bool holds) {
   add(condition, holds);
-  // What was undecided may be decided now.
+  // What was undecided may be decided now. What was found out holds for as long as nothing is added.
+  Memo memo;
+  std::size_t known = 0, looked_at = 0;
+  const auto now = [&](Expr part) {
+    if (known != literals_.size()) {
+      looked_at += memo.size();
+      memo.clear();
+      known = literals_.size();
+    }
+    return decide(part, memo);
+  };
   for (std::size_t before = 0; before != literals_.size();) {
     before = literals_.size();
     for (std::size_t i = 0; i < literals_.size(); ++i) {
+      if (looked_at + memo.size() > propagation_budget)
+        return;
       const auto [literal, value] = literals_[i];
       if (literal->kind == ExprKind::bit_and && !value) {
         const Expr a = literal->children[0], b = literal->children[1];
-        const auto known_a = decide(a), known_b = decide(b);
+        const auto known_a = now(a), known_b = now(b);
         contradictory_ |= known_a == true && known_b == true;
         if (known_a == true)
           add(b, false);
         if (known_b == true)
           add(a, false);
       } else if (literal->kind == ExprKind::ite) {
-        if (const auto chosen = decide(literal->children[0])) {
+        if (const auto chosen = now(literal->children[0])) {
           add(literal->children[*chosen ? 1 : 2], value);
         } else {
-          const auto yes = decide(literal->children[1]), no = decide(literal->children[2]);
+          const auto yes = now(literal->children[1]), no = now(literal->children[2]);
           if (yes && *yes != value)
             add(literal->children[0], false);
           else if (no && *no != value)

@@ -3,6 +3,7 @@
 #include "emulator/expr.h"
 
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,9 @@ public:
   const std::vector<std::pair<Expr, bool>> &literals() const { return literals_; }
 
 private:
+  using Memo = std::unordered_map<Expr, std::optional<bool>>;
   std::optional<bool> find(Expr condition) const;
+  std::optional<bool> decide(Expr condition, Memo &memo) const;
   void add(Expr condition, bool holds);
 
   ExprPool *pool_;

@@ -245,6 +245,130 @@ std::string stores_between(std::size_t size) {
   return writer.finish();
 }
 
+/// Loads under predicates, each made from the one before by and.pred and or.pred.
+std::string predicate_chain(std::size_t size) {
+  Writer writer;
+  std::size_t p = writer.predicate();
+  writer.line("setp.gt.s32 %p{}, %r2, %r3;", p);
+  for (std::size_t unit = 0; writer.count() + 10 < size || unit == 0; ++unit) {
+    const std::size_t q = writer.predicate(), both = writer.predicate(), next = writer.predicate();
+    writer.line("setp.lt.s32 %p{}, %r3, {};", q, unit);
+    writer.line("and.pred %p{}, %p{}, %p{};", both, p, q);
+    writer.line("or.pred %p{}, %p{}, %p{};", next, both, p);
+    p = next;
+    if (unit % 8 == 0) {
+      const std::size_t f = writer.real();
+      writer.line("mov.f32 %f{}, 0f00000000;", f);
+      writer.line("@%p{} ld.global.f32 %f{}, [%rd1+{}];", p, f, unit % 64);
+      writer.line("add.f32 %f1, %f1, %f{};", f);
+    }
+  }
+  const std::size_t skip = writer.new_label();
+  writer.line("@%p{} bra L{};", p, skip);
+  for (std::size_t i = 0; i < 3; ++i)
+    writer.load(2, 4 * i);
+  writer.label(skip);
+  return writer.finish();
+}
+
+/// Predicates turned round and exchanged under a guard, again and again.
+std::string swap_chain(std::size_t size) {
+  Writer writer;
+  const std::size_t c = writer.predicate(), a = writer.predicate(), b = writer.predicate(),
+                    t = writer.predicate();
+  writer.line("setp.gt.s32 %p{}, %r2, %r3;", a);
+  writer.line("setp.lt.s32 %p{}, %r3, 7;", b);
+  for (std::size_t unit = 0; writer.count() + 12 < size || unit == 0; ++unit) {
+    writer.line("setp.ne.s32 %p{}, %r3, {};", c, unit);
+    writer.line("@%p{} not.pred %p{}, %p{};", c, a, a);
+    writer.line("mov.pred %p{}, %p{};", t, a);
+    writer.line("@%p{} mov.pred %p{}, %p{};", c, a, b);
+    writer.line("@%p{} mov.pred %p{}, %p{};", c, b, t);
+  }
+  const std::size_t skip = writer.new_label();
+  writer.line("@%p{} bra L{};", a, skip);
+  for (std::size_t i = 0; i < 3; ++i)
+    writer.load(2, 4 * i);
+  writer.label(skip);
+  return writer.finish();
+}
+
+/// Branches between predicates that depend on each other, with loads behind each.
+std::string predicate_branches(std::size_t size) {
+  Writer writer;
+  const std::size_t p = writer.predicate();
+  writer.line("setp.gt.s32 %p{}, %r2, %r3;", p);
+  const std::size_t end = writer.new_label();
+  for (std::size_t unit = 0; writer.count() + 12 < size || unit == 0; ++unit) {
+    const std::size_t q = writer.predicate();
+    writer.line("setp.lt.s32 %p{}, %r3, {};", q, unit);
+    writer.line("@%p{} and.pred %p{}, %p{}, %p{};", q, p, p, q);
+    writer.line("xor.pred %p{}, %p{}, %p{};", p, p, q);
+    if (unit % 4 == 3) {
+      writer.line("@%p{} bra L{};", p, end);
+      writer.load(2, 0);
+      writer.load(2, 4);
+    }
+  }
+  writer.label(end);
+  return writer.finish();
+}
+
+/// Loops in loops in loops: as deep as the kernel is long.
+std::string nested_loops(std::size_t size) { return nests(size, std::max<std::size_t>(1, size / 6)); }
+
+/// Meetings at every level of such a nest.
+std::string meetings_in_loops(std::size_t size) {
+  Writer writer;
+  for (bool first = true; writer.count() + 12 < size || first; first = false) {
+    const std::size_t outer = writer.integer(), inner = writer.integer(), p = writer.predicate(),
+                      q = writer.predicate(), skip = writer.new_label(), a = writer.new_label(),
+                      b = writer.new_label();
+    writer.line("mov.u32 %r{}, 0;", outer);
+    writer.label(a);
+    writer.line("bar.warp.sync -1;");
+    writer.line("mov.u32 %r{}, 0;", inner);
+    writer.label(b);
+    writer.line("setp.gt.s32 %p{}, %r2, %r{};", q, inner);
+    writer.line("@%p{} bra L{};", q, skip);
+    writer.line("add.f32 %f1, %f1, %f1;");
+    writer.label(skip);
+    writer.line("bar.warp.sync -1;");
+    writer.load(2, 0);
+    writer.load(2, 4);
+    writer.line("add.s32 %r{0}, %r{0}, 1;", inner);
+    writer.line("setp.lt.s32 %p{}, %r{}, 5;", p, inner);
+    writer.line("@%p{} bra L{};", p, b);
+    writer.line("add.s32 %r{0}, %r{0}, 1;", outer);
+    writer.line("setp.lt.s32 %p{}, %r{}, %r3;", p, outer);
+    writer.line("@%p{} bra L{};", p, a);
+  }
+  return writer.finish();
+}
+
+/// One place to which every branch leads, with registers that each of them has written.
+std::string wide_joins(std::size_t size) {
+  Writer writer;
+  const std::size_t end = writer.new_label();
+  std::vector<std::size_t> carried;
+  for (int i = 0; i < 8; ++i) {
+    carried.push_back(writer.integer());
+    writer.line("mov.u32 %r{}, %r2;", carried.back());
+  }
+  for (std::size_t unit = 0; writer.count() + 48 < size || unit == 0; ++unit) {
+    const std::size_t p = writer.predicate();
+    writer.line("setp.eq.s32 %p{}, %r3, {};", p, unit);
+    writer.line("@%p{} bra L{};", p, end);
+    writer.line("add.s32 %r{0}, %r{0}, %r{1};", carried[unit % 8], carried[(unit + 3) % 8]);
+  }
+  writer.label(end);
+  for (const std::size_t reg : carried)
+    writer.load(reg, 0);
+  for (const std::size_t reg : carried)
+    writer.load(reg, 4);
+  return writer.finish();
+}
+
 constexpr std::array table{
     Family{"straight-line", "a stencil written out", straight_line},
     Family{"stores-between", "loads and stores in turn", stores_between},
@@ -255,6 +379,13 @@ constexpr std::array table{
     Family{"long-loop", "one loop with branches", long_loop},
     Family{"jump-table", "one brx.idx", jump_table},
     Family{"compare-chain", "a switch by comparisons", compare_chain},
+    Family{"predicate-chain", "predicates made from predicates", predicate_chain},
+    Family{"swap-chain", "predicates exchanged under guards", swap_chain},
+    Family{"predicate-branches", "branches by predicates that depend on each other",
+           predicate_branches},
+    Family{"nested-loops", "loop in loop in loop", nested_loops},
+    Family{"meetings-in-loops", "loops whose lanes meet", meetings_in_loops},
+    Family{"wide-joins", "one place to which every branch leads", wide_joins},
     Family{"matrix-product", "unrolled", matrix_product},
 };
 

@@ -1,5 +1,5 @@
 // scaling-measure FAMILY SIZE: rewrites one kernel of a family with every shuffle, and prints as
-// JSON what each pass took and the most memory the process had. One measurement a process, so that
+// JSON what each pass took (--write: prints the kernel) and the most memory the process had. One measurement a process, so that
 // the memory is its own.
 
 #include "family.h"
@@ -22,14 +22,23 @@ int main(int argc, char **argv) {
       fmt::print("{}\t{}\n", family.name, family.meaning);
     return 0;
   }
+  const bool write = argc == 4 && std::string_view(argv[1]) == "--write";
+  if (write) {
+    --argc;
+    ++argv;
+  }
   const auto family = argc == 3 ? std::find_if(families.begin(), families.end(),
                                                [&](const auto &f) { return f.name == argv[1]; })
                                 : families.end();
   if (family == families.end()) {
-    fmt::print(stderr, "usage: scaling-measure FAMILY SIZE, or --list\n");
+    fmt::print(stderr, "usage: scaling-measure [--write] FAMILY SIZE, or --list\n");
     return 2;
   }
   const std::string text = family->make(std::strtoull(argv[2], nullptr, 10));
+  if (write) {
+    fmt::print("{}", text);
+    return 0;
+  }
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
   const auto result = rewrite_module(text, family->name, options);
