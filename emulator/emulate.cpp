@@ -250,8 +250,10 @@ bool Emulation::Implementation::place_phis() {
               : earliest_behind[cfg_.loops()[cfg_.loops()[loop].parent].header];
   }
   std::vector<RegisterId> placed(blocks.size(), no_register);
-  // The last register that was found to be live at the entry of each block; and found to be written.
-  std::vector<RegisterId> live_in(blocks.size(), no_register), written_in(blocks.size(), no_register);
+  // The last register that was found to be live at the entry of each block; and found to be
+  // written.
+  std::vector<RegisterId> live_in(blocks.size(), no_register),
+      written_in(blocks.size(), no_register);
   std::size_t live_visits = 0;
   const auto find_live = [&](RegisterId reg, const std::vector<BlockId> &writers,
                              const std::vector<BlockId> &readers) {
@@ -430,7 +432,7 @@ void Emulation::Implementation::leave(BlockId block) {
       if (decided)
         dead_edges_[edge(block, info.successors[*decided ? 1 : 0])] = true;
       else
-        ++flows_;
+        ++undecided_branches_;
     }
   } else if (info.branch != no_index && info.successors.size() == 1) {
     // A guarded exit: the flow goes on where the guard does not hold.
@@ -441,7 +443,7 @@ void Emulation::Implementation::leave(BlockId block) {
         dead_edges_[edge(block, info.successors[0])] = true;
     }
   } else if (info.successors.size() > 2) {
-    flows_ += static_cast<unsigned>(info.successors.size()) - 1;
+    undecided_branches_ += static_cast<unsigned>(info.successors.size()) - 1;
   }
   for (const BlockId successor : info.successors)
     if (!dead_edges_.contains(edge(block, successor)))
@@ -531,6 +533,7 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
       if (const std::optional<bool> decided = path_.decide(access.guard)) {
         if (!*decided)
           return; // never happens
+        access.decided = access.guard;
         access.guard = nullptr;
       }
     }
@@ -556,7 +559,7 @@ bool Emulation::complete() const { return implementation_->complete_; }
 const ControlFlowGraph &Emulation::cfg() const { return implementation_->cfg_; }
 ExprPool &Emulation::pool() { return implementation_->pool_; }
 const std::vector<MemoryAccess> &Emulation::trace() const { return implementation_->trace_; }
-unsigned Emulation::flows() const { return implementation_->flows_; }
+unsigned Emulation::undecided_branches() const { return implementation_->undecided_branches_; }
 Effort Emulation::effort() const { return implementation_->effort(); }
 Expr Emulation::expand(Expr expr) { return (*implementation_->expansion_)(expr); }
 bool Emulation::uniform_but_lane(Expr expr, BlockId block) const {

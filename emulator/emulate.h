@@ -21,7 +21,8 @@ struct MemoryAccess {
   StateSpace space = StateSpace::generic;
   unsigned bytes = 0;     ///< of the whole access, vectors included
   Expr address = nullptr; ///< 64 bits, loops unexpanded; null if the operand is not understood
-  Expr guard = nullptr;   ///< null: not predicated
+  Expr guard = nullptr;   ///< null: not predicated, or the way here shows that it holds
+  Expr decided = nullptr; ///< the guard that the way here shows to hold; null: there is none
 };
 
 /// A place where a register holds a value: before `instruction`, register `reg` is `value`.
@@ -76,8 +77,9 @@ public:
   ExprPool &pool();
   /// All accesses with an effect, each after those that dominate it.
   const std::vector<MemoryAccess> &trace() const;
-  /// Control flows followed: one, and one more for every feasible side of a branch.
-  unsigned flows() const;
+  /// Ways on that branches leave open beyond one each, where nothing decides them: of a two-way
+  /// branch one, of a table one less than it has targets.
+  unsigned undecided_branches() const;
   Effort effort() const;
 
   /// An expression with every loop register that steps evenly written out in trip symbols.

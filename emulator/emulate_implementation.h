@@ -101,7 +101,7 @@ public:
   std::vector<MemoryAccess> trace_;
   std::vector<Gathering> gatherings_;
   bool complete_ = false;
-  unsigned flows_ = 1;
+  unsigned undecided_branches_ = 0;
   std::vector<bool> feasible_;
   std::vector<Expr> branch_condition_; ///< by block, under which its branch is taken; null: unknown
   std::vector<Expr> branch_choice_; ///< by block, what its branch depends on; null: not understood

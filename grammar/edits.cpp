@@ -6,7 +6,7 @@ namespace ptxasw {
 
 void Edits::replace(Span span, std::string text) { edits_.push_back({span, std::move(text)}); }
 
-std::string Edits::apply(std::string_view original) const {
+std::optional<std::string> Edits::apply(std::string_view original) const {
   std::vector<const Edit *> order;
   std::size_t added = 0;
   for (const Edit &edit : edits_) {
@@ -22,9 +22,12 @@ std::string Edits::apply(std::string_view original) const {
   result.reserve(original.size() + added);
   std::size_t position = 0;
   for (const Edit *edit : order) {
-    result.append(original, position, edit->span.begin - position);
+    const auto [begin, end] = edit->span;
+    if (begin < position || end < begin || end > original.size())
+      return std::nullopt;
+    result.append(original, position, begin - position);
     result += edit->text;
-    position = std::max<std::size_t>(position, edit->span.end);
+    position = end;
   }
   result.append(original, position);
   return result;

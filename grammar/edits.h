@@ -2,6 +2,7 @@
 
 #include "grammar/scanner.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,13 @@ public:
   void insert(std::uint32_t offset, std::string text) {
     replace({offset, offset}, std::move(text));
   }
-  /// Replaces a span. Spans of two replacements must not overlap.
+  /// Replaces a span.
   void replace(Span span, std::string text);
 
   bool empty() const { return edits_.empty(); }
-  /// The text with all edits applied.
-  std::string apply(std::string_view original) const;
+  /// The text with all edits applied; nothing if two of them touch the same byte, an insertion lies
+  /// within what is replaced, or one lies outside the text.
+  std::optional<std::string> apply(std::string_view original) const;
 
 private:
   struct Edit {

@@ -487,6 +487,11 @@ bool Detector::may_move_up(std::size_t source, std::size_t before) {
   };
   bool free =
       std::none_of(writes.begin(), writes.end(), [&](RegisterId reg) { return in(reads, reg); });
+  // Its registers must be declared there already.
+  for (std::uint32_t i = begin; i < end; ++i)
+    free = free && module_.text({function_.instructions[i].span.end,
+                                 function_.instructions[i + 1].span.begin})
+                           .find(".reg") == std::string_view::npos;
   for (std::uint32_t i = begin; i < end; ++i)
     for_each_register(module_, function_.instructions[i], [&](RegisterId reg, RegisterUse use) {
       free = free && !in(writes, reg) && (use == RegisterUse::read || !in(reads, reg));

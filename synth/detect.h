@@ -59,6 +59,7 @@ struct Hoist {
 struct KeptLoad {
   std::uint32_t load = 0;
   Reason reason = Reason::no_source;
+  std::string_view detail = {}; ///< of an unproved one: what the proof misses
 };
 
 /// What detection found in one kernel.
@@ -70,6 +71,12 @@ struct Detection {
   bool assumed_no_wrap = false;  ///< a test was dropped because the user vouched for it
   bool assumed_no_alias = false; ///< a store in between was ignored because the user vouched for it
   unsigned solver_contexts = 0;  ///< Z3 contexts that were needed
+};
+
+/// What became of one function of a module: what was found and proved.
+struct FunctionDetection {
+  std::size_t function = 0;
+  Detection detection;
 };
 
 /// Whether an instruction is a load that detection looks at: weak, of a width asked for, global or

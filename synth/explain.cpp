@@ -2,8 +2,8 @@
 
 #include "emulator/address.h"
 #include "emulator/emulate.h"
-#include "emulator/generic.h"
 #include "synth/detect.h"
+#include "synth/prove.h"
 
 #include <fmt/core.h>
 
@@ -59,23 +59,26 @@ void add_reuse(const Function &function, const Reuse &reuse, LoadExplanation &lo
 }
 
 KernelExplanation explain_kernel(const Module &module, const Function &function,
-                                 const RewriteOptions &options, bool all_generic_global) {
+                                 const RewriteOptions &options, const Detection *detection,
+                                 const KernelReport &report) {
   KernelExplanation result;
   result.name = function.name;
   Emulation emulation(module, function, launch_facts(function, options.assume_block));
-  const Detection detection = detect(module, function, emulation, options, all_generic_global);
   for (const MemoryAccess &access : emulation.trace()) {
     const Candidate kind =
         candidate(module, function, function.instructions[access.instruction], Widths());
     if (!kind.is_global_load && !kind.is_generic)
       continue;
     LoadExplanation load = explain_load(module, function, emulation, access);
-    for (const Reuse &reuse : detection.reuses)
-      if (reuse.load == access.instruction)
-        add_reuse(function, reuse, load);
-    for (const KeptLoad &kept : detection.kept)
-      if (kept.load == access.instruction)
+    if (detection)
+      for (const Reuse &reuse : detection->reuses)
+        if (reuse.load == access.instruction)
+          add_reuse(function, reuse, load);
+    for (const KeptRecord &kept : report.kept)
+      if (kept.line == load.line) {
         load.reason = kept.reason;
+        load.detail = kept.detail;
+      }
     result.loads.push_back(std::move(load));
   }
   return result;
@@ -85,14 +88,25 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
 
 std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options) {
   options.shuffle = ShuffleMode::always;
-  const bool all_generic_global = generic_is_global(module);
+  std::vector<FunctionDetection> detections;
+  const RewriteResult rewritten = rewrite_module(module, "", options, prove, &detections);
   std::vector<KernelExplanation> result;
-  for (const Function &function : module.functions) {
+  std::size_t next = 0; // of the report: the functions with bodies
+  for (std::size_t f = 0; f < module.functions.size(); ++f) {
+    const Function &function = module.functions[f];
+    if (!function.has_body)
+      continue;
+    const KernelReport &report = rewritten.report.kernels[next++];
     const bool wanted = options.kernels.empty() ||
                         std::find(options.kernels.begin(), options.kernels.end(), function.name) !=
                             options.kernels.end();
-    if (function.has_body && wanted)
-      result.push_back(explain_kernel(module, function, options, all_generic_global));
+    if (!wanted)
+      continue;
+    const auto found = std::find_if(detections.begin(), detections.end(),
+                                    [&](const FunctionDetection &d) { return d.function == f; });
+    result.push_back(explain_kernel(module, function, options,
+                                    found == detections.end() ? nullptr : &found->detection,
+                                    report));
   }
   return result;
 }

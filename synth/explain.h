@@ -21,6 +21,7 @@ struct LoadExplanation {
   std::uint32_t source_line = 0;     ///< of the source, then
   std::vector<std::string> tests;    ///< what the covering lane tests at run time, then
   Reason reason = Reason::no_source; ///< why it stays, otherwise
+  std::string_view detail = {};      ///< what the proof misses, if it is unproved
 };
 
 /// What is known of the global loads of one kernel, in text order of the trace.
@@ -30,7 +31,7 @@ struct KernelExplanation {
 };
 
 /// Explains every kernel with a body, as if shuffles were asked for always, so that the answer is
-/// about the code and not about the target.
+/// about the code and not about the target. What the proof withdraws is told as kept.
 std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options);
 
 } // namespace ptxasw

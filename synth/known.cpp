@@ -103,7 +103,8 @@ void Known::add(Expr condition, bool holds) {
 
 void Known::assume(Expr condition, bool holds) {
   add(condition, holds);
-  // What was undecided may be decided now. What was found out holds for as long as nothing is added.
+  // What was undecided may be decided now. What was found out holds for as long as nothing is
+  // added.
   Memo memo;
   std::size_t known = 0, looked_at = 0;
   const auto now = [&](Expr part) {

@@ -253,9 +253,9 @@ Known FunctionProver::known_in(BlockId block) {
   return known;
 }
 
-void FunctionProver::settle(std::uint32_t load) {
-  if (!settled_.insert(load).second)
-    return;
+// What is wrong with the values that stand in the place of a replaced load; nothing if they are the
+// load's.
+std::string_view FunctionProver::fault_of(std::uint32_t load) {
   const auto to = destinations(load);
   const MemoryAccess *const own = access(load);
   std::string_view why;
@@ -271,6 +271,8 @@ void FunctionProver::settle(std::uint32_t load) {
     }
     int budget = case_budget;
     Known runs = known_in(block_);
+    if (own->decided)
+      runs.assume(emulation_->expand(own->decided), true);
     if (own->guard) {
       // Where the load did not run, the destination keeps its value (rule 12).
       const Expr guard = emulation_->expand(own->guard);
@@ -297,9 +299,15 @@ void FunctionProver::settle(std::uint32_t load) {
     if (why.empty())
       why = check(value->second, load, e, loaded(load, e), runs, budget);
   }
-  if (!why.empty())
+  return why;
+}
+
+void FunctionProver::settle(std::uint32_t load) {
+  if (!settled_.insert(load).second)
+    return;
+  if (const std::string_view why = fault_of(load); !why.empty())
     result_.unproved.push_back({load, why});
-  for (const RegisterId reg : to)
+  for (const RegisterId reg : destinations(load))
     pending_.erase(reg);
   hold(load);
 }

@@ -105,6 +105,12 @@ bool FunctionProver::write(const Operand &destination, Expr value, bool is_signe
   const RegisterId own = match_.registers[reg];
   if (claim_writing(own) == no_index)
     return fail("an original register is written that is no replaced load's");
+  // A value that nobody reads before the next replaced load writes the register anew is complete.
+  if (const std::uint32_t claim = claim_writing(own);
+      !guard && pending_.contains(own) && fault_of(claim).empty())
+    settle(claim);
+  if (claim_writing(own) == no_index)
+    return fail("an original register is written that is no replaced load's");
   Expr &pending = pending_[own];
   if (!pending)
     pending = opaque("old", width);

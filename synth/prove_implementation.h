@@ -90,6 +90,7 @@ private:
   bool walk();
   bool walk_block(BlockId block, const std::vector<std::uint32_t> &code);
   bool move_up(std::uint32_t j, std::uint32_t load);
+  std::string_view fault_of(std::uint32_t load);
   void settle(std::uint32_t load);
   void hold(std::uint32_t load);
   bool execute(const Instruction &instruction);

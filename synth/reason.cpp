@@ -12,8 +12,9 @@ struct Text {
 };
 
 // In the order of the enum.
-constexpr std::array<Text, 25> texts{{
+constexpr std::array<Text, 26> texts{{
     {"no-source", "no other load reads this address at a constant lane distance"},
+    {"is-source", "other lanes or later loads take the value that this load reads"},
     {"opaque-address", "the address depends on an instruction that is not modelled"},
     {"varying-address", "the address depends on a value that may differ between the two lanes"},
     {"not-dominated", "the source does not run on every path to the load"},

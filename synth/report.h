@@ -12,6 +12,7 @@ namespace ptxasw {
 /// The names are the stable spelling used in reports, `explain` and the documentation.
 enum class Reason : std::uint8_t {
   no_source,         ///< no other load of the kernel reads an address at a constant lane distance
+  is_source,         ///< others take the value that it reads
   opaque_address,    ///< the address depends on something the emulator does not model
   varying_address,   ///< the address depends on a value that may differ between the two lanes (rule
                      ///< 2)
@@ -66,6 +67,7 @@ struct KeptRecord {
   std::uint32_t line = 0;
   std::optional<SourceLine> source_line;
   Reason reason = Reason::no_source;
+  std::string_view detail = {}; ///< of an unproved one: what the proof misses; else empty
 };
 
 /// Time spent in one pass over one kernel.
@@ -92,7 +94,7 @@ struct KernelReport {
   double mean_delta = 0; ///< mean |N| over shuffles and copies, 0 if there are none
   std::vector<PassTime> milliseconds;
   unsigned z3_contexts = 0;
-  unsigned flows = 0;
+  unsigned undecided_branches = 0; ///< ways on that no fact excludes, beyond one a branch
   std::vector<RewriteRecord> rewrites;
   std::vector<KeptRecord> kept;
   std::vector<std::string>

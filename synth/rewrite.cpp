@@ -136,7 +136,7 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
   const LaunchFacts facts = launch_facts(function, options.assume_block);
   Emulation emulation(module, function, facts);
   report.milliseconds.push_back({"emulate", watch.lap()});
-  report.flows = emulation.flows();
+  report.undecided_branches = emulation.undecided_branches();
   if (!emulation.complete()) {
     keep_all(module, function, *options.widths, Reason::budget, report);
     return std::nullopt;
@@ -153,7 +153,15 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
   const Detection &detection = plan.detection;
   for (const KeptLoad &kept : detection.kept) {
     const Instruction &instruction = function.instructions[kept.load];
-    report.kept.push_back({instruction.line, source_line(module, instruction), kept.reason});
+    const bool serves =
+        std::any_of(detection.reuses.begin(), detection.reuses.end(), [&](const Reuse &reuse) {
+          return std::any_of(reuse.elements.begin(), reuse.elements.end(),
+                             [&](const ElementSource &from) { return from.source == kept.load; });
+        });
+    report.kept.push_back(
+        {instruction.line, source_line(module, instruction),
+         serves && kept.reason == Reason::no_source ? Reason::is_source : kept.reason,
+         kept.detail});
   }
   int total = 0;
   for (const Reuse &reuse : detection.reuses) {
@@ -186,12 +194,14 @@ bool take_back_unproved(const std::vector<FunctionProof> &proofs, bool whole_ker
       continue;
     all_proved = false;
     std::erase_if(plan.detection.reuses, [&](const Reuse &reuse) {
-      const bool failed =
-          whole_kernels || std::any_of(unproved.begin(), unproved.end(),
-                                       [&](const Unproved &one) { return one.load == reuse.load; });
-      if (failed)
-        plan.detection.kept.push_back({reuse.load, Reason::unproved});
-      return failed;
+      const auto why = std::find_if(unproved.begin(), unproved.end(),
+                                    [&](const Unproved &one) { return one.load == reuse.load; });
+      if (why == unproved.end() && !whole_kernels)
+        return false;
+      plan.detection.kept.push_back(
+          {reuse.load, Reason::unproved,
+           why == unproved.end() ? "others in the kernel are not proved" : why->why});
+      return true;
     });
   }
   return all_proved;
@@ -221,7 +231,18 @@ std::string emit_and_prove(const Module &module, const RewriteOptions &options,
         replaced[plan.function].push_back(reuse.load);
       std::sort(replaced[plan.function].begin(), replaced[plan.function].end());
     }
-    text = edits.empty() ? std::string() : edits.apply(module.text());
+    if (edits.empty()) {
+      text.clear();
+    } else if (auto edited = edits.apply(module.text())) {
+      text = std::move(*edited);
+    } else { // what was written cannot stand side by side: nothing of it does
+      std::vector<FunctionProof> none(module.functions.size());
+      for (std::size_t f = 0; f < none.size(); ++f)
+        for (const std::uint32_t load : replaced[f])
+          none[f].unproved.push_back({load, "edits overlap"});
+      take_back_unproved(none, true, plans);
+      text.clear();
+    }
     // The other variants are wrong on purpose; and after the last round there is nothing left that
     // was not proved.
     if (text.empty() || options.variant != Variant::full || round == proof_rounds)
@@ -267,15 +288,22 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
   auto parsed = parse(std::string(text), file_name);
   if (!parsed)
     return tl::unexpected(std::move(parsed.error()));
-  const Module &module = **parsed;
+  const double parsing = watch.lap();
+  RewriteResult result = rewrite_module(**parsed, file_name, options, prover);
+  result.report.parse_milliseconds = parsing;
+  return result;
+}
+
+RewriteResult rewrite_module(const Module &module, std::string_view file_name,
+                             const RewriteOptions &options, const Prover &prover,
+                             std::vector<FunctionDetection> *detections) {
   RewriteResult result;
   result.report.file = file_name;
-  result.report.parse_milliseconds = watch.lap();
   const unsigned sm = options.target_sm ? static_cast<unsigned>(options.target_sm) : module.sm;
   const Decision decision = decide(options.shuffle, sm);
   result.report.target = fmt::format("sm_{}", sm);
   result.report.decision = decision.reason;
-  result.report.module = module_number(text);
+  result.report.module = module_number(module.text());
   const auto wanted = wanted_rewrites(options, result.report.module);
   const std::optional<Reason> obstacle =
       wanted ? module_obstacle(module, decision, options) : Reason::not_selected;
@@ -307,8 +335,11 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
   if (wanted)
     choose(*wanted, plans);
   result.text = emit_and_prove(module, resolved, prover, plans, result.report);
-  for (const Plan &plan : plans)
+  for (Plan &plan : plans) {
     fill_report(module, plan, result.report.kernels[plan.report]);
+    if (detections)
+      detections->push_back({plan.function, std::move(plan.detection)});
+  }
   result.changed = !result.text.empty();
   if (!result.changed)
     result.text = module.text();

@@ -29,7 +29,8 @@ std::string stride_text(const LoadExplanation &load) {
 
 std::string verdict_text(const LoadExplanation &load) {
   if (!load.delta)
-    return fmt::format("stays: {} ({})", to_string(load.reason), describe(load.reason));
+    return fmt::format("stays: {} ({})", to_string(load.reason),
+                       load.detail.empty() ? describe(load.reason) : load.detail);
   if (*load.delta == 0)
     return fmt::format("copy of what line {} read", load.source_line);
   return fmt::format("shuffle: lane {:+} read it in line {}", *load.delta, load.source_line);
@@ -63,6 +64,8 @@ Json to_json(const KernelExplanation &kernel) {
       entry["tests"] = load.tests;
     } else {
       entry["reason"] = to_string(load.reason);
+      if (!load.detail.empty())
+        entry["detail"] = load.detail;
     }
     result["loads"].push_back(std::move(entry));
   }

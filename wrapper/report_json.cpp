@@ -39,10 +39,13 @@ Json kernel_json(const KernelReport &kernel) {
                         {"kind", record.kind},
                         {"from_line", record.from_line}});
   Json kept = Json::array();
-  for (const KeptRecord &record : kernel.kept)
+  for (const KeptRecord &record : kernel.kept) {
     kept.push_back({{"line", record.line},
                     {"source_line", source_line_json(record.source_line)},
                     {"reason", to_string(record.reason)}});
+    if (!record.detail.empty())
+      kept.back()["detail"] = record.detail;
+  }
   Json result = {{"name", kernel.name},
                  {"loads", kernel.loads},
                  {"shuffles", kernel.shuffles},
@@ -50,7 +53,7 @@ Json kernel_json(const KernelReport &kernel) {
                  {"mean_delta", kernel.mean_delta},
                  {"milliseconds", std::move(times)},
                  {"z3_contexts", kernel.z3_contexts},
-                 {"flows", kernel.flows},
+                 {"undecided_branches", kernel.undecided_branches},
                  {"rewrites", std::move(rewrites)},
                  {"kept", std::move(kept)},
                  {"assumptions", kernel.assumptions}};

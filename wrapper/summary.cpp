@@ -24,9 +24,10 @@ std::string summarize(const ModuleReport &module) {
     for (const PassTime &time : kernel.milliseconds)
       milliseconds += time.milliseconds;
     text += fmt::format("  {}: {} of {} loads replaced ({} by shuffles, {} by copies), mean "
-                        "distance {:.2f}, {} flows, {:.2f} ms\n",
+                        "distance {:.2f}, {} undecided branch{}, {:.2f} ms\n",
                         kernel.name, kernel.shuffles + kernel.copies, kernel.loads, kernel.shuffles,
-                        kernel.copies, kernel.mean_delta, kernel.flows, milliseconds);
+                        kernel.copies, kernel.mean_delta, kernel.undecided_branches,
+                        kernel.undecided_branches == 1 ? "" : "es", milliseconds);
     if (kernel.before && kernel.after) {
       const Resources &before = *kernel.before, &after = *kernel.after;
       const auto registers = [](const Resources &needs) {

@@ -49,7 +49,7 @@ Json trace_of(const Module &module, const Function &function,
   Json result;
   result["name"] = function.name;
   result["complete"] = emulation.complete();
-  result["flows"] = emulation.flows();
+  result["undecided_branches"] = emulation.undecided_branches();
   result["trace"] = Json::array();
   for (const MemoryAccess &access : emulation.trace())
     result["trace"].push_back(describe(module, function, emulation, access));
@@ -57,8 +57,9 @@ Json trace_of(const Module &module, const Function &function,
 }
 
 void print(const Json &kernel) {
-  fmt::print("{}: {} flow{}\n", kernel["name"].get<std::string>(), kernel["flows"].get<unsigned>(),
-             kernel["flows"] == 1 ? "" : "s");
+  fmt::print("{}: {} undecided branch{}\n", kernel["name"].get<std::string>(),
+             kernel["undecided_branches"].get<unsigned>(),
+             kernel["undecided_branches"] == 1 ? "" : "es");
   if (!kernel["complete"])
     fmt::print("  not emulated: too large, or a branch whose targets are not known\n");
   for (const Json &access : kernel["trace"]) {

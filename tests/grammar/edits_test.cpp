@@ -26,6 +26,23 @@ TEST_CASE("insertions keep their order and come before a replacement of the same
   CHECK(!edits.empty());
 }
 
+TEST_CASE("edits that meet in a byte are refused") {
+  const auto of = [](std::vector<Span> spans) {
+    Edits edits;
+    for (const Span &span : spans)
+      edits.replace(span, "x");
+    return edits.apply("abcdef");
+  };
+  CHECK(of({{0, 2}, {2, 4}}) == "xxef");
+  CHECK(of({{2, 4}, {2, 2}, {4, 4}}) == "abxxxef");
+  CHECK(!of({{0, 3}, {2, 4}}));
+  CHECK(!of({{1, 3}, {1, 3}}));
+  CHECK(!of({{1, 3}, {2, 2}}));
+  CHECK(!of({{1, 5}, {2, 3}}));
+  CHECK(!of({{4, 7}}));
+  CHECK(!of({{3, 2}}));
+}
+
 TEST_CASE("random edits leave every other byte alone") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

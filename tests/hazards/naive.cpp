@@ -162,7 +162,7 @@ std::string rewrite_naively(const std::string &text, const NaiveRewrite &how) {
     edits.insert(source.instruction->span.end, "\n" + at_source);
   }
   edits.replace(instruction.span, code);
-  return edits.apply(module.text());
+  return edits.apply(module.text()).value();
 }
 
 } // namespace ptxasw::test

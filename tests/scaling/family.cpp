@@ -315,7 +315,9 @@ std::string predicate_branches(std::size_t size) {
 }
 
 /// Loops in loops in loops: as deep as the kernel is long.
-std::string nested_loops(std::size_t size) { return nests(size, std::max<std::size_t>(1, size / 6)); }
+std::string nested_loops(std::size_t size) {
+  return nests(size, std::max<std::size_t>(1, size / 6));
+}
 
 /// Meetings at every level of such a nest.
 std::string meetings_in_loops(std::size_t size) {

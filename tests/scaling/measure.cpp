@@ -1,6 +1,6 @@
 // scaling-measure FAMILY SIZE: rewrites one kernel of a family with every shuffle, and prints as
-// JSON what each pass took (--write: prints the kernel) and the most memory the process had. One measurement a process, so that
-// the memory is its own.
+// JSON what each pass took (--write: prints the kernel) and the most memory the process had. One
+// measurement a process, so that the memory is its own.
 
 #include "family.h"
 
@@ -51,10 +51,11 @@ int main(int argc, char **argv) {
   getrusage(RUSAGE_SELF, &usage);
   const auto module = parse(text, family->name);
   fmt::print("{{\"family\": \"{}\", \"instructions\": {}, \"bytes\": {}, \"loads\": {}, "
-             "\"rewritten\": {}, \"flows\": {}, \"peak_kb\": {}, \"milliseconds\": {{\"parse\": "
+             "\"rewritten\": {}, \"undecided_branches\": {}, \"peak_kb\": {}, \"milliseconds\": "
+             "{{\"parse\": "
              "{:.3f}",
              family->name, (*module)->functions.front().instructions.size(), text.size(),
-             kernel.loads, kernel.rewrites.size(), kernel.flows, usage.ru_maxrss,
+             kernel.loads, kernel.rewrites.size(), kernel.undecided_branches, usage.ru_maxrss,
              result->report.parse_milliseconds);
   for (const PassTime &time : kernel.milliseconds)
     fmt::print(", \"{}\": {:.3f}", time.pass, time.milliseconds);

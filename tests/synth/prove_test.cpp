@@ -513,3 +513,39 @@ TEST_CASE("what is not proved is withdrawn and counted") {
   CHECK(none->text == text);
   CHECK(none->report.kernels[0].shuffles + none->report.kernels[0].copies == 0);
 }
+
+TEST_CASE("a guard that the way to a load shows to hold is none, for the proof, too") {
+  const std::string text = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 out, .param .u32 n)
+{
+	.reg .b64 %a, %out, %t4, %pa, %po;
+	.reg .b32 %t, %n;
+	.reg .f32 %f<5>;
+	.reg .pred %p, %q;
+	ld.param.u64 %a, [a];
+	ld.param.u64 %out, [out];
+	ld.param.u32 %n, [n];
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %t4, %t, 4;
+	add.s64 %pa, %a, %t4;
+	add.s64 %po, %out, %t4;
+	setp.gt.u32 %p, %n, 100;
+	@!%p bra END;
+	setp.gt.u32 %q, %n, 50;
+	mov.f32 %f2, 0f00000000;
+	@%q ld.global.f32 %f1, [%pa];
+	@%q ld.global.f32 %f2, [%pa+4];
+	add.f32 %f4, %f1, %f2;
+	st.global.f32 [%po], %f4;
+END:
+	ret;
+}
+)";
+  RewriteOptions options;
+  options.shuffle = ShuffleMode::always;
+  const auto result = rewrite_module(text, "k.ptx", options);
+  REQUIRE(result);
+  CHECK(result->report.kernels[0].shuffles == 1);
+}

@@ -29,7 +29,7 @@ def extensions(text):
 
 def abbreviate(trace):
     result = []
-    for kernel in re.split(r"^(?=\S+: \d+ flows?$)", trace, flags=re.M)[1:]:
+    for kernel in re.split(r"^(?=\S+: \d+ undecided branch(?:es)?$)", trace, flags=re.M)[1:]:
         head, *lines = kernel.splitlines()
         name = head.split(":")[0]
         lines = [re.sub(rf"\b{re.escape(name)}_param_(\d+)", r"p\1", line) for line in lines]

@@ -96,7 +96,7 @@ class Rewrite(Scratch):
         kernel = report["kernels"][0]
         self.assertEqual(kernel["name"], "jacobi")
         for field in ("loads", "shuffles", "copies", "mean_delta", "milliseconds", "z3_contexts",
-                      "flows", "rewrites", "kept"):
+                      "undecided_branches", "rewrites", "kept"):
             self.assertIn(field, kernel)
         self.assertEqual(len(kernel["rewrites"]), kernel["shuffles"] + kernel["copies"])
         for record in kernel["rewrites"]:

@@ -39,7 +39,7 @@ class Trace(Scratch):
 
     def test_text(self):
         self.assertEqual(self.ask("trace", "k.ptx", "--kernel", "first").stdout.splitlines(), [
-            "first: 1 flow",
+            "first: 0 undecided branches",
             "LD: 0x8 + p + 0x4 * zext64(%tid.x)  // line 10, ld.global.u32",
             "bar:  // line 12, bar.sync",
             "ST: p  // line 13, st.global.u32, if (opaque(%r2, line 10) == 0)",
@@ -48,7 +48,7 @@ class Trace(Scratch):
     def test_json(self):
         report = json.loads(self.ask("trace", "k.ptx", "--json").stdout)
         first, second = report["kernels"]
-        self.assertEqual((first["name"], first["complete"], first["flows"]), ("first", True, 1))
+        self.assertEqual((first["name"], first["complete"], first["undecided_branches"]), ("first", True, 0))
         self.assertEqual(second["trace"], [])
         load, barrier, store = first["trace"]
         self.assertEqual(load, {"line": 10, "access": "LD", "opcode": "ld.global.u32", "space": "global",
