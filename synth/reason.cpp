@@ -12,7 +12,7 @@ struct Text {
 };
 
 // In the order of the enum.
-constexpr std::array<Text, 26> texts{{
+constexpr std::array<Text, 28> texts{{
     {"no-source", "no other load reads this address at a constant lane distance"},
     {"is-source", "other lanes or later loads take the value that this load reads"},
     {"opaque-address", "the address depends on an instruction that is not modelled"},
@@ -38,6 +38,8 @@ constexpr std::array<Text, 26> texts{{
     {"target-too-old", "the target or PTX version has no shfl.sync and activemask"},
     {"debug-module", "the module is compiled for debugging"},
     {"unproved", "the proof of the emitted text failed, the rewrite was withdrawn"},
+    {"rejected", "the real ptxas refused the rewritten module, the original was assembled"},
+    {"not-handed-over", "the rewritten module could not be handed to the real ptxas"},
     {"budget", "a budget ran out"},
 }};
 static_assert(texts.size() == static_cast<std::size_t>(Reason::budget) + 1);

@@ -34,10 +34,12 @@ enum class Reason : std::uint8_t {
   irreducible_flow,    ///< the load lies in an irreducible region (rule 1)
   target_decision,     ///< the decision for this target is not to rewrite (cost model)
   not_selected,        ///< the kernel, or shuffles as such, were switched off by an option
-  target_too_old, ///< target or PTX version below the first with shfl.sync/activemask (rule 14)
-  debug_module,   ///< compiled with -g or -O0 (rule 14)
-  unproved,       ///< the proof of the emitted text failed; the rewrite was withdrawn
-  budget,         ///< a named budget ran out
+  target_too_old,  ///< target or PTX version below the first with shfl.sync/activemask (rule 14)
+  debug_module,    ///< compiled with -g or -O0 (rule 14)
+  unproved,        ///< the proof of the emitted text failed; the rewrite was withdrawn
+  rejected,        ///< the real ptxas refused the rewritten module and accepts the original
+  not_handed_over, ///< the rewritten module could not be handed to the real ptxas
+  budget,          ///< a named budget ran out
 };
 
 /// The stable spelling of a reason ("no-source", ...).
@@ -67,7 +69,8 @@ struct KeptRecord {
   std::uint32_t line = 0;
   std::optional<SourceLine> source_line;
   Reason reason = Reason::no_source;
-  std::string_view detail = {}; ///< of an unproved one: what the proof misses; else empty
+  std::string_view detail =
+      {}; ///< of an unproved one: what the proof misses; of a rejected one ptxas' first line
 };
 
 /// Time spent in one pass over one kernel.

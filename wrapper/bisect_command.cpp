@@ -20,7 +20,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <optional>
@@ -53,6 +55,20 @@ struct Answer {
   bool mixed = false; ///< some runs failed and some did not
   std::vector<Json> journal;
 };
+
+/// What is left to do when somebody ends us: the command runs in a process group of its own, with
+/// all that it has started, and the journal lies in a directory for temporary files.
+volatile pid_t running_group = 0;
+char journal_to_remove[4096];
+
+extern "C" void end_all(int signal) {
+  if (running_group > 0) // what shells start in the background does not hear SIGINT
+    ::kill(-running_group, SIGTERM);
+  if (journal_to_remove[0] != '\0')
+    ::unlink(journal_to_remove);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
 
 class Bisection {
 public:
@@ -101,7 +117,7 @@ int Bisection::run_once() {
   // A second run would find nothing on standard input.
   const std::string script =
       request_.show_output ? "exec \"$@\" </dev/null" : "exec \"$@\" </dev/null >/dev/null 2>&1";
-  ChildPlan plan{"/bin/sh", "sh", {"-c", script, "sh"}, -1, -1};
+  ChildPlan plan{"/bin/sh", "sh", {"-c", script, "sh"}, -1, -1, &running_group};
   plan.arguments.insert(plan.arguments.end(), command_.begin(), command_.end());
   const ChildResult child = run_child(plan);
   if (WIFSIGNALED(child.status)) {
@@ -200,6 +216,14 @@ void Bisection::run() {
     throw NoAnswer{"cannot make a temporary file"};
   ::close(descriptor);
   journal_ = file;
+  if (file.size() < sizeof journal_to_remove)
+    std::strcpy(journal_to_remove, file.c_str());
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (::signal(signal, end_all) == SIG_IGN) // as a shell starts what is in the background
+      ::signal(signal, SIG_IGN);
+  // Compiler caches have to compile anew every time.
+  set("CCACHE_RECACHE", "1");
+  set("SCCACHE_RECACHE", "1");
   set("PTXASW_JOURNAL", journal_);
   const unsigned first_runs = std::max(request_.repeats, 2u);
 

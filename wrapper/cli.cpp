@@ -5,12 +5,17 @@
 #include "wrapper/emulate_command.h"
 #include "wrapper/explain_command.h"
 #include "wrapper/load_settings.h"
+#include "wrapper/suggest.h"
 #include "wrapper/trace_command.h"
 #include "wrapper/verify_command.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fmt/core.h>
+#include <new>
+#include <system_error>
 
 namespace ptxasw {
 namespace {
@@ -57,6 +62,33 @@ std::vector<std::string> split_off_command(std::vector<std::string> &words) {
   return command;
 }
 
+/// The spellings of help and version that people try, as the options that there are.
+void translate_common_words(std::vector<std::string> &words) {
+  if (words.empty())
+    return;
+  if (words[0] == "version" || words[0] == "-V")
+    words[0] = "--version";
+  if (words[0] != "help")
+    return;
+  words.erase(words.begin());
+  words.resize(std::min<std::size_t>(words.size(), 1)); // of a command, or of all
+  words.emplace_back("--help");
+}
+
+/// What is wrong with the name of the command; empty if nothing is.
+std::string unknown_command(const CLI::App &app, const std::vector<std::string> &words) {
+  if (words.empty() || words[0].starts_with('-'))
+    return "";
+  std::vector<std::string_view> names;
+  for (const CLI::App *command : app.get_subcommands(nullptr))
+    names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), words[0]) != names.end())
+    return "";
+  const std::string_view near = nearest(words[0], names);
+  return fmt::format("there is no command `{}`{}; `ptxasw help` lists them", words[0],
+                     near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
+}
+
 int complain(const std::string &message) {
   fmt::print(stderr, "ptxasw: error: {}\n", message);
   return usage_error;
@@ -70,14 +102,13 @@ void export_settings(const std::vector<OwnOption> &given, const Settings &settin
       ::setenv(environment_name(spec).c_str(), spec.get(settings).c_str(), 1);
 }
 
-} // namespace
-
-int command_line_interface(const std::vector<std::string> &all_words) {
+int run_subcommand(const std::vector<std::string> &all_words) {
   std::vector<std::string> words = all_words;
   const std::vector<std::string> foreign = split_off_command(words);
+  translate_common_words(words);
   std::vector<OwnOption> given;
   std::string input, output, directory, cuda, real;
-  bool remove = false, last = false, markdown = false;
+  bool remove = false, check = false, last = false, markdown = false;
 
   CLI::App app("Replaces redundant global loads in PTX by warp shuffles and assembles the result.\n"
                "Started under the name `ptxas` it takes the place of NVIDIA's.",
@@ -98,6 +129,7 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   overlay->add_option("directory", directory, "where to make it")->required();
   overlay->add_option("--cuda", cuda, "the toolkit to link to, instead of searching for it");
   overlay->add_flag("--remove", remove, "take the overlay away again");
+  overlay->add_flag("--check", check, "only say whether it still hangs together (exit code 1: no)");
 
   CLI::App *status = app.add_subcommand("status", "which ptxas would run, and why");
   status->add_flag("--last", last, "only what the log says about the last run");
@@ -125,6 +157,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
 
   const CLI::App *verify = add_verify_command(app, verification);
 
+  if (const std::string wrong = unknown_command(app, words); !wrong.empty())
+    return complain(wrong);
   try {
     std::reverse(words.begin(), words.end()); // CLI11 takes words from the back
     app.parse(words);
@@ -133,6 +167,8 @@ int command_line_interface(const std::vector<std::string> &all_words) {
   }
   if (*trace)
     return trace_command(tracing);
+  if (*overlay && check)
+    return check_overlay(directory);
   if (*overlay)
     return overlay_command(directory, cuda, remove);
   if (*emulate)
@@ -141,7 +177,11 @@ int command_line_interface(const std::vector<std::string> &all_words) {
     return explain_command(explanation);
   if (*verify)
     return verify_command(verification);
-  const auto settings = load_settings(given, "--");
+  auto settings = load_settings(given, "--");
+  if (!settings && *status) { // it is there to find out what is wrong
+    fmt::print("{:<15} {}\n", "settings", "WRONG: " + settings.error());
+    settings = Settings{};
+  }
   if (!settings)
     return complain(settings.error());
   if (*rewrite)
@@ -156,7 +196,25 @@ int command_line_interface(const std::vector<std::string> &all_words) {
     return complain(fmt::format("nothing to run; write the command after `--`: ptxasw {} -- make",
                                 *bisect ? "bisect" : "run"));
   export_settings(given, *settings);
-  return *bisect ? bisect_command(bisection, foreign) : run_command(foreign);
+  return *bisect ? bisect_command(bisection, foreign) : run_command(*settings, foreign);
+}
+
+} // namespace
+
+int command_line_interface(const std::vector<std::string> &words) {
+  try {
+    const int code = run_subcommand(words);
+    // A full disk is noticed when the buffer is written at last.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      return complain(fmt::format("cannot write standard output: {}", std::strerror(errno)));
+    return code;
+  } catch (const std::bad_alloc &) {
+    return complain("out of memory");
+  } catch (const std::system_error &error) { // of fmt, when standard output cannot be written
+    return complain(error.what());
+  } catch (const std::exception &error) {
+    return complain(error.what());
+  }
 }
 
 } // namespace ptxasw

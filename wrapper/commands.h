@@ -17,6 +17,11 @@ int rewrite_command(const Settings &settings, const std::string &input, const st
 /// `cuda` is the toolkit; empty: the one that is found.
 int overlay_command(const std::string &directory, const std::string &cuda, bool remove);
 
+/// Whether an overlay still hangs together, in words: "healthy", or what is wrong with it.
+std::string overlay_state(const std::string &directory);
+/// Prints that; exit code 1 if it is not healthy.
+int check_overlay(const std::string &directory);
+
 /// Prints what would run, and how healthy that is. `last`: only what the log says about the last
 /// run.
 int status_command(const Settings &settings, bool last);
@@ -25,7 +30,7 @@ int status_command(const Settings &settings, bool last);
 int config_command(const Settings &settings, bool markdown);
 
 /// Runs a command with every ptxas that it starts, directly or not, replaced by us.
-int run_command(const std::vector<std::string> &command);
+int run_command(const Settings &settings, const std::vector<std::string> &command);
 
 /// Stands in for the assembler of GCC's offloading compiler, which writes PTX.
 int assemble_command(const Settings &settings, const std::string &real,

@@ -7,8 +7,10 @@ namespace {
 
 std::string origin_of(const Settings &settings, std::size_t index) {
   switch (settings.origins[index]) {
-  case Origin::file:
-    return settings.config_file;
+  case Origin::user_file:
+    return settings.user_file;
+  case Origin::project_file:
+    return settings.project_file;
   case Origin::environment:
     return "environment " + environment_name(setting_table()[index]);
   case Origin::flag:

@@ -2,8 +2,7 @@
 #define TOML_EXCEPTIONS 0
 #include "wrapper/config_file.h"
 
-#include "wrapper/files.h"
-
+#include <algorithm>
 #include <fmt/core.h>
 #include <toml++/toml.h>
 
@@ -34,15 +33,14 @@ std::optional<std::string> spelling(const toml::node &node) {
 
 } // namespace
 
-tl::expected<void, std::string> apply_config_file(Settings &settings, const std::string &path) {
-  const auto text = read_regular_file(path);
-  if (!text)
-    return tl::unexpected(fmt::format("cannot read `{}`", path));
-  const toml::parse_result parsed = toml::parse(*text, path);
+tl::expected<void, std::string> apply_config_file(Settings &settings, const ConfigFile &file,
+                                                  Origin origin) {
+  const std::string &path = file.path;
+  const toml::parse_result parsed = toml::parse(file.text, path);
   if (!parsed)
     return tl::unexpected(fmt::format("{}:{}: {}", path, parsed.error().source().begin.line,
                                       parsed.error().description()));
-  settings.config_file = path;
+  (origin == Origin::user_file ? settings.user_file : settings.project_file) = path;
   for (const auto &[key, node] : parsed.table()) {
     const auto line = node.source().begin.line;
     const auto value = spelling(node);
@@ -50,7 +48,16 @@ tl::expected<void, std::string> apply_config_file(Settings &settings, const std:
       return tl::unexpected(
           fmt::format("{}:{}: `{}` must be text, a number, true, false or a list of these", path,
                       line, key.str()));
-    const auto applied = apply_setting(settings, key.str(), *value, Origin::file, key.str());
+    const auto spec = std::find_if(setting_table().begin(), setting_table().end(),
+                                   [&](const SettingSpec &s) { return s.name == key.str(); });
+    if (origin == Origin::project_file && spec != setting_table().end() && !spec->in_project) {
+      settings.ignored.push_back(
+          fmt::format("{}:{}: `{}` is ignored: a project's file may not name programs or files; "
+                      "your own (~/.config/ptxasw/ptxasw.toml), the environment and flags may",
+                      path, line, key.str()));
+      continue;
+    }
+    const auto applied = apply_setting(settings, key.str(), *value, origin, key.str());
     if (!applied)
       return tl::unexpected(fmt::format("{}:{}: {}", path, line, applied.error()));
   }

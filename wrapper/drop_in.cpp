@@ -129,10 +129,10 @@ void tell(const Run &run, const std::vector<InputModule> &modules) {
 }
 
 /// The output holds the original after all; the report must not claim otherwise.
-void withdraw(ModuleReport &report) {
+void withdraw(ModuleReport &report, Reason reason, std::string_view detail) {
   for (KernelReport &kernel : report.kernels) {
     for (const RewriteRecord &record : kernel.rewrites)
-      kernel.kept.push_back({record.line, record.source_line, Reason::unproved});
+      kernel.kept.push_back({record.line, record.source_line, reason, detail});
     kernel.rewrites.clear();
     kernel.shuffles = kernel.copies = 0;
     kernel.mean_delta = 0;
@@ -149,6 +149,26 @@ std::string counts(const std::vector<InputModule> &modules) {
   return fmt::format("{} of {} loads replaced", replaced, loads);
 }
 
+/// The real ptxas refused the rewritten text. That is the rewriting's fault only if it accepts the
+/// original: an output that cannot be written or an unknown option is nobody's.
+int settle_rejection(const Run &run, std::vector<InputModule> &modules, const Handover &handover) {
+  const std::string_view all = handover.detail;
+  const std::string first(all.substr(0, all.find('\n')));
+  const ChildResult original =
+      run_child({run.real.path, run.name, run.line.arguments, -1, STDERR_FILENO});
+  if (!original.started)
+    return pass_through(run, Outcome::rejected, first);
+  write_all(STDERR_FILENO, original.captured);
+  if (original.succeeded())
+    for (InputModule &module : modules)
+      withdraw(module.report, Reason::rejected, first);
+  tell(run, modules);
+  append_log(run.settings.log,
+             log_line(original.succeeded() ? Outcome::rejected : Outcome::original_fails,
+                      run.first_input, original.succeeded() ? all : original.captured));
+  return exit_like(original.status);
+}
+
 /// Reads, rewrites and hands over; the way back is `pass_through`.
 int rewrite_and_run(const Run &run) {
   auto modules = read_modules(run.line);
@@ -160,9 +180,11 @@ int rewrite_and_run(const Run &run) {
   if (!done)
     return pass_through(run, Outcome::not_ptx, done.error());
   const Handover handover = hand_over(run.real.path, run.name, run.line, *modules);
-  if (handover.outcome == Outcome::rejected || handover.outcome == Outcome::no_place)
+  if (handover.outcome == Outcome::rejected)
+    return settle_rejection(run, *modules, handover);
+  if (handover.outcome == Outcome::no_place)
     for (InputModule &module : *modules)
-      withdraw(module.report);
+      withdraw(module.report, Reason::not_handed_over, handover.detail);
   if (handover.outcome == Outcome::rewritten && run.settings.rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
   const bool measured =
@@ -189,6 +211,11 @@ int drop_in(const std::string &name, const std::vector<std::string> &words) {
   if (!settings)
     return complain(settings.error());
   run.settings = std::move(*settings);
+  for (const std::string &ignored : run.settings.ignored) {
+    append_log(run.settings.log, log_line(Outcome::settings_ignored, "", ignored));
+    if (run.settings.verbose)
+      fmt::print(stderr, "ptxasw: warning: {}\n", ignored);
+  }
   auto real = find_real(run.settings.real, invoked_path());
   if (!real)
     return complain(real.error());

@@ -87,6 +87,18 @@ std::optional<std::string> read_descriptor(int descriptor) {
   return text;
 }
 
+tl::expected<std::string, std::string> read_input(const std::string &path) {
+  std::optional<Descriptor> file;
+  if (path != "-") {
+    file.emplace(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!*file)
+      return failed("read", path);
+  }
+  if (auto text = read_descriptor(file ? file->number() : STDIN_FILENO))
+    return std::move(*text);
+  return failed("read", path == "-" ? "standard input" : path);
+}
+
 std::optional<std::string> read_regular_file(const std::string &path) {
   // Non-blocking, or a pipe without a writer would stop us right here.
   const Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

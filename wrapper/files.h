@@ -11,6 +11,10 @@ namespace ptxasw {
 /// the real tool wants to read it too) or if it cannot be read.
 std::optional<std::string> read_regular_file(const std::string &path);
 
+/// All that an input of a command holds: a file of any kind, also a pipe; "-" is standard input.
+/// Errors: what failed, with the system's reason.
+tl::expected<std::string, std::string> read_input(const std::string &path);
+
 /// Everything from a descriptor's current position to its end. A regular file's position stays
 /// where it was. Nothing on a read error.
 std::optional<std::string> read_descriptor(int descriptor);

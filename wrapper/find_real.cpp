@@ -1,5 +1,7 @@
 #include "wrapper/find_real.h"
 
+#include "wrapper/marker.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/core.h>
@@ -42,9 +44,11 @@ std::string directory_of(const std::string &path) {
 
 class Search {
 public:
-  /// A candidate serves if it is a program and not this very file, be it by a link or a second
-  /// name. A copy of ourselves gets past this test; the recursion guard stops it.
-  bool serves(const std::string &path) const { return is_program(path) && identity(path) != self_; }
+  /// A candidate serves if it is a program and no ptxasw: neither this very file, be it by a link
+  /// or a second name, nor another copy.
+  bool serves(const std::string &path) const {
+    return is_program(path) && identity(path) != self_ && !is_ptxasw(path);
+  }
 
 private:
   Identity self_ = identity("/proc/self/exe");
@@ -73,7 +77,7 @@ tl::expected<RealTool, std::string> find_real(const std::string &explicit_path,
           fmt::format("the setting `real` names `{}`, which is not a program", explicit_path));
     if (!search.serves(explicit_path))
       return tl::unexpected(
-          fmt::format("the setting `real` names `{}`, which is ptxasw itself", explicit_path));
+          fmt::format("the setting `real` names `{}`, which is ptxasw again", explicit_path));
     return RealTool{explicit_path, "the setting `real`"};
   }
   const std::string here = directory_of(invoked);

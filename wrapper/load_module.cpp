@@ -10,9 +10,9 @@ namespace ptxasw {
 
 std::unique_ptr<Module> load_module(const std::string &path) {
   const bool from_stdin = path == "-";
-  const auto text = from_stdin ? read_descriptor(STDIN_FILENO) : read_regular_file(path);
+  const auto text = read_input(path);
   if (!text) {
-    fmt::print(stderr, "ptxasw: error: cannot read `{}`\n", path);
+    fmt::print(stderr, "ptxasw: error: {}\n", text.error());
     return nullptr;
   }
   auto module = parse(std::string(*text), from_stdin ? "<stdin>" : path);

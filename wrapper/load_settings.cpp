@@ -25,8 +25,12 @@ tl::expected<void, std::string> apply_flag(Settings &settings, const OwnOption &
 tl::expected<Settings, std::string> load_settings(const std::vector<OwnOption> &flags,
                                                   std::string_view prefix) {
   Settings settings;
-  if (const std::string file = find_config_file(); !file.empty())
-    if (const auto applied = apply_config_file(settings, file); !applied)
+  if (const auto file = find_user_config(settings.ignored))
+    if (const auto applied = apply_config_file(settings, *file, Origin::user_file); !applied)
+      return tl::unexpected(applied.error());
+  if (const auto file = find_project_config(settings.ignored);
+      file && file->path != settings.user_file)
+    if (const auto applied = apply_config_file(settings, *file, Origin::project_file); !applied)
       return tl::unexpected(applied.error());
   if (const auto applied = apply_environment(settings, environ); !applied)
     return tl::unexpected(applied.error());

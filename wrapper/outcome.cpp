@@ -1,5 +1,7 @@
 #include "wrapper/outcome.h"
 
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -41,6 +43,10 @@ std::string_view to_string(Outcome outcome) {
     return "no-place";
   case Outcome::rejected:
     return "rejected";
+  case Outcome::original_fails:
+    return "original-fails";
+  case Outcome::settings_ignored:
+    return "settings-ignored";
   }
   return "unknown";
 }
@@ -62,10 +68,15 @@ void append_log(const std::string &file, const std::string &line) {
   if (file.empty())
     return;
   const int log = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (log < 0)
-    return;
-  (void)!::write(log, line.data(), line.size()); // one call: lines of parallel runs do not mix
-  ::close(log);
+  // One call: lines of parallel runs do not mix.
+  const bool written =
+      log >= 0 && ::write(log, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  static bool warned = false;
+  if (!written && !warned)
+    fmt::print(stderr, "ptxasw: warning: cannot write `{}`: {}\n", file, std::strerror(errno));
+  warned |= !written;
+  if (log >= 0)
+    ::close(log);
 }
 
 } // namespace ptxasw

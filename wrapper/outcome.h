@@ -24,7 +24,9 @@ enum class Outcome : std::uint8_t {
   failed,             ///< an error in ptxasw (an exception)
   crashed,            ///< ptxasw itself crashed
   no_place,           ///< the rewritten text could not be handed over
-  rejected,           ///< the real ptxas refused the rewritten text
+  rejected,           ///< the real ptxas refused the rewritten text and accepts the original
+  original_fails,     ///< the real ptxas refused both the rewritten text and the original
+  settings_ignored,   ///< no outcome: a line about a settings file, or a key in it, left alone
 };
 
 std::string_view to_string(Outcome outcome);
@@ -32,7 +34,7 @@ std::string_view to_string(Outcome outcome);
 /// One line of the log, with its newline: time, process, outcome, input, detail.
 std::string log_line(Outcome outcome, std::string_view input, std::string_view detail);
 
-/// Appends one line; a log that cannot be written is nobody's build error.
+/// Appends one line; a log that cannot be written is nobody's build error, but a warning, once.
 void append_log(const std::string &file, const std::string &line);
 
 } // namespace ptxasw

@@ -1,12 +1,18 @@
 // An overlay is a directory that looks like the toolkit. nvcc takes its home from the path it is
 // called by, without following links, and puts its own directory in front of PATH: with
-// OVERLAY/bin/nvcc a link, `ptxas` is OVERLAY/bin/ptxas, and that is us.
+// OVERLAY/bin/nvcc.toolkit a link, `ptxas` is OVERLAY/bin/ptxas, and that is us.
+//
+// OVERLAY/bin/nvcc is a script with bytes of its own that starts the link. A build cache takes it
+// for another compiler than the toolkit's nvcc, so that neither gets objects of the other; and it
+// says so when ptxasw has gone, where nvcc would find the next ptxas in PATH.
 
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
 #include "wrapper/find_real.h"
+#include "wrapper/marker.h"
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
@@ -24,6 +30,17 @@ constexpr char marker[] = ".ptxasw-overlay";
 int complain(const std::string &message) {
   fmt::print(stderr, "ptxasw: error: {}\n", message);
   return 1;
+}
+
+/// What the marker says: the toolkit, and the link that led to it, if one was given.
+struct Toolkit {
+  fs::path path, link;
+};
+
+Toolkit toolkit_of(const fs::path &overlay) {
+  const std::string text = read_regular_file(overlay / marker).value_or("");
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  return {text.substr(0, end), text.substr(std::min(end + 1, text.size()))};
 }
 
 bool is_inside(const fs::path &path, const fs::path &directory) {
@@ -46,10 +63,25 @@ tl::expected<fs::path, std::string> find_toolkit(const std::string &given) {
     return tl::unexpected(
         fmt::format("`{}` is no CUDA toolkit: it has no bin/ptxas", root.string()));
   if (fs::exists(root / marker)) // an overlay of an overlay is an overlay of the toolkit
-    return fs::path(read_regular_file(root / marker).value_or(""));
-  if (fs::equivalent(root / "bin/ptxas", own_path(), error))
+    return toolkit_of(root).path;
+  if (is_ptxasw(root / "bin/ptxas"))
     return tl::unexpected(fmt::format("`{}/bin/ptxas` is ptxasw itself", root.string()));
   return root;
+}
+
+/// The script that stands for nvcc; ccache and sccache identify a compiler by such bytes.
+std::string nvcc_script(const fs::path &toolkit) {
+  return fmt::format(R"(#!/bin/sh
+# nvcc of {} with ptxasw {} as its ptxas ({}).
+# Made by `ptxasw overlay`.
+here=${{0%/*}}
+if [ ! -x "$here/ptxas" ]; then
+  echo "ptxasw: error: the ptxasw of this overlay has gone: $here/ptxas leads to nothing" >&2
+  exit 1
+fi
+exec "$here/nvcc.toolkit" "$@"
+)",
+                     toolkit.string(), PTXASW_VERSION, own_path());
 }
 
 /// Makes `link` lead to `target`, in one step if it led elsewhere before: builds may be running.
@@ -88,6 +120,10 @@ void remove_overlay(const fs::path &directory) {
           links.insert(entry.path());
     for (const fs::path &link : links)
       fs::remove(link);
+    if (part != directory &&
+        read_regular_file(part / "nvcc").value_or("").find("Made by `ptxasw overlay`") !=
+            std::string::npos)
+      fs::remove(part / "nvcc");
     if (part == directory)
       fs::remove(directory / marker);
     std::error_code not_empty;
@@ -95,13 +131,28 @@ void remove_overlay(const fs::path &directory) {
   }
 }
 
-tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs::path &toolkit) {
+tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs::path &toolkit,
+                                             const std::string &given) {
   fs::create_directories(directory);
-  if (auto written = write_file_atomically(directory / marker, toolkit.string()); !written)
+  const fs::path link = fs::absolute(given).lexically_normal();
+  if (auto written = write_file_atomically(
+          directory / marker,
+          toolkit.string() + (given.empty() || link == toolkit ? "" : "\n" + link.string()));
+      !written)
     return written;
   mirror(toolkit, directory, {"bin", marker});
-  mirror(toolkit / "bin", directory / "bin", {"ptxas", "ptxas.real"});
+  mirror(toolkit / "bin", directory / "bin", {"nvcc", "nvcc.toolkit", "ptxas", "ptxas.real"});
   point(directory / "bin/ptxas.real", toolkit / "bin/ptxas");
+  if (fs::exists(toolkit / "bin/nvcc")) {
+    const fs::path script = directory / "bin/nvcc";
+    if (fs::is_symlink(script)) // of an overlay that an older ptxasw made
+      fs::remove(script);
+    point(directory / "bin/nvcc.toolkit", toolkit / "bin/nvcc");
+    if (read_regular_file(script) != nvcc_script(toolkit))
+      if (auto written = write_file_atomically(script, nvcc_script(toolkit)); !written)
+        return written;
+    fs::permissions(script, fs::perms(0755));
+  }
   point(directory / "bin/ptxas", own_path());
   return {};
 }
@@ -123,8 +174,11 @@ int overlay(const fs::path &directory, const std::string &cuda, bool remove) {
     return complain(toolkit.error());
   if (is_inside(directory, *toolkit))
     return complain(fmt::format("`{}` lies in the toolkit itself", directory.string()));
-  if (const auto made = make_overlay(directory, *toolkit); !made)
+  if (const auto made = make_overlay(directory, *toolkit, cuda); !made)
     return complain(made.error());
+  if (fs::path link = cuda; !cuda.empty() && fs::is_symlink(link))
+    fmt::print("{} leads to {} now; when it leads elsewhere, make the overlay again.\n", cuda,
+               toolkit->string());
   fmt::print("{} now stands for {}. Use {}/bin/nvcc, or CMake with "
              "-DCMAKE_CUDA_COMPILER={}/bin/nvcc.\n",
              directory.string(), toolkit->string(), directory.string(), directory.string());
@@ -132,6 +186,34 @@ int overlay(const fs::path &directory, const std::string &cuda, bool remove) {
 }
 
 } // namespace
+
+std::string overlay_state(const std::string &directory) {
+  const fs::path root = directory;
+  std::error_code error;
+  if (!fs::exists(root / marker, error))
+    return "no overlay";
+  const Toolkit origin = toolkit_of(root);
+  if (!fs::exists(root / "bin/ptxas.real", error))
+    return fmt::format("BROKEN, the toolkit {} has gone", origin.path.string());
+  if (!fs::exists(root / "bin/ptxas", error))
+    return fmt::format("BROKEN, its ptxasw has gone (it was {})",
+                       fs::read_symlink(root / "bin/ptxas", error).string());
+  if (!is_ptxasw(root / "bin/ptxas"))
+    return "BROKEN, its ptxas is no ptxasw";
+  if (!origin.link.empty() && fs::canonical(origin.link, error) != origin.path)
+    return fmt::format("OUTDATED, {} leads to another toolkit than {} now; make it again",
+                       origin.link.string(), origin.path.string());
+  if (!fs::equivalent(root / "bin/ptxas", own_path(), error))
+    return fmt::format("healthy, of another ptxasw ({})",
+                       fs::canonical(root / "bin/ptxas", error).string());
+  return "healthy";
+}
+
+int check_overlay(const std::string &directory) {
+  const std::string state = overlay_state(directory);
+  fmt::print("{}: {}\n", directory, state);
+  return state.starts_with("healthy") ? 0 : 1;
+}
 
 int overlay_command(const std::string &directory, const std::string &cuda, bool remove) {
   try {

@@ -29,6 +29,8 @@ std::vector<char *> pointers(const std::string &name, const std::vector<std::str
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent)
     ::_exit(127);
+  if (plan.group)
+    ::setpgid(0, 0);
   if (plan.standard_input >= 0)
     ::dup2(plan.standard_input, STDIN_FILENO);
   if (plan.capture >= 0)
@@ -52,10 +54,14 @@ ChildResult run_child(const ChildPlan &plan) {
   if (pipe[1] >= 0)
     ::close(pipe[1]);
   if (child > 0) {
+    if (plan.group)
+      *plan.group = child;
     if (pipe[0] >= 0)
       result.captured = read_descriptor(pipe[0]).value_or("");
     while (::waitpid(child, &result.status, 0) < 0 && errno == EINTR) {
     }
+    if (plan.group)
+      *plan.group = 0;
     result.started = !(WIFEXITED(result.status) && WEXITSTATUS(result.status) == 127);
   }
   if (pipe[0] >= 0)

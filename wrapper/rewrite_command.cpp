@@ -51,9 +51,9 @@ tl::expected<void, std::string> measure(const Settings &settings, const std::str
 
 int rewrite_command(const Settings &settings, const std::string &input, const std::string &output) {
   const bool from_stdin = input == "-";
-  const auto text = from_stdin ? read_descriptor(STDIN_FILENO) : read_regular_file(input);
+  const auto text = read_input(input);
   if (!text)
-    return complain(fmt::format("cannot read `{}`", input));
+    return complain(text.error());
   if (settings.rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
   auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, settings.rewrite);

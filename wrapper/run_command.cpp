@@ -1,7 +1,9 @@
 #include "wrapper/commands.h"
+#include "wrapper/files.h"
 #include "wrapper/find_real.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/core.h>
@@ -20,9 +22,28 @@ std::string find_interposer() {
   return "";
 }
 
+/// Lets the caches that a build may use know that this is not the plain toolkit, and which one it
+/// is: both variables are part of the key (ccache 4.5, sccache 0.2.15).
+void separate_caches(const Settings &settings) {
+  // FNV-1a over what decides about the code, our own bytes included.
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](std::string_view bytes) {
+    for (const char c : bytes)
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  };
+  add(PTXASW_VERSION);
+  add(describe_configuration(settings));
+  add(read_regular_file(own_path()).value_or(""));
+  const std::string key = fmt::format("ptxasw-{:016x}", hash);
+  for (const char *variable : {"CCACHE_NAMESPACE", "SCCACHE_C_CUSTOM_CACHE_BUSTER"}) {
+    const char *before = std::getenv(variable);
+    ::setenv(variable, (before && *before ? before + ("-" + key) : key).c_str(), 1);
+  }
+}
+
 } // namespace
 
-int run_command(const std::vector<std::string> &command) {
+int run_command(const Settings &settings, const std::vector<std::string> &command) {
   const std::string interposer = find_interposer();
   if (interposer.empty()) {
     fmt::print(stderr, "ptxasw: error: libptxasw-exec.so is not beside ptxasw\n");
@@ -38,6 +59,7 @@ int run_command(const std::vector<std::string> &command) {
   const char *others = std::getenv("LD_PRELOAD");
   const std::string preload = others && *others ? interposer + ":" + others : interposer;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  separate_caches(settings);
   // Through a shell, so that a command that is ptxas itself is started with us in between, too.
   std::vector<char *> argv;
   for (const char *word : {"sh", "-c", "exec \"$@\"", "ptxasw run"})

@@ -70,10 +70,11 @@ std::string get_max_delta(const Settings &settings) {
   return std::to_string(settings.rewrite.max_delta);
 }
 
-/// Calls `take` for every part of a comma-separated list; false as soon as one is refused.
+/// Calls `take` for every part of a list; false as soon as one is refused. Parts are separated by
+/// commas, or by `+`: nvcc's -Xptxas cuts what it is given at commas.
 template <typename Take> bool each_part(std::string_view list, Take take) {
   while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::size_t comma = std::min(list.find_first_of(",+"), list.size());
     if (!take(list.substr(0, comma)))
       return false;
     list.remove_prefix(std::min(comma + 1, list.size()));
@@ -269,39 +270,39 @@ template <std::string Settings::*member> std::string get_text(const Settings &se
 // clang-format off
 constexpr std::array<SettingSpec, setting_count> table = {{
     {"shuffle", "auto|always|never", "replace loads by shuffles: as is best for the target, always, or never",
-     true, false, false, set_shuffle, nullptr, get_shuffle},
+     true, false, false, true, set_shuffle, nullptr, get_shuffle},
     {"variant", "full|no-load|no-corner", "what to emit; all but `full` compute wrong results on purpose (experiments)",
-     true, false, false, set_variant, nullptr, get_variant},
+     true, false, false, true, set_variant, nullptr, get_variant},
     {"max-delta", "0..31", "largest lane distance to use; 0 leaves plain register copies only",
-     true, false, false, set_max_delta, nullptr, get_max_delta},
+     true, false, false, true, set_max_delta, nullptr, get_max_delta},
     {"widths", "auto|8,16,32,64,vector", "bits of the loads to replace, and whether also vectors of them",
-     true, false, false, set_widths, nullptr, get_widths},
+     true, false, false, true, set_widths, nullptr, get_widths},
     {"kernel", "NAME[,NAME...]", "rewrite only these kernels",
-     true, false, true, set_kernel, clear_kernel, get_kernel},
+     true, false, true, true, set_kernel, clear_kernel, get_kernel},
     {"assume", "no-wrap,no-alias", "promises that save run-time tests: indices never wrap, stores never hit what a later load reads",
-     true, false, true, set_assume, clear_assume, get_assume},
+     true, false, true, true, set_assume, clear_assume, get_assume},
     {"assume-block", "X[,Y[,Z]]", "a promise that saves run-time tests: every launch has blocks of this shape",
-     true, false, false, set_assume_block, nullptr, get_assume_block},
+     true, false, false, true, set_assume_block, nullptr, get_assume_block},
     {"first", "1...", "make only rewrites from this number on; the report numbers them from 1 in each module",
-     true, false, false, set_first, nullptr, get_first},
+     true, false, false, true, set_first, nullptr, get_first},
     {"last", "0...", "make only rewrites up to this number",
-     true, false, false, set_last, nullptr, get_last},
+     true, false, false, true, set_last, nullptr, get_last},
     {"modules", "NUMBER[:FIRST-LAST][,...]", "rewrite only these modules, by the number in the report, and of each only these rewrites",
-     true, false, true, set_modules, clear_modules, get_modules},
+     true, false, true, true, set_modules, clear_modules, get_modules},
     {"report", "FILE", "write a JSON report; into an existing directory one file a run, named by input and target",
-     true, false, false, set_text<&Settings::report>, nullptr, get_text<&Settings::report>},
+     true, false, false, false, set_text<&Settings::report>, nullptr, get_text<&Settings::report>},
     {"registers", "true|false", "report the registers, spills and shared memory of each kernel before and after, as the real ptxas has them",
-     true, true, false, set_switch<&Settings::registers>, nullptr, get_switch<&Settings::registers>},
+     true, true, false, true, set_switch<&Settings::registers>, nullptr, get_switch<&Settings::registers>},
     {"verbose", "true|false", "print a summary on stderr",
-     true, true, false, set_switch<&Settings::verbose>, nullptr, get_switch<&Settings::verbose>},
+     true, true, false, true, set_switch<&Settings::verbose>, nullptr, get_switch<&Settings::verbose>},
     {"real", "PATH", "the real ptxas, instead of searching for it",
-     false, false, false, set_text<&Settings::real>, nullptr, get_text<&Settings::real>},
+     false, false, false, false, set_text<&Settings::real>, nullptr, get_text<&Settings::real>},
     {"log", "FILE", "append one line a run: what was done, and why not more",
-     false, false, false, set_text<&Settings::log>, nullptr, get_text<&Settings::log>},
+     false, false, false, false, set_text<&Settings::log>, nullptr, get_text<&Settings::log>},
     {"journal", "FILE", "append the report of every module as one line of JSON",
-     true, false, false, set_text<&Settings::journal>, nullptr, get_text<&Settings::journal>},
+     true, false, false, false, set_text<&Settings::journal>, nullptr, get_text<&Settings::journal>},
     {"inject-fault", "parse|throw|memory|abort|crash|overflow|reject", "fail on purpose, to test that the build still succeeds",
-     false, false, false, set_fault, nullptr, get_text<&Settings::inject_fault>},
+     false, false, false, false, set_fault, nullptr, get_text<&Settings::inject_fault>},
 }};
 // clang-format on
 
@@ -322,7 +323,8 @@ std::optional<BlockShape> parse_block_shape(std::string_view text) {
     return error == std::errc() && end == part.data() + part.size() && extent >= 1 &&
            extent <= most[count++];
   });
-  if (!numbers || count == 0 || text.ends_with(',') || shape.x * shape.y * shape.z > 1024)
+  if (!numbers || count == 0 || text.ends_with(',') || text.ends_with('+') ||
+      shape.x * shape.y * shape.z > 1024)
     return std::nullopt;
   return shape;
 }

@@ -8,11 +8,12 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 namespace ptxasw {
 
 /// Where the value of a setting came from; a later one beats an earlier one.
-enum class Origin : std::uint8_t { built_in, file, environment, flag };
+enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
 inline constexpr std::size_t setting_count = 17;
@@ -28,7 +29,10 @@ struct Settings {
   std::string journal;      ///< file that gets the report as one line a module; empty: none
   std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
 
-  std::string config_file; ///< the ptxasw.toml that was read; empty: none
+  std::string user_file;    ///< the user's own ptxasw.toml that was read; empty: none
+  std::string project_file; ///< the one in or above the current directory; empty: none
+  /// What was found in settings files and left alone, and why; a line each.
+  std::vector<std::string> ignored;
   std::array<Origin, setting_count> origins{};
 };
 
@@ -41,6 +45,8 @@ struct SettingSpec {
   bool in_rewrite;          ///< also an option of `ptxasw rewrite`
   bool is_switch;           ///< the flag may stand without a value and then means "true"
   bool is_list;             ///< repeats add up
+  bool in_project;          ///< a file in or above the current directory may set it: it neither
+                            ///< names a program to run nor a file to write (SECURITY.md)
   /// Stores the value; false if it is not one of `values`.
   bool (*set)(Settings &settings, std::string_view value);
   /// Takes a list back to empty before another origin replaces it; null if it is no list.

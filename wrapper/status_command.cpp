@@ -55,8 +55,8 @@ constexpr Caller callers[] = {
     {"nvc", "ptxasw run -- nvc ..."},
     {"nvfortran", "ptxasw run -- nvfortran ..."},
     {"nvptx-none-as", "ptxasw run -- gcc -fopenacc ..."},
-    {"ccache", "CCACHE_EXTRAFILES must name ptxasw"},
-    {"sccache", "nothing to set beyond nvcc's overlay"},
+    {"ccache", "sees the overlay's nvcc as another compiler; settings as -Xptxas options"},
+    {"sccache", "as ccache"},
 };
 
 int print_last(const Settings &settings) {
@@ -76,18 +76,13 @@ int print_last(const Settings &settings) {
 
 /// Whether an overlay that PATH leads to still hangs together.
 void print_overlays() {
-  for (const std::string &ptxas : in_path("ptxas")) {
-    const fs::path root = fs::path(ptxas).parent_path().parent_path();
+  // By nvcc: in an overlay that lost its ptxasw there is no ptxas to be found.
+  for (const std::string &nvcc : in_path("nvcc")) {
+    const fs::path root = fs::path(nvcc).parent_path().parent_path();
     std::error_code error;
     if (!fs::exists(root / ".ptxasw-overlay", error))
       continue;
-    const std::string toolkit = read_regular_file(root / ".ptxasw-overlay").value_or("");
-    const bool leads_here = fs::equivalent(ptxas, own_path(), error);
-    const bool whole = fs::exists(root / "bin/ptxas.real", error);
-    line("overlay", fmt::format("{} for {}: {}", root.string(), toolkit,
-                                !whole        ? "BROKEN, the toolkit has gone"
-                                : !leads_here ? "BROKEN, its ptxas is another ptxasw"
-                                              : "healthy"));
+    line("overlay", fmt::format("{}: {}", root.string(), overlay_state(root.string())));
   }
 }
 
@@ -106,7 +101,10 @@ int status_command(const Settings &settings, bool last) {
     line("real ptxas", "NOT FOUND: " + real.error());
   }
   line("settings", describe_configuration(settings));
-  line("settings file", settings.config_file.empty() ? "none" : settings.config_file);
+  line("your settings", settings.user_file.empty() ? "none" : settings.user_file);
+  line("project's", settings.project_file.empty() ? "none" : settings.project_file);
+  for (const std::string &ignored : settings.ignored)
+    line("warning", ignored);
   line("log", settings.log.empty() ? "none" : settings.log);
   print_overlays();
   for (const Caller &caller : callers)

@@ -89,7 +89,7 @@ TEST_CASE("an unknown name is answered with the nearest one") {
 
 TEST_CASE("lists add up within an origin and are replaced by the next") {
   Settings settings;
-  REQUIRE(apply_setting(settings, "kernel", "a,b", Origin::file, "kernel"));
+  REQUIRE(apply_setting(settings, "kernel", "a,b", Origin::project_file, "kernel"));
   REQUIRE(flag(settings, "kernel", "c"));
   REQUIRE(flag(settings, "kernel", "d"));
   CHECK(settings.rewrite.kernels == std::vector<std::string>{"c", "d"});

@@ -3,6 +3,9 @@
 import json
 import os
 import re
+import signal
+import subprocess
+import time
 import unittest
 
 from support import JACOBI, PTXASW, Scratch, cuda_home, link_as_ptxas, main, run
@@ -257,6 +260,28 @@ class WithNvcc(Scratch):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"over 2 lanes \(delta -?2\)")
         self.assertRegex(result.stdout, r"kernel left, PTX line \d+, source line .*k\.cu:9\n")
+
+
+class Interrupted(Scratch):
+    """Whoever ends bisect ends all that it started, and nothing stays behind."""
+
+    def test_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for name in ("started", "done"):
+                (self.dir / name).unlink(missing_ok=True)
+            temporary = self.dir / f"tmp{int(number)}"
+            temporary.mkdir()
+            with subprocess.Popen(
+                    [PTXASW, "bisect", "--", "sh", "-c",
+                     "(echo $$ > started; sleep 3; touch done) & wait"],
+                    env={**os.environ, "TMPDIR": str(temporary)}, stderr=subprocess.DEVNULL) as bisect:
+                while not (self.dir / "started").exists():
+                    time.sleep(0.02)
+                bisect.send_signal(number)
+                self.assertEqual(bisect.wait(timeout=10), -number)
+            self.assertEqual(list(temporary.iterdir()), [])
+            time.sleep(3.2)
+            self.assertFalse((self.dir / "done").exists())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """How the real ptxas is called, seen from its side: a fake one notes its words, environment and
 standard input."""
 
+import json
 import os
+import shutil
 import subprocess
 
 from support import JACOBI, PTXASW, Scratch, link_as_ptxas, main, run, words_of
@@ -80,6 +82,31 @@ class FakePtxas(Scratch):
         calls = self.calls()
         self.assertEqual(len(calls), 2)
         self.assertEqual(words_of(calls[1]), ["-arch=sm_90", "in.ptx", "-o", "out"])
+
+    def test_who_is_to_blame_for_a_failure(self):
+        log, report = self.dir / "log", self.dir / "r.json"
+        settings = {"PTXASW_SHUFFLE": "always", "PTXASW_LOG": str(log), "PTXASW_REPORT": str(report)}
+        # The original passes: it was the rewriting, and ptxas' first line is the reason.
+        self.call("-arch=sm_90", "in.ptx", "-o", "out", env={**settings, "FAKE_REJECT": "1"})
+        self.assertIn("\trejected\t", log.read_text())
+        text = report.read_text()
+        self.assertRegex(text, r'"detail": "ptxas /proc/self/fd/\d+, line 1; fatal : no"')
+        self.assertIn('"rejected"', text)
+        self.assertNotIn('"unproved"', text)
+        # It fails, too: nobody's fault.
+        log.unlink()
+        result = self.call("-arch=sm_90", "in.ptx", "-o", "out",
+                           env={**settings, "FAKE_REJECT": "1", "FAKE_EXIT": "3"})
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("\toriginal-fails\t", log.read_text())
+        self.assertNotIn('"rejected"', report.read_text())
+
+    def test_what_cannot_be_written_is_told_once(self):
+        result = self.call("-arch=sm_90", "in.ptx", "-o", "out",
+                           env={"PTXASW_SHUFFLE": "always", "PTXASW_LOG": "no/such/log",
+                                "PTXASW_JOURNAL": "no/such/journal"})
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("warning: cannot write `no/such/"), 1)
 
     def test_no_rewrite_when_code_is_not_to_be_optimised_or_not_made(self):
         for words in (["-g"], ["-O0"], ["--opt-level", "0"], ["-arch=compute_90"],
@@ -183,6 +210,58 @@ class Precedence(Scratch):
                 self.assertEqual(result.returncode, 255)
                 self.assertIn(message, result.stderr)
 
+    def test_a_file_found_by_walking_up_names_no_programs_and_no_files(self):
+        evil = self.write("evil", "#!/bin/sh\ntouch ran\n", executable=True)
+        self.write("ptxasw.toml", f"real = '{evil}'\nlog = '{self.dir}/log'\nreport = 'r.json'\n"
+                                  f"journal = 'j'\nmax-delta = 3\n")
+        text = run([PTXASW, "config"], env=self.env).stdout
+        self.assertRegex(text, r"max-delta +3 ")
+        for name in ("real", "log", "report", "journal"):
+            self.assertRegex(text, rf"(?m)^{name} +- +built in$")
+        ptxas = link_as_ptxas(self.dir / "bin")
+        log = self.dir / "mine.log"
+        run([ptxas, "x.ptx"], env=dict(self.env, PTXASW_REAL=str(self.real), PTXASW_LOG=str(log)))
+        self.assertFalse((self.dir / "ran").exists())
+        self.assertEqual(log.read_text().count("settings-ignored"), 4)
+        status = run([PTXASW, "status"], env=self.env).stdout
+        self.assertEqual(status.count("is ignored: a project's file may not name"), 4)
+        # The user's own file may.
+        self.write("xdg/ptxasw/ptxasw.toml", f"log = '{self.dir}/own'\n")
+        self.assertRegex(run([PTXASW, "config"], env=self.env).stdout, r"(?m)^log +\S+/own ")
+
+    def test_files_that_others_may_write_to_are_ignored(self):
+        file = self.write("project/ptxasw.toml", "max-delta = 2\n")
+        where = self.dir / "project"
+        self.assertRegex(self.value(where), r"max-delta +2 ")
+        os.chmod(file, 0o666)
+        self.assertRegex(self.value(where), r"max-delta +31 +built in")
+        self.assertIn("everybody may write to it",
+                      run([PTXASW, "status"], cwd=where, env=self.env).stdout)
+        os.chmod(file, 0o644)
+        self.assertRegex(self.value(where), r"max-delta +2 ")
+        if os.geteuid() != 0:
+            return
+        os.chown(file, 12345, 12345)
+        self.assertRegex(self.value(where), r"max-delta +31 +built in")
+        self.assertIn("belongs to somebody else",
+                      run([PTXASW, "status"], cwd=where, env=self.env).stdout)
+        os.chown(file, 0, 0)
+        # A link that somebody else put there, to a file of ours.
+        other = self.write("elsewhere.toml", "max-delta = 4\n")
+        os.unlink(file)
+        os.symlink(other, file)
+        self.assertRegex(self.value(where), r"max-delta +4 ")
+        os.chown(file, 12345, 12345, follow_symlinks=False)
+        self.assertRegex(self.value(where), r"max-delta +31 +built in")
+
+    def test_lists_by_plus_signs(self):
+        # nvcc's -Xptxas cuts at commas.
+        env = dict(self.env, PTXASW_WIDTHS="32+64", PTXASW_KERNEL="a+b", PTXASW_ASSUME_BLOCK="64+4")
+        text = run([PTXASW, "config"], env=env).stdout
+        self.assertRegex(text, r"widths +32,64 ")
+        self.assertRegex(text, r"kernel +a,b ")
+        self.assertRegex(text, r"assume-block +64,4,1 ")
+
     def test_lists_in_the_file(self):
         self.write("ptxasw.toml", "kernel = ['a', 'b']\nverbose = true\n")
         text = run([PTXASW, "config"], env=self.env).stdout
@@ -226,8 +305,20 @@ class FindingTheRealOne(Scratch):
         self.real("explicit")
         self.assertEqual(self.where(PTXASW_REAL=f"{self.dir}/explicit"), "explicit")
 
+    def test_another_copy_is_not_the_real_one(self):
+        # One overlay behind another in PATH, and a copied binary.
+        for place in ("copy", "copy2"):
+            (self.dir / place).mkdir()
+            shutil.copy(PTXASW, self.dir / place / "ptxas")
+        self.real("last/ptxas")
+        path = ":".join(f"{self.dir}/{place}" for place in ("bin", "copy", "copy2", "last"))
+        self.assertEqual(self.where(PATH=f"{path}:/usr/bin:/bin"), "last/ptxas")
+        self.ptxas = self.dir / "copy/ptxas"
+        self.assertEqual(self.where(PATH=f"{path}:/usr/bin:/bin"), "last/ptxas")
+        self.assertIn("which is ptxasw again", self.where(PTXASW_REAL=f"{self.dir}/copy2/ptxas"))
+
     def test_never_itself(self):
-        self.assertIn("which is ptxasw itself", self.where(PTXASW_REAL=str(PTXASW)))
+        self.assertIn("which is ptxasw again", self.where(PTXASW_REAL=str(PTXASW)))
         loop = self.write("loop", f"#!/bin/sh\nexec {self.ptxas} \"$@\"\n", executable=True)
         self.assertIn("is ptxasw again", self.where(PTXASW_REAL=str(loop)))
         self.assertIn("not a program", self.where(PTXASW_REAL="/nonexistent"))

@@ -38,9 +38,43 @@ class Overlay(Scratch):
         once = self.tree(self.dir / "over")
         self.assertEqual(once["bin/ptxas"], str(PTXASW))
         self.assertEqual(once["bin/ptxas.real"], str(self.dir / "cuda/bin/ptxas"))
-        self.assertEqual(once["bin/nvcc"], str(self.dir / "cuda/bin/nvcc"))
+        self.assertEqual(once["bin/nvcc.toolkit"], str(self.dir / "cuda/bin/nvcc"))
+        self.assertEqual(once["bin/nvcc"], "")  # a script with bytes of its own
         self.assertEqual(self.overlay("over").returncode, 0)
         self.assertEqual(self.tree(self.dir / "over"), once)
+
+    def check(self):
+        result = run([PTXASW, "overlay", "over", "--check"])
+        return result.returncode, result.stdout.strip()
+
+    def test_says_what_is_wrong_with_it(self):
+        shutil.copy(PTXASW, "ptxasw-copy")
+        self.write("cuda/bin/nvcc", "#!/bin/sh\necho real $0\n", executable=True)
+        os.symlink("cuda", "current")
+        made = run([self.dir / "ptxasw-copy", "overlay", "over", "--cuda", "current"])
+        self.assertEqual(made.returncode, 0)
+        self.assertIn("current leads to", made.stdout)
+        self.assertIn("healthy", self.check()[1])
+        nvcc = run(["over/bin/nvcc"])
+        self.assertEqual(nvcc.stdout, "real over/bin/nvcc.toolkit\n")
+        # The toolkit's link leads elsewhere.
+        shutil.copytree("cuda", "other", symlinks=True)
+        os.unlink("current")
+        os.symlink("other", "current")
+        self.assertEqual(self.check()[0], 1)
+        self.assertIn("OUTDATED", self.check()[1])
+        # ptxasw has gone: nvcc would find the next ptxas in PATH and say nothing.
+        os.unlink("ptxasw-copy")
+        nvcc = run(["over/bin/nvcc"])
+        self.assertEqual((nvcc.returncode, nvcc.stdout), (1, ""))
+        self.assertIn("the ptxasw of this overlay has gone", nvcc.stderr)
+        self.assertIn("its ptxasw has gone", self.check()[1])
+        path = f"{self.dir}/over/bin:{os.environ['PATH']}"
+        status = run([PTXASW, "status"], env={**os.environ, "PATH": path})
+        self.assertIn("its ptxasw has gone", status.stdout)
+        # The toolkit has gone.
+        shutil.rmtree("cuda")
+        self.assertIn("the toolkit", self.check()[1])
 
     def test_follows_the_toolkit(self):
         self.overlay("over")

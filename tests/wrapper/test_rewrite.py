@@ -33,6 +33,41 @@ class Rewrite(Scratch):
                                 input=JACOBI.read_bytes())
         self.assertEqual(result.stdout, (self.dir / "out.ptx").read_bytes())
 
+    def test_words_that_people_try(self):
+        version = run([PTXASW, "--version"]).stdout
+        for words in (["version"], ["-V"]):
+            self.assertEqual(run([PTXASW, *words]).stdout, version)
+        self.assertIn("rewrite", run([PTXASW, "help"]).stdout)
+        self.assertEqual(run([PTXASW, "help", "verify"]).stdout,
+                         run([PTXASW, "verify", "--help"]).stdout)
+        result = run([PTXASW, "verfy", "a", "b"])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("there is no command `verfy`; did you mean `verify`?", result.stderr)
+        # A setting that does not exist is what `status` is there to tell.
+        result = run([PTXASW, "status"], env={**os.environ, "PTXASW_FOO": "1"})
+        self.assertIn("WRONG: unknown setting `PTXASW_FOO`", result.stdout)
+        self.assertIn("real ptxas", result.stdout)
+
+    def test_inputs_of_every_kind(self):
+        for command in (["explain"], ["trace"]):
+            direct = run([PTXASW, *command, "in.ptx"])
+            self.assertEqual(direct.returncode, 0, direct.stderr)
+            piped = subprocess.run(["bash", "-c", f"'{PTXASW}' {command[0]} <(cat in.ptx)"],
+                                   capture_output=True, text=True, check=False)
+            self.assertEqual(piped.returncode, 0, piped.stderr)
+        for command in (["explain", "."], ["rewrite", ".", "-o", "x"], ["verify", ".", "."],
+                        ["emulate", "."]):
+            result = run([PTXASW, *command])
+            self.assertIn("cannot read `.`: Is a directory", result.stderr, command)
+            self.assertNotEqual(result.returncode, 0)
+
+    def test_a_full_device(self):
+        for command in ("explain in.ptx", "trace in.ptx", "rewrite in.ptx -o -"):
+            result = subprocess.run(["sh", "-c", f"'{PTXASW}' {command} > /dev/full"],
+                                    capture_output=True, text=True, check=False)
+            self.assertIn(result.returncode, (1, 2), command)
+            self.assertIn("No space left on device", result.stderr, command)
+
     def test_in_place(self):
         self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS)
         self.assertEqual(self.rewrite("in.ptx", "-o", "in.ptx", ALWAYS).returncode, 0)
