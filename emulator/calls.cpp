@@ -25,17 +25,12 @@ constexpr std::size_t result_budget = 1000;   ///< nodes of what it returns, at 
 constexpr std::size_t effect_budget = 20'000; ///< instructions looked at for their effects
 constexpr int effect_depth = 8;               ///< calls within calls
 
-bool is_weak(const Module &module, const Function &function) {
-  const std::string_view header = module.text({function.span.begin, function.body.begin});
-  return header.substr(0, header.find(".func")).find(".weak") != std::string_view::npos;
-}
-
 /// The variable that a `.param` access names; empty if it names none.
 std::string_view parameter_name(const Module &module, const Operand &address) {
   if (address.kind != Operand::Kind::address || address.child_count != 1)
     return {};
   const Operand &base = module.children(address)[0];
-  return base.kind == Operand::Kind::symbol ? module.text(base.span) : std::string_view{};
+  return base.kind == Operand::Kind::symbol ? module.symbol(base).name : std::string_view{};
 }
 
 bool declares(const std::vector<Variable> &variables, std::string_view name) {
@@ -46,9 +41,8 @@ bool declares(const std::vector<Variable> &variables, std::string_view name) {
 /// Whether nothing but loads mentions the parameters of a function.
 bool only_loads_parameters(const Module &module, const Function &function) {
   const auto mentions = [&](const Operand &operand) {
-    const std::string_view text = module.text(operand.span);
     return operand.kind == Operand::Kind::symbol &&
-           declares(function.parameters, text.substr(0, text.find_first_of("+- \t\r\n")));
+           module.symbol(operand).kind == Symbol::Kind::parameter;
   };
   for (const Instruction &instruction : function.instructions) {
     if (module.opcode(instruction).base == "ld")
@@ -72,12 +66,13 @@ const Function *CallTargets::of(const Instruction &call) const {
       continue;
     if (operand.kind != Operand::Kind::symbol)
       return nullptr;
-    if (functions_.empty())
-      for (const Function &function : module_->functions)
-        if (function.has_body && !function.is_entry && !is_weak(*module_, function))
-          functions_.emplace(function.name, &function);
-    const auto found = functions_.find(module_->text(operand.span));
-    return found == functions_.end() ? nullptr : found->second;
+    const Symbol &symbol = module_->symbol(operand);
+    if (symbol.kind != Symbol::Kind::function)
+      return nullptr;
+    const Function &function = module_->functions[symbol.index];
+    const bool known = function.has_body && !function.is_entry &&
+                       function.linkage != Linkage::weak && function.linkage != Linkage::common;
+    return known ? &function : nullptr;
   }
   return nullptr;
 }
@@ -245,8 +240,11 @@ Expr Emulation::Implementation::own_parameter(const Variable &parameter, std::in
                            : width != parameter.size() * 8
                                ? fmt::format("{}:{}", parameter.name, width)
                                : std::string(parameter.name);
-  if (function_.is_entry)
-    return named(text, width, SymbolKind::uniform, ~std::uint64_t{0});
+  if (function_.is_entry) {
+    const Expr symbol = named(text, width, SymbolKind::uniform, ~std::uint64_t{0});
+    own_parameters_.try_emplace(symbol, ParameterBytes{parameter.name, offset, width, symbol, 0});
+    return symbol;
+  }
   if (!parameters_only_loaded_)
     parameters_only_loaded_ = only_loads_parameters(module_, function_);
   if (!*parameters_only_loaded_)

@@ -18,7 +18,6 @@ public:
 
 private:
   const Module *module_;
-  mutable std::unordered_map<std::string_view, const Function *> functions_; ///< made when asked
 };
 
 } // namespace ptxasw

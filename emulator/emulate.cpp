@@ -571,6 +571,13 @@ bool Emulation::uniform(Expr expr, BlockId block) const {
 bool Emulation::invariant(Expr expr, LoopId loop) const {
   return implementation_->invariant(expr, loop);
 }
+std::optional<ParameterField> Emulation::parameter_field(Expr symbol) const {
+  const auto &own = implementation_->own_parameters_;
+  const auto found = own.find(symbol);
+  if (found == own.end())
+    return std::nullopt;
+  return ParameterField{found->second.name, found->second.offset, found->second.width};
+}
 Expr Emulation::branch_choice(BlockId block) const {
   return implementation_->branch_choice_[block];
 }

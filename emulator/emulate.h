@@ -7,6 +7,7 @@
 #include "grammar/module.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -42,6 +43,13 @@ struct Probe {
 struct PathFact {
   Expr condition = nullptr;
   bool holds = false;
+};
+
+/// Bytes of a kernel's parameter that a symbol stands for.
+struct ParameterField {
+  std::string_view parameter;
+  std::int64_t offset = 0; ///< bytes within the parameter
+  unsigned width = 0;      ///< bits
 };
 
 /// What an emulation cost, in things that can be counted.
@@ -99,6 +107,8 @@ public:
   /// Whether lanes of one row that are active in `block` together are in the same iteration of
   /// every loop around it (soundness.md, E1). If not, no lane may take what another one read there.
   bool in_step(BlockId block);
+  /// The part of the function's parameters that a symbol is; nothing if it is none.
+  std::optional<ParameterField> parameter_field(Expr symbol) const;
   /// Whether an expression is tid.x or laneid itself.
   bool is_lane_symbol(Expr expr) const;
   /// The symbol that counts a loop's iterations.

@@ -112,8 +112,9 @@ public:
       expanded_reads_; ///< made when first asked for
   std::unique_ptr<Substitution> expansion_;
   std::unordered_map<int, std::unique_ptr<Substitution>> shifts_;
-  std::vector<SymbolInfo> infos_; ///< by symbol index
-  std::vector<Expr> trips_;       ///< by loop
+  std::vector<SymbolInfo> infos_;                           ///< by symbol index
+  std::vector<Expr> trips_;                                 ///< by loop
+  std::unordered_map<Expr, ParameterBytes> own_parameters_; ///< by symbol
   Expr tid_x_ = nullptr;
   Expr laneid_ = nullptr;
 
@@ -197,7 +198,6 @@ private:
   bool follows_parameters_ = false; ///< arguments matter: a called function is written out
   /// Of the calls in the current block; in a callee what it returns.
   std::vector<ParameterBytes> parameters_;
-  std::unordered_map<Expr, ParameterBytes> own_parameters_; ///< by symbol; not of kernels
   std::optional<bool> parameters_only_loaded_;
   const CallTargets call_targets_{module_};
   std::unordered_map<const Function *, bool> harmless_, gathers_;

@@ -122,9 +122,8 @@ Expr Emulation::Implementation::operand_value(BlockId block, const Operand &oper
     return width <= value->width ? pool_.truncate(value, width) : pool_.zext(value, width);
   }
   case Kind::symbol: {
-    std::string_view name = module_.text(operand.span);
-    name = name.substr(0, name.find_first_of("+- \t\r\n"));
-    const Expr base = named("&" + std::string(name), 64, SymbolKind::uniform, ~std::uint64_t{0});
+    const Expr base = named("&" + std::string(module_.symbol(operand).name), 64,
+                            SymbolKind::uniform, ~std::uint64_t{0});
     const Expr address =
         pool_.add(base, pool_.constant(64, static_cast<std::uint64_t>(operand.value)));
     return width <= 64 ? pool_.truncate(address, width) : nullptr;
@@ -257,11 +256,10 @@ bool Emulation::Implementation::compute_load(BlockId block, const Instruction &i
     if (opcode.space == StateSpace::param) {
       if (base.empty() || base[0].kind != Operand::Kind::symbol)
         return nullptr;
-      const std::string_view name = module_.text(base[0].span);
-      for (const Variable &parameter : function_.parameters)
-        if (parameter.name == name)
-          return own_parameter(parameter, offset, width);
-      return load_parameter(name, offset, width);
+      const Symbol &symbol = module_.symbol(base[0]);
+      if (symbol.kind == Symbol::Kind::parameter)
+        return own_parameter(*module_.variable(symbol), offset, width);
+      return load_parameter(symbol.name, offset, width);
     }
     if (!reads_constant_memory(opcode))
       return nullptr;

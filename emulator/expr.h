@@ -66,7 +66,7 @@ struct ExprNode {
 using Expr = const ExprNode *;
 
 /// An unknown of the emulation.
-struct Symbol {
+struct Unknown {
   std::string name; ///< for people
   unsigned width = 0;
 };
@@ -118,7 +118,7 @@ public:
   Expr generic_address(std::string_view opcode, Expr address);
 
   unsigned width(Expr a) const { return a->width; }
-  const std::vector<Symbol> &symbols() const { return symbols_; }
+  const std::vector<Unknown> &symbols() const { return symbols_; }
   std::string_view function_name(Expr uf) const { return names_[uf->index]; }
   std::size_t size() const { return count_; }
 
@@ -155,7 +155,7 @@ private:
   std::uint32_t count_ = 0;
   std::vector<Slot> slots_; ///< all nodes, by open addressing; a power of two, half full at most
   std::unordered_map<std::uint64_t, Expr> low_bits_; ///< memo of low_bits by node id and width
-  std::vector<Symbol> symbols_;
+  std::vector<Unknown> symbols_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> name_ids_;
 };

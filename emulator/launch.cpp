@@ -1,8 +1,36 @@
 #include "emulator/launch.h"
 
 #include <algorithm>
+#include <fmt/core.h>
+#include <string_view>
 
 namespace ptxasw {
+
+std::uint64_t Extents::count() const {
+  const std::uint64_t plane = std::uint64_t{x} * y;
+  return z != 0 && plane > ~std::uint64_t{0} / z ? ~std::uint64_t{0} : plane * z;
+}
+
+std::string launch_shape_error(const Extents &grid, const Extents &block) {
+  static constexpr Extents largest_grid{0x7fffffff, 0xffff, 0xffff}, largest_block{1024, 1024, 64};
+  const auto beyond = [](std::string_view what, const Extents &extents, const Extents &largest) {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (extents[axis] == 0)
+        return fmt::format("the {} has no extent along {}", what, "xyz"[axis]);
+      if (extents[axis] > largest[axis])
+        return fmt::format("the {}'s extent along {} is {}, more than {}", what, "xyz"[axis],
+                           extents[axis], largest[axis]);
+    }
+    return std::string();
+  };
+  if (std::string why = beyond("grid", grid, largest_grid); !why.empty())
+    return why;
+  if (std::string why = beyond("block", block, largest_block); !why.empty())
+    return why;
+  if (block.count() > 1024)
+    return fmt::format("{} threads a block, more than 1024", block.count());
+  return {};
+}
 
 LaunchFacts launch_facts(const Function &function, const std::optional<BlockShape> &assumed) {
   LaunchFacts facts;

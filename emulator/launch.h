@@ -4,14 +4,30 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace ptxasw {
 
-/// The extents of a thread block, each at least 1: ntid.x, ntid.y, ntid.z.
-struct BlockShape {
+/// Threads of a warp, on all GPUs so far (PTX ISA 10.4).
+inline constexpr unsigned warp_lanes = 32;
+
+/// The extents of a grid in blocks or of a block in threads.
+struct Extents {
   std::uint32_t x = 1, y = 1, z = 1;
-  bool operator==(const BlockShape &) const = default;
+
+  std::uint32_t &operator[](int axis) { return axis == 0 ? x : axis == 1 ? y : z; }
+  std::uint32_t operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
+  /// How many there are; all ones if that does not fit 64 bits.
+  std::uint64_t count() const;
+  bool operator==(const Extents &) const = default;
 };
+
+/// The extents of a thread block, each at least 1: ntid.x, ntid.y, ntid.z.
+using BlockShape = Extents;
+
+/// What is wrong with a launch of that shape on any device (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability"); empty if nothing is.
+std::string launch_shape_error(const Extents &grid, const Extents &block);
 
 /// What is known of a kernel's launch before it is launched.
 struct LaunchFacts {

@@ -25,7 +25,8 @@ struct Library {
   X(sort_to_ast) X(mk_numeral) X(mk_bvadd) X(mk_bvmul) X(mk_bvand) X(mk_bvor) X(mk_bvxor) \
   X(mk_bvshl) X(mk_bvlshr) X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem) \
   X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq) X(mk_bvult) X(mk_bvslt) \
-  X(mk_ite)
+  X(mk_ite) X(solver_get_model) X(model_inc_ref) X(model_dec_ref) X(model_eval) \
+  X(get_numeral_uint64)
 // clang-format on
 #define X(name) decltype(&Z3_##name) name = nullptr;
   PTXASW_Z3_FUNCTIONS(X)
@@ -80,7 +81,8 @@ public:
     z_.del_context(context_);
   }
 
-  SolverAnswer check(std::span<const Expr> formulas) {
+  SolverAnswer check(std::span<const Expr> formulas, std::span<const Expr> symbols,
+                     std::vector<std::uint64_t> &values) {
     z_.solver_reset(context_, solver_);
     const Z3_ast one = keep(z_.mk_numeral(context_, "1", z_.mk_bv_sort(context_, 1)));
     for (const Expr formula : formulas) {
@@ -88,6 +90,8 @@ public:
       z_.solver_assert(context_, solver_, holds);
     }
     const Z3_lbool answer = z_.solver_check(context_, solver_);
+    if (answer == Z3_L_TRUE && !symbols.empty())
+      read_model(symbols, values);
     const bool failed = z_.get_error_code(context_) != Z3_OK;
     for (const Z3_ast ast : kept_)
       z_.dec_ref(context_, ast);
@@ -100,6 +104,19 @@ public:
   }
 
 private:
+  void read_model(std::span<const Expr> symbols, std::vector<std::uint64_t> &values) {
+    const Z3_model model = z_.solver_get_model(context_, solver_);
+    z_.model_inc_ref(context_, model);
+    for (const Expr symbol : symbols) {
+      std::uint64_t value = 0;
+      Z3_ast result = nullptr;
+      if (z_.model_eval(context_, model, translate(symbol), true, &result))
+        z_.get_numeral_uint64(context_, result, &value);
+      values.push_back(value);
+    }
+    z_.model_dec_ref(context_, model);
+  }
+
   Z3_ast keep(Z3_ast ast) {
     z_.inc_ref(context_, ast);
     kept_.push_back(ast);
@@ -259,7 +276,13 @@ Solver::~Solver() = default;
 
 unsigned Solver::contexts() const { return contexts_; }
 
-SolverAnswer Solver::check(std::string_view, std::span<const Expr> formulas) {
+SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas) {
+  std::vector<std::uint64_t> none;
+  return find(name, formulas, {}, none);
+}
+
+SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
+                          std::span<const Expr> symbols, std::vector<std::uint64_t> &values) {
   // What the normal form decides needs no solver.
   for (const Expr formula : formulas)
     if (formula->kind == ExprKind::constant && formula->value.is_zero())
@@ -270,7 +293,7 @@ SolverAnswer Solver::check(std::string_view, std::span<const Expr> formulas) {
     ++contexts_;
     implementation_ = std::make_unique<Implementation>(resource_limit_);
   }
-  return implementation_->check(formulas);
+  return implementation_->check(formulas, symbols, values);
 }
 
 } // namespace ptxasw

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw {
 
@@ -25,6 +26,10 @@ public:
   /// Whether all of `formulas` (width 1) can hold together. `name` is for people who debug.
   /// Without a Z3 library on the machine, or when it fails, the answer is `error`.
   SolverAnswer check(std::string_view name, std::span<const Expr> formulas);
+  /// The same; if they can, `values` gets one of the ways: a value for each of `symbols`, which are
+  /// at most 64 bits wide.
+  SolverAnswer find(std::string_view name, std::span<const Expr> formulas,
+                    std::span<const Expr> symbols, std::vector<std::uint64_t> &values);
 
   /// Contexts created so far: 0 or 1.
   unsigned contexts() const;

@@ -73,7 +73,7 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
     std::uint8_t *bytes = within_bytes(warp_->block->shared, offset, shared_bytes_);
     note_written(warp_->block->shared_written, offset);
     if (races_)
-      check_race(lane, address, size, true, is_store);
+      check_race(lane, address, bytes, size, true, is_store);
     return bytes;
   }
   case StateSpace::local: {
@@ -110,13 +110,14 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
              fmt::format("load of {} bytes at {:#x}, which the original never accesses", size,
                          address),
              address);
+  std::uint8_t *bytes = memory_.bytes(address, is_store);
   if (races_)
-    check_race(lane, address, size, false, is_store);
-  return memory_.bytes(address, is_store);
+    check_race(lane, address, bytes, size, false, is_store);
+  return bytes;
 }
 
-void WarpMachine::check_race(unsigned lane, std::uint64_t address, unsigned size, bool shared,
-                             bool is_store) {
+void WarpMachine::check_race(unsigned lane, std::uint64_t address, const std::uint8_t *bytes,
+                             unsigned size, bool shared, bool is_store) {
   RaceDetector::Access access;
   access.thread = thread_of(lane) + 1;
   access.block = warp_->block->index;
@@ -126,6 +127,8 @@ void WarpMachine::check_race(unsigned lane, std::uint64_t address, unsigned size
   access.line = instruction_->line;
   access.time = outcome_.steps;
   access.weak = instruction_->weak;
+  access.same_value =
+      options_.allow_same_value && is_store && stored_ && std::memcmp(bytes, stored_, size) == 0;
   access.read_only = !shared && !is_store && instruction_->read_only;
   if (!access.weak)
     races_->sync(access.thread, access.block, access.time);
@@ -149,13 +152,16 @@ std::uint64_t WarpMachine::read_memory(unsigned lane, std::uint64_t address, uns
 
 void WarpMachine::write_memory(unsigned lane, std::uint64_t address, unsigned size,
                                StateSpace space, std::uint64_t bits) {
-  std::memcpy(locate(lane, address, size, space, true), &bits, size);
+  stored_ = &bits;
+  std::uint8_t *to = locate(lane, address, size, space, true);
+  stored_ = nullptr;
+  std::memcpy(to, &bits, size);
 }
 
 void WarpMachine::load(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
   const unsigned size = in.element;
-  if (options_.profile)
+  if (options_.profile_memory)
     profile_access(mask, size * static_cast<unsigned>(in.outputs.size()));
   for_each_lane(mask, [&](unsigned lane) {
     if (in.address.call_parameter) {
@@ -185,8 +191,8 @@ void WarpMachine::load(LaneMask mask) {
 void WarpMachine::store(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
   const unsigned size = in.element;
-  const std::size_t count = std::max<std::size_t>(in.opcode->vector, 1);
-  if (options_.profile)
+  const std::size_t count = in.inputs.size();
+  if (options_.profile_memory)
     profile_access(mask, size * static_cast<unsigned>(count));
   for_each_lane(mask, [&](unsigned lane) {
     if (in.address.call_parameter) {
@@ -298,6 +304,11 @@ void WarpMachine::copy_async(LaneMask mask) {
     const std::uint64_t from = address_of(in.second_address, lane);
     const std::uint64_t size = value(in.inputs[0], lane);
     const std::uint64_t given = in.inputs.size() > 1 ? value(in.inputs[1], lane) : size;
+    if (size != 4 && size != 8 && size != 16)
+      fail(FaultKind::unsupported, lane, fmt::format("cp.async of {} bytes", size));
+    if (given > size)
+      fail(FaultKind::out_of_bounds, lane,
+           fmt::format("cp.async reads {} bytes where it writes {}", given, size), from);
     if (to % size != 0 || from % size != 0)
       fail(FaultKind::misaligned, lane, fmt::format("cp.async from {:#x} to {:#x}", from, to), to);
     for (std::uint64_t i = 0; i < size; ++i) {
@@ -324,8 +335,7 @@ void WarpMachine::profile_access(LaneMask mask, unsigned bytes) {
   const WarpInstruction &in = *instruction_;
   if (in.address.call_parameter)
     return;
-  InstructionProfile &profile = outcome_.profile[function_][static_cast<std::size_t>(
-      instruction_ - program_.function(function_).code.data())];
+  InstructionProfile &profile = profile_of(in);
   std::set<std::uint64_t> sectors, words;
   for_each_lane(mask, [&](unsigned lane) {
     const std::uint64_t address = address_of(in.address, lane);

@@ -283,21 +283,31 @@ void WarpMachine::complete_barriers(BlockState &block) {
   }
 }
 
-void WarpMachine::release(BlockState &block, unsigned id) {
-  BarrierState &barrier = block.barriers[id];
+namespace {
+
+/// Among the barriers of a block: the one of its cluster.
+constexpr std::uint8_t cluster_id = 16;
+
+} // namespace
+
+void WarpMachine::release(BlockState &block, unsigned id, bool orders) {
   WarpState *const warp_before = warp_;
   CallLevel *const level_before = level_;
   const std::size_t depth_before = depth_;
   const WarpInstruction *const instruction_before = instruction_;
   const std::uint32_t function_before = function_;
-  ++block.epoch;
+  if (orders)
+    ++block.epoch;
   ++meetings_;
   for (WarpState &warp : block.warps)
     for (Fragment &fragment : warp.fragments) {
       if (fragment.state != Fragment::State::at_barrier || fragment.barrier != id)
         continue;
       enter(warp, fragment);
+      if (id == cluster_id)
+        block.cluster_due[warp.index] &= ~fragment.mask;
       if (!instruction_->outputs.empty()) {
+        const BarrierState &barrier = block.barriers[id];
         const Opcode &opcode = *instruction_->opcode;
         const bool popc = opcode.has("popc");
         const std::uint64_t result = popc                ? barrier.true_count
@@ -311,14 +321,85 @@ void WarpMachine::release(BlockState &block, unsigned id) {
       fragment.met = meetings_;
       advance(fragment);
     }
-  barrier.used = false;
-  barrier.expected = barrier.true_count = barrier.count = 0;
-  std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
+  if (id != cluster_id) {
+    BarrierState &barrier = block.barriers[id];
+    barrier.used = false;
+    barrier.expected = barrier.true_count = barrier.count = 0;
+    std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
+  }
   warp_ = warp_before;
   depth_ = depth_before;
   level_ = level_before;
   instruction_ = instruction_before;
   function_ = function_before;
+}
+
+// barrier.cluster.arrive, barrier.cluster.wait (PTX ISA 9.7.13.3): a thread arrives, goes on, and
+// waits for all threads of the cluster that have not exited.
+WarpMachine::Next WarpMachine::arrive_at_cluster_barrier(std::size_t index, LaneMask mask) {
+  BlockState &block = *warp_->block;
+  LaneMask &arrived = block.cluster_arrived[warp_->index], &due = block.cluster_due[warp_->index];
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  if (instruction_->opcode->has("arrive")) {
+    if (due & mask)
+      fail(FaultKind::deadlock, first, "arrives twice at the cluster's barrier without waiting");
+    arrived |= mask;
+    due |= mask;
+    block.cluster_relaxed |= instruction_->opcode->has("relaxed");
+    advance(warp_->fragments[index]);
+    complete_cluster(block.ctaid);
+    return Next::stop;
+  }
+  if ((due & mask) != mask)
+    fail(FaultKind::deadlock, first, "waits at the cluster's barrier without having arrived");
+  if ((arrived & mask) == 0) { // all others have come since
+    due &= ~mask;
+    advance(warp_->fragments[index]);
+    return Next::stop;
+  }
+  warp_->fragments[index].state = Fragment::State::at_barrier;
+  warp_->fragments[index].barrier = cluster_id;
+  return Next::stop;
+}
+
+void WarpMachine::complete_cluster(const std::uint32_t (&of)[3]) {
+  std::vector<BlockState *> blocks;
+  bool used = false;
+  const auto in_cluster = [&](const std::uint32_t(&ctaid)[3]) {
+    for (int axis = 0; axis < 3; ++axis)
+      if (ctaid[axis] / cluster_[axis] != of[axis] / cluster_[axis])
+        return false;
+    return true;
+  };
+  for (const auto &block : active_) {
+    if (!in_cluster(block->ctaid))
+      continue;
+    blocks.push_back(block.get());
+    for (std::size_t w = 0; w < block->warps.size(); ++w) {
+      used |= block->cluster_arrived[w] != 0;
+      if ((block->warps[w].live & ~block->cluster_arrived[w]) != 0)
+        return;
+    }
+  }
+  if (!used)
+    return;
+  if (cluster_.count() > 1) { // blocks that have not started have not arrived
+    const auto last_on = [&](int axis) {
+      const std::uint64_t size = cluster_[axis];
+      return of[axis] / size * size + size - 1;
+    };
+    const std::uint64_t last =
+        (last_on(2) * launch_.grid.y + last_on(1)) * launch_.grid.x + last_on(0);
+    if (last >= started_)
+      return;
+  }
+  const bool relaxed = std::any_of(blocks.begin(), blocks.end(),
+                                   [](const BlockState *block) { return block->cluster_relaxed; });
+  for (BlockState *block : blocks) {
+    std::fill(block->cluster_arrived.begin(), block->cluster_arrived.end(), 0);
+    release(*block, cluster_id, !relaxed);
+    block->cluster_relaxed = false;
+  }
 }
 
 } // namespace ptxasw

@@ -17,6 +17,7 @@ using Kind = Operand::Kind;
 struct SpecialName {
   std::string_view name;
   SpecialRegister which;
+  bool is_machines = false; ///< its value is the machine's choice, and another one the next time
 };
 
 // clang-format off
@@ -25,16 +26,29 @@ constexpr SpecialName special_names[] = {
     {"%ntid.x", SpecialRegister::ntid_x}, {"%ntid.y", SpecialRegister::ntid_y}, {"%ntid.z", SpecialRegister::ntid_z},
     {"%ctaid.x", SpecialRegister::ctaid_x}, {"%ctaid.y", SpecialRegister::ctaid_y}, {"%ctaid.z", SpecialRegister::ctaid_z},
     {"%nctaid.x", SpecialRegister::nctaid_x}, {"%nctaid.y", SpecialRegister::nctaid_y}, {"%nctaid.z", SpecialRegister::nctaid_z},
-    {"%laneid", SpecialRegister::laneid}, {"%warpid", SpecialRegister::warpid}, {"%nwarpid", SpecialRegister::nwarpid},
+    {"%laneid", SpecialRegister::laneid}, {"%warpid", SpecialRegister::warpid, true}, {"%nwarpid", SpecialRegister::nwarpid, true},
     {"%lanemask_eq", SpecialRegister::lanemask_eq}, {"%lanemask_le", SpecialRegister::lanemask_le},
     {"%lanemask_lt", SpecialRegister::lanemask_lt}, {"%lanemask_ge", SpecialRegister::lanemask_ge},
-    {"%lanemask_gt", SpecialRegister::lanemask_gt}, {"%clock", SpecialRegister::clock}, {"%clock_hi", SpecialRegister::zero},
-    {"%clock64", SpecialRegister::clock}, {"%globaltimer", SpecialRegister::clock}, {"%globaltimer_lo", SpecialRegister::clock},
-    {"%globaltimer_hi", SpecialRegister::zero}, {"%smid", SpecialRegister::smid}, {"%nsmid", SpecialRegister::nsmid},
-    {"%gridid", SpecialRegister::gridid}, {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size},
+    {"%lanemask_gt", SpecialRegister::lanemask_gt}, {"%clock", SpecialRegister::clock, true}, {"%clock_hi", SpecialRegister::zero, true},
+    {"%clock64", SpecialRegister::clock, true}, {"%globaltimer", SpecialRegister::clock, true}, {"%globaltimer_lo", SpecialRegister::clock, true},
+    {"%globaltimer_hi", SpecialRegister::zero, true}, {"%smid", SpecialRegister::smid, true}, {"%nsmid", SpecialRegister::nsmid, true},
+    {"%gridid", SpecialRegister::gridid, true}, {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size},
+    {"%cluster_ctaid.x", SpecialRegister::cluster_ctaid_x}, {"%cluster_ctaid.y", SpecialRegister::cluster_ctaid_y},
+    {"%cluster_ctaid.z", SpecialRegister::cluster_ctaid_z}, {"%cluster_nctaid.x", SpecialRegister::cluster_nctaid_x},
+    {"%cluster_nctaid.y", SpecialRegister::cluster_nctaid_y}, {"%cluster_nctaid.z", SpecialRegister::cluster_nctaid_z},
+    {"%clusterid.x", SpecialRegister::clusterid_x}, {"%clusterid.y", SpecialRegister::clusterid_y},
+    {"%clusterid.z", SpecialRegister::clusterid_z}, {"%nclusterid.x", SpecialRegister::nclusterid_x},
+    {"%nclusterid.y", SpecialRegister::nclusterid_y}, {"%nclusterid.z", SpecialRegister::nclusterid_z},
+    {"%cluster_ctarank", SpecialRegister::cluster_ctarank}, {"%cluster_nctarank", SpecialRegister::cluster_nctarank},
+    {"%is_explicit_cluster", SpecialRegister::is_explicit_cluster},
     {"%total_smem_size", SpecialRegister::total_smem_size}, {"WARP_SZ", SpecialRegister::warp_size},
 };
 // clang-format on
+
+/// From a register to where the upper half of its 128 bits is kept.
+std::uint32_t high_half(const Function &function) {
+  return static_cast<std::uint32_t>(function.registers.size()) + 1;
+}
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), word) != list.end();
@@ -118,6 +132,7 @@ WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
       if (special.name == name) {
         result.kind = WarpOperand::Kind::special;
         result.special = special.which;
+        out_.reads_machine |= special.is_machines;
         return result;
       }
     refuse(fmt::format("special register {}", name));
@@ -131,34 +146,15 @@ WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
   }
 }
 
-std::string_view WarpDecoder::name_of(const Operand &operand) const {
-  const std::string_view text = module_.text(operand.span);
-  return text.substr(0, std::min(text.find_first_of("+- \t"), text.size()));
-}
-
-const Variable *WarpDecoder::find_variable(std::string_view name) const {
-  const Variable *found = nullptr;
-  for (const Variable &variable : function_.variables)
-    if (variable.name == name && variable.span.begin < source_->span.begin)
-      found = &variable;
-  if (found)
-    return found;
-  for (const auto *list : {&function_.parameters, &function_.return_parameters, &module_.variables})
-    for (const Variable &variable : *list)
-      if (variable.name == name)
-        return &variable;
-  return nullptr;
-}
-
 WarpOperand WarpDecoder::symbol(const Operand &operand) {
   WarpOperand result;
   result.kind = WarpOperand::Kind::immediate;
-  const std::string_view name = name_of(operand);
-  const Variable *variable = find_variable(name);
+  const Symbol &symbol = module_.symbol(operand);
+  const std::string_view name = symbol.name;
+  const Variable *variable = module_.variable(symbol);
   if (!variable) {
-    const auto callee = find_function(name);
-    if (callee)
-      result.value = window::function + std::uint64_t{16} * *callee;
+    if (symbol.kind == Symbol::Kind::function && module_.functions[symbol.index].has_body)
+      result.value = window::function + std::uint64_t{16} * symbol.index;
     else
       refuse(fmt::format("unknown name {}", name));
     return result;
@@ -179,13 +175,6 @@ WarpOperand WarpDecoder::symbol(const Operand &operand) {
   return result;
 }
 
-std::optional<std::uint32_t> WarpDecoder::find_function(std::string_view name) const {
-  for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
-    if (module_.functions[i].name == name && module_.functions[i].has_body)
-      return i;
-  return std::nullopt;
-}
-
 WarpOperand WarpDecoder::output(const Operand &operand) {
   if (operand.kind == Kind::sink)
     return {};
@@ -194,6 +183,25 @@ WarpOperand WarpDecoder::output(const Operand &operand) {
     return {};
   }
   return input(operand, ScalarType::none);
+}
+
+void WarpDecoder::add_pieces(const Operand &operand, bool is_output, ScalarType type,
+                             std::vector<WarpOperand> &to) {
+  const bool is_wide =
+      operand.kind == Kind::reg && bit_width(function_.registers[operand.reg].type) == 128;
+  if (!is_wide && !(operand.kind == Kind::sink && type == ScalarType::b128)) {
+    to.push_back(is_output ? output(operand) : input(operand, type));
+    return;
+  }
+  for (const bool high : {false, true}) {
+    WarpOperand half;
+    if (is_wide) {
+      half.kind = WarpOperand::Kind::reg;
+      half.reg = operand.reg + (high ? high_half(function_) : 0);
+      half.width = 64;
+    }
+    to.push_back(half);
+  }
 }
 
 WarpAddress WarpDecoder::address(const Operand &operand, StateSpace space) {
@@ -210,7 +218,7 @@ WarpAddress WarpDecoder::address(const Operand &operand, StateSpace space) {
   }
   const Operand &base = children[0];
   if (base.kind == Kind::symbol && space == StateSpace::param) {
-    const Variable *variable = find_variable(name_of(base));
+    const Variable *variable = module_.variable(module_.symbol(base));
     const auto found = parameters_.find(variable);
     if (variable && found != parameters_.end()) {
       result.offset += found->second + base.value;
@@ -255,8 +263,6 @@ void WarpDecoder::decode_action() {
     decode_collective();
   } else if (is_one_of(base, {"membar", "fence"})) {
     out_.action = WarpAction::fence;
-    if (opcode.has("cluster") || opcode.has("proxy"))
-      refuse("fences of clusters and proxies");
   } else if (is_one_of(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "applypriority",
                               "discard", "griddepcontrol", "setmaxnreg"})) {
     out_.action = base == "discard" ? WarpAction::refused : WarpAction::nothing;
@@ -337,11 +343,10 @@ void WarpDecoder::decode_call() {
       }
     return;
   }
-  const std::string_view name = name_of(address);
-  const auto callee = find_function(name);
-  if (!callee)
-    return refuse(fmt::format("{} has no body in this module", name));
-  if (!add_callee(*callee, arguments, results))
+  const Symbol &callee = module_.symbol(address);
+  if (callee.kind != Symbol::Kind::function || !module_.functions[callee.index].has_body)
+    return refuse(fmt::format("{} has no body in this module", callee.name));
+  if (!add_callee(callee.index, arguments, results))
     refuse("another number of parameters");
 }
 
@@ -362,7 +367,7 @@ bool WarpDecoder::add_callee(std::uint32_t callee, std::span<const Operand> argu
       copy.callee = offsets.at(&formal[i]);
       copy.size = static_cast<std::uint32_t>(formal[i].size());
       const Variable *variable =
-          actual[i].kind == Kind::symbol ? find_variable(name_of(actual[i])) : nullptr;
+          actual[i].kind == Kind::symbol ? module_.variable(module_.symbol(actual[i])) : nullptr;
       const auto found = parameters_.find(variable);
       if (variable && found != parameters_.end()) {
         copy.caller = found->second;
@@ -390,7 +395,8 @@ void WarpDecoder::decode_memory() {
   const bool is_store = opcode.base == "st", is_atom = opcode.base == "atom";
   out_.action = is_load ? WarpAction::load : is_store ? WarpAction::store : WarpAction::atomic;
   out_.space = opcode.space;
-  const unsigned width = bit_width(opcode.type);
+  const bool is_wide = opcode.type == ScalarType::b128 && !is_atom && opcode.base != "red";
+  const unsigned width = is_wide ? 64 : bit_width(opcode.type);
   if (width < 8 || width > 64)
     return refuse("this type");
   if (opcode.has("shared::cluster") || opcode.has("async") || opcode.has("mmio"))
@@ -412,12 +418,12 @@ void WarpDecoder::decode_memory() {
   out_.address = address(operands_[address_at], out_.space);
   if (address_at == 1)
     for (const Operand &operand : elements(operands_[0]))
-      out_.outputs.push_back(output(operand));
+      add_pieces(operand, true, opcode.type, out_.outputs);
   if (is_load)
     return;
   for (std::size_t i = address_at + 1; i < operands_.size(); ++i)
     for (const Operand &operand : elements(operands_[i]))
-      out_.inputs.push_back(input(operand, opcode.type));
+      add_pieces(operand, false, opcode.type, out_.inputs);
   if (is_store)
     return;
   decode_atomic();
@@ -489,8 +495,10 @@ void WarpDecoder::decode_collective() {
     return;
   }
   if (base == "bar" || base == "barrier") {
-    if (opcode.has("cluster"))
-      return refuse("clusters of blocks");
+    if (opcode.has("cluster")) {
+      out_.action = WarpAction::cluster_barrier;
+      return;
+    }
     if (opcode.has("warp")) {
       out_.action = WarpAction::warp_sync;
     } else {
@@ -521,23 +529,25 @@ void WarpDecoder::decode_collective() {
 }
 
 bool WarpDecoder::decode_move() {
-  if (operands_.size() != 2 ||
-      (operands_[0].kind != Kind::vector && operands_[1].kind != Kind::vector))
-    return false;
   const unsigned width = bit_width(out_.opcode->type);
+  if (operands_.size() != 2 ||
+      (operands_[0].kind != Kind::vector && operands_[1].kind != Kind::vector && width != 128))
+    return false;
   out_.action = WarpAction::move;
   out_.width = static_cast<std::uint8_t>(width);
-  if (width > 64)
-    refuse("beyond 64 bits");
   const auto parts = [&](const Operand &operand) {
     return operand.kind == Kind::vector ? module_.children(operand)
                                         : std::span<const Operand>(&operand, 1);
   };
   for (const Operand &operand : parts(operands_[0]))
-    out_.outputs.push_back(output(operand));
+    add_pieces(operand, true, out_.opcode->type, out_.outputs);
   for (const Operand &operand : parts(operands_[1]))
-    out_.inputs.push_back(input(operand, out_.opcode->type));
-  if (width % out_.outputs.size() != 0 || width % out_.inputs.size() != 0)
+    add_pieces(operand, false, out_.opcode->type, out_.inputs);
+  // 128 bits are moved in halves.
+  if (width == 128 && (out_.outputs.size() != 2 || out_.inputs.size() != 2))
+    refuse("this form");
+  if (out_.outputs.empty() || out_.inputs.empty() || width % out_.outputs.size() != 0 ||
+      width % out_.inputs.size() != 0)
     refuse("this form");
   return true;
 }

@@ -44,11 +44,11 @@ private:
 
   WarpOperand input(const Operand &operand, ScalarType type);
   WarpOperand output(const Operand &operand);
+  /// The operand as destination or source of 64 bits each: a register of 128 bits is two.
+  void add_pieces(const Operand &operand, bool is_output, ScalarType type,
+                  std::vector<WarpOperand> &to);
   WarpOperand symbol(const Operand &operand);
   WarpAddress address(const Operand &operand, StateSpace space);
-  std::string_view name_of(const Operand &operand) const;
-  const Variable *find_variable(std::string_view name) const;
-  std::optional<std::uint32_t> find_function(std::string_view name) const;
   bool is_kernel_parameter(const Variable *variable) const;
 
   const Module &module_;

@@ -1,8 +1,9 @@
 // Plausible launches for a kernel that nobody described.
 //
-// A pointer gets a buffer that reaches as far as a 32-bit index of 8-byte elements does, in sparse
-// memory, so that no index goes out of bounds and even an index that wraps around is just another
-// place. Integers are drawn so that guards like `i < n` let most threads through, and some not.
+// A pointer gets a buffer that reaches as far as a 32-bit index of 16-byte elements does, and
+// further, in sparse memory, so that no index goes out of bounds and even an index that wraps
+// around is just another place. Integers are drawn so that guards like `i < n` let most threads
+// through, and some not; what that does not reach is searched for (launch_search.cpp).
 
 #include "emulator/warp_draw.h"
 
@@ -13,28 +14,50 @@
 namespace ptxasw {
 namespace {
 
-constexpr std::uint64_t reach = std::uint64_t{1} << 36; ///< bytes on either side of a pointer
+constexpr std::uint64_t reach = std::uint64_t{1} << 37; ///< bytes on either side of a pointer
 
-/// By register: the slot whose address it carries, or none.
-using Carried = std::vector<std::uint32_t>;
+/// Threads of a grid that is run as a whole; of a larger one the blocks around the one that
+/// matters.
+constexpr std::uint64_t whole_grid = 8192, part_of_grid = 1024;
 
-bool carries_addresses(std::string_view base) {
-  return base == "mov" || base == "cvta" || base == "add" || base == "sub" || base == "mad" ||
-         base == "selp" || base == "cvt";
+/// What a launch without wraps keeps to: indices are sums of products of two of these.
+constexpr std::uint32_t tame_grid = 8, tame_number = 4096;
+
+constexpr Extents shapes[] = {{32, 1, 1}, {64, 1, 1},  {33, 1, 1},  {16, 16, 1}, {48, 2, 1},
+                              {8, 4, 4},  {128, 1, 1}, {32, 4, 1},  {96, 1, 1},  {16, 2, 1},
+                              {7, 5, 1},  {40, 3, 1},  {256, 1, 1}, {64, 2, 1},  {8, 8, 1},
+                              {1, 40, 1}, {31, 1, 1},  {32, 2, 2},  {17, 3, 2},  {512, 1, 1}};
+constexpr Extents small_shapes[] = {{32, 1, 1}, {64, 1, 1}, {33, 1, 1}, {16, 2, 1}, {8, 4, 1},
+                                    {16, 4, 1}, {40, 1, 1}, {8, 2, 2},  {32, 2, 1}, {17, 3, 1}};
+constexpr Extents large_shapes[] = {{1024, 1, 1}, {1024, 1, 1}, {32, 32, 1}, {768, 1, 1},
+                                    {64, 16, 1},  {16, 8, 8},   {640, 1, 1}, {512, 1, 1},
+                                    {256, 1, 1},  {16, 16, 1},  {128, 1, 1}, {64, 1, 1}};
+
+std::uint64_t most_threads(const Function &kernel) {
+  const auto *most = kernel.directive("maxntid");
+  return most ? std::clamp<std::uint64_t>(
+                    Extents{most->values[0], most->values[1], most->values[2]}.count(), 1, 1024)
+              : 1024;
 }
 
-struct Shape {
-  std::uint32_t x, y, z;
-};
-constexpr Shape shapes[] = {{32, 1, 1}, {64, 1, 1},  {33, 1, 1},  {16, 16, 1}, {48, 2, 1},
-                            {8, 4, 4},  {128, 1, 1}, {32, 4, 1},  {96, 1, 1},  {16, 2, 1},
-                            {7, 5, 1},  {40, 3, 1},  {256, 1, 1}, {64, 2, 1},  {8, 8, 1},
-                            {1, 40, 1}, {31, 1, 1},  {32, 2, 2},  {17, 3, 2},  {512, 1, 1}};
-
-bool allowed(const Function &kernel, const Shape &shape) {
-  if (const auto *most = kernel.directive("maxntid"))
-    return shape.x * shape.y * shape.z <= most->values[0] * most->values[1] * most->values[2];
-  return true;
+Extents draw_shape(const Function &kernel, const DrawHints &hints, WarpRandom &random) {
+  if (const auto *required = kernel.directive("reqntid"))
+    return {std::max(required->values[0], 1u), std::max(required->values[1], 1u),
+            std::max(required->values[2], 1u)};
+  if (hints.alone)
+    return {};
+  const std::uint64_t most = most_threads(kernel);
+  const auto allowed = [&](const Extents &shape) {
+    return shape.count() <= most && !(hints.flat && (shape.y > 1 || shape.z > 1));
+  };
+  for (int i = 0; i < 50; ++i) {
+    const Extents &shape = hints.large   ? large_shapes[random.below(std::size(large_shapes))]
+                           : hints.small ? small_shapes[random.below(std::size(small_shapes))]
+                                         : shapes[random.below(std::size(shapes))];
+    if (allowed(shape))
+      return shape;
+  }
+  return {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 32)), 1, 1};
 }
 
 GlobalMemory::Fill draw_fill(ScalarType element, WarpRandom &random) {
@@ -62,97 +85,35 @@ GlobalMemory::Fill draw_fill(ScalarType element, WarpRandom &random) {
 
 } // namespace
 
-std::vector<ParameterSlot> parameter_slots(const Module &module, const Function &kernel) {
-  std::vector<ParameterSlot> slots;
-  Carried carried(kernel.registers.size(), no_index);
-  const auto slot_of = [&](const Operand &address, ScalarType type) -> std::uint32_t {
-    const auto base = module.children(address);
-    if (base.empty() || base[0].kind != Operand::Kind::symbol)
-      return no_index;
-    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      const Variable &parameter = kernel.parameters[i];
-      if (module.text(base[0].span) != parameter.name)
-        continue;
-      const std::uint32_t offset =
-          kernel_parameter_offset(kernel, i) + static_cast<std::uint32_t>(address.value);
-      for (std::uint32_t s = 0; s < slots.size(); ++s)
-        if (slots[s].offset == offset)
-          return s;
-      std::string name(parameter.name);
-      if (address.value != 0)
-        name += fmt::format("+{}", address.value);
-      slots.push_back({std::move(name), offset, type});
-      return static_cast<std::uint32_t>(slots.size() - 1);
-    }
-    return no_index;
-  };
-  for (int round = 0; round < 3; ++round) // loops carry pointers backwards
-    for (const Instruction &instruction : kernel.instructions) {
-      const Opcode &opcode = module.opcode(instruction);
-      const auto operands = module.operands(instruction);
-      if (operands.size() < 2)
-        continue;
-      const bool reads_memory =
-          opcode.base == "ld" || opcode.base == "ldu" || opcode.base == "atom";
-      if (opcode.base == "ld" && opcode.space == StateSpace::param) {
-        const std::uint32_t slot = slot_of(operands[1], opcode.type);
-        if (operands[0].kind == Operand::Kind::reg && bit_width(opcode.type) == 64)
-          carried[operands[0].reg] = slot;
-      } else if (reads_memory || opcode.base == "st" || opcode.base == "red") {
-        const Operand &address = operands[reads_memory ? 1 : 0];
-        const auto base = module.children(address);
-        if (address.kind != Operand::Kind::address || base.empty() ||
-            base[0].kind != Operand::Kind::reg || carried[base[0].reg] == no_index)
-          continue;
-        ParameterSlot &slot = slots[carried[base[0].reg]];
-        slot.is_pointer = true;
-        if (slot.element == ScalarType::none)
-          slot.element = opcode.type;
-      } else if (carries_addresses(opcode.base) && operands[0].kind == Operand::Kind::reg) {
-        for (const Operand &source : operands.subspan(1))
-          if (source.kind == Operand::Kind::reg && carried[source.reg] != no_index &&
-              (opcode.base != "sub" || &source == &operands[1]))
-            carried[operands[0].reg] = carried[source.reg];
-      }
-    }
-  return slots;
-}
-
-DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                        const DrawHints &hints, WarpRandom &random) {
-  DrawnLaunch drawn;
-  drawn.seed = random.next();
-  Shape shape{32, 1, 1};
-  if (const auto *required = kernel.directive("reqntid")) {
-    shape = {required->values[0], required->values[1], required->values[2]};
-  } else {
-    for (int i = 0; i < 50; ++i) {
-      shape = shapes[random.below(std::size(shapes))];
-      if (allowed(kernel, shape) && !(hints.flat && (shape.y > 1 || shape.z > 1)))
-        break;
-    }
-    if (!allowed(kernel, shape))
-      shape = {1, 1, 1};
+LaunchCandidate draw_candidate(const Function &kernel, const std::vector<ParameterSlot> &slots,
+                               const DrawHints &hints, WarpRandom &random) {
+  LaunchCandidate candidate;
+  candidate.salt = random.next();
+  const Extents shape = draw_shape(kernel, hints, random);
+  candidate.block = shape;
+  Extents &grid = candidate.grid;
+  if (hints.alone) {
+    grid = {};
+  } else if (hints.small && !hints.one_block) {
+    grid.x = static_cast<std::uint32_t>(1 + random.below(2));
+  } else if (!hints.one_block) {
+    grid.x = static_cast<std::uint32_t>(1 + random.below(3));
+    grid.y = static_cast<std::uint32_t>(shape.y > 1 || random.one_in(4) ? 1 + random.below(2) : 1);
+    grid.z = static_cast<std::uint32_t>(shape.z > 1 || random.one_in(8) ? 1 + random.below(2) : 1);
+    if (random.one_in(6))
+      grid[static_cast<int>(random.below(3))] = static_cast<std::uint32_t>(3 + random.below(8));
   }
-  WarpLaunch &launch = drawn.launch;
-  launch.block[0] = shape.x;
-  launch.block[1] = shape.y;
-  launch.block[2] = shape.z;
-  launch.grid[0] = static_cast<std::uint32_t>(1 + random.below(3));
-  launch.grid[1] =
-      static_cast<std::uint32_t>(shape.y > 1 || random.one_in(4) ? 1 + random.below(2) : 1);
-  launch.grid[2] = static_cast<std::uint32_t>(shape.z > 1 ? 1 + random.below(2) : 1);
-  if (hints.one_block)
-    launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
-  launch.dynamic_shared = random.one_in(8) ? 16384 : 49152 - 16384;
-  launch.parameters.resize(kernel_parameter_bytes(kernel));
+  for (int axis = 0; axis < 3; ++axis) {
+    candidate.thread[axis] = static_cast<std::uint32_t>(random.below(shape[axis]));
+    candidate.block_index[axis] = static_cast<std::uint32_t>(random.below(grid[axis]));
+  }
 
   std::uint64_t threads[3];
   for (int i = 0; i < 3; ++i)
-    threads[i] = std::uint64_t{launch.grid[i]} * launch.block[i];
+    threads[i] = std::uint64_t{grid[i]} * shape[i];
   const std::uint64_t widest = std::max({threads[0], threads[1], threads[2]});
   const bool roomy = random.below(5) < 3;
-  const bool extreme = random.one_in(8);
+  const bool extreme = !hints.no_wrap && random.one_in(8);
   const auto dimension = [&]() -> std::uint64_t {
     if (hints.small)
       return 1 + random.below(12);
@@ -176,74 +137,169 @@ DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot>
       return 32 * (1 + random.below(3));
     }
   };
-  for (const ParameterSlot &slot : slots) {
+  std::vector<std::size_t> pointers;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const ParameterSlot &slot = slots[i];
+    const auto real = [&] { return static_cast<double>(random.below(4096)) / 1024.0 - 2.0; };
     std::uint64_t bits = 0;
-    const unsigned width = bit_width(slot.type);
     if (slot.is_pointer) {
-      DrawnLaunch::Buffer buffer;
-      buffer.fill = draw_fill(slot.element, random);
-      buffer.slot_offset = slot.offset;
-      if (!drawn.buffers.empty() && !hints.apart && random.one_in(6)) {
-        buffer.alias_of = static_cast<std::int64_t>(random.below(drawn.buffers.size()));
-        while (drawn.buffers[static_cast<std::size_t>(buffer.alias_of)].alias_of >= 0)
-          buffer.alias_of = drawn.buffers[static_cast<std::size_t>(buffer.alias_of)].alias_of;
-        buffer.shift = 16 *
-                       (static_cast<std::int64_t>(random.below(2 * widest)) -
-                        static_cast<std::int64_t>(widest)) /
-                       4;
-        buffer.shift -= buffer.shift % 16;
-        if (random.one_in(3))
-          buffer.shift = 0;
+      bits = LaunchCandidate::pointer_base(i);
+      if (!pointers.empty() && !hints.apart && random.one_in(6)) {
+        std::int64_t shift = 16 *
+                             (static_cast<std::int64_t>(random.below(2 * widest)) -
+                              static_cast<std::int64_t>(widest)) /
+                             4;
+        shift = random.one_in(3) ? 0 : shift - shift % 16;
+        bits = LaunchCandidate::pointer_base(pointers[random.below(pointers.size())]) +
+               static_cast<std::uint64_t>(shift);
       }
-      drawn.text.push_back(
-          buffer.alias_of < 0
-              ? fmt::format("{}: buffer {}", slot.name, drawn.buffers.size())
-              : fmt::format("{}: buffer {} {:+}", slot.name, buffer.alias_of, buffer.shift));
-      drawn.buffers.push_back(buffer);
-      continue;
-    }
-    if (slot.type == ScalarType::f32)
-      bits = floating::from_double(ScalarType::f32,
-                                   static_cast<double>(random.below(4096)) / 1024.0 - 2.0,
-                                   FloatRounding::nearest_even);
-    else if (slot.type == ScalarType::f64)
+      pointers.push_back(i);
+    } else if (slot.type == ScalarType::f32) {
+      bits = floating::from_double(ScalarType::f32, real(), FloatRounding::nearest_even);
+    } else if (slot.type == ScalarType::f64) {
       bits = floating::convert(
           ScalarType::f64, ScalarType::f32, {},
-          floating::from_double(ScalarType::f32,
-                                static_cast<double>(random.below(4096)) / 1024.0 - 2.0,
-                                FloatRounding::nearest_even));
-    else
-      bits = dimension() & mask64(std::max(width, 8u));
-    if (width / 8 + slot.offset <= launch.parameters.size())
-      std::memcpy(launch.parameters.data() + slot.offset, &bits, std::max(1u, width / 8));
-    drawn.text.push_back(fmt::format("{}: {:#x} ({})", slot.name, bits, to_string(slot.type)));
+          floating::from_double(ScalarType::f32, real(), FloatRounding::nearest_even));
+    } else {
+      bits = dimension() & mask64(std::max(slot.width, 8u));
+    }
+    candidate.values.push_back(bits);
+  }
+  return candidate;
+}
+
+void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
+                LaunchCandidate &candidate) {
+  static constexpr Extents largest{0x7fffffff, 0xffff, 0xffff};
+  std::vector<std::uint64_t> extents;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (!slots[i].is_pointer && !is_float(slots[i].type) && candidate.values[i] < 0x80000000)
+      extents.push_back(candidate.values[i]);
+  const std::uint64_t kind = random.below(4);
+  if (kind == 0 || extents.empty())
+    return;
+  // The first extent along x, the second along y, as people write them; or any along any.
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::uint32_t &grid = candidate.grid[static_cast<int>(axis)];
+    const std::uint64_t block = candidate.block[static_cast<int>(axis)];
+    std::uint64_t wanted = grid;
+    if (kind == 1)
+      wanted = std::uint64_t{1} << random.below(axis == 0 ? 24 : 14);
+    else if (kind == 2)
+      wanted = extents[random.below(extents.size())] / block + 1;
+    else if (axis < extents.size())
+      wanted = extents[axis] / block + 1;
+    grid = std::max(grid, static_cast<std::uint32_t>(
+                              std::min<std::uint64_t>(wanted, largest[static_cast<int>(axis)])));
+  }
+}
+
+SearchLimits search_limits(const Function &kernel, const DrawHints &hints) {
+  SearchLimits limits;
+  if (hints.no_wrap) {
+    limits.largest_grid = {tame_grid, tame_grid, tame_grid};
+    limits.largest_number = tame_number;
+  }
+  if (hints.one_block)
+    limits.largest_grid = {1, 1, 1};
+  limits.fixed_pointers = hints.apart;
+  limits.fixed_block = hints.alone || kernel.directive("reqntid") != nullptr;
+  limits.most_block_threads = most_threads(kernel);
+  return limits;
+}
+
+DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
+                          const LaunchCandidate &candidate, bool dynamic_shared,
+                          WarpRandom &random) {
+  DrawnLaunch drawn;
+  drawn.seed = random.next();
+  WarpLaunch &launch = drawn.launch;
+  launch.block = candidate.block;
+  launch.grid = candidate.grid;
+  if (const auto *cluster = kernel.directive("reqnctapercluster")) {
+    // Whole clusters, and whole grids of them.
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::uint32_t size = std::max(cluster->values[axis], 1u);
+      launch.grid[axis] = (std::min(launch.grid[axis], 4u) + size - 1) / size * size;
+    }
+  } else if (launch.grid.count() > whole_grid / launch.block.count()) {
+    const Extents &at = candidate.block_index;
+    const auto add = [&](const Extents &index) {
+      const Extents &grid = launch.grid;
+      const std::uint64_t number = (std::uint64_t{index.z} * grid.y + index.y) * grid.x + index.x;
+      if (index.x < grid.x && index.y < grid.y && index.z < grid.z &&
+          (launch.blocks.empty() || launch.blocks.size() * launch.block.count() < part_of_grid))
+        launch.blocks.push_back(number);
+    };
+    add(at);
+    add({at.x + 1, at.y, at.z});
+    if (at.x > 0)
+      add({at.x - 1, at.y, at.z});
+    add({at.x, at.y + 1, at.z});
+    std::sort(launch.blocks.begin(), launch.blocks.end());
+  }
+  if (dynamic_shared)
+    launch.dynamic_shared = random.one_in(8) ? 16384 : 49152 - 16384;
+  launch.parameters.resize(kernel_parameter_bytes(kernel));
+  // Where branches depend on what is loaded, lanes rarely agree by chance.
+  const bool same = random.one_in(10);
+  std::vector<std::size_t> buffer_of(slots.size(), 0);
+  std::size_t buffers = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].is_pointer)
+      buffer_of[i] = buffers++;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const ParameterSlot &slot = slots[i];
+    const std::uint64_t bits = candidate.values[i];
+    if (!slot.is_pointer) {
+      if (slot.offset + slot.width / 8 <= launch.parameters.size())
+        std::memcpy(launch.parameters.data() + slot.offset, &bits, slot.width / 8);
+      drawn.text.push_back(fmt::format("{}: {:#x} ({})", slot.name, bits, to_string(slot.type)));
+      continue;
+    }
+    DrawnLaunch::Buffer buffer;
+    buffer.fill = same ? GlobalMemory::Fill::same : draw_fill(slot.element, random);
+    buffer.slot_offset = slot.offset;
+    for (std::size_t other = 0; other < slots.size(); ++other) {
+      const auto apart = static_cast<std::int64_t>(bits - LaunchCandidate::pointer_base(other));
+      if (slots[other].is_pointer && std::abs(apart) < static_cast<std::int64_t>(reach)) {
+        buffer.of = buffer_of[other];
+        buffer.shift = apart;
+      }
+    }
+    drawn.text.push_back(
+        buffer.shift == 0 ? fmt::format("{}: buffer {}", slot.name, buffer.of)
+                          : fmt::format("{}: buffer {} {:+}", slot.name, buffer.of, buffer.shift));
+    drawn.buffers.push_back(buffer);
   }
   return drawn;
 }
 
 void place_buffers(const DrawnLaunch &drawn, GlobalMemory &memory, WarpLaunch &launch) {
   launch = drawn.launch;
-  std::vector<std::uint64_t> addresses;
+  std::vector<std::uint64_t> middles;
   for (std::size_t i = 0; i < drawn.buffers.size(); ++i) {
-    const DrawnLaunch::Buffer &buffer = drawn.buffers[i];
-    std::uint64_t address;
-    if (buffer.alias_of >= 0) {
-      address = addresses[static_cast<std::size_t>(buffer.alias_of)] +
-                static_cast<std::uint64_t>(buffer.shift);
-    } else {
-      const std::size_t index = memory.allocate(fmt::format("buffer {}", i), 2 * reach, buffer.fill,
-                                                scramble(drawn.seed + i));
-      address = memory.allocations()[index].base + reach;
-    }
-    addresses.push_back(address);
-    std::memcpy(launch.parameters.data() + buffer.slot_offset, &address, 8);
+    const std::size_t index = memory.allocate(fmt::format("buffer {}", i), 2 * reach,
+                                              drawn.buffers[i].fill, scramble(drawn.seed + i));
+    middles.push_back(memory.allocations()[index].base + reach);
+  }
+  for (const DrawnLaunch::Buffer &buffer : drawn.buffers) {
+    const std::uint64_t address = middles[buffer.of] + static_cast<std::uint64_t>(buffer.shift);
+    if (buffer.slot_offset + 8 <= launch.parameters.size())
+      std::memcpy(launch.parameters.data() + buffer.slot_offset, &address, 8);
   }
 }
 
 std::string describe(const DrawnLaunch &drawn) {
   const WarpLaunch &l = drawn.launch;
-  std::string text = fmt::format("grid {},{},{} block {},{},{} shared {}\n", l.grid[0], l.grid[1],
-                                 l.grid[2], l.block[0], l.block[1], l.block[2], l.dynamic_shared);
+  std::string text = fmt::format("grid {},{},{} block {},{},{} shared {}\n", l.grid.x, l.grid.y,
+                                 l.grid.z, l.block.x, l.block.y, l.block.z, l.dynamic_shared);
+  if (!l.blocks.empty()) {
+    text += "  of these only blocks";
+    for (const std::uint64_t block : l.blocks)
+      text += fmt::format(" {}", block);
+    text += "\n";
+  }
   for (const std::string &line : drawn.text)
     text += "  " + line + "\n";
   return text;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "emulator/launch_search.h"
 #include "emulator/warp_launch.h"
 
 #include <string>
@@ -7,28 +8,18 @@
 
 namespace ptxasw {
 
-/// A value that a kernel reads from its parameters: a parameter, or a field of a structure.
-struct ParameterSlot {
-  std::string name;         ///< of the parameter, with "+offset" for a field
-  std::uint32_t offset = 0; ///< in the kernel's parameter bytes
-  ScalarType type = ScalarType::none;
-  bool is_pointer = false;               ///< accesses go through it
-  ScalarType element = ScalarType::none; ///< what the first access through it reads or writes
-};
-
-/// The slots of a kernel, by what its instructions do with them.
-std::vector<ParameterSlot> parameter_slots(const Module &module, const Function &kernel);
-
 /// One drawn launch: all that a run depends on, in the form that people can read.
 struct DrawnLaunch {
   WarpLaunch launch;
   std::uint64_t seed = 0;        ///< of the buffers' contents
   std::vector<std::string> text; ///< one line a slot
+  bool searched = false;         ///< it was looked for: most of these do not run to the end
+  /// A pointer. Its buffer lies around it, in sparse memory.
   struct Buffer {
     GlobalMemory::Fill fill = GlobalMemory::Fill::zeros;
     std::uint32_t slot_offset = 0;
-    std::int64_t alias_of = -1; ///< index of the buffer that this pointer points into
-    std::int64_t shift = 0;     ///< bytes, from the middle of the buffer
+    std::size_t of = 0;     ///< index of the buffer that it points into; its own or another's
+    std::int64_t shift = 0; ///< bytes, from the middle of the buffer
   };
   std::vector<Buffer> buffers;
 };
@@ -38,14 +29,32 @@ struct DrawHints {
   bool one_block = false;
   bool flat = false;  ///< a one-dimensional block
   bool apart = false; ///< no pointer into another's buffer
-  bool small = false; ///< small integers
+  bool small = false; ///< small integers, few threads
+  bool alone = false; ///< one thread, as far as the kernel's directives allow: it races with nobody
+  bool large = false; ///< as many threads a block as there may be
+  bool no_wrap = false; ///< numbers and grids of a size with which no sane index wraps around
 };
 
-/// Draws a launch: a block shape (1-D, 2-D, 3-D, partial warps; what .reqntid and .maxntid allow),
-/// a grid, integers that look like dimensions, and contents for buffers. Pointers sometimes point
-/// into one buffer.
-DrawnLaunch draw_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                        const DrawHints &hints, WarpRandom &random);
+/// A place to start from: a block shape (1-D, 2-D, 3-D, partial warps, up to 1,024 threads; what
+/// .reqntid and .maxntid allow), a grid, integers that look like dimensions. Pointers sometimes
+/// point into one buffer.
+LaunchCandidate draw_candidate(const Function &kernel, const std::vector<ParameterSlot> &slots,
+                               const DrawHints &hints, WarpRandom &random);
+
+/// Makes the grid larger than the thread asks for, in most cases so large that it covers extents
+/// among the parameters: loops that stride by the grid end soon then, and of a large grid few
+/// blocks are run.
+void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
+                LaunchCandidate &candidate);
+
+/// What a search for a launch of this kind may change.
+SearchLimits search_limits(const Function &kernel, const DrawHints &hints);
+
+/// Makes a launch of a candidate: draws contents for the buffers, the size of dynamic shared memory
+/// if the module has any, and all that is left.
+DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
+                          const LaunchCandidate &candidate, bool dynamic_shared,
+                          WarpRandom &random);
 
 /// Allocates the launch's buffers and fills its pointers in. The same launch gives the same memory.
 void place_buffers(const DrawnLaunch &drawn, GlobalMemory &memory, WarpLaunch &launch);

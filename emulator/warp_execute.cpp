@@ -40,6 +40,36 @@ std::uint64_t WarpMachine::special(SpecialRegister which, unsigned lane) const {
   case nctaid_y:
   case nctaid_z:
     return launch_.grid[static_cast<int>(which) - static_cast<int>(nctaid_x)];
+  case cluster_ctaid_x:
+  case cluster_ctaid_y:
+  case cluster_ctaid_z: {
+    const int axis = static_cast<int>(which) - static_cast<int>(cluster_ctaid_x);
+    return warp_->block->ctaid[axis] % cluster_[axis];
+  }
+  case cluster_nctaid_x:
+  case cluster_nctaid_y:
+  case cluster_nctaid_z:
+    return cluster_[static_cast<int>(which) - static_cast<int>(cluster_nctaid_x)];
+  case clusterid_x:
+  case clusterid_y:
+  case clusterid_z: {
+    const int axis = static_cast<int>(which) - static_cast<int>(clusterid_x);
+    return warp_->block->ctaid[axis] / cluster_[axis];
+  }
+  case nclusterid_x:
+  case nclusterid_y:
+  case nclusterid_z: {
+    const int axis = static_cast<int>(which) - static_cast<int>(nclusterid_x);
+    return launch_.grid[axis] / cluster_[axis];
+  }
+  case cluster_ctarank: {
+    const auto place = [&](int axis) { return warp_->block->ctaid[axis] % cluster_[axis]; };
+    return (place(2) * cluster_.y + place(1)) * cluster_.x + place(0);
+  }
+  case cluster_nctarank:
+    return cluster_.count();
+  case is_explicit_cluster:
+    return explicit_cluster_;
   case laneid:
     return lane;
   case warpid:
@@ -103,8 +133,7 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
   const LaneMask all = warp_->fragments[index].mask;
   const LaneMask mask = guard_mask(instruction, all);
   if (options_.profile) {
-    InstructionProfile &profile = outcome_.profile[function_][static_cast<std::size_t>(
-        instruction_ - program_.function(function_).code.data())];
+    InstructionProfile &profile = profile_of(instruction);
     ++profile.warps;
     profile.lanes += static_cast<unsigned>(std::popcount(mask));
   }
@@ -112,6 +141,8 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
     return branch(index, mask);
   if (mask == 0)
     return Next::advance;
+  if (instruction.reads_machine && outcome_.machine_line == 0)
+    outcome_.machine_line = instruction.line;
   switch (instruction.action) {
   case WarpAction::compute:
     compute(mask);
@@ -176,6 +207,8 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
     return call(index);
   case WarpAction::ret:
     return return_from(index, mask);
+  case WarpAction::cluster_barrier:
+    return arrive_at_cluster_barrier(index, mask);
   case WarpAction::barrier:
     return arrive_at_barrier(index, mask);
   default:
@@ -209,6 +242,10 @@ void WarpMachine::compute(LaneMask mask) {
   const std::uint32_t carry_register =
       static_cast<std::uint32_t>(program_.function(function_).function->registers.size());
   std::uint64_t *carry = &level_->registers[std::size_t{carry_register} * warp_lanes];
+  std::uint64_t *const holds =
+      options_.profile && in.outputs[0].kind == WarpOperand::Kind::reg && in.outputs[0].width == 1
+          ? &profile_of(*instruction_).holds
+          : nullptr;
   for_each_lane(mask, [&](unsigned lane) {
     for (std::size_t i = 0; i < count; ++i)
       arguments[i] = {{value(in.inputs[i], lane) & mask64(in.input_widths[i])}, in.input_widths[i]};
@@ -220,6 +257,8 @@ void WarpMachine::compute(LaneMask mask) {
         in.is_float ? in.float_line->evaluate(domain_, in.form, list)
                     : in.integer_line->evaluate(domain_, in.form.form, list);
     assign(in.outputs[0], lane, result.bits.low, in.width, in.sign_extends);
+    if (holds)
+      *holds += result.bits.low & 1;
     if (in.sets_carry)
       carry[lane] = in.width == 64 ? result.bits.high & 1 : result.bits.low >> in.width & 1;
     if (in.second_output.kind != WarpOperand::Kind::none)
@@ -230,6 +269,14 @@ void WarpMachine::compute(LaneMask mask) {
 // mov between a register and the registers of a vector, lowest part first (PTX ISA 9.7.9.5).
 void WarpMachine::move(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
+  if (in.width == 128) { // in halves
+    for_each_lane(mask, [&](unsigned lane) {
+      const std::uint64_t low = value(in.inputs[0], lane), high = value(in.inputs[1], lane);
+      assign(in.outputs[0], lane, low, 64, false);
+      assign(in.outputs[1], lane, high, 64, false);
+    });
+    return;
+  }
   const unsigned piece_in = in.width / static_cast<unsigned>(in.inputs.size());
   const unsigned piece_out = in.width / static_cast<unsigned>(in.outputs.size());
   for_each_lane(mask, [&](unsigned lane) {

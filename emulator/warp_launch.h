@@ -6,6 +6,7 @@
 // numbers. Lanes of a warp that diverge are scheduled by a policy; which one, a right program does
 // not notice, but `activemask` and the interleaving of memory accesses do.
 
+#include "emulator/launch.h"
 #include "emulator/warp_fault.h"
 #include "emulator/warp_memory.h"
 #include "emulator/warp_program.h"
@@ -17,8 +18,10 @@ namespace ptxasw {
 
 /// What the driver is given to launch a kernel.
 struct WarpLaunch {
-  std::uint32_t grid[3] = {1, 1, 1};
-  std::uint32_t block[3] = {32, 1, 1};
+  Extents grid;
+  Extents block{32, 1, 1};
+  /// Which blocks of the grid to run, by number (x first); empty: all of them.
+  std::vector<std::uint64_t> blocks;
   std::uint32_t dynamic_shared = 0; ///< bytes
   std::vector<std::uint8_t> parameters;
 };
@@ -36,6 +39,7 @@ enum class WarpSchedule : std::uint8_t {
 struct InstructionProfile {
   std::uint64_t warps = 0;          ///< times a warp executed it
   std::uint64_t lanes = 0;          ///< times a lane executed it
+  std::uint64_t holds = 0;          ///< of those, how often the predicate that it computes held
   std::uint64_t sectors = 0;        ///< 32-byte sectors of global memory that it touched
   std::uint64_t bank_conflicts = 0; ///< shared-memory passes beyond one a warp access
 };
@@ -46,8 +50,12 @@ struct WarpOptions {
   std::uint64_t seed = 0;
   bool check_races = false;
   bool only_barriers_order = false; ///< for races: fences and atomics order nothing
+  /// A store that leaves memory as it is races with no store of that value.
+  bool allow_same_value = false;
+  std::uint64_t race_focus = 0; ///< an address at which no race is missed; 0: none
   bool check_uninitialized = false;
   bool profile = false;
+  bool profile_memory = false;           ///< with sectors and bank conflicts
   bool note_touched = false;             ///< mark what is accessed in the global memory's pages
   const GlobalMemory *allowed = nullptr; ///< global loads may only touch what was noted there
   std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
@@ -59,7 +67,10 @@ struct WarpOutcome {
   std::optional<WarpFault> fault;
   std::optional<WarpFault> race;    ///< the first, if races are checked
   std::optional<WarpFault> watched; ///< where the watched address was last stored to
-  std::uint64_t steps = 0;          ///< thread-instructions
+  /// Line of the first instruction that read what is the machine's own choice (%clock, %smid, ...);
+  /// 0: none did.
+  std::uint32_t machine_line = 0;
+  std::uint64_t steps = 0;                              ///< thread-instructions
   std::vector<std::vector<InstructionProfile>> profile; ///< by function and instruction
 };
 

@@ -19,6 +19,8 @@ namespace ptxasw {
 namespace {
 
 constexpr std::size_t resident_blocks = 4;
+/// Threads are numbered in 32 bits, from 1.
+constexpr std::uint64_t most_blocks = 0xffff'ffff / 1024 - 1;
 constexpr std::uint64_t time_slice = 20'000; ///< instructions until another warp gets a turn
 
 } // namespace
@@ -27,8 +29,13 @@ WarpMachine::WarpMachine(const WarpProgram &program, std::uint32_t kernel, const
                          GlobalMemory &memory, const WarpOptions &options)
     : program_(program), kernel_(kernel), launch_(launch), memory_(memory), options_(options),
       random_(options.seed) {
-  block_threads_ = launch.block[0] * launch.block[1] * launch.block[2];
+  block_threads_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.block.count(), 1024));
   block_warps_ = (block_threads_ + warp_lanes - 1) / warp_lanes;
+  if (const auto *cluster = program.function(kernel).function->directive("reqnctapercluster")) {
+    explicit_cluster_ = true;
+    cluster_ = {std::max(cluster->values[0], 1u), std::max(cluster->values[1], 1u),
+                std::max(cluster->values[2], 1u)};
+  }
   shared_bytes_ = program.dynamic_shared_offset() + launch.dynamic_shared;
   for (std::uint32_t i = 0; i < program.function_count(); ++i) {
     max_parameters_ = std::max(max_parameters_, program.function(i).parameter_bytes);
@@ -43,8 +50,19 @@ void WarpMachine::validate() const {
   };
   if (!program_.function(kernel_).cfg->well_formed())
     bad("its control flow is not understood");
-  if (block_threads_ == 0 || block_threads_ > 1024)
-    bad(fmt::format("{} threads a block", block_threads_));
+  if (std::string why = launch_shape_error(launch_.grid, launch_.block); !why.empty())
+    bad(std::move(why));
+  if (launch_.blocks.empty() && launch_.grid.count() > most_blocks)
+    bad(fmt::format("a grid of {} blocks; {} are emulated at most", launch_.grid.count(),
+                    most_blocks));
+  for (const std::uint64_t number : launch_.blocks)
+    if (number >= launch_.grid.count())
+      bad(fmt::format("block {} of a grid of {}", number, launch_.grid.count()));
+  for (int i = 0; i < 3; ++i)
+    if (launch_.grid[i] % cluster_[i] != 0)
+      bad("the grid is no multiple of .reqnctapercluster");
+  if (!launch_.blocks.empty() && cluster_.count() > 1)
+    bad("a part of a grid of clusters");
   if (launch_.parameters.size() < kernel_parameter_bytes(function))
     bad("too few parameter bytes");
   if (const auto *required = function.directive("reqntid"))
@@ -52,32 +70,30 @@ void WarpMachine::validate() const {
       if (launch_.block[i] != required->values[i])
         bad("the block is not what .reqntid requires");
   if (const auto *most = function.directive("maxntid"))
-    if (block_threads_ > most->values[0] * most->values[1] * most->values[2])
+    if (block_threads_ > Extents{most->values[0], most->values[1], most->values[2]}.count())
       bad("more threads a block than .maxntid allows");
 }
 
 WarpOutcome WarpMachine::run() {
   try {
     validate();
-    const std::uint32_t blocks = launch_.grid[0] * launch_.grid[1] * launch_.grid[2];
+    const auto blocks = static_cast<std::uint32_t>(launch_.blocks.empty() ? launch_.grid.count()
+                                                                          : launch_.blocks.size());
     if (options_.check_races)
-      races_ = std::make_unique<RaceDetector>(std::size_t{blocks} * block_threads_, blocks,
-                                              options_.only_barriers_order);
+      races_ = std::make_unique<RaceDetector>(options_.only_barriers_order, options_.race_focus);
     if (options_.profile)
       for (std::uint32_t i = 0; i < program_.function_count(); ++i)
         outcome_.profile.emplace_back(program_.function(i).code.size());
     const std::size_t together = options_.schedule == WarpSchedule::random ? resident_blocks : 1;
-    std::vector<std::unique_ptr<BlockState>> active;
-    std::uint32_t next = 0;
-    while (next < blocks || !active.empty()) {
-      while (next < blocks && active.size() < together)
-        active.push_back(start_block(next++));
-      if (!step_blocks(active)) {
+    while (started_ < blocks || !active_.empty()) {
+      while (started_ < blocks && active_.size() < together)
+        active_.push_back(start_block(started_++));
+      if (!step_blocks()) {
         // A block may wait for one that does not run yet.
-        if (next < blocks && active.size() < 64)
-          active.push_back(start_block(next++));
+        if (started_ < blocks && active_.size() < 64)
+          active_.push_back(start_block(started_++));
         else
-          report_stuck(*active.front());
+          report_stuck(*active_.front());
       }
     }
   } catch (MachineFault &fault) {
@@ -89,9 +105,11 @@ WarpOutcome WarpMachine::run() {
 std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   auto block = std::make_unique<BlockState>();
   block->index = index;
-  block->ctaid[0] = index % launch_.grid[0];
-  block->ctaid[1] = index / launch_.grid[0] % launch_.grid[1];
-  block->ctaid[2] = index / launch_.grid[0] / launch_.grid[1];
+  const std::uint64_t number = launch_.blocks.empty() ? index : launch_.blocks[index];
+  const Extents &grid = launch_.grid;
+  block->ctaid[0] = static_cast<std::uint32_t>(number % grid.x);
+  block->ctaid[1] = static_cast<std::uint32_t>(number / grid.x % grid.y);
+  block->ctaid[2] = static_cast<std::uint32_t>(number / grid.x / grid.y);
   block->shared.resize(shared_bytes_);
   // Shared memory starts with anything, but the same anything in every run.
   for (std::size_t i = 0; i < block->shared.size(); ++i)
@@ -99,6 +117,8 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   if (options_.check_uninitialized)
     block->shared_written.resize(shared_bytes_);
   block->warps.resize(block_warps_);
+  block->cluster_arrived.resize(block_warps_);
+  block->cluster_due.resize(block_warps_);
   for (BarrierState &barrier : block->barriers)
     barrier.arrived.resize(block_warps_);
   for (std::uint32_t w = 0; w < block_warps_; ++w) {
@@ -138,11 +158,11 @@ CallLevel &WarpMachine::level(WarpState &warp, std::size_t depth) {
 }
 
 // Gives every warp of one block (random: one warp of any block) a turn. False: nobody can go on.
-bool WarpMachine::step_blocks(std::vector<std::unique_ptr<BlockState>> &active) {
+bool WarpMachine::step_blocks() {
   bool progress = false;
   if (options_.schedule == WarpSchedule::random) {
     std::vector<WarpState *> ready;
-    for (const auto &block : active)
+    for (const auto &block : active_)
       for (WarpState &warp : block->warps)
         if (std::any_of(warp.fragments.begin(), warp.fragments.end(),
                         [](const Fragment &f) { return f.state == Fragment::State::ready; }))
@@ -150,14 +170,14 @@ bool WarpMachine::step_blocks(std::vector<std::unique_ptr<BlockState>> &active) 
     if (!ready.empty())
       progress = run_warp(*ready[random_.below(ready.size())]);
   } else {
-    for (const auto &block : active)
+    for (const auto &block : active_)
       for (WarpState &warp : block->warps)
         progress |= run_warp(warp);
   }
   const auto finished = [](const std::unique_ptr<BlockState> &block) {
     return block->live_warps == 0;
   };
-  const std::size_t erased = std::erase_if(active, finished);
+  const std::size_t erased = std::erase_if(active_, finished);
   return progress || erased != 0;
 }
 
@@ -280,6 +300,24 @@ bool WarpMachine::runs_before(const Fragment &a, const Fragment &b) const {
   return a.stack.size() < b.stack.size();
 }
 
+namespace {
+
+bool knows(const Fragment &fragment, std::uint64_t parting) {
+  return std::any_of(fragment.partings.begin(), fragment.partings.end(),
+                     [&](const Parting &p) { return p.id == parting; });
+}
+
+} // namespace
+
+// Drops the partings of a fragment whose other side is no more; `gone` counts as no other side.
+void WarpMachine::forget_partings(const WarpState &warp, Fragment &fragment, const Fragment *gone) {
+  std::erase_if(fragment.partings, [&](const Parting &parting) {
+    return std::none_of(warp.fragments.begin(), warp.fragments.end(), [&](const Fragment &other) {
+      return &other != &fragment && &other != gone && knows(other, parting.id);
+    });
+  });
+}
+
 void WarpMachine::merge_fragments(WarpState &warp, bool all) {
   for (std::size_t i = 0; i < warp.fragments.size(); ++i)
     for (std::size_t j = warp.fragments.size(); --j > i;) {
@@ -289,17 +327,11 @@ void WarpMachine::merge_fragments(WarpState &warp, bool all) {
         continue;
       if (!all && random_.one_in(2))
         continue;
-      // What parted the two from others is left; the two have parted no more.
-      const auto knows = [](const Fragment &fragment, std::uint64_t id) {
-        return std::any_of(fragment.partings.begin(), fragment.partings.end(),
-                           [&](const Parting &parting) { return parting.id == id; });
-      };
-      std::erase_if(warp.fragments[i].partings, [&](const Parting &parting) {
-        bool others = false;
-        for (std::size_t k = 0; k < warp.fragments.size(); ++k)
-          others |= k != i && k != j && knows(warp.fragments[k], parting.id);
-        return !others || !knows(warp.fragments[j], parting.id);
-      });
+      // What parted both of them from others is left; the two have parted no more.
+      Fragment &kept = warp.fragments[i];
+      const Fragment &gone = warp.fragments[j];
+      std::erase_if(kept.partings, [&](const Parting &p) { return !knows(gone, p.id); });
+      forget_partings(warp, kept, &gone);
       warp.fragments[i].mask |= warp.fragments[j].mask;
       warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(j));
     }
@@ -321,9 +353,12 @@ std::size_t WarpMachine::split(WarpState &warp, std::size_t index, LaneMask lane
                                std::uint32_t where) {
   if (lanes == 0 || lanes == warp.fragments[index].mask)
     return index;
-  if (options_.schedule != WarpSchedule::apart)
-    warp.fragments[index].partings.push_back(
-        {++partings_, where, warp.fragments[index].stack.size()});
+  if (options_.schedule != WarpSchedule::apart) {
+    Fragment &fragment = warp.fragments[index];
+    if (fragment.partings.size() >= 2 * warp_lanes)
+      forget_partings(warp, fragment, nullptr);
+    fragment.partings.push_back({++partings_, where, fragment.stack.size()});
+  }
   Fragment other = warp.fragments[index];
   other.mask = lanes;
   warp.fragments[index].mask &= ~lanes;
@@ -340,6 +375,7 @@ void WarpMachine::exit_lanes(WarpState &warp, std::size_t index, LaneMask lanes)
     --warp.block->live_warps;
   complete_syncs(warp);
   complete_barriers(*warp.block);
+  complete_cluster(warp.block->ctaid);
 }
 
 void WarpMachine::enter(WarpState &warp, const Fragment &fragment) {

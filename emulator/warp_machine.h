@@ -10,7 +10,6 @@
 namespace ptxasw {
 
 using LaneMask = std::uint32_t;
-inline constexpr unsigned warp_lanes = 32;
 
 /// Calls f(lane) for every lane of a mask, lowest first.
 template <class Function> void for_each_lane(LaneMask mask, Function f) {
@@ -71,12 +70,15 @@ struct BarrierState {
 };
 
 struct BlockState {
-  std::uint32_t index = 0;
+  std::uint32_t index = 0; ///< among the blocks that run
   std::uint32_t ctaid[3] = {};
   std::uint32_t epoch = 0;
   std::vector<WarpState> warps;
   std::vector<std::uint8_t> shared, shared_written;
   BarrierState barriers[16];
+  /// By warp, lanes at the cluster's barrier: that have arrived in this phase, and that may wait.
+  std::vector<LaneMask> cluster_arrived, cluster_due;
+  bool cluster_relaxed = false; ///< somebody arrived in this phase without ordering memory
   std::uint32_t live_warps = 0;
 };
 
@@ -97,7 +99,7 @@ private:
   // Scheduling: warp_machine.cpp
   void validate() const;
   std::unique_ptr<BlockState> start_block(std::uint32_t index);
-  bool step_blocks(std::vector<std::unique_ptr<BlockState>> &active);
+  bool step_blocks();
   bool run_warp(WarpState &warp);
   std::size_t choose_fragment(WarpState &warp, const std::vector<std::size_t> &ready);
   void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end);
@@ -105,6 +107,7 @@ private:
   bool may_merge(const Fragment &a, const Fragment &b) const;
   bool awaits_others(const Fragment &fragment) const;
   void go_on(Fragment &fragment) const;
+  static void forget_partings(const WarpState &warp, Fragment &fragment, const Fragment *gone);
   std::uint32_t meeting_place(const Activation &activation) const;
   bool runs_before(const Fragment &a, const Fragment &b) const;
   void report_stuck(const BlockState &block);
@@ -115,6 +118,11 @@ private:
   std::size_t split(WarpState &warp, std::size_t index, LaneMask lanes, std::uint32_t where);
   void exit_lanes(WarpState &warp, std::size_t index, LaneMask lanes);
   CallLevel &level(WarpState &warp, std::size_t depth);
+
+  InstructionProfile &profile_of(const WarpInstruction &instruction) {
+    return outcome_.profile[function_][static_cast<std::size_t>(
+        &instruction - program_.function(function_).code.data())];
+  }
 
   // Instructions: warp_execute.cpp
   Next execute(std::size_t index);
@@ -143,7 +151,8 @@ private:
                     std::uint64_t bits);
   std::uint8_t *locate(unsigned lane, std::uint64_t address, unsigned size, StateSpace space,
                        bool is_store);
-  void check_race(unsigned lane, std::uint64_t address, unsigned size, bool shared, bool is_store);
+  void check_race(unsigned lane, std::uint64_t address, const std::uint8_t *bytes, unsigned size,
+                  bool shared, bool is_store);
   void profile_access(LaneMask mask, unsigned bytes);
 
   // Lanes together: warp_collective.cpp
@@ -157,7 +166,9 @@ private:
   LaneMask named_lanes(const WarpInstruction &instruction, unsigned lane) const;
   Next arrive_at_barrier(std::size_t index, LaneMask mask);
   void complete_barriers(BlockState &block);
-  void release(BlockState &block, unsigned id);
+  void release(BlockState &block, unsigned id, bool orders = true);
+  Next arrive_at_cluster_barrier(std::size_t index, LaneMask mask);
+  void complete_cluster(const std::uint32_t (&of)[3]);
 
   [[noreturn]] void fail(FaultKind kind, unsigned lane, std::string message,
                          std::uint64_t address = 0) const;
@@ -175,6 +186,10 @@ private:
   ConcreteDomain domain_;
   std::unique_ptr<RaceDetector> races_;
   WarpOutcome outcome_;
+  std::vector<std::unique_ptr<BlockState>> active_; ///< blocks that have started and not ended
+  std::uint32_t started_ = 0;                       ///< blocks
+  Extents cluster_;                                 ///< in blocks (PTX ISA 11.4.8)
+  bool explicit_cluster_ = false;
   std::uint32_t block_threads_ = 0;
   std::uint32_t block_warps_ = 0;
   std::uint32_t shared_bytes_ = 0;
@@ -186,6 +201,7 @@ private:
   WarpState *warp_ = nullptr;
   CallLevel *level_ = nullptr;
   std::size_t depth_ = 0;
+  const std::uint64_t *stored_ = nullptr; ///< what a store in progress writes
   const WarpInstruction *instruction_ = nullptr;
   std::uint32_t function_ = 0;
 };

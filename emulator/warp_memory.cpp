@@ -42,6 +42,11 @@ void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
   page.bytes.fill(0);
   if (!owner || owner->fill == Fill::zeros)
     return;
+  if (owner->fill == Fill::same) {
+    const std::uint64_t byte = scramble(owner->seed);
+    page.bytes.fill(byte >> 8 & 7 ? static_cast<std::uint8_t>(byte) : 0);
+    return;
+  }
   for (std::uint64_t i = 0; i < page_size; i += 8) {
     const std::uint64_t noise = scramble(owner->seed ^ (number * page_size - owner->base + i));
     const auto low = static_cast<std::uint32_t>(noise),

@@ -37,6 +37,7 @@ public:
     small,      ///< 32-bit integers from 0 to 63
     small_wide, ///< 64-bit integers from 0 to 63
     random,     ///< any bits
+    same,       ///< every byte alike, one in eight a zero
   };
 
   struct Allocation {

@@ -1,10 +1,8 @@
 #include "emulator/warp_program.h"
 
 #include "emulator/warp_decode.h"
-#include "grammar/builder.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/core.h>
 
 namespace ptxasw {
@@ -77,6 +75,12 @@ std::vector<BlockEdge> returns(const Module &module, const Function &function,
   return by_return.empty() ? ends : by_return;
 }
 
+/// Registers of 128 bits have an upper half.
+bool has_wide_registers(const Function &function) {
+  return std::any_of(function.registers.begin(), function.registers.end(),
+                     [](const Register &reg) { return bit_width(reg.type) == 128; });
+}
+
 } // namespace
 
 ParameterLayout parameter_layout(const Function &function) {
@@ -134,7 +138,8 @@ WarpProgram::WarpProgram(const Module &module) : module_(module) {
     for (LoopId loop = 0; loop < to.cfg->loops().size(); ++loop)
       to.header_of[to.cfg->blocks()[to.cfg->loops()[loop].header].first] = loop;
     max_registers_ =
-        std::max(max_registers_, static_cast<std::uint32_t>(function.registers.size()) + 1);
+        std::max(max_registers_, (static_cast<std::uint32_t>(function.registers.size()) + 1) *
+                                     (has_wide_registers(function) ? 2 : 1));
   }
 }
 
@@ -144,7 +149,7 @@ void WarpProgram::place() {
   GlobalMemory plan;
   const auto add = [&](const Variable &variable) {
     if (variable.space == StateSpace::shared) {
-      if (variable.is_extern || variable.size() == 0)
+      if (variable.linkage == Linkage::external || variable.size() == 0)
         return;
       shared_bytes_ = static_cast<std::uint32_t>(align(shared_bytes_, alignment_of(variable)));
       addresses_[&variable] = window::shared + shared_bytes_;
@@ -163,8 +168,11 @@ void WarpProgram::place() {
     for (const Variable &variable : function.variables)
       add(variable);
   const auto add_dynamic = [&](const Variable &variable) {
-    if (variable.space == StateSpace::shared && (variable.is_extern || variable.size() == 0))
+    if (variable.space == StateSpace::shared &&
+        (variable.linkage == Linkage::external || variable.size() == 0)) {
       addresses_[&variable] = window::shared + dynamic_shared_offset();
+      has_dynamic_shared_ = true;
+    }
   };
   for (const Variable &variable : module_.variables)
     add_dynamic(variable);
@@ -182,11 +190,14 @@ std::optional<std::uint32_t> WarpProgram::find_kernel(std::string_view name) con
   return std::nullopt;
 }
 
-std::string WarpProgram::place_variables(GlobalMemory &memory) const {
+std::string WarpProgram::place_variables(GlobalMemory &memory,
+                                         std::optional<std::uint64_t> contents) const {
   for (const Placed &placed : placed_) {
+    const bool is_drawn = contents && placed.variable->initializer.size() == 0;
     memory.allocate(std::string(placed.variable->name),
-                    std::max<std::uint64_t>(placed.variable->size(), 1), GlobalMemory::Fill::zeros,
-                    0);
+                    std::max<std::uint64_t>(placed.variable->size(), 1),
+                    is_drawn ? GlobalMemory::Fill::small : GlobalMemory::Fill::zeros,
+                    is_drawn ? scramble(*contents + memory.allocations().size()) : 0);
     if (placed.variable->initializer.size() > 0)
       if (std::string why = initialize(placed, memory); !why.empty())
         return why;
@@ -196,53 +207,43 @@ std::string WarpProgram::place_variables(GlobalMemory &memory) const {
   return {};
 }
 
-// `= {1, 2, {3, 4}}`, `= 0f3F800000`, names of other variables: nested braces fill whole rows,
-// which PTX writes out in full, so the elements are simply consecutive.
+bool WarpProgram::has_same_variables(const WarpProgram &other) const {
+  return std::equal(placed_.begin(), placed_.end(), other.placed_.begin(), other.placed_.end(),
+                    [](const Placed &a, const Placed &b) {
+                      return a.address == b.address && a.variable->name == b.variable->name &&
+                             a.variable->size() == b.variable->size() &&
+                             a.variable->space == b.variable->space;
+                    });
+}
+
+// Where rows are written out in full the elements are simply consecutive.
 std::string WarpProgram::initialize(const Placed &placed, GlobalMemory &memory) const {
   const Variable &variable = *placed.variable;
-  const std::string_view text = module_.text(variable.initializer);
   const unsigned bytes = bit_width(variable.type) / 8;
+  const auto not_understood = [&] {
+    return fmt::format("line {}: the initializer of {} is not understood",
+                       module_.position(variable.initializer.begin).first, variable.name);
+  };
+  if (variable.values.empty() || bytes == 0 || bytes > 8)
+    return not_understood();
+  // Rows that are not written out in full would have to be filled up (PTX ISA 5.4.4).
+  if (variable.has_rows && variable.values.size() * bytes != variable.size())
+    return not_understood();
   std::uint64_t address = placed.address;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    if (std::isspace(static_cast<unsigned char>(text[i])) || text[i] == ',' || text[i] == '{' ||
-        text[i] == '}' || text[i] == '=') {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < text.size() && text[end] != ',' && text[end] != '}')
-      ++end;
-    std::string_view word = text.substr(i, end - i);
-    while (!word.empty() && std::isspace(static_cast<unsigned char>(word.back())))
-      word.remove_suffix(1);
-    i = end;
-    const bool negative = word.starts_with('-');
-    std::uint64_t value = 0;
-    if (const auto number = number_value(negative ? word.substr(1) : word)) {
-      value = static_cast<std::uint64_t>(number->bits);
-      if (number->type == ScalarType::f64 && variable.type == ScalarType::f32)
-        value = floating::from_double(ScalarType::f32, floating::to_double(ScalarType::f64, value),
-                                      FloatRounding::nearest_even);
-      if (negative)
-        value = number->type == ScalarType::none ? 0 - value
-                                                 : value ^ (std::uint64_t{1} << (8 * bytes - 1));
-    } else {
-      if (word.starts_with("generic(") && word.ends_with(')'))
-        word = word.substr(8, word.size() - 9);
-      bool found = false;
-      for (const auto &[other, where] : addresses_)
-        if (other->name == word) {
-          value = where;
-          found = true;
-        }
-      for (std::size_t n = 0; n < module_.functions.size() && !found; ++n)
-        if (module_.functions[n].name == word && module_.functions[n].has_body) {
-          value = window::function + 16 * n;
-          found = true;
-        }
-      if (!found)
-        return fmt::format("the initializer of {} is not understood at `{}`", variable.name, word);
+  for (const InitialValue &initial : variable.values) {
+    std::uint64_t value = initial.bits;
+    if (initial.real_type == ScalarType::f64 && variable.type == ScalarType::f32)
+      value = floating::from_double(ScalarType::f32, floating::to_double(ScalarType::f64, value),
+                                    FloatRounding::nearest_even);
+    if (initial.symbol != no_index) {
+      const Symbol &symbol = module_.symbols[initial.symbol];
+      const auto where = addresses_.find(module_.variable(symbol));
+      if (where != addresses_.end())
+        value += where->second;
+      else if (symbol.kind == Symbol::Kind::function && module_.functions[symbol.index].has_body)
+        value += window::function + std::uint64_t{16} * symbol.index;
+      else
+        return not_understood();
     }
     if (address + bytes > placed.address + variable.size())
       return fmt::format("the initializer of {} is too long", variable.name);

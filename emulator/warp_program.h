@@ -20,13 +20,14 @@ enum class WarpAction : std::uint8_t {
   move,    ///< mov, packing and unpacking vectors
   load,
   store,
-  atomic,    ///< atom and red
-  shuffle,   ///< shfl.sync
-  vote,      ///< vote.sync
-  match,     ///< match.sync
-  reduce,    ///< redux.sync
-  warp_sync, ///< bar.warp.sync
-  barrier,   ///< bar and barrier: sync, red, arrive
+  atomic,          ///< atom and red
+  shuffle,         ///< shfl.sync
+  vote,            ///< vote.sync
+  match,           ///< match.sync
+  reduce,          ///< redux.sync
+  warp_sync,       ///< bar.warp.sync
+  barrier,         ///< bar and barrier: sync, red, arrive
+  cluster_barrier, ///< barrier.cluster: arrive, wait
   active_mask,
   elect,
   branch,
@@ -57,6 +58,21 @@ enum class SpecialRegister : std::uint8_t {
   nctaid_x,
   nctaid_y,
   nctaid_z,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
+  cluster_ctarank,
+  cluster_nctarank,
+  is_explicit_cluster,
   laneid,
   warpid,
   nwarpid,
@@ -117,8 +133,9 @@ struct WarpInstruction {
   std::uint8_t width = 0;    ///< bits of the result
   std::uint8_t element = 0;  ///< bytes of one element of a memory access
   StateSpace space = StateSpace::generic;
-  bool weak = true;       ///< of a memory access: races matter
-  bool read_only = false; ///< of a load: nobody may write what it reads
+  bool weak = true;           ///< of a memory access: races matter
+  bool read_only = false;     ///< of a load: nobody may write what it reads
+  bool reads_machine = false; ///< an operand is the machine's choice: %clock and its like
   RegisterId guard = no_register;
   std::uint32_t source = 0; ///< index in Function::instructions
   std::uint32_t line = 0;
@@ -165,9 +182,16 @@ public:
   std::uint32_t static_shared_bytes() const { return shared_bytes_; }
   /// Where .extern .shared arrays begin within the block's shared memory.
   std::uint32_t dynamic_shared_offset() const { return (shared_bytes_ + 15) / 16 * 16; }
+  /// Whether there are any.
+  bool has_dynamic_shared() const { return has_dynamic_shared_; }
   /// Adds the module's .global and .const variables to a memory, always at the same places.
   /// Returns why an initializer is not understood; empty if all are.
-  std::string place_variables(GlobalMemory &memory) const;
+  /// With `contents`, variables without an initializer hold numbers drawn from it instead of zeros:
+  /// the host may have filled them.
+  std::string place_variables(GlobalMemory &memory,
+                              std::optional<std::uint64_t> contents = {}) const;
+  /// Whether another module places the same variables at the same addresses.
+  bool has_same_variables(const WarpProgram &other) const;
 
 private:
   struct Placed {
@@ -182,6 +206,7 @@ private:
   std::vector<Placed> placed_; ///< .global and .const, module scope and function scope
   std::unordered_map<const Variable *, std::uint64_t> addresses_; ///< and .shared
   std::uint32_t shared_bytes_ = 0;
+  bool has_dynamic_shared_ = false;
   std::uint32_t max_registers_ = 1;
 };
 

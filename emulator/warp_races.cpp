@@ -12,11 +12,11 @@ bool RaceDetector::ordered(const Access &first, const Access &second) const {
       if (const auto warp = together_.find(first.warp);
           warp != together_.end() && warp->second[first.lane * 32 + second.lane] > first.time)
         return true;
-    return !only_barriers_ && fences_[first.thread] > first.time &&
-           syncs_[second.thread] > fences_[first.thread];
+    return !only_barriers_ && last(fences_, first.thread) > first.time &&
+           last(syncs_, second.thread) > last(fences_, first.thread);
   }
-  return !only_barriers_ && block_fences_[first.block] > first.time &&
-         block_syncs_[second.block] > first.time;
+  return !only_barriers_ && last(block_fences_, first.block) > first.time &&
+         last(block_syncs_, second.block) > first.time;
 }
 
 void RaceDetector::warp_barrier(std::uint32_t warp, std::uint32_t lanes, std::uint64_t time) {
@@ -31,20 +31,41 @@ bool RaceDetector::conflict(const Access &first, const Access &second) const {
   return first.thread != 0 && (first.weak || second.weak) && !ordered(first, second);
 }
 
+std::optional<RaceDetector::Access> RaceDetector::note_in_focus(std::uint32_t space,
+                                                                std::uint64_t byte, bool store,
+                                                                const Access &access) {
+  std::vector<Noted> &all = focused_[(std::uint64_t{space} << 42) ^ byte];
+  std::optional<Access> found;
+  for (const Noted &noted : all) {
+    const bool either_changes = (store && !access.same_value) ||
+                                (noted.store && !noted.access.same_value && !access.same_value);
+    if (!found && either_changes && conflict(noted.access, access))
+      found = noted.access;
+  }
+  all.push_back({access, store});
+  return found;
+}
+
 std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std::uint64_t address,
                                                        unsigned size, bool store,
                                                        const Access &access) {
   std::optional<Access> found;
   for (unsigned i = 0; i < size; ++i) {
     const std::uint64_t where = address + i;
+    if (focus_ != 0 && where - (focus_ - focus_reach) < 2 * focus_reach)
+      if (const auto earlier = note_in_focus(space, where, store, access); earlier && !found)
+        found = earlier;
     // Shared windows lie below 4 GiB; their block goes on top.
     std::unique_ptr<Chunk> &place = chunks_[(std::uint64_t{space} << 42) ^ (where / chunk)];
     if (!place)
       place = std::make_unique<Chunk>();
     Cell &cell = (*place)[where % chunk];
-    if (!found && (conflict(cell.store, access) || (access.read_only && cell.store.thread != 0)))
+    // What changes nothing is to others like a load that does not care who stored the value.
+    const bool changes = store && !access.same_value;
+    if (!found && !access.same_value &&
+        (conflict(cell.store, access) || (access.read_only && cell.store.thread != 0)))
       found = cell.store;
-    if (store) {
+    if (changes) {
       if (!found && cell.read_only.thread != 0)
         found = cell.read_only;
       if (!found && conflict(cell.read, access))

@@ -30,14 +30,16 @@ public:
     std::uint32_t line = 0;
     std::uint64_t time = 0;
     bool weak = true;
-    bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
+    bool same_value = false; ///< a store that changes nothing
+    bool read_only = false;  ///< a load of memory that, by contract, nobody writes (`.nc`)
   };
 
   /// `only_barriers`: fences order nothing. A kernel that communicates by fences then has races,
   /// but none goes unnoticed because of a fence that happens to stand between.
-  RaceDetector(std::size_t threads, std::size_t blocks, bool only_barriers)
-      : only_barriers_(only_barriers), fences_(threads + 1), syncs_(threads + 1),
-        block_fences_(blocks), block_syncs_(blocks) {}
+  /// Of each byte the last store and two readers are remembered, of those near `focus` (0: none)
+  /// every access: where one race is looked for no other reader hides it.
+  explicit RaceDetector(bool only_barriers, std::uint64_t focus = 0)
+      : only_barriers_(only_barriers), focus_(focus) {}
 
   /// Notes an access to bytes of global memory, or of a block's shared memory (`space` = block+1).
   /// Returns the earlier access that it races with.
@@ -63,11 +65,27 @@ private:
   bool ordered(const Access &first, const Access &second) const;
   bool conflict(const Access &first, const Access &second) const;
 
+  std::optional<Access> note_in_focus(std::uint32_t space, std::uint64_t byte, bool store,
+                                      const Access &access);
+
+  static constexpr std::uint64_t focus_reach = 16; ///< bytes, the widest access
   const bool only_barriers_;
+  const std::uint64_t focus_;
+  struct Noted {
+    Access access;
+    bool store = false;
+  };
+  std::unordered_map<std::uint64_t, std::vector<Noted>> focused_; ///< by space and byte
   /// By warp: when two lanes last took part in the same bar.warp.sync.
   std::unordered_map<std::uint32_t, std::array<std::uint64_t, 1024>> together_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
-  std::vector<std::uint64_t> fences_, syncs_, block_fences_, block_syncs_;
+  /// When a thread, or anyone of a block, last executed one.
+  using Times = std::unordered_map<std::uint32_t, std::uint64_t>;
+  static std::uint64_t last(const Times &times, std::uint32_t who) {
+    const auto found = times.find(who);
+    return found == times.end() ? 0 : found->second;
+  }
+  Times fences_, syncs_, block_fences_, block_syncs_;
 };
 
 } // namespace ptxasw

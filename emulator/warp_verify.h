@@ -11,27 +11,46 @@ namespace ptxasw {
 /// How hard to try.
 struct VerifyOptions {
   std::string kernel;     ///< only this one; empty: all that both modules have
-  unsigned runs = 20;     ///< launches a kernel
+  unsigned runs = 20;     ///< launches a kernel; a quarter of them, and no less than three or all,
+                          ///< must be usable
   unsigned schedules = 3; ///< random schedules a launch, besides the two regular ones
   std::uint64_t seed = 1;
   std::uint64_t step_limit = 2'000'000; ///< thread-instructions a run
+  unsigned search = 500; ///< launches at most, beyond the runs, to find what has not run yet
+  /// Promises that the rewriting was given, and that launches keep: no index wraps around (numbers
+  /// and grids are small), no two pointers lead into one buffer.
+  bool no_wrap = false, no_alias = false;
+  bool small = false; ///< mostly launches of few threads, for many kernels in little time
 };
 
 /// What came of comparing one kernel of two modules.
 struct KernelVerdict {
-  enum class Kind : std::uint8_t { agree, differ, unchecked };
+  enum class Kind : std::uint8_t {
+    agree,
+    differ,
+    unchecked, ///< cannot be compared: too few launches were usable, or something is not emulated
+    not_exercised, ///< agree, but something that changed was never executed
+  };
   std::string kernel;
   Kind kind = Kind::unchecked;
   unsigned agreed = 0;                      ///< launches on which both computed the same
   std::map<std::string, unsigned> unusable; ///< launches that were drawn again, by reason
   std::string counter_example;              ///< launch, schedule, place and both values
   std::vector<std::uint32_t> not_executed;  ///< lines of the original that no agreed launch reached
+  unsigned changed = 0;                     ///< instructions that only one of the two has
+  /// Lines of the rewritten module with changed instructions that no agreed launch executed.
+  std::vector<std::uint32_t> not_exercised;
+  std::vector<std::uint32_t> gone_not_exercised; ///< the same of the original: what is gone
+  /// Lines of the rewritten module with added tests that came out one way only.
+  std::vector<std::uint32_t> one_sided;
   std::uint64_t steps = 0;
 };
 
 /// Compares each kernel of two modules by running both on equal launches: memory must be equal bit
-/// for bit under every schedule, and the rewritten kernel may load only what the original accesses.
-/// A launch counts only if the original agrees with itself under two schedules and has no race.
+/// for bit under every schedule, and the rewritten kernel may load only what the original accesses
+/// and may have no race. A launch counts only if the original agrees with itself under the same
+/// schedules and has no race. Launches are drawn, and searched for until every instruction that
+/// only one of the two has was executed, and every added test came out both ways where it can.
 std::vector<KernelVerdict> verify(const Module &original, const Module &rewritten,
                                   const VerifyOptions &options);
 

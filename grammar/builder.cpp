@@ -81,6 +81,39 @@ void Builder::statement(std::span<const Token> tokens) {
 void Builder::finish(std::uint32_t end_offset) {
   if (in_body_)
     throw SyntaxError{end_offset, fmt::format("the body of {} is not closed", function().name)};
+  resolve_functions();
+}
+
+// What a name means here. Functions may be declared later; they and labels have no declaration yet.
+std::uint32_t Builder::find_symbol(std::string_view name) {
+  Symbol symbol{.name = name};
+  std::uint32_t index = 0;
+  if (const Declaration *declaration = find_declaration(name, index);
+      declaration && !declaration->is_register)
+    symbol = declaration->symbol;
+  const auto [entry, is_new] =
+      symbol_ids_.try_emplace(name, static_cast<std::uint32_t>(module_.symbols.size()));
+  if (is_new || module_.symbols[entry->second] != symbol) {
+    entry->second = static_cast<std::uint32_t>(module_.symbols.size());
+    module_.symbols.push_back(symbol);
+  }
+  return entry->second;
+}
+
+void Builder::resolve_functions() {
+  std::unordered_map<std::string_view, std::uint32_t> functions;
+  for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
+    functions.try_emplace(module_.functions[i].name, i);
+  // Of a function that is declared and defined the definition.
+  for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
+    if (module_.functions[i].has_body)
+      functions[module_.functions[i].name] = i;
+  for (Symbol &symbol : module_.symbols)
+    if (symbol.kind == Symbol::Kind::other)
+      if (const auto found = functions.find(symbol.name); found != functions.end()) {
+        symbol.kind = Symbol::Kind::function;
+        symbol.index = found->second;
+      }
 }
 
 void Builder::open_brace(const Token &token) {
@@ -101,14 +134,19 @@ void Builder::open_brace(const Token &token) {
   declared_.emplace_back();
   if (scope_ == 0) {
     // Parameters hide module names; register parameters (PTX 1.x) are registers of the body.
-    for (const auto *list : {&function().parameters, &function().return_parameters})
-      for (const Variable &parameter : *list) {
+    const auto own = static_cast<std::uint32_t>(module_.functions.size() - 1);
+    for (const auto kind : {Symbol::Kind::parameter, Symbol::Kind::return_parameter}) {
+      std::uint32_t index = 0;
+      for (const Variable &parameter :
+           kind == Symbol::Kind::parameter ? function().parameters : function().return_parameters) {
         if (visible_.contains(parameter.name))
           ambiguous_.insert(parameter.name);
         declare(parameter.name, {.type = parameter.type,
                                  .vector = parameter.vector,
-                                 .is_register = parameter.space == StateSpace::reg});
+                                 .is_register = parameter.space == StateSpace::reg,
+                                 .symbol = {kind, parameter.name, own, index++}});
       }
+    }
     for (const Variable &result : function().return_parameters)
       if (result.space == StateSpace::reg)
         function().return_registers.push_back(find_register(result.name));

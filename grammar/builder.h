@@ -33,6 +33,7 @@ private:
     std::uint32_t scope = 0;
     bool is_register = true;     ///< false: a variable that hides outer registers
     RegisterId id = no_register; ///< of a single register
+    Symbol symbol;               ///< of a variable
     /// Registers of a range met so far, by index.
     std::unordered_map<std::uint32_t, RegisterId> members;
   };
@@ -65,6 +66,9 @@ private:
   void declare(std::string_view name, Declaration declaration);
   void note_body_variable(std::string_view name, StateSpace space);
   Function &function();
+  std::uint32_t find_symbol(std::string_view name);
+  void resolve_functions();
+  std::vector<InitialValue> initial_values(std::span<const Token> tokens);
 
   Module &module_;
   bool in_body_ = false;
@@ -73,6 +77,8 @@ private:
   std::uint32_t location_ = no_index;
   std::string_view last_label_;
   std::unordered_map<std::string_view, std::uint32_t> opcode_ids_;
+  /// The last symbol met by that name, in Module::symbols: most mentions mean the same again.
+  std::unordered_map<std::string_view, std::uint32_t> symbol_ids_;
   /// The declarations visible now, by name; a range is found by its prefix.
   std::unordered_map<std::string_view, std::vector<Declaration>> visible_;
   std::unordered_map<std::string_view, std::vector<Declaration>> visible_ranges_;

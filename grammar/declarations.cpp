@@ -17,8 +17,16 @@ struct DeclarationSpecifier {
   ScalarType type = ScalarType::none;
   unsigned vector = 1;
   unsigned alignment = 0;
-  bool is_extern = false;
+  Linkage linkage = Linkage::internal;
 };
+
+Linkage linkage_of(std::string_view word) {
+  return word == ".extern"    ? Linkage::external
+         : word == ".visible" ? Linkage::visible
+         : word == ".weak"    ? Linkage::weak
+         : word == ".common"  ? Linkage::common
+                              : Linkage::internal;
+}
 
 /// Reads the dot-words of a declaration from `position` on; stops at the first name.
 DeclarationSpecifier read_specifier(const Module &module, std::span<const Token> tokens,
@@ -43,8 +51,8 @@ DeclarationSpecifier read_specifier(const Module &module, std::span<const Token>
       }
     } else if (word == ".ptr") {
       pointer = true; // the space and alignment that follow are the pointee's
-    } else if (word == ".extern") {
-      result.is_extern = true;
+    } else if (const Linkage linkage = linkage_of(word); linkage != Linkage::internal) {
+      result.linkage = linkage;
     } else if (word == ".v2" || word == ".v4" || word == ".v8") {
       result.vector = static_cast<unsigned>(word[2] - '0');
     } else if (const ScalarType type = scalar_type(word); type != ScalarType::none) {
@@ -99,7 +107,7 @@ void Builder::declaration(std::span<const Token> tokens) {
                       .type = specifier.type,
                       .vector = specifier.vector,
                       .alignment = specifier.alignment,
-                      .is_extern = specifier.is_extern,
+                      .linkage = specifier.linkage,
                       .span = span_of(tokens)};
     read_extents(module_, tokens, position, variable);
     if (position < tokens.size() && tokens[position].is('=')) {
@@ -114,22 +122,83 @@ void Builder::declaration(std::span<const Token> tokens) {
         else if (token.is('}') || token.is(')') || token.is(']'))
           --depth;
       }
-      if (position > begin)
+      if (position > begin) {
         variable.initializer = span_of(tokens.subspan(begin, position - begin));
+        variable.values = initial_values(tokens.subspan(begin, position - begin));
+        variable.has_rows = std::count_if(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          tokens.begin() + static_cast<std::ptrdiff_t>(position),
+                                          [](const Token &t) { return t.is('{'); }) > 1;
+      }
     }
     if (in_body_ && !is_register)
       note_body_variable(name, specifier.space);
+    std::vector<Variable> &variables = in_body_ ? function().variables : module_.variables;
+    Symbol symbol{in_body_ ? Symbol::Kind::function_variable : Symbol::Kind::module_variable, name,
+                  in_body_ ? static_cast<std::uint32_t>(module_.functions.size() - 1) : no_index,
+                  static_cast<std::uint32_t>(variables.size())};
     declare(name, {.type = specifier.type,
                    .vector = specifier.vector,
                    .count = range,
-                   .is_register = is_register});
+                   .is_register = is_register,
+                   .symbol = symbol});
     if (!is_register)
-      (in_body_ ? function().variables : module_.variables).push_back(variable);
+      variables.push_back(std::move(variable));
     if (position < tokens.size() && tokens[position].is(','))
       ++position;
     else if (position < tokens.size() && !tokens[position].is(';'))
       throw SyntaxError{tokens[position].span.begin, "expected ',' or ';' in this declaration"};
   }
+}
+
+// Elements of an initializer in order, whatever braces are around them: numbers, constant
+// expressions, `name`, `name+8`, `generic(name)+8` (PTX ISA 5.4.4). Empty if one is none of these.
+std::vector<InitialValue> Builder::initial_values(std::span<const Token> tokens) {
+  std::vector<InitialValue> values;
+  std::size_t at = 0;
+  while (at < tokens.size()) {
+    if (tokens[at].is('{') || tokens[at].is('}') || tokens[at].is(',')) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    int depth = 0;
+    for (; end < tokens.size(); ++end) {
+      if (depth == 0 && (tokens[end].is(',') || tokens[end].is('}')))
+        break;
+      depth += tokens[end].is('(') ? 1 : tokens[end].is(')') ? -1 : 0;
+    }
+    std::span<const Token> element = tokens.subspan(at, end - at);
+    at = end;
+    InitialValue value;
+    const bool negative = element.size() == 2 && element[0].is('-');
+    if (element.size() == 1 || negative)
+      if (const auto number = number_value(text(element.back()));
+          number && number->type != ScalarType::none) {
+        const int sign = number->type == ScalarType::f32 ? 31 : 63;
+        value.real_type = number->type;
+        value.bits =
+            static_cast<std::uint64_t>(number->bits) ^ (negative ? std::uint64_t{1} << sign : 0);
+        values.push_back(value);
+        continue;
+      }
+    if (const auto constant = constant_expression(module_.text(), element)) {
+      value.bits = static_cast<std::uint64_t>(*constant);
+      values.push_back(value);
+      continue;
+    }
+    const bool generic = element.size() >= 4 && text(element[0]) == "generic" &&
+                         element[1].is('(') && element[3].is(')');
+    const Token &name = element[generic ? 2 : 0];
+    const std::span<const Token> offset = element.subspan(generic ? 4 : 1);
+    const auto added = offset.empty() ? std::optional<std::int64_t>(0)
+                                      : constant_expression(module_.text(), offset);
+    if (name.kind != TokenKind::word || !added)
+      return {};
+    value.symbol = find_symbol(text(name));
+    value.bits = static_cast<std::uint64_t>(*added);
+    values.push_back(value);
+  }
+  return values;
 }
 
 std::vector<Variable> Builder::parameter_list(std::span<const Token> tokens,
@@ -162,6 +231,9 @@ void Builder::function_header(std::span<const Token> tokens, std::size_t keyword
     throw SyntaxError{tokens.front().span.begin, "a function inside a function"};
   Function result;
   result.is_entry = text(tokens[keyword]) == ".entry";
+  for (const Token &token : tokens.first(keyword))
+    if (const Linkage linkage = linkage_of(text(token)); linkage != Linkage::internal)
+      result.linkage = linkage;
   result.span = span_of(tokens);
   result.line = tokens.front().line;
   std::size_t position = keyword + 1;

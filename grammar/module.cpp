@@ -31,6 +31,21 @@ const Label *Function::find_label(std::string_view label, std::uint32_t scope) c
   return nullptr;
 }
 
+const Variable *Module::variable(const Symbol &symbol) const {
+  switch (symbol.kind) {
+  case Symbol::Kind::module_variable:
+    return &variables[symbol.index];
+  case Symbol::Kind::function_variable:
+    return &functions[symbol.function].variables[symbol.index];
+  case Symbol::Kind::parameter:
+    return &functions[symbol.function].parameters[symbol.index];
+  case Symbol::Kind::return_parameter:
+    return &functions[symbol.function].return_parameters[symbol.index];
+  default:
+    return nullptr;
+  }
+}
+
 std::pair<std::uint32_t, std::uint32_t> Module::position(std::uint32_t offset) const {
   const std::string_view before = text().substr(0, offset);
   const auto line = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1;

@@ -39,12 +39,40 @@ struct Opcode {
   unsigned vector = 1;
 };
 
+/// What a name in an operand or an initializer means (PTX ISA 5.4 and 7).
+struct Symbol {
+  enum class Kind : std::uint8_t {
+    module_variable,   ///< Module::variables[index]
+    function_variable, ///< Module::functions[function].variables[index]
+    parameter,         ///< Module::functions[function].parameters[index]
+    return_parameter,  ///< Module::functions[function].return_parameters[index]
+    function,          ///< Module::functions[index], the first of that name: a declaration, maybe
+    other,             ///< a label, a prototype, or what nobody declares
+  };
+  Kind kind = Kind::other;
+  std::string_view name;
+  std::uint32_t function = no_index;
+  std::uint32_t index = no_index;
+  bool operator==(const Symbol &) const = default;
+};
+
+/// One element of an initializer: a number, or the address of a symbol.
+struct InitialValue {
+  std::uint64_t bits = 0;                  ///< of a number; what is added to an address
+  ScalarType real_type = ScalarType::none; ///< f32 or f64: `bits` are a number of that type
+  std::uint32_t symbol = no_index;         ///< in Module::symbols
+};
+
+/// Who may see a function or variable (PTX ISA 11.6).
+enum class Linkage : std::uint8_t { internal, external, visible, weak, common };
+
 /// An operand, structurally.
 struct Operand {
   enum class Kind : std::uint8_t {
     reg,     ///< a declared register; `reg`, `selector`
     special, ///< `%tid.x`, `%laneid`, `WARP_SZ`: an undeclared name starting with '%', or WARP_SZ
-    symbol,  ///< a variable, parameter, function or label; `value` is an added constant
+    symbol,  ///< a variable, parameter, function or label, see `symbol`; `value` is an added
+             ///< constant
     integer, ///< `value` holds its 64 bits
     real,    ///< a floating constant; `value` holds its bits, `real_type` f32 (0f) or f64 (0d,
              ///< decimal)
@@ -63,7 +91,8 @@ struct Operand {
   ScalarType real_type = ScalarType::none;
   Span span;
   RegisterId reg = no_register;
-  std::uint32_t first_child = 0; ///< in Module::operands
+  std::uint32_t symbol = no_index; ///< in Module::symbols
+  std::uint32_t first_child = 0;   ///< in Module::operands
   std::uint32_t child_count = 0;
   std::int64_t value = 0;
 };
@@ -100,10 +129,14 @@ struct Variable {
   unsigned vector = 1;
   std::uint64_t count = 1; ///< array elements; 0 for an unsized array
   unsigned alignment = 0;  ///< bytes; 0: natural
+  bool has_rows = false;   ///< braces within braces in the initializer
   bool is_array = false;
-  bool is_extern = false;
+  Linkage linkage = Linkage::internal;
   Span initializer; ///< what follows '='; empty if there is none
-  Span span;        ///< the whole declaration
+  /// Its elements, rows of braces one behind the other; empty if there is none, or one that is not
+  /// understood (then `initializer` is not).
+  std::vector<InitialValue> values;
+  Span span; ///< the whole declaration
   /// Bytes one object occupies; 0 for an unsized array.
   std::uint64_t size() const { return std::uint64_t{bit_width(type)} / 8 * vector * count; }
 };
@@ -155,6 +188,7 @@ struct Function {
   std::string_view name;
   bool is_entry = false;
   bool has_body = false;
+  Linkage linkage = Linkage::internal;
   Span span; ///< header and body
   Span body; ///< from '{' to '}' inclusive
   std::uint32_t line = 0;
@@ -192,6 +226,10 @@ public:
     return {all_operands.data() + operand.first_child, operand.child_count};
   }
   const Opcode &opcode(const Instruction &instruction) const { return opcodes[instruction.opcode]; }
+  /// What an operand of kind symbol means.
+  const Symbol &symbol(const Operand &operand) const { return symbols[operand.symbol]; }
+  /// The variable or parameter that a symbol is; null if it is none.
+  const Variable *variable(const Symbol &symbol) const;
   /// Line and column, both 1-based, of a byte.
   std::pair<std::uint32_t, std::uint32_t> position(std::uint32_t offset) const;
 
@@ -205,6 +243,7 @@ public:
   std::vector<Function> functions;
   std::vector<Opcode> opcodes;
   std::vector<Operand> all_operands;
+  std::vector<Symbol> symbols;
   std::vector<Location> locations;
   std::unordered_map<std::uint32_t, std::string_view> files; ///< `.file` index to name
 

@@ -75,6 +75,7 @@ Operand Builder::name_operand(const Token &token, Instruction &user) {
     operand.kind = Operand::Kind::special;
   } else {
     operand.kind = Operand::Kind::symbol;
+    operand.symbol = find_symbol(name);
     if (ambiguous_.contains(name))
       user.well_formed = false;
   }

@@ -61,9 +61,9 @@ std::string Preparation::buffer(const std::vector<std::string> &parts, PlacedBuf
   Fill fill = Fill::zeros;
   std::string contents;
   if (parts[0] == "file") {
-    const auto bytes = parts.size() == 2 ? read_regular_file(parts[1]) : std::nullopt;
+    const auto bytes = read_input(parts.size() == 2 ? parts[1] : "");
     if (!bytes)
-      return "cannot read the file";
+      return bytes.error();
     contents = *bytes;
     to.size = contents.size();
   } else if (parts[0] == "zeros") {
@@ -213,9 +213,9 @@ CLI::App *add_emulate_command(CLI::App &app, EmulateRequest &request) {
 }
 
 int emulate_command(const EmulateRequest &request) {
-  const auto text = read_regular_file(request.file);
+  const auto text = read_input(request.file);
   if (!text)
-    return complain(fmt::format("cannot read `{}`", request.file));
+    return complain(text.error());
   const auto module = parse(*text, request.file);
   if (!module) {
     fmt::print(stderr, "{}", format(module.error()));
@@ -234,8 +234,12 @@ int emulate_command(const EmulateRequest &request) {
     return complain(why);
   Preparation preparation{function, memory, {}, {}};
   WarpLaunch &launch = preparation.launch;
-  std::copy(request.grid.begin(), request.grid.end(), launch.grid);
-  std::copy(request.block.begin(), request.block.end(), launch.block);
+  for (std::size_t axis = 0; axis < request.grid.size(); ++axis)
+    launch.grid[static_cast<int>(axis)] = request.grid[axis];
+  for (std::size_t axis = 0; axis < request.block.size(); ++axis)
+    launch.block[static_cast<int>(axis)] = request.block[axis];
+  if (const std::string why = launch_shape_error(launch.grid, launch.block); !why.empty())
+    return complain(why);
   launch.dynamic_shared = request.shared;
   launch.parameters.resize(kernel_parameter_bytes(function));
   for (std::size_t i = 0; i < request.arguments.size(); ++i)
@@ -249,7 +253,7 @@ int emulate_command(const EmulateRequest &request) {
   };
   options.check_races = checks("races");
   options.check_uninitialized = checks("uninit");
-  options.profile = request.profile;
+  options.profile = options.profile_memory = request.profile;
   const WarpOutcome outcome = run_kernel(program, *kernel, launch, memory, options);
   if (outcome.race)
     fmt::print(stderr, "{}\n", format(*outcome.race));

@@ -9,31 +9,57 @@
 namespace ptxasw {
 namespace {
 
-constexpr int agree = 0, differ = 1, not_checked = 2;
+constexpr int agree = 0, differ = 1, not_checked = 2, not_exercised = 3;
+
+/// `lines 3, 7 to 9`: numbers in order, neighbours together.
+std::string lines_text(std::vector<std::uint32_t> lines) {
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  std::string text = lines.size() == 1 ? "line" : "lines";
+  for (std::size_t i = 0; i < lines.size();) {
+    std::size_t end = i + 1;
+    while (end < lines.size() && lines[end] == lines[end - 1] + 1)
+      ++end;
+    text += i == 0 ? " " : ", ";
+    text +=
+        end - i < 3 ? std::to_string(lines[i]) : fmt::format("{} to {}", lines[i], lines[end - 1]);
+    i = end - i < 3 ? i + 1 : end;
+  }
+  return text;
+}
 
 int print_verdict(const KernelVerdict &verdict, bool verbose) {
   const auto reasons = [&] {
     for (const auto &[why, count] : verdict.unusable)
       fmt::print("  {} launches not used: {}\n", count, why);
   };
+  using Kind = KernelVerdict::Kind;
   switch (verdict.kind) {
-  case KernelVerdict::Kind::agree:
-    fmt::print("{}: agree on {} launches\n", verdict.kernel, verdict.agreed);
+  case Kind::agree:
+  case Kind::not_exercised:
+    fmt::print("{}: {} on {} launches, {} changed instructions{}\n", verdict.kernel,
+               verdict.kind == Kind::agree ? "agree" : "NOT EXERCISED: no difference",
+               verdict.agreed, verdict.changed,
+               verdict.kind == Kind::agree && verdict.changed > 0 ? ", all of them executed" : "");
+    if (!verdict.not_exercised.empty())
+      fmt::print("  never executed: {} of the second\n", lines_text(verdict.not_exercised));
+    if (!verdict.gone_not_exercised.empty())
+      fmt::print("  never executed: {} of the first, which the second does not have\n",
+                 lines_text(verdict.gone_not_exercised));
+    if (!verdict.one_sided.empty())
+      fmt::print("  tests that came out one way only: {} of the second\n",
+                 lines_text(verdict.one_sided));
     if (verbose)
       reasons();
-    if (!verdict.not_executed.empty()) {
-      fmt::print("  not covered: {} instructions, from line {}\n", verdict.not_executed.size(),
-                 verdict.not_executed.front());
-      if (verbose)
-        for (const std::uint32_t line : verdict.not_executed)
-          fmt::print("    line {}\n", line);
-    }
-    return agree;
-  case KernelVerdict::Kind::differ:
+    if (!verdict.not_executed.empty() && verbose)
+      fmt::print("  not covered: {} of the first\n", lines_text(verdict.not_executed));
+    return verdict.kind == Kind::agree ? agree : not_exercised;
+  case Kind::differ:
     fmt::print("{}: DIFFER\n{}", verdict.kernel, verdict.counter_example);
     return differ;
   default:
-    fmt::print("{}: could not be checked\n", verdict.kernel);
+    fmt::print("{}: cannot be compared; {} launches could be used\n", verdict.kernel,
+               verdict.agreed);
     reasons();
     return not_checked;
   }
@@ -50,9 +76,21 @@ CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request) {
   verify->add_option("--kernel", request.options.kernel, "only this kernel");
   verify->add_option("--runs", request.options.runs, "launches a kernel")
       ->check(CLI::PositiveNumber);
+  verify->add_option("--search", request.options.search,
+                     "launches a kernel at most, beyond the runs, to execute what has not run yet");
   verify->add_option("--schedules", request.options.schedules, "random schedules a launch");
   verify->add_option("--seed", request.options.seed, "of launches, contents and schedules");
   verify->add_option("--steps", request.options.step_limit, "thread-instructions a run at most");
+  verify
+      ->add_option_function<std::vector<std::string>>(
+          "--assume",
+          [&request](const std::vector<std::string> &promises) {
+            for (const std::string &promise : promises)
+              (promise == "no-wrap" ? request.options.no_wrap : request.options.no_alias) = true;
+          },
+          "promises that the rewriting was given: launches keep them")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"no-wrap", "no-alias"}));
   verify->add_flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
   return verify;
 }
@@ -67,13 +105,13 @@ int verify_command(const VerifyRequest &request) {
     fmt::print(stderr, "ptxasw: error: there is no kernel to compare\n");
     return not_checked;
   }
-  bool any_differs = false, any_unchecked = false;
-  for (const KernelVerdict &verdict : verdicts) {
-    const int code = print_verdict(verdict, request.verbose);
-    any_differs |= code == differ;
-    any_unchecked |= code == not_checked;
-  }
-  return any_differs ? differ : any_unchecked ? not_checked : agree;
+  // The worst of all kernels.
+  int worst = agree;
+  const auto rank = [](int code) { return code == differ ? 4 : code; };
+  for (const KernelVerdict &verdict : verdicts)
+    if (const int code = print_verdict(verdict, request.verbose); rank(code) > rank(worst))
+      worst = code;
+  return worst;
 }
 
 } // namespace ptxasw

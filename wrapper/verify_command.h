@@ -20,7 +20,8 @@ struct VerifyRequest {
 /// Adds the subcommand; its options are put into the request.
 CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request);
 
-/// Exit code 0: all kernels agree. 1: one differs. 2: something could not be checked.
+/// Exit code 0: all kernels agree, and every changed instruction was executed. 1: one differs. 2:
+/// something could not be checked. 3: no difference, but not everything that changed was executed.
 int verify_command(const VerifyRequest &request);
 
 } // namespace ptxasw

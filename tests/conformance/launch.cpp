@@ -36,8 +36,8 @@ Emulated emulate(const WarpProgram &program, const Launch &launch) {
   if (!result.fault.empty())
     return result;
   WarpLaunch how;
-  std::copy(std::begin(launch.grid), std::end(launch.grid), how.grid);
-  std::copy(std::begin(launch.block), std::end(launch.block), how.block);
+  how.grid = launch.grid;
+  how.block = launch.block;
   how.parameters.resize(kernel_parameter_bytes(function));
   std::vector<std::uint64_t> addresses;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {

@@ -24,8 +24,8 @@ struct Argument {
 /// One launch of one kernel of a module.
 struct Launch {
   std::string kernel;
-  std::uint32_t grid[3] = {1, 1, 1};
-  std::uint32_t block[3] = {1, 1, 1};
+  Extents grid;
+  Extents block;
   std::vector<Argument> arguments;
 };
 

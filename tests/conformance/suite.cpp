@@ -18,8 +18,8 @@ constexpr unsigned block_threads = 256;
 
 std::uint64_t item_fingerprint(const std::string &text, const Launch &launch) {
   std::uint64_t hash = fingerprint(text.data(), text.size());
-  hash = fingerprint(launch.grid, sizeof launch.grid, hash);
-  hash = fingerprint(launch.block, sizeof launch.block, hash);
+  hash = fingerprint(&launch.grid, sizeof launch.grid, hash);
+  hash = fingerprint(&launch.block, sizeof launch.block, hash);
   for (const Argument &argument : launch.arguments)
     hash = fingerprint(argument.contents->data(), argument.contents->size(), hash);
   return hash;
@@ -84,11 +84,11 @@ Argument read_argument(const std::string &word, std::uint64_t seed) {
   return argument;
 }
 
-void read_sizes(const std::string &word, std::uint32_t (&sizes)[3]) {
+void read_sizes(const std::string &word, Extents &sizes) {
   std::istringstream text(word);
   std::string part;
-  for (std::uint32_t &size : sizes)
-    size = std::getline(text, part, ',') ? static_cast<std::uint32_t>(std::stoul(part)) : 1;
+  for (int axis = 0; axis < 3; ++axis)
+    sizes[axis] = std::getline(text, part, ',') ? static_cast<std::uint32_t>(std::stoul(part)) : 1;
 }
 
 } // namespace

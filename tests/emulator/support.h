@@ -1,5 +1,6 @@
 #pragma once
 
+#include "emulator/evaluation.h"
 #include "emulator/expr.h"
 
 #include <cstdint>
@@ -27,20 +28,6 @@ private:
 
 /// A whole number from the environment, for longer runs than the usual one.
 std::uint64_t from_environment(const char *name, std::uint64_t usual);
-
-/// The value of expressions where each symbol has a value; uninterpreted functions are some fixed
-/// function of their name and arguments.
-class Evaluator {
-public:
-  /// Values by index of symbol.
-  explicit Evaluator(std::vector<Bits> symbols) : symbols_(std::move(symbols)) {}
-  Bits operator()(Expr expr);
-
-private:
-  Bits node(Expr expr);
-  std::vector<Bits> symbols_;
-  std::unordered_map<Expr, Bits> memo_;
-};
 
 /// Distinct nodes of an expression.
 std::size_t size_of(Expr expr);

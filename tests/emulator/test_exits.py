@@ -122,7 +122,7 @@ class Kernel:
 def main():
     ptxasw = sys.argv[1]
     count, first = (int(a) for a in (sys.argv[2:] + ["100", "0"][len(sys.argv) - 2 :]))
-    shuffles = 0
+    shuffles = whole = parts = 0
     with tempfile.TemporaryDirectory() as folder:
         original, rewritten = pathlib.Path(folder, "original.ptx"), pathlib.Path(folder, "new.ptx")
         for seed in range(first, first + count):
@@ -133,13 +133,18 @@ def main():
             shuffles += found
             if not found:
                 continue
-            command = [ptxasw, "verify", original, rewritten, "--runs", "4", "--schedules", "2"]
+            command = [ptxasw, "verify", original, rewritten, "--runs", "4", "--schedules", "2",
+                       "--search", "60"]
             verdict = subprocess.run(command, capture_output=True, text=True)
-            if verdict.returncode != 0:
+            # Some lines of random kernels no launch can reach.
+            whole += verdict.returncode == 0
+            parts += verdict.returncode == 3
+            if verdict.returncode not in (0, 3):
                 print(original.read_text(), verdict.stdout, verdict.stderr, sep="\n")
                 sys.exit(f"the kernel of seed {seed} is rewritten wrongly")
-    print(f"{count} kernels, {shuffles} shuffles, all agree")
-    if shuffles < count:
+    print(f"{count} kernels, {shuffles} shuffles, none differ; of {whole + parts} all that changed "
+          f"was executed in {whole}")
+    if shuffles < count or whole < parts:
         sys.exit("too few of them are rewritten for this to show anything")
 
 

@@ -183,7 +183,7 @@ TEST_CASE("declarations of every kind") {
   CHECK(module->text(v[1].initializer) == "3");
   CHECK(v[2].count == 0);
   CHECK(module->text(v[2].initializer) == "{1,2,(3)}");
-  CHECK(v[3].is_extern);
+  CHECK(v[3].linkage == Linkage::external);
   CHECK(v[3].space == StateSpace::shared);
   CHECK(v[5].vector == 2);
   CHECK(v[6].name == "m");

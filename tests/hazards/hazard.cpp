@@ -79,7 +79,7 @@ HazardLaunch launch(const std::string &text) {
       bad("expected name=value: " + word);
     const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
     if (name == "grid" || name == "block") {
-      std::uint32_t *extents = name == "grid" ? result.grid : result.block;
+      Extents &extents = name == "grid" ? result.grid : result.block;
       std::istringstream parts(value);
       int i = 0;
       for (std::string part; std::getline(parts, part, 'x') && i < 3;)

@@ -28,8 +28,8 @@ struct Argument {
 };
 
 struct HazardLaunch {
-  std::uint32_t grid[3] = {1, 1, 1};
-  std::uint32_t block[3] = {32, 1, 1};
+  Extents grid;
+  Extents block{32, 1, 1};
   std::vector<Argument> arguments; ///< in the order of the parameters
 };
 

@@ -38,7 +38,7 @@ struct Schedule {
 };
 
 std::string describe(const HazardLaunch &launch, const Schedule &schedule) {
-  const auto *g = launch.grid, *b = launch.block;
+  const Extents &g = launch.grid, &b = launch.block;
   std::string text = fmt::format(
       "grid {}x{}x{} block {}x{}x{} schedule {}", g[0], g[1], g[2], b[0], b[1], b[2],
       schedule.policy == WarpSchedule::reconverge ? "reconverge"
@@ -73,8 +73,8 @@ public:
   Run run(const HazardLaunch &how, const Schedule &schedule, WarpOptions options) const {
     Run result;
     WarpLaunch launch;
-    std::copy_n(how.grid, 3, launch.grid);
-    std::copy_n(how.block, 3, launch.block);
+    launch.grid = how.grid;
+    launch.block = how.block;
     const Function &function = *program_->function(kernel_).function;
     launch.parameters.resize(kernel_parameter_bytes(function));
     if (how.arguments.size() != function.parameters.size())

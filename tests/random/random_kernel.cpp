@@ -2,6 +2,7 @@
 
 #include "emulator/warp_memory.h"
 
+#include <algorithm>
 #include <bit>
 #include <fmt/core.h>
 
@@ -11,8 +12,9 @@ namespace {
 class Generator {
 public:
   explicit Generator(std::uint64_t seed) : random_(seed ^ 0x6b65726e656c) {
-    static constexpr Stores kinds[] = {Stores::none, Stores::own,      Stores::own,     Stores::own,
-                                       Stores::own,  Stores::in_place, Stores::in_place};
+    static constexpr Stores kinds[] = {Stores::none, Stores::own, Stores::own, Stores::own,
+                                       Stores::own,  Stores::own, Stores::own, Stores::own,
+                                       Stores::own,  Stores::own, Stores::own, Stores::in_place};
     stores_ = kinds[below(std::size(kinds))];
     tame_ = one_in(4);
   }
@@ -36,6 +38,7 @@ public:
     auto &start = add(*body);
     start.fixed = true;
     start.before = prologue();
+    body->before = {parameters_};
     choose_index(*body);
     if (random_.below(3) != 0)
       guard(*body);
@@ -63,19 +66,41 @@ private:
   std::string label() { return fmt::format("L{}", labels_++); }
 
   std::vector<std::string> prologue() {
-    return {"ld.param.u64 %a, [p_a];", "ld.param.u64 %b, [p_b];", "ld.param.u64 %out, [p_out];",
-            "ld.param.u32 %n, [p_n];", "ld.param.u32 %w, [p_w];", "ld.param.u64 %ga, [p_a];",
-            "ld.param.u64 %gb, [p_b];", "cvta.to.global.u64 %a, %a;", "cvta.to.global.u64 %b, %b;",
-            "cvta.to.global.u64 %out, %out;", "mov.u32 %tx, %tid.x;", "mov.u32 %ty, %tid.y;",
-            "mov.u32 %tz, %tid.z;", "mov.u32 %nx, %ntid.x;", "mov.u32 %ny, %ntid.y;",
-            "mov.u32 %nz, %ntid.z;", "mov.u32 %lane, %laneid;", "mov.u32 %acc, 17;",
-            // This thread's number in the grid, and from it the place of its results.
-            "mad.lo.u32 %t, %tz, %ny, %ty;", "mad.lo.u32 %flat, %t, %nx, %tx;",
-            "mov.u32 %t, %ctaid.z;", "mov.u32 %u, %nctaid.y;", "mov.u32 %s, %ctaid.y;",
-            "mad.lo.u32 %t, %t, %u, %s;", "mov.u32 %u, %nctaid.x;", "mov.u32 %bx, %ctaid.x;",
-            "mad.lo.u32 %t, %t, %u, %bx;", "mul.lo.u32 %u, %nx, %ny;", "mul.lo.u32 %u, %u, %nz;",
-            "mad.lo.u32 %t, %t, %u, %flat;", "mul.wide.u32 %own, %t, 64;",
-            "add.s64 %out, %out, %own;"};
+    std::vector<std::string> lines = load_parameters();
+    for (const char *line :
+         {"mov.u64 %ga, %a;", "mov.u64 %gb, %b;", "cvta.to.global.u64 %a, %a;",
+          "cvta.to.global.u64 %b, %b;", "cvta.to.global.u64 %out, %out;", "mov.u32 %tx, %tid.x;",
+          "mov.u32 %ty, %tid.y;", "mov.u32 %tz, %tid.z;", "mov.u32 %nx, %ntid.x;",
+          "mov.u32 %ny, %ntid.y;", "mov.u32 %nz, %ntid.z;", "mov.u32 %lane, %laneid;",
+          "mov.u32 %acc, 17;",
+          // This thread's number in the grid, and from it the place of its results.
+          "mad.lo.u32 %t, %tz, %ny, %ty;", "mad.lo.u32 %flat, %t, %nx, %tx;",
+          "mov.u32 %t, %ctaid.z;", "mov.u32 %u, %nctaid.y;", "mov.u32 %s, %ctaid.y;",
+          "mad.lo.u32 %t, %t, %u, %s;", "mov.u32 %u, %nctaid.x;", "mov.u32 %bx, %ctaid.x;",
+          "mad.lo.u32 %t, %t, %u, %bx;", "mul.lo.u32 %u, %nx, %ny;", "mul.lo.u32 %u, %u, %nz;",
+          "mad.lo.u32 %t, %t, %u, %flat;", "mul.wide.u32 %own, %t, 64;",
+          "add.s64 %out, %out, %own;"})
+      lines.push_back(line);
+    return lines;
+  }
+
+  /// Parameters of their own, or fields of one structure, loaded singly or in pairs as nvcc does.
+  std::vector<std::string> load_parameters() {
+    switch (below(4)) {
+    case 0:
+      parameters_ = ".param .align 8 .b8 p[32]";
+      return {"ld.param.v2.u64 {%a, %b}, [p];", "ld.param.u64 %out, [p+16];",
+              "ld.param.v2.u32 {%n, %w}, [p+24];"};
+    case 1: // a structure among others, extents first
+      parameters_ = ".param .u64 p_out, .param .align 16 .b8 p[32]";
+      return {"ld.param.u64 %out, [p_out];", "ld.param.v2.u32 {%w, %n}, [p+8];",
+              "ld.param.u64 %a, [p+16];", "ld.param.u64 %b, [p+24];"};
+    default:
+      parameters_ = ".param .u64 p_a, .param .u64 p_b, .param .u64 p_out, .param .u32 p_n, "
+                    ".param .u32 p_w";
+      return {"ld.param.u64 %a, [p_a];", "ld.param.u64 %b, [p_b];", "ld.param.u64 %out, [p_out];",
+              "ld.param.u32 %n, [p_n];", "ld.param.u32 %w, [p_w];"};
+    }
   }
 
   void choose_index(Piece &body) {
@@ -347,8 +372,10 @@ private:
       static constexpr const char *cache[] = {"", "", "", "", ".ca", ".cg", ".volatile"};
       const std::string where = address(piece, 4);
       // Sometimes into a register that other loads used.
-      const std::string r =
-          registers_ > 2 && one_in(4) ? fmt::format("%r{}", below(registers_)) : reg();
+      std::string r = registers_ > 2 && one_in(4) ? fmt::format("%r{}", below(registers_)) : reg();
+      // But not into one that counts a loop: it might never end.
+      if (std::find(counters_.begin(), counters_.end(), r) != counters_.end())
+        r = reg();
       bool index_register = false;
       for (const std::string &i : indices_)
         index_register |= i == r;
@@ -487,7 +514,7 @@ private:
         break;
       }
       const std::string where =
-          one_in(2) || pointers_.empty() || stores_ == Stores::own ? "%out" : any(pointers_);
+          !one_in(12) || pointers_.empty() || stores_ == Stores::own ? "%out" : any(pointers_);
       piece.before = {"{ .param .b64 x; .param .b32 y;",
                       fmt::format("st.param.b64 [x], {};", where), "st.param.b32 [y], %acc;",
                       "call.uni poke, (x, y);", "}"};
@@ -550,9 +577,78 @@ private:
     --depth_;
   }
 
+  /// Something that brings the lanes of a warp together and computes nothing.
+  void bring_together(Piece &piece) {
+    const std::string r = reg();
+    switch (below(5)) {
+    case 0:
+      piece.before.push_back("bar.warp.sync -1;");
+      break;
+    case 1: // from itself
+      piece.before.push_back(fmt::format("shfl.sync.idx.b32 {}, %acc, %lane, 31, -1;", r));
+      return use(piece, r);
+    case 2: // whoever meets here agrees
+      piece.before.push_back(fmt::format("vote.sync.ballot.b32 {}, 1, -1;", r));
+      return use(piece, r);
+    case 3:
+      piece.before.push_back(fmt::format("setp.eq.u32 %p{}, %lane, 77;", predicates_));
+      piece.before.push_back(fmt::format("vote.sync.any.pred %p{0}, %p{0}, -1;", predicates_++));
+      break;
+    default:
+      piece.before.push_back(fmt::format("redux.sync.or.b32 {}, 5, -1;", r));
+      return use(piece, r);
+    }
+  }
+
+  /// A loop that all lanes leave after equally many meetings, though some skip iterations: behind
+  /// a meeting lanes are active together that are in different ones (soundness.md, E1).
+  void paced_loop(Piece &to) {
+    Piece &piece = add(to);
+    piece.fixed = true; // without a part of it lanes would wait for ever
+    const std::string late = reg(), k = reg(), limit = reg(), p = predicate(), q = predicate(),
+                      top = label(), next = label();
+    const auto rounds = 1 + below(4), skipped = below(2);
+    const auto line = [&](std::string text) { piece.before.push_back(std::move(text)); };
+    counters_.insert(counters_.end(), {late, k, limit});
+    // How many iterations a lane skips: none, or by its number.
+    line(one_in(3) ? fmt::format("mov.u32 {}, 0;", late)
+                   : fmt::format("and.b32 {}, %lane, {};", late, one_in(2) ? 1 : 3));
+    line(fmt::format("add.u32 {}, {}, {};", limit, late, rounds + skipped));
+    line(fmt::format("mov.u32 {}, 0;", k));
+    line(top + ":");
+    // The first `late` iterations, or those after the first.
+    if (skipped) {
+      const std::string back = reg();
+      line(fmt::format("add.u32 {}, {}, -1;", back, k));
+      line(fmt::format("setp.lt.u32 {}, {}, {};", p, back, late));
+    } else {
+      line(fmt::format("setp.lt.u32 {}, {}, {};", p, k, late));
+    }
+    line(fmt::format("@{} bra {};", p, next));
+    bring_together(piece);
+    ++depth_;
+    const auto indices_before = indices_;
+    const auto pointers_before = pointers_;
+    const std::string walking = reg();
+    line(fmt::format("add.s32 {}, {}, {};", walking, any(indices_), k));
+    indices_.push_back(walking);
+    stencil(piece);
+    if (one_in(2))
+      load(piece);
+    indices_ = indices_before;
+    pointers_ = pointers_before;
+    --depth_;
+    piece.after = {next + ":", fmt::format("add.u32 {0}, {0}, 1;", k),
+                   fmt::format("setp.lt.u32 {}, {}, {};", q, k, limit),
+                   fmt::format("@{} bra {};", q, top)};
+  }
+
   void loop(Piece &to) {
+    if (depth_ == 0 && one_in(4))
+      return paced_loop(to);
     Piece &piece = add(to);
     const std::string k = reg(), p = predicate(), top = label(), limit = reg(), out = label();
+    counters_.insert(counters_.end(), {k, limit});
     piece.before.push_back(fmt::format("mov.u32 {}, 0;", k));
     switch (below(4)) {
     case 0:
@@ -607,16 +703,16 @@ private:
     if (stores_ == Stores::none)
       return load(to);
     Piece &piece = add(to);
-    switch (stores_ == Stores::in_place ? below(6) : 2 + below(4)) {
+    // Without barriers around it a store in place is a race, except with a thread alone.
+    switch (stores_ == Stores::in_place && one_in(24) ? below(6) : 2 + below(4)) {
     case 0: // in place: what others read, unless they have done so before a barrier
-      if (!pointers_.empty()) {
+      if (!pointers_.empty() && one_in(4)) {
         piece.before = {fmt::format("st.global.u32 [{}], %acc;", any(pointers_))};
         break;
       }
       [[fallthrough]];
-    case 1:
-      piece.before = {"mul.wide.s32 %e, %i, 4;", "add.s64 %e, %b, %e;",
-                      "st.global.u32 [%e], %acc;"};
+    case 1: // only this thread writes there
+      piece.before = {"shr.u64 %e, %own, 4;", "add.s64 %e, %b, %e;", "st.global.u32 [%e], %acc;"};
       break;
     case 2:
       piece.before = {"red.global.add.u32 [%out+60], %acc;"};
@@ -643,7 +739,14 @@ private:
         piece.before = {"bar.sync 0;"};
         break;
       }
-      const std::string where = address(piece, 4), base = where.substr(0, where.find('+'));
+      const std::string where = address(piece, 4);
+      std::string base = where.substr(0, where.find('+'));
+      if (!one_in(4)) { // where only this thread writes
+        base = wide();
+        piece.before.push_back(fmt::format("shr.u64 {}, %own, 4;", base));
+        piece.before.push_back(
+            fmt::format("add.s64 {0}, {1}, {0};", base, one_in(2) ? "%a" : "%b"));
+      }
       piece.before.push_back("bar.sync 0;");
       piece.before.push_back(fmt::format("st.global.u32 [{}], %acc;", base));
       piece.before.push_back("bar.sync 0;");
@@ -718,6 +821,8 @@ private:
   Stores stores_ = Stores::own;
   bool tame_ = false;    ///< no index comes near the ends of 32 bits
   bool generic_ = false; ///< the address being made is generic
+  std::string parameters_;
+  std::vector<std::string> counters_; ///< of loops, with what limits them
   unsigned registers_ = 0, wides_ = 0, predicates_ = 0, labels_ = 0, depth_ = 0;
   bool exits_ = false;
   bool scratch_pointers_ = true;
@@ -745,6 +850,16 @@ void collect(Piece &piece, std::vector<std::unique_ptr<Piece> *> &to) {
     }
 }
 
+/// One more than the largest N of the registers %<letter>N in a text: every warp of every launch
+/// has a place for each that is declared.
+unsigned numbers(const std::string &code, char letter) {
+  unsigned result = 1;
+  for (std::size_t at = code.find('%'); at != std::string::npos; at = code.find('%', at + 1))
+    if (code[at + 1] == letter && code[at + 2] >= '0' && code[at + 2] <= '9')
+      result = std::max(result, 1 + static_cast<unsigned>(std::stoul(code.substr(at + 2, 6))));
+  return result;
+}
+
 } // namespace
 
 RandomKernel random_kernel(std::uint64_t seed) { return Generator(seed).kernel(); }
@@ -770,18 +885,21 @@ std::string module_text(const Piece &body) {
 	st.global.u32 [%d1], %r1;
 	ret;
 }
-.visible .entry random_kernel(.param .u64 p_a, .param .u64 p_b, .param .u64 p_out, .param .u32 p_n, .param .u32 p_w)
 )";
-  text += body.after.front();
-  text += R"({
-	.reg .b32 %r<400>, %n, %w, %tx, %ty, %tz, %nx, %ny, %nz, %lane, %acc, %t, %u, %s, %flat, %bx, %i, %row;
-	.reg .b64 %d<400>, %a, %b, %out, %own, %e, %pa, %pb, %ga, %gb;
-	.reg .pred %p<200>;
-	.shared .align 4 .b8 tile[4224];
-)";
+  text += fmt::format(".visible .entry random_kernel({})\n{}\n", body.before.front(),
+                      body.after.front());
+  std::string code;
   for (const auto &piece : body.inside)
     if (piece)
-      print(*piece, text);
+      print(*piece, code);
+  text += fmt::format("{{\n\t.reg .b32 %r<{}>;\n\t.reg .b64 %d<{}>;\n\t.reg .pred %p<{}>;\n",
+                      numbers(code, 'r'), numbers(code, 'd'), numbers(code, 'p'));
+  text +=
+      R"(	.reg .b32 %n, %w, %tx, %ty, %tz, %nx, %ny, %nz, %lane, %acc, %t, %u, %s, %flat, %bx, %i, %row;
+	.reg .b64 %a, %b, %out, %own, %e, %pa, %pb, %ga, %gb;
+	.shared .align 4 .b8 tile[4224];
+)";
+  text += code;
   text += "DONE:\n\tret;\n}\n";
   return text;
 }

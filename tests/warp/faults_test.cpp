@@ -2,6 +2,8 @@
 
 #include "support.h"
 
+#include "emulator/warp_races.h"
+
 #include <algorithm>
 #include <doctest/doctest.h>
 
@@ -151,33 +153,23 @@ END:)"),
 TEST_CASE("what is not emulated is refused by name") {
   const WarpFault fault = fault_of(in_warp_kernel(R"(
     // HERE
-    barrier.cluster.arrive;)"));
+    mapa.shared::cluster.u32 %r0, %r1, 0;)"));
   CHECK(fault.kind == FaultKind::unsupported);
-  CHECK(fault.message.find("barrier.cluster.arrive") != std::string::npos);
+  CHECK(fault.message.find("mapa.shared::cluster") != std::string::npos);
 }
 
 TEST_CASE("so is everything else that only some GPUs can do, with its line") {
   for (const std::string instruction :
-       {"barrier.cluster.wait;",
-        "mapa.shared::cluster.u32 %r0, %r1, 0;",
-        "ld.shared::cluster.u32 %r0, [%r1];",
-        "fence.proxy.async;",
+       {"mapa.shared::cluster.u32 %r0, %r1, 0;", "ld.shared::cluster.u32 %r0, [%r1];",
         "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g0, %g1}, {%g2}, {%g3}, {%g4, %g5};",
         "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0, %r1, %r2, %r3}, [%d1], 16;",
-        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];",
-        "wgmma.fence.sync.aligned;",
-        "tcgen05.wait::ld.sync.aligned;",
-        "cp.async.bulk.commit_group;",
-        "cp.reduce.async.bulk.commit_group;",
-        "mbarrier.init.shared.b64 [%r1], 1;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];", "wgmma.fence.sync.aligned;",
+        "tcgen05.wait::ld.sync.aligned;", "cp.async.bulk.commit_group;",
+        "cp.reduce.async.bulk.commit_group;", "mbarrier.init.shared.b64 [%r1], 1;",
         "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d1, {%r0}];",
-        "suld.b.1d.b32.trap %r0, [%d1, {%r1}];",
-        "ld.global.b128 %d0, [%d1];",
-        "vadd.u32.u32.u32 %r0, %r1, %r2;",
-        "discard.global.L2 [%d1], 128;",
-        "call.uni free, (%d1);",
-        "multimem.ld_reduce.global.add.u32 %r0, [%d1];",
-        "stacksave.u64 %d0;",
+        "suld.b.1d.b32.trap %r0, [%d1, {%r1}];", "vadd.u32.u32.u32 %r0, %r1, %r2;",
+        "discard.global.L2 [%d1], 128;", "call.uni free, (%d1);",
+        "multimem.ld_reduce.global.add.u32 %r0, [%d1];", "stacksave.u64 %d0;",
         "griddepcontrol.launch_dependents; setmaxnreg.inc.sync.aligned.u32 32; "
         "redux.sync.min.f32 %f0, %f1, -1;"}) {
     const WarpFault fault = fault_of(in_warp_kernel("\n" + instruction + "\n"));
@@ -197,7 +189,7 @@ TEST_CASE("an endless loop ends") {
 
 TEST_CASE("profile: executions, lanes, sectors, bank conflicts") {
   WarpOptions options;
-  options.profile = true;
+  options.profile = options.profile_memory = true;
   const WarpRun run = run_warp(in_warp_kernel(R"(
     mov.u32 %r1, tile;
     and.b32 %r2, %t, 1;
@@ -213,4 +205,26 @@ TEST_CASE("profile: executions, lanes, sectors, bank conflicts") {
   CHECK(load.bank_conflicts == 1);
   CHECK(store.lanes == 8);
   CHECK(store.sectors == 1);
+}
+
+TEST_CASE("where one race is looked for no other reader hides it") {
+  const auto race = [](std::uint64_t focus) {
+    RaceDetector races(true, focus);
+    const auto access = [](std::uint32_t thread, std::uint64_t time) {
+      RaceDetector::Access a;
+      a.thread = thread;
+      a.warp = thread / 32;
+      a.lane = thread % 32;
+      a.time = time;
+      return a;
+    };
+    // One lane of another warp reads, then two of the warp that stores, which have met since.
+    for (const std::uint32_t reader : {40u, 1u, 2u})
+      CHECK(!races.note(0, 0x1000, 4, false, access(reader, reader == 40 ? 1 : 1 + reader)));
+    races.warp_barrier(0, ~0u, 5);
+    return races.note(0, 0x1000, 4, true, access(3, 6));
+  };
+  CHECK(!race(0));
+  REQUIRE(race(0x1000));
+  CHECK(race(0x1000)->thread == 40);
 }

@@ -275,3 +275,65 @@ B:  add.u32 %r0, %r0, 100;
   CHECK(words[3] == 101);
   CHECK(words[21] == 0);
 }
+
+TEST_CASE("clusters: where a block is, and its barrier") {
+  const auto kernel = [](std::string_view body) {
+    std::string text = in_warp_kernel(body);
+    const std::string entry = "\n{";
+    text.replace(text.find(entry, text.find(".entry")), entry.size(), "\n.reqnctapercluster 2\n{");
+    return text;
+  };
+  // Block 2c + r of cluster c, rank r; each stores, meets the other and reads what it stored.
+  const std::string text = kernel(R"(
+    mov.u32 %r0, %ctaid.x; shl.b32 %r1, %r0, 7; cvt.u64.u32 %d1, %r1; add.s64 %d2, %base, %d1;
+    mov.u32 %r2, %clusterid.x; mov.u32 %r3, %cluster_ctarank; mad.lo.u32 %r2, %r2, 10, %r3;
+    add.u32 %r2, %r2, 1; mul.wide.u32 %d3, %t, 4; add.s64 %d2, %d2, %d3;
+    st.global.u32 [%d2], %r2;
+    fence.proxy.alias;
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    xor.b32 %r1, %r1, 128; cvt.u64.u32 %d1, %r1; add.s64 %d4, %base, %d1; add.s64 %d4, %d4, %d3;
+    ld.global.u32 %r4, [%d4];
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    st.global.u32 [%d2], %r4;)");
+  for (const WarpOptions &options : all_schedules()) {
+    const WarpRun run = run_warp(text, 32, 0, options, 4);
+    if (run.outcome.fault)
+      FAIL(format(*run.outcome.fault));
+    CHECK(run.words[0] == 2);
+    CHECK(run.words[32 + 31] == 1);
+    CHECK(run.words[64] == 12);
+    CHECK(run.words[96 + 5] == 11);
+  }
+  // A block that ends does not keep the others waiting; one that waits without arriving is told.
+  const WarpRun gone = run_warp(kernel("mov.u32 %r0, %cluster_ctarank; setp.eq.u32 %p0, %r0, 1;"
+                                       "@%p0 exit; barrier.cluster.arrive; barrier.cluster.wait;"),
+                                32, 0, {}, 2);
+  CHECK(!gone.outcome.fault);
+  const WarpRun alone = run_warp(kernel("barrier.cluster.wait;"), 32, 0, {}, 2);
+  REQUIRE(alone.outcome.fault);
+  CHECK(alone.outcome.fault->kind == FaultKind::deadlock);
+  const WarpRun odd = run_warp(kernel("barrier.cluster.arrive;"), 32, 0, {}, 3);
+  REQUIRE(odd.outcome.fault);
+  CHECK(odd.outcome.fault->kind == FaultKind::bad_launch);
+}
+
+TEST_CASE("registers of 128 bits are moved, loaded and stored in halves") {
+  const auto words = same_everywhere(in_warp_kernel(R"(
+    .reg .b128 %q, %s;
+    mov.u64 %d1, 0x1111222233334444; mov.u64 %d2, 0x5555666677778888;
+    mov.b128 %q, {%d1, %d2};
+    mov.b128 %s, %q;
+    setp.ne.u32 %p0, %t, 0;
+    @%p0 exit;
+    st.global.b128 [%base], %s;
+    ld.global.b128 %q, [%base];
+    mov.b128 {%d3, %d4}, %q;
+    st.global.u64 [%base+16], %d4;
+    st.global.u64 [%base+24], %d3;)"));
+  CHECK(words[0] == 0x33334444);
+  CHECK(words[3] == 0x55556666);
+  CHECK(words[4] == 0x77778888);
+  CHECK(words[7] == 0x11112222);
+}

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "emulator/expr.h"
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw {
+
+/// The values of expressions where every symbol has one. Uninterpreted functions are some fixed
+/// function of their name and arguments; a division by zero gives what bits::udiv says.
+class Evaluator {
+public:
+  explicit Evaluator(std::function<Bits(Expr)> symbol) : symbol_(std::move(symbol)) {}
+  /// Values by index of symbol.
+  explicit Evaluator(std::vector<Bits> symbols)
+      : symbol_([values = std::move(symbols)](Expr symbol) { return values.at(symbol->index); }) {}
+  Bits operator()(Expr expr);
+
+private:
+  Bits node(Expr expr);
+  std::function<Bits(Expr)> symbol_;
+  std::unordered_map<Expr, Bits> memo_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,252 @@
+// What `verify` may conclude from what: agreement only about code that ran, difference only about
+// kernels whose results are their own.
+
+#include "support.h"
+
+#include "synth/rewrite.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fmt/core.h>
+#include <fstream>
+#include <sstream>
+
+using namespace ptxasw;
+using namespace ptxasw::test;
+
+namespace {
+
+using Kind = KernelVerdict::Kind;
+
+/// A kernel of one block dimension around a body; %t is the thread's number in the grid, %o the
+/// place of its results.
+std::string kernel(std::string_view body,
+                   std::string_view parameters = ".param .u64 p_a, .param .u64 p_out, .param .u32 "
+                                                 "p_n") {
+  return fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k({})
+{{
+	.reg .b32 %r<20>, %t, %n, %x, %y, %b, %w;
+	.reg .b64 %a, %out, %o, %p, %e;
+	.reg .f32 %f<4>;
+	.reg .pred %p1, %p2;
+	.shared .align 4 .b8 tile[4096];
+	{}
+	ret;
+}}
+)",
+                     parameters, body);
+}
+
+constexpr const char *start = R"(ld.param.u64 %a, [p_a]; ld.param.u64 %out, [p_out];
+	ld.param.u32 %n, [p_n];
+	mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %w, %ntid.x; mad.lo.u32 %t, %b, %w, %t;
+	mul.wide.u32 %e, %t, 4; add.s64 %o, %out, %e; add.s64 %p, %a, %e;
+	)";
+
+KernelVerdict compared(const std::string &first, const std::string &second) {
+  const auto original = parse_module(first), rewritten = parse_module(second);
+  return verify(*original, *rewritten, {})[0];
+}
+
+std::string with_start(std::string_view body) { return kernel(start + std::string(body)); }
+
+} // namespace
+
+TEST_CASE("what reads the machine's own state cannot be compared, even with itself") {
+  for (const char *body :
+       {"mov.u32 %x, %clock; st.global.u32 [%o], %x;", "mov.u32 %x, %smid; st.global.u32 [%o], %x;",
+        "activemask.b32 %x; and.b32 %x, %x, 12; cvt.u64.u32 %e, %x; add.s64 %p, %p, %e;"
+        "setp.lt.u32 %p1, %t, %n; @%p1 bra L; mov.u32 %t, 1; activemask.b32 %y;"
+        "add.u32 %t, %t, %y; L: activemask.b32 %x; st.global.u32 [%o], %x;"}) {
+    const KernelVerdict verdict = compared(with_start(body), with_start(body));
+    INFO(body);
+    CHECK(verdict.kind != Kind::differ);
+    // Which lanes are active together matters only in launches that part them.
+    CHECK((verdict.kind == Kind::unchecked || std::string_view(body).starts_with("activemask")));
+  }
+}
+
+TEST_CASE("a thread beyond 600 is one like others") {
+  const char *body = "mov.u32 %x, %tid.x; {} st.global.u32 [%o], %x;";
+  const auto text = [&](const char *guard) {
+    return with_start(fmt::format(fmt::runtime(body), guard));
+  };
+  CHECK(compared(text(""), text("setp.ge.u32 %p1, %x, 600; @%p1 exit;")).kind == Kind::differ);
+}
+
+TEST_CASE("a barrier that a reduction needs is missed") {
+  const char *body = R"(mov.u32 %x, %tid.x; shl.b32 %x, %x, 2; mov.u32 %y, tile; add.u32 %x, %x, %y;
+	ld.global.u32 %r1, [%p]; st.shared.u32 [%x], %r1; mov.u32 %r2, %ntid.x; mov.u32 %r4, %tid.x;
+LOOP: shr.u32 %r2, %r2, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra END;
+	{} setp.ge.u32 %p2, %r4, %r2; @%p2 bra NEXT;
+	shl.b32 %r3, %r2, 2; add.u32 %r3, %r3, %x; ld.shared.u32 %r1, [%r3]; ld.shared.u32 %r5, [%x];
+	add.u32 %r1, %r1, %r5; st.shared.u32 [%x], %r1;
+NEXT: bra LOOP;
+END: bar.sync 0; setp.ne.u32 %p1, %r4, 0; @%p1 exit; ld.shared.u32 %r1, [tile];
+	st.global.u32 [%o], %r1;)";
+  const auto text = [&](const char *barrier) {
+    return with_start(fmt::format(fmt::runtime(body), barrier));
+  };
+  CHECK(compared(text("bar.sync 0;"), text("bar.sync 0;")).kind == Kind::agree);
+  CHECK(compared(text("bar.sync 0;"), text("")).kind == Kind::differ);
+}
+
+TEST_CASE("an index that counts down wraps around, too") {
+  // a[n-1-i] + a[n-2-i]: lanes read downwards.
+  // As nvcc writes it: one address, of a[n-i].
+  const std::string body = "sub.s32 %x, %n, %t; mul.wide.s32 %e, %x, 4; add.s64 %p, %a, %e;"
+                           "ld.global.u32 %r1, [%p+-4]; ld.global.u32 %r2, [%p+-8];"
+                           "mad.lo.u32 %r1, %r1, 3, %r2; st.global.u32 [%o], %r1;";
+  const std::string text = with_start(body);
+  RewriteOptions options;
+  options.shuffle = ShuffleMode::always;
+  const auto right = rewrite_module(text, "k.ptx", options);
+  options.assume_no_wrap = true;
+  const auto wrong = rewrite_module(text, "k.ptx", options);
+  REQUIRE(right->changed);
+  REQUIRE(wrong->changed);
+  REQUIRE(right->text != wrong->text);
+  CHECK(compared(text, right->text).kind == Kind::agree);
+  CHECK(compared(text, wrong->text).kind == Kind::differ);
+}
+
+TEST_CASE("agreement is about what ran") {
+  // The threads that differ do not exist: no block has a thread 1024.
+  const KernelVerdict impossible = compared(
+      with_start("mov.u32 %x, %tid.x; st.global.u32 [%o], %x;"),
+      with_start("mov.u32 %x, %tid.x; setp.lt.u32 %p1, %x, 1024; @%p1 bra L; mov.u32 %x, 3;"
+                 "L: st.global.u32 [%o], %x;"));
+  CHECK(impossible.kind != Kind::differ);
+  // What is loaded decides, and no contents are such.
+  const KernelVerdict unlikely =
+      compared(with_start("ld.global.u32 %x, [%p]; st.global.u32 [%o], %x;"),
+               with_start("ld.global.u32 %x, [%p]; setp.ne.u32 %p1, %x, 123456789; @%p1 bra L;"
+                          "mov.u32 %x, 3; L: st.global.u32 [%o], %x;"));
+  CHECK(unlikely.kind == Kind::not_exercised);
+  CHECK(!unlikely.not_exercised.empty());
+}
+
+TEST_CASE("structures, vectors and reused registers among the parameters") {
+  const auto text = [](std::string_view load, std::string_view add) {
+    return kernel(fmt::format(R"({} cvta.to.global.u64 %out, %out;
+	mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %w, %ntid.x; mad.lo.u32 %t, %b, %w, %t;
+	setp.ge.u32 %p1, %t, %n; @%p1 exit;
+	mov.u64 %e, %a; mov.u64 %a, 4; mul.wide.u32 %p, %t, 4; add.s64 %p, %e, %p; add.s64 %o, %out, %p;
+	sub.s64 %o, %o, %e; ld.global.u32 %x, [%p]; add.u32 %x, %x, {}; st.global.u32 [%o], %x;)",
+                              load, add),
+                  ".param .align 8 .b8 args[24]");
+  };
+  const char *load = "ld.param.v2.u64 {%a, %out}, [args]; ld.param.u32 %n, [args+16];";
+  CHECK(compared(text(load, "1"), text(load, "1")).agreed >= 5);
+  CHECK(compared(text(load, "1"), text(load, "2")).kind == Kind::differ);
+}
+
+TEST_CASE("kernels with unlike parameters are not compared") {
+  const KernelVerdict verdict =
+      compared(kernel("ret;", ".param .u64 p"), kernel("ret;", ".param .u32 p"));
+  CHECK(verdict.kind == Kind::unchecked);
+  CHECK(verdict.unusable.contains("the kernels have unlike parameters"));
+}
+
+TEST_CASE("what is not emulated is not a difference") {
+  const KernelVerdict verdict =
+      compared(with_start("st.global.u32 [%o], %t;"),
+               with_start("st.global.u32 [%o], %t; mapa.shared::cluster.u32 %x, %y, 0;"));
+  CHECK(verdict.kind == Kind::unchecked);
+}
+
+TEST_CASE("what the host may have put into variables is drawn, too") {
+  const auto text = [](std::string_view factor) {
+    std::string module = with_start(fmt::format(
+        "mul.wide.u32 %e, %t, 4; and.b64 %e, %e, 1023; mov.u64 %p, table; add.s64 %p, %p, %e;"
+        "ld.global.u32 %x, [%p]; mul.lo.u32 %x, %x, {}; st.global.u32 [%o], %x;",
+        factor));
+    module.insert(module.find(".visible"), ".visible .global .align 4 .u32 table[256];\n");
+    return module;
+  };
+  CHECK(compared(text("3"), text("3")).kind == Kind::agree);
+  CHECK(compared(text("3"), text("5")).kind == Kind::differ);
+  std::string other = text("3");
+  other.insert(other.find(".visible"), ".global .u32 one_more;\n");
+  CHECK(compared(text("3"), other).unusable.contains("the modules have unlike variables"));
+}
+
+TEST_CASE("functions that are called count") {
+  const auto text = [](std::string_view body) {
+    std::string module = with_start("{ .param .b32 a; .param .b32 b; st.param.b32 [a], %t;"
+                                    "call.uni (b), f, (a); ld.param.b32 %x, [b]; }"
+                                    "st.global.u32 [%o], %x;");
+    module.insert(module.find(".visible"),
+                  fmt::format(".func (.param .b32 r) f(.param .b32 v)\n{{ .reg .b32 %v; .reg .pred "
+                              "%q; ld.param.b32 %v, [v]; {} st.param.b32 [r], %v; ret; }}\n",
+                              body));
+    return module;
+  };
+  CHECK(compared(text(""), text("add.u32 %v, %v, 1;")).kind == Kind::differ);
+  CHECK(compared(text(""), text("add.u32 %v, %v, 0;")).kind == Kind::agree);
+  CHECK(compared(text(""), text("setp.ne.u32 %q, %v, 2147483000; @%q bra L; add.u32 %v, %v, 1; L:"))
+            .kind == Kind::not_exercised);
+}
+
+TEST_CASE("the sign of a bound") {
+  const auto text = [](const char *type) {
+    return with_start(
+        fmt::format("setp.ge.{} %p1, %t, %n; @%p1 exit; st.global.u32 [%o], %t;", type));
+  };
+  CHECK(compared(text("u32"), text("s32")).kind == Kind::differ);
+}
+
+TEST_CASE("clusters are drawn whole; what arrives relaxed orders nothing") {
+  const auto text = [](const char *cluster, const char *arrive) {
+    std::string module = with_start(fmt::format(
+        "mov.u32 %r1, %tid.x; shl.b32 %x, %r1, 2; mov.u32 %y, tile; add.u32 %x, %x, %y;"
+        "st.shared.u32 [%x], %t; barrier.cluster.arrive{}; barrier.cluster.wait;"
+        "mov.u32 %r2, %ntid.x; sub.u32 %r2, %r2, 1; sub.u32 %r2, %r2, %r1; shl.b32 %r2, %r2, 2;"
+        "add.u32 %r2, %r2, %y; ld.shared.u32 %x, [%r2]; st.global.u32 [%o], %x;",
+        arrive));
+    module.replace(module.find(")\n{"), 2, fmt::format(")\n.reqnctapercluster {}\n", cluster));
+    return module;
+  };
+  for (const char *cluster : {"1", "2, 2, 1", "3"})
+    CHECK(compared(text(cluster, ""), text(cluster, "")).kind == Kind::agree);
+  CHECK(compared(text("2", ""), text("2", ".relaxed")).kind == Kind::differ);
+}
+
+TEST_CASE("a block of no extent") {
+  std::string text = with_start("st.global.u32 [%o], %t;");
+  text.replace(text.find(")\n{"), 2, ")\n.maxntid 0, 0, 0\n");
+  CHECK(compared(text, text).kind != Kind::differ);
+}
+
+TEST_CASE("every kernel of the suite differs from its variants that are wrong on purpose") {
+  unsigned different = 0;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(std::string(SOURCE_DIR) + "/kernelgen-bench/ptx")) {
+    std::ifstream file(entry.path());
+    std::stringstream stream;
+    stream << file.rdbuf();
+    const std::string text = stream.str();
+    const auto original = parse_module(text);
+    for (const Variant variant : {Variant::no_load, Variant::no_corner}) {
+      RewriteOptions options;
+      options.shuffle = ShuffleMode::always;
+      options.variant = variant;
+      const auto rewritten = rewrite_module(text, "k.ptx", options);
+      REQUIRE(rewritten.has_value());
+      if (!rewritten->changed)
+        continue;
+      const auto other = parse_module(rewritten->text);
+      bool differs = false;
+      for (const KernelVerdict &verdict : verify(*original, *other, {}))
+        differs |= verdict.kind == Kind::differ;
+      INFO(entry.path().filename().string());
+      CHECK(differs);
+      different += differs;
+    }
+  }
+  MESSAGE(different, " variants differ");
+  CHECK(different >= 40);
+}
