@@ -42,9 +42,10 @@ Changes compare_instructions(const Module &first, const Function &before, const 
   const int most = std::min(n + m, edits_budget);
   // By round, how far each diagonal has come: x on diagonal k at [k + most + 1].
   std::vector<std::vector<int>> rounds;
-  std::vector<int> reached(static_cast<std::size_t>(2 * most + 3), 0);
+  std::vector<int> reached(2 * static_cast<std::size_t>(most) + 3, 0);
   const auto at = [&](std::vector<int> &list, int k) -> int & {
-    return list[static_cast<std::size_t>(k + most + 1)];
+    const int place = k + most + 1;
+    return list[static_cast<std::size_t>(place)];
   };
   int edits = 0, diagonal = 0;
   for (bool found = false; !found && edits <= most; ++edits) {

@@ -26,7 +26,7 @@ struct Library {
   X(mk_bvshl) X(mk_bvlshr) X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem) \
   X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq) X(mk_bvult) X(mk_bvslt) \
   X(mk_ite) X(solver_get_model) X(model_inc_ref) X(model_dec_ref) X(model_eval) \
-  X(get_numeral_uint64)
+  X(get_numeral_uint64) X(get_full_version)
 // clang-format on
 #define X(name) decltype(&Z3_##name) name = nullptr;
   PTXASW_Z3_FUNCTIONS(X)
@@ -295,5 +295,7 @@ SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
   }
   return implementation_->check(formulas, symbols, values);
 }
+
+std::string solver_version() { return library().loaded ? library().get_full_version() : ""; }
 
 } // namespace ptxasw

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,5 +41,8 @@ private:
   unsigned contexts_ = 0;
   std::unique_ptr<Implementation> implementation_;
 };
+
+/// What Z3 calls its version, with the revision; empty without a library.
+std::string solver_version();
 
 } // namespace ptxasw

@@ -24,6 +24,8 @@ std::string_view to_string(FaultKind kind) {
     return "trap";
   case FaultKind::step_limit:
     return "step limit";
+  case FaultKind::memory_limit:
+    return "memory limit";
   case FaultKind::bad_launch:
     return "bad launch";
   }

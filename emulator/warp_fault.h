@@ -16,6 +16,7 @@ enum class FaultKind : std::uint8_t {
   deadlock,      ///< every thread waits
   trap,          ///< `trap`
   step_limit,    ///< more thread-instructions than allowed
+  memory_limit,  ///< more bytes touched than allowed
   bad_launch,    ///< the kernel cannot be launched so
 };
 

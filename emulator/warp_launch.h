@@ -59,6 +59,8 @@ struct WarpOptions {
   bool note_touched = false;             ///< mark what is accessed in the global memory's pages
   const GlobalMemory *allowed = nullptr; ///< global loads may only touch what was noted there
   std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
+  /// Bytes that the emulation itself may take for what the kernel touches, races included.
+  std::uint64_t memory_limit = ~std::uint64_t{0};
   std::uint64_t watch = 0;                      ///< an address whose last store is wanted; 0: none
 };
 

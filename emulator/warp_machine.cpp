@@ -355,7 +355,7 @@ std::size_t WarpMachine::split(WarpState &warp, std::size_t index, LaneMask lane
     return index;
   if (options_.schedule != WarpSchedule::apart) {
     Fragment &fragment = warp.fragments[index];
-    if (fragment.partings.size() >= 2 * warp_lanes)
+    if (fragment.partings.size() >= 2 * std::size_t{warp_lanes})
       forget_partings(warp, fragment, nullptr);
     fragment.partings.push_back({++partings_, where, fragment.stack.size()});
   }
@@ -400,6 +400,9 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
     if (outcome_.steps > options_.step_limit)
       fail(FaultKind::step_limit, static_cast<unsigned>(std::countr_zero(fragment.mask)),
            fmt::format("more than {} thread-instructions", options_.step_limit));
+    if (memory_.bytes_in_use() + (races_ ? races_->bytes_in_use() : 0) > options_.memory_limit)
+      fail(FaultKind::memory_limit, static_cast<unsigned>(std::countr_zero(fragment.mask)),
+           fmt::format("the emulation needs more than {} MiB", options_.memory_limit >> 20));
     switch (execute(index)) {
     case Next::advance:
       advance(warp.fragments[index]);

@@ -74,6 +74,9 @@ public:
   void read(std::uint64_t address, std::span<std::uint8_t> to);
   void write(std::uint64_t address, std::span<const std::uint8_t> from);
 
+  /// Bytes that the touched pages take.
+  std::uint64_t bytes_in_use() const { return pages_.size() * sizeof(Page); }
+
   /// From now on accesses are noted in the pages' `touched`.
   void note_touched(std::uint64_t address, unsigned size);
   bool is_touched(std::uint64_t address) const;

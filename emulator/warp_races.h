@@ -56,6 +56,9 @@ public:
     syncs_[thread] = block_syncs_[block] = time;
   }
 
+  /// Bytes that what is remembered takes.
+  std::uint64_t bytes_in_use() const { return chunks_.size() * sizeof(Chunk); }
+
 private:
   struct Cell {
     Access store, read, other_read, read_only;

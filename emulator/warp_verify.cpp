@@ -21,8 +21,12 @@ constexpr unsigned searches = 6;
 constexpr std::uint64_t searched_share = 5;
 /// Effort for one question to the solver, in its units.
 constexpr unsigned solver_resource_limit = 3'000'000;
+/// So many targets in vain, and the solver is not asked any more: the others are much like them.
+constexpr unsigned unanswered_budget = 3;
 /// Questions to the solver for one launch.
 constexpr unsigned questions = 8;
+/// Bytes for the emulation of one run; three of them are held at once.
+constexpr std::uint64_t memory_limit = std::uint64_t{512} << 20;
 /// Other schedules of the original before a difference counts.
 constexpr unsigned doubts = 6;
 
@@ -157,6 +161,7 @@ Run Verifier::execute(const WarpProgram &program, std::uint32_t kernel, const Dr
   WarpLaunch launch;
   how.schedule = schedule.policy;
   how.seed = schedule.seed;
+  how.memory_limit = memory_limit;
   if (how.step_limit == ~std::uint64_t{0})
     how.step_limit = options_.step_limit / (drawn.searched ? searched_share : 1);
   if (std::string why = program.place_variables(run.memory, drawn.seed); !why.empty()) {
@@ -230,7 +235,8 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn, 
   how.check_races = how.only_barriers_order = how.allow_same_value = check_races;
   how.profile = true;
   Run run = execute(rewritten_, second_, drawn, schedule, how);
-  if (run.outcome.fault && run.outcome.fault->kind == FaultKind::unsupported)
+  if (run.outcome.fault && (run.outcome.fault->kind == FaultKind::unsupported ||
+                            run.outcome.fault->kind == FaultKind::memory_limit))
     return Difference{fmt::format("line {} of the second: {}", run.outcome.fault->line,
                                   run.outcome.fault->message),
                       true};
@@ -656,12 +662,14 @@ KernelVerdict Verifier::run() {
       return finish();
   }
   boundary_ = nullptr;
-  if (verdict_.agreed > 0 && !options_.small)
+  unsigned unanswered = 0;
+  if (verdict_.agreed > 0 && !options_.small && options_.search > 0)
     for (Target &target : targets_)
-      if (target.is_open()) {
+      if (target.is_open() && unanswered < unanswered_budget) {
         ask_solver(target);
         if (verdict_.kind == KernelVerdict::Kind::differ)
           break;
+        unanswered += target.is_open();
       }
   return finish();
 }

@@ -108,7 +108,7 @@ int run_subcommand(const std::vector<std::string> &all_words) {
   translate_common_words(words);
   std::vector<OwnOption> given;
   std::string input, output, directory, cuda, real;
-  bool remove = false, check = false, last = false, markdown = false;
+  bool remove = false, check = false, last = false, markdown = false, json = false;
 
   CLI::App app("Replaces redundant global loads in PTX by warp shuffles and assembles the result.\n"
                "Started under the name `ptxas` it takes the place of NVIDIA's.",
@@ -133,6 +133,10 @@ int run_subcommand(const std::vector<std::string> &all_words) {
 
   CLI::App *status = app.add_subcommand("status", "which ptxas would run, and why");
   status->add_flag("--last", last, "only what the log says about the last run");
+
+  CLI::App *stats = app.add_subcommand(
+      "stats", "what all runs did that the log tells of: outcomes, rewrites, reasons, time");
+  stats->add_flag("--json", json, "for programs");
 
   CLI::App *config = app.add_subcommand("config", "every setting, its value and its origin");
   config->add_flag("--markdown", markdown, "the table of all settings, for the documentation");
@@ -188,6 +192,8 @@ int run_subcommand(const std::vector<std::string> &all_words) {
     return rewrite_command(*settings, input, output);
   if (*status)
     return status_command(*settings, last);
+  if (*stats)
+    return stats_command(*settings, json);
   if (*config)
     return config_command(*settings, markdown);
   if (*assemble)

@@ -102,6 +102,9 @@ private:
     case OptionMeaning::debug:
       line_.debug = true;
       break;
+    case OptionMeaning::verbose:
+      line_.verbose = true;
+      break;
     case OptionMeaning::instrument:
       line_.instrument = true;
       break;

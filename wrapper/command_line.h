@@ -37,6 +37,7 @@ struct CommandLine {
   std::string opt_level = "3";
   bool debug = false;
   bool instrument = false;
+  bool verbose = false; ///< -v: ptxas tells what it does, and so do we, in a line
   bool help = false;
   bool version = false;
   bool list_versions = false;

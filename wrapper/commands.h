@@ -26,6 +26,9 @@ int check_overlay(const std::string &directory);
 /// run.
 int status_command(const Settings &settings, bool last);
 
+/// Adds up the log: runs, modules, kernels, rewrites, reasons, time. Exit code 1 without a log.
+int stats_command(const Settings &settings, bool json);
+
 /// Prints every setting with its value and origin; `markdown`: the table of the documentation.
 int config_command(const Settings &settings, bool markdown);
 

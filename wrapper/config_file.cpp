@@ -41,23 +41,24 @@ tl::expected<void, std::string> apply_config_file(Settings &settings, const Conf
     return tl::unexpected(fmt::format("{}:{}: {}", path, parsed.error().source().begin.line,
                                       parsed.error().description()));
   (origin == Origin::user_file ? settings.user_file : settings.project_file) = path;
-  for (const auto &[key, node] : parsed.table()) {
+  for (const auto &[name, node] : parsed.table()) {
+    const std::string_view key = name.str();
     const auto line = node.source().begin.line;
     const auto value = spelling(node);
     if (!value)
       return tl::unexpected(
           fmt::format("{}:{}: `{}` must be text, a number, true, false or a list of these", path,
-                      line, key.str()));
+                      line, key));
     const auto spec = std::find_if(setting_table().begin(), setting_table().end(),
-                                   [&](const SettingSpec &s) { return s.name == key.str(); });
+                                   [&](const SettingSpec &s) { return s.name == key; });
     if (origin == Origin::project_file && spec != setting_table().end() && !spec->in_project) {
       settings.ignored.push_back(
           fmt::format("{}:{}: `{}` is ignored: a project's file may not name programs or files; "
                       "your own (~/.config/ptxasw/ptxasw.toml), the environment and flags may",
-                      path, line, key.str()));
+                      path, line, key));
       continue;
     }
-    const auto applied = apply_setting(settings, key.str(), *value, origin, key.str());
+    const auto applied = apply_setting(settings, key, *value, origin, key);
     if (!applied)
       return tl::unexpected(fmt::format("{}:{}: {}", path, line, applied.error()));
   }

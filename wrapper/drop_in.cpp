@@ -3,9 +3,11 @@
 
 #include "wrapper/drop_in.h"
 
+#include "wrapper/cache_key.h"
 #include "wrapper/crash_guard.h"
 #include "wrapper/fault.h"
 #include "wrapper/files.h"
+#include "wrapper/findings.h"
 #include "wrapper/find_real.h"
 #include "wrapper/handover.h"
 #include "wrapper/load_settings.h"
@@ -16,6 +18,7 @@
 
 #include "synth/decide.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,8 +45,9 @@ struct Run {
 };
 
 /// Ends the run on the original input.
-int pass_through(const Run &run, Outcome outcome, std::string_view detail) {
-  append_log(run.settings.log, log_line(outcome, run.first_input, detail));
+int pass_through(const Run &run, Outcome outcome, std::string_view detail,
+                 const Findings &findings = {}) {
+  append_log(run.settings.log, log_line(outcome, run.first_input, detail, findings.field()));
   become(run.real.path, run.name, run.line.arguments);
   return complain(fmt::format("cannot run {}: {}", run.real.path, std::strerror(errno)));
 }
@@ -62,6 +66,33 @@ int print_version(const Run &run) {
               fmt::format("ptxasw {} {}\n", PTXASW_VERSION, describe_configuration(run.settings)));
   append_log(run.settings.log, log_line(Outcome::information_only, "", "version"));
   return exit_like(child.status);
+}
+
+/// The real help, and where to find ours.
+int print_help(const Run &run) {
+  const ChildResult child =
+      run_child({run.real.path, run.name, run.line.arguments, -1, STDOUT_FILENO});
+  if (!child.started)
+    return pass_through(run, Outcome::information_only, "help");
+  write_all(STDOUT_FILENO, child.captured);
+  if (child.succeeded() && !child.captured.empty())
+    write_all(STDOUT_FILENO, "This ptxas is ptxasw; --ptxasw-help lists its own options.\n");
+  append_log(run.settings.log, log_line(Outcome::information_only, "", "help"));
+  return exit_like(child.status);
+}
+
+Decision decision(const Run &run) {
+  return decide(run.settings.rewrite.shuffle,
+                static_cast<unsigned>(target_number(run.line.target)));
+}
+
+/// Whether somebody reads what was found although nothing is done about it.
+bool wants_findings(const Run &run) { return run.line.verbose || !run.settings.log.empty(); }
+
+/// A line among those that -v makes ptxas write.
+void inform(const Run &run, std::string_view text) {
+  if (run.line.verbose)
+    fmt::print(stderr, "ptxasw info    : {}\n", text);
 }
 
 /// Why this run is none of our business, if it is none.
@@ -83,19 +114,19 @@ std::optional<Outcome> not_ours(const Run &run) {
     return Outcome::instrumented;
   if (line.output == "/dev/null")
     return Outcome::discarded;
-  // Without a reader for the report, the answer being no is all there is to know.
-  const auto sm = static_cast<unsigned>(target_number(line.target));
+  // Without anybody to tell, the answer being no is all there is to know.
   if (run.settings.report.empty() && run.settings.journal.empty() && !run.settings.verbose &&
-      !decide(run.settings.rewrite.shuffle, sm).shuffle)
+      !wants_findings(run) && !decision(run).shuffle)
     return Outcome::target_decision;
   return std::nullopt;
 }
 
 /// Rewrites all modules; the error is the reason to give up.
-tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
-                                            const Settings &settings, int target) {
+tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, const Run &run) {
+  const Settings &settings = run.settings;
   RewriteOptions options = settings.rewrite;
-  options.target_sm = target;
+  options.target_sm = target_number(run.line.target);
+  const bool look_further = wants_findings(run) && !decision(run).shuffle;
   inject_fault(settings.inject_fault);
   for (InputModule &module : modules) {
     auto result = rewrite_module(module.original, module.name, options);
@@ -104,6 +135,12 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
     module.rewritten = std::move(result->text);
     module.changed = result->changed;
     module.report = std::move(result->report);
+    if (look_further) {
+      RewriteOptions always = options;
+      always.shuffle = ShuffleMode::always;
+      if (auto possible = rewrite_module(module.original, module.name, always))
+        module.possible = std::move(possible->report);
+    }
     if (settings.inject_fault == "reject") {
       module.rewritten += "\n.this is not PTX\n";
       module.changed = true;
@@ -139,14 +176,21 @@ void withdraw(ModuleReport &report, Reason reason, std::string_view detail) {
   }
 }
 
-std::string counts(const std::vector<InputModule> &modules) {
-  unsigned loads = 0, replaced = 0;
-  for (const InputModule &module : modules)
-    for (const KernelReport &kernel : module.report.kernels) {
-      loads += kernel.loads;
-      replaced += kernel.shuffles + kernel.copies;
+/// All modules in numbers. Where nothing was to be done, the reasons are those of a run in which
+/// everything would have been.
+Findings count(const std::vector<InputModule> &modules) {
+  Findings findings;
+  for (const InputModule &module : modules) {
+    if (!module.possible) {
+      findings.add(module.report);
+      continue;
     }
-  return fmt::format("{} of {} loads replaced", replaced, loads);
+    Findings possible;
+    possible.add(*module.possible);
+    for (const auto &[name, number] : possible.numbers)
+      findings.add(name == "replaced" ? "possible" : name, number);
+  }
+  return findings;
 }
 
 /// The real ptxas refused the rewritten text. That is the rewriting's fault only if it accepts the
@@ -176,7 +220,7 @@ int rewrite_and_run(const Run &run) {
     return pass_through(run, Outcome::unreadable_input, modules.error());
   const CrashGuard guard(run.real.path, run.name, run.line.arguments, run.settings.log,
                          log_line(Outcome::crashed, run.first_input, ""));
-  const auto done = rewrite_all(*modules, run.settings, target_number(run.line.target));
+  const auto done = rewrite_all(*modules, run);
   if (!done)
     return pass_through(run, Outcome::not_ptx, done.error());
   const Handover handover = hand_over(run.real.path, run.name, run.line, *modules);
@@ -194,10 +238,37 @@ int rewrite_and_run(const Run &run) {
         !done_well)
       fmt::print(stderr, "ptxasw: warning: no registers in the report: {}\n", done_well.error());
   tell(run, *modules);
+  const Findings findings = count(*modules);
+  const Decision decided = decision(run);
+  const std::string sentence = findings.sentence(decided.shuffle ? "" : decided.reason);
+  if (measured)
+    inform(run, sentence);
+  if (handover.outcome == Outcome::nothing_found)
+    return pass_through(run,
+                        decided.shuffle ? Outcome::nothing_found : Outcome::target_decision,
+                        sentence, findings);
   if (handover.outcome != Outcome::rewritten)
-    return pass_through(run, handover.outcome, handover.detail);
-  append_log(run.settings.log, log_line(Outcome::rewritten, run.first_input, counts(*modules)));
+    return pass_through(run, handover.outcome, handover.detail, findings);
+  append_log(run.settings.log,
+             log_line(Outcome::rewritten, run.first_input, sentence, findings.field()));
   return handover.exit_code;
+}
+
+/// Whether a word about ourselves, no setting, is among our own options.
+bool asks_for(const CommandLine &line, std::string_view what) {
+  return std::any_of(line.own.begin(), line.own.end(),
+                     [&](const OwnOption &option) { return option.name == what; });
+}
+
+int print_own_help() {
+  fmt::print("This ptxas is ptxasw " PTXASW_VERSION ". Beyond the real one's options it takes:\n");
+  for (const SettingSpec &spec : setting_table()) {
+    fmt::print("  --ptxasw-{}{}{}\n      {}\n", spec.name, spec.is_switch ? "" : "=",
+               spec.is_switch ? "" : spec.values, spec.meaning);
+  }
+  fmt::print("  --ptxasw-cache-key\n      only print what must be part of the key of a cache of objects\n");
+  fmt::print("Each setting is also an environment variable (PTXASW_...) and a key in ptxasw.toml.\n");
+  return 0;
 }
 
 } // namespace
@@ -207,10 +278,18 @@ int drop_in(const std::string &name, const std::vector<std::string> &words) {
     return complain("the real ptxas that was found is ptxasw again; set PTXASW_REAL to the path of "
                     "the one that comes with CUDA");
   Run run{name, parse_command_line(words), {}, {}, {}};
+  if (asks_for(run.line, "help"))
+    return print_own_help();
+  const bool wants_key = asks_for(run.line, "cache-key");
+  std::erase_if(run.line.own, [](const OwnOption &option) { return option.name == "cache-key"; });
   auto settings = load_settings(run.line.own);
   if (!settings)
     return complain(settings.error());
   run.settings = std::move(*settings);
+  if (wants_key) {
+    fmt::print("{}\n", cache_key(run.settings));
+    return 0;
+  }
   for (const std::string &ignored : run.settings.ignored) {
     append_log(run.settings.log, log_line(Outcome::settings_ignored, "", ignored));
     if (run.settings.verbose)
@@ -234,6 +313,10 @@ int drop_in(const std::string &name, const std::vector<std::string> &words) {
   if (const auto outcome = not_ours(run)) {
     if (verbatim)
       run.line.arguments = words;
+    if (run.line.help)
+      return print_help(run);
+    if (*outcome != Outcome::information_only)
+      inform(run, fmt::format("not looked at: {}", to_string(*outcome)));
     return pass_through(run, *outcome, run.line.doubt.value_or(""));
   }
   try {

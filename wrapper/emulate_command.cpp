@@ -14,6 +14,9 @@ namespace {
 
 constexpr int ran = 0, failed = 1, not_tried = 2;
 
+/// Of one argument, in bytes: what the emulated device has addresses for.
+constexpr std::uint64_t largest_buffer = std::uint64_t{1} << 44;
+
 int complain(const std::string &message) {
   fmt::print(stderr, "ptxasw: error: {}\n", message);
   return not_tried;
@@ -75,8 +78,12 @@ std::string Preparation::buffer(const std::vector<std::string> &parts, PlacedBuf
         !to_number(parts[2], count) || (parts.size() == 4 && !to_number(parts[3], seed)))
       return "expected random:TYPE:COUNT[:SEED]";
     fill = type == ScalarType::f32 ? Fill::f32 : type == ScalarType::f64 ? Fill::f64 : Fill::random;
+    if (count > largest_buffer / 16)
+      return "no buffer can be so large";
     to.size = count * bit_width(type) / 8;
   }
+  if (to.size > largest_buffer)
+    return "no buffer can be so large";
   const std::size_t index =
       memory.allocate(fmt::format("argument {}", buffers.size()),
                       std::max<std::uint64_t>(to.size, 1), fill, scramble(seed));
@@ -207,6 +214,16 @@ CLI::App *add_emulate_command(CLI::App &app, EmulateRequest &request) {
   emulate->add_option("--check", request.checks, "races,bounds,uninit (bounds are always checked)")
       ->delimiter(',')
       ->check(CLI::IsMember({"races", "bounds", "uninit"}));
+  emulate
+      ->add_option("--steps", request.step_limit,
+                   "thread-instructions at most; beyond them the run ends with exit code 1")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  emulate->add_option("--memory", request.memory_limit,
+                      "MiB that the emulation of what the kernel touches may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  emulate->footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
   emulate->add_flag("--profile", request.profile,
                     "executions, active lanes, sectors and bank conflicts by instruction");
   return emulate;
@@ -251,6 +268,8 @@ int emulate_command(const EmulateRequest &request) {
   const auto checks = [&](const char *what) {
     return std::find(request.checks.begin(), request.checks.end(), what) != request.checks.end();
   };
+  options.step_limit = request.step_limit;
+  options.memory_limit = std::min(request.memory_limit, ~std::uint64_t{0} >> 20) << 20;
   options.check_races = checks("races");
   options.check_uninitialized = checks("uninit");
   options.profile = options.profile_memory = request.profile;

@@ -5,6 +5,7 @@
 
 #include "synth/report.h"
 
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -19,6 +20,9 @@ struct InputModule {
   std::string rewritten; ///< what the real ptxas is to get
   bool changed = false;  ///< whether the two differ
   ModuleReport report;
+  /// What could have been done where the decision for the target is to do nothing; only if somebody
+  /// is to be told.
+  std::optional<ModuleReport> possible;
 };
 
 /// How people call an input: its path, "-" or "command line".

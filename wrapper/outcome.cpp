@@ -51,7 +51,8 @@ std::string_view to_string(Outcome outcome) {
   return "unknown";
 }
 
-std::string log_line(Outcome outcome, std::string_view input, std::string_view detail) {
+std::string log_line(Outcome outcome, std::string_view input, std::string_view detail,
+                     std::string_view numbers) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   ::gmtime_r(&now, &parts);
@@ -59,9 +60,10 @@ std::string log_line(Outcome outcome, std::string_view input, std::string_view d
   for (char &c : flat)
     if (c == '\n' || c == '\t')
       c = ' ';
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z\t{}\t{}\t{}\t{}\n", parts.tm_year + 1900,
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z\t{}\t{}\t{}\t{}{}{}\n", parts.tm_year + 1900,
                      parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                     ::getpid(), to_string(outcome), input, flat);
+                     ::getpid(), to_string(outcome), input, flat,
+                     numbers.empty() ? "" : "\t", numbers);
 }
 
 void append_log(const std::string &file, const std::string &line) {

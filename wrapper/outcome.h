@@ -31,8 +31,10 @@ enum class Outcome : std::uint8_t {
 
 std::string_view to_string(Outcome outcome);
 
-/// One line of the log, with its newline: time, process, outcome, input, detail.
-std::string log_line(Outcome outcome, std::string_view input, std::string_view detail);
+/// One line of the log, with its newline: time, process, outcome, input, detail, and what was found
+/// in numbers (findings.h), where modules were looked at.
+std::string log_line(Outcome outcome, std::string_view input, std::string_view detail,
+                     std::string_view numbers = "");
 
 /// Appends one line; a log that cannot be written is nobody's build error, but a warning, once.
 void append_log(const std::string &file, const std::string &line);

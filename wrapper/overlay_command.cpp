@@ -5,6 +5,12 @@
 // OVERLAY/bin/nvcc is a script with bytes of its own that starts the link. A build cache takes it
 // for another compiler than the toolkit's nvcc, so that neither gets objects of the other; and it
 // says so when ptxasw has gone, where nvcc would find the next ptxas in PATH.
+//
+// What a cache cannot see (the environment, settings files, our own bytes, files that options of
+// ptxas name) must reach its key all the same. A cache preprocesses first: to what `nvcc -E` gives
+// the script adds a line with all of that. And it must not do without preprocessing: the line comes
+// under the name of a file that holds the word __TIME__, which ccache takes for a source that is
+// another one each time (its manual, "The direct mode").
 
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
@@ -26,6 +32,12 @@ namespace fs = std::filesystem;
 /// Lies in every overlay, so that we only ever change or remove what we made; holds the path of
 /// the toolkit.
 constexpr char marker[] = ".ptxasw-overlay";
+
+/// Lies beside the marker; a preprocessed text claims that its last line came from there.
+constexpr char cache_note[] = ".ptxasw-cache";
+constexpr char cache_note_text[] =
+    "A build cache must not take what nvcc makes here from its store before it has preprocessed\n"
+    "the source: only so settings of ptxasw reach its key. The word __TIME__ tells it.\n";
 
 int complain(const std::string &message) {
   fmt::print(stderr, "ptxasw: error: {}\n", message);
@@ -71,7 +83,7 @@ tl::expected<fs::path, std::string> find_toolkit(const std::string &given) {
 
 /// The script that stands for nvcc; ccache and sccache identify a compiler by such bytes.
 std::string nvcc_script(const fs::path &toolkit) {
-  return fmt::format(R"(#!/bin/sh
+  return fmt::format(R"sh(#!/bin/sh
 # nvcc of {} with ptxasw {} as its ptxas ({}).
 # Made by `ptxasw overlay`.
 here=${{0%/*}}
@@ -79,9 +91,40 @@ if [ ! -x "$here/ptxas" ]; then
   echo "ptxasw: error: the ptxasw of this overlay has gone: $here/ptxas leads to nothing" >&2
   exit 1
 fi
-exec "$here/nvcc.toolkit" "$@"
-)",
-                     toolkit.string(), PTXASW_VERSION, own_path());
+preprocess= output= key= before=
+about_ptxas() {{
+  IFS=,
+  for part in $1; do
+    part=${{part#*=}}
+    [ ! -f "$part" ] || key="$key $(cksum < "$part")"
+  done
+  unset IFS
+}}
+for word; do
+  case $before in
+  -o | --output-file) output=$word ;;
+  -Xptxas | --ptxas-options) about_ptxas "$word" ;;
+  esac
+  case $word in
+  -E | --preprocess) preprocess=yes ;;
+  --output-file=* | -o=*) output=${{word#*=}} ;;
+  -Xptxas=* | --ptxas-options=*) about_ptxas "${{word#*=}}" ;;
+  esac
+  before=$word
+done
+[ "$preprocess" ] || exec "$here/nvcc.toolkit" "$@"
+# For a build cache: what decides about the code and is no option of nvcc.
+key=$("$here/ptxas" --ptxasw-cache-key)$key || exit 1
+"$here/nvcc.toolkit" "$@" || exit
+line="# 1 \"$here/../{}\"
+#pragma ptxasw $key"
+if [ "$output" ]; then
+  printf '\n%s\n' "$line" >> "$output"
+else
+  printf '\n%s\n' "$line"
+fi
+)sh",
+                     toolkit.string(), PTXASW_VERSION, own_path(), cache_note);
 }
 
 /// Makes `link` lead to `target`, in one step if it led elsewhere before: builds may be running.
@@ -125,7 +168,8 @@ void remove_overlay(const fs::path &directory) {
             std::string::npos)
       fs::remove(part / "nvcc");
     if (part == directory)
-      fs::remove(directory / marker);
+      for (const char *file : {marker, cache_note})
+        fs::remove(directory / file);
     std::error_code not_empty;
     fs::remove(part, not_empty);
   }
@@ -140,7 +184,10 @@ tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs
           toolkit.string() + (given.empty() || link == toolkit ? "" : "\n" + link.string()));
       !written)
     return written;
-  mirror(toolkit, directory, {"bin", marker});
+  if (read_regular_file(directory / cache_note) != cache_note_text)
+    if (auto written = write_file_atomically(directory / cache_note, cache_note_text); !written)
+      return written;
+  mirror(toolkit, directory, {"bin", marker, cache_note});
   mirror(toolkit / "bin", directory / "bin", {"nvcc", "nvcc.toolkit", "ptxas", "ptxas.real"});
   point(directory / "bin/ptxas.real", toolkit / "bin/ptxas");
   if (fs::exists(toolkit / "bin/nvcc")) {

@@ -56,7 +56,7 @@ constexpr PtxasOption options[] = {
     {"suppress-double-demote-warning",    "suppress-double-demote-warning", Takes::nothing, OptionMeaning::none},
     {"suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info", Takes::nothing, OptionMeaning::none},
     {"suppress-stack-size-warning",       "suppress-stack-size-warning", Takes::nothing, OptionMeaning::none},
-    {"verbose",                           "v",                         Takes::nothing, OptionMeaning::none},
+    {"verbose",                           "v",                         Takes::nothing, OptionMeaning::verbose},
     {"version",                           "V",                         Takes::nothing, OptionMeaning::version},
     {"warn-on-double-precision-use",      "warn-double-usage",         Takes::nothing, OptionMeaning::none},
     {"warn-on-local-memory-usage",        "warn-lmem-usage",           Takes::nothing, OptionMeaning::none},

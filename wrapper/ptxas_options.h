@@ -16,6 +16,7 @@ enum class OptionMeaning : std::uint8_t {
   input_text,   ///< PTX given on the command line
   options_file, ///< more options in a file
   debug,        ///< -g: code for a debugger
+  verbose,      ///< what ptxas does is told
   instrument,   ///< the code is instrumented; leave it as the tool expects it
   help,
   version,

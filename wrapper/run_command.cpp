@@ -1,9 +1,9 @@
+#include "wrapper/cache_key.h"
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
 #include "wrapper/find_real.h"
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/core.h>
@@ -25,16 +25,7 @@ std::string find_interposer() {
 /// Lets the caches that a build may use know that this is not the plain toolkit, and which one it
 /// is: both variables are part of the key (ccache 4.5, sccache 0.2.15).
 void separate_caches(const Settings &settings) {
-  // FNV-1a over what decides about the code, our own bytes included.
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](std::string_view bytes) {
-    for (const char c : bytes)
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  };
-  add(PTXASW_VERSION);
-  add(describe_configuration(settings));
-  add(read_regular_file(own_path()).value_or(""));
-  const std::string key = fmt::format("ptxasw-{:016x}", hash);
+  const std::string key = cache_key(settings);
   for (const char *variable : {"CCACHE_NAMESPACE", "SCCACHE_C_CUSTOM_CACHE_BUSTER"}) {
     const char *before = std::getenv(variable);
     ::setenv(variable, (before && *before ? before + ("-" + key) : key).c_str(), 1);

@@ -55,7 +55,8 @@ constexpr Caller callers[] = {
     {"nvc", "ptxasw run -- nvc ..."},
     {"nvfortran", "ptxasw run -- nvfortran ..."},
     {"nvptx-none-as", "ptxasw run -- gcc -fopenacc ..."},
-    {"ccache", "sees the overlay's nvcc as another compiler; settings as -Xptxas options"},
+    {"ccache", "keeps apart what the overlay's nvcc made with other settings; a hit runs no ptxas "
+               "and writes no report, journal or log"},
     {"sccache", "as ccache"},
 };
 

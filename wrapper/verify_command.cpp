@@ -75,12 +75,18 @@ CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request) {
       ->required();
   verify->add_option("--kernel", request.options.kernel, "only this kernel");
   verify->add_option("--runs", request.options.runs, "launches a kernel")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verify->add_option("--search", request.options.search,
-                     "launches a kernel at most, beyond the runs, to execute what has not run yet");
-  verify->add_option("--schedules", request.options.schedules, "random schedules a launch");
-  verify->add_option("--seed", request.options.seed, "of launches, contents and schedules");
-  verify->add_option("--steps", request.options.step_limit, "thread-instructions a run at most");
+                     "launches a kernel at most, beyond the runs, to execute what has not run yet;\n"
+                     "0: only the runs, and no question to Z3")
+      ->capture_default_str();
+  verify->add_option("--schedules", request.options.schedules, "random schedules a launch")
+      ->capture_default_str();
+  verify->add_option("--seed", request.options.seed, "of launches, contents and schedules")
+      ->capture_default_str();
+  verify->add_option("--steps", request.options.step_limit, "thread-instructions a run at most")
+      ->capture_default_str();
   verify
       ->add_option_function<std::vector<std::string>>(
           "--assume",
@@ -92,6 +98,9 @@ CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request) {
       ->delimiter(',')
       ->check(CLI::IsMember({"no-wrap", "no-alias"}));
   verify->add_flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
+  verify->footer("Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
+                 "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but something "
+                 "that changed never ran.");
   return verify;
 }
 

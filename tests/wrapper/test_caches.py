@@ -48,12 +48,78 @@ class Caches(Scratch):
         through, hit = self.compile(self.overlay / "bin/nvcc", *ALWAYS)
         self.assertFalse(hit)
         self.assertNotEqual(plain, through)
-        # By the environment, which ccache does not see: still nothing of the plain nvcc's.
-        hidden, hit = self.compile(self.overlay / "bin/nvcc", PTXASW_SHUFFLE="always")
-        self.assertFalse(hit)
         self.assertEqual(self.compile(CUDA / "bin/nvcc"), (plain, True))
         self.assertEqual(self.compile(self.overlay / "bin/nvcc", *ALWAYS), (through, True))
-        self.assertNotEqual(hidden, plain)
+
+    def test_what_the_overlays_nvcc_preprocesses_is_the_source_and_a_line(self):
+        plain = run([self.overlay / "bin/nvcc.toolkit", "-E", "three.cu"]).stdout
+        through = run([self.overlay / "bin/nvcc", "-E", "three.cu"]).stdout
+        self.assertEqual(through[:len(plain)], plain)
+        self.assertRegex(through[len(plain):], r'^\n# 1 ".*/\.ptxasw-cache"\n#pragma ptxasw ptxasw-[0-9a-f]{16}\n$')
+        run([self.overlay / "bin/nvcc", "-E", "three.cu", "-o", "three.ii"])
+        self.assertEqual((self.dir / "three.ii").read_text(), through)
+        result = run([self.overlay / "bin/nvcc", "-E", "none.cu"])
+        self.assertNotEqual(result.returncode, 0)
+
+    def check_settings(self, compile):
+        """Set, changed and taken away, by the environment and by a file: `compile` gets the environment."""
+        plain, _ = compile()
+        always, hit = compile(PTXASW_SHUFFLE="always")
+        self.assertFalse(hit)
+        last, hit = compile(PTXASW_SHUFFLE="always", PTXASW_LAST="1")
+        self.assertFalse(hit)
+        self.assertEqual(len({plain, always, last}), 3)
+        self.assertEqual(compile(PTXASW_SHUFFLE="always"), (always, True))
+        self.write("ptxasw.toml", "shuffle = 'always'\n")
+        self.assertEqual(compile()[0], always)
+        self.write("ptxasw.toml", "shuffle = 'always'\nlast = 1\n")
+        self.assertEqual(compile()[0], last)
+        os.unlink("ptxasw.toml")
+        self.assertEqual(compile(), (plain, True))
+        self.assertEqual(compile(PTXASW_SHUFFLE="always", PTXASW_LAST="1"), (last, True))
+
+    def test_settings_reach_the_key_through_the_overlay(self):
+        self.check_settings(lambda **e: self.compile(self.overlay / "bin/nvcc", **e))
+
+    def test_settings_reach_the_key_through_cmakes_launcher(self):
+        need("cmake")
+        self.write("CMakeLists.txt", """cmake_minimum_required(VERSION 3.25)
+project(three LANGUAGES CUDA)
+add_library(three STATIC three.cu)
+""")
+        self.check_settings(self.build_with_cmake)
+
+    def build_with_cmake(self, **environment):
+        """What `compile` returns, of a build from nothing."""
+        env = {**self.env, **environment}
+        shutil.rmtree("b", ignore_errors=True)
+        for command in (["cmake", "-S", ".", "-B", "b", f"-DCMAKE_CUDA_COMPILER={self.overlay}/bin/nvcc",
+                         "-DCMAKE_CUDA_ARCHITECTURES=90", f"-DCMAKE_CUDA_COMPILER_LAUNCHER={CCACHE}"],
+                        ["cmake", "--build", "b"]):
+            before = self.hits(env)
+            result = run(command, env=env)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        (made,) = (self.dir / "b/CMakeFiles/three.dir").glob("three.cu.o")
+        return re.sub(rb"tmpxft_\w+-\d+", b"", made.read_bytes()), self.hits(env) > before
+
+    def test_another_ptxasw_or_a_changed_file_reaches_the_key_through_the_overlay(self):
+        first, _ = self.compile(self.overlay / "bin/nvcc", *ALWAYS)
+        shutil.copy(PTXASW, "ptxasw")
+        with open("ptxasw", "ab") as program:
+            program.write(b"another build")
+        os.unlink(self.overlay / "bin/ptxas")
+        os.symlink(self.dir / "ptxasw", self.overlay / "bin/ptxas")
+        self.assertEqual(self.compile(self.overlay / "bin/nvcc", *ALWAYS), (first, False))
+        # A file that an option of ptxas names.
+        self.write("options", "--ptxasw-shuffle=always")
+        words = ("-Xptxas", "-optf=options")
+        first, hit = self.compile(self.overlay / "bin/nvcc", *words)
+        self.assertFalse(hit)
+        self.assertEqual(self.compile(self.overlay / "bin/nvcc", *words), (first, True))
+        self.write("options", "--ptxasw-shuffle=never")
+        made, hit = self.compile(self.overlay / "bin/nvcc", *words)
+        self.assertFalse(hit)
+        self.assertNotEqual(made, first)
 
     def test_options_reach_the_key(self):
         results = {}
