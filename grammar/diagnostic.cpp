@@ -50,9 +50,8 @@ std::string format(const Diagnostic &diagnostic) {
   for (std::size_t i = first; i < last; ++i) {
     // Tabs stay tabs under tabs, so that the caret lands where the eye expects it.
     const bool as_is = line[i] == '\t' || is_printable(line[i], whole_characters);
-    const std::string text =
-        as_is ? std::string(1, line[i])
-              : fmt::format("\\x{:02x}", static_cast<unsigned char>(line[i]));
+    const std::string text = as_is ? std::string(1, line[i])
+                                   : fmt::format("\\x{:02x}", static_cast<unsigned char>(line[i]));
     shown += text;
     const bool continues = as_is && (static_cast<unsigned char>(line[i]) & 0xc0) == 0x80;
     if (i < column && !continues)

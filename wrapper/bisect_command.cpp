@@ -16,7 +16,6 @@
 #include "wrapper/process.h"
 #include "wrapper/settings.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -300,19 +299,6 @@ void Bisection::tell(std::size_t culprit, const std::vector<std::string> &before
 }
 
 } // namespace
-
-CLI::App *add_bisect_command(CLI::App &app, BisectRequest &request) {
-  CLI::App *command = app.add_subcommand(
-      "bisect", "find the rewrite that makes a command fail: ptxasw bisect -- make -B check");
-  command->footer("The command compiles and checks, and exits with 0 if the result is right. It is "
-                  "run many times with\nparts of the rewrites, as settings in its environment.");
-  command
-      ->add_option("--repeat", request.repeats,
-                   "runs of the command for each answer, if it fails only sometimes")
-      ->check(CLI::Range(1, 1000));
-  command->add_flag("--show-output", request.show_output, "let the command write");
-  return command;
-}
 
 int bisect_command(const BisectRequest &request, const std::vector<std::string> &command) {
   try {

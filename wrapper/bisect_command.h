@@ -3,10 +3,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ptxasw {
 
 /// What `ptxasw bisect` was asked.
@@ -14,10 +10,6 @@ struct BisectRequest {
   unsigned repeats = 1;     ///< runs of the command for one answer; it fails if one of them does
   bool show_output = false; ///< let the command write to our own streams
 };
-
-/// Adds the subcommand with its options but for the settings; what the user gives goes to
-/// `request`.
-CLI::App *add_bisect_command(CLI::App &app, BisectRequest &request);
 
 /// Runs a command that compiles and checks what it compiled under ever smaller parts of the
 /// rewrites and prints the one that makes it fail. The settings must be in the environment.

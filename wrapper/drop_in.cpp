@@ -7,8 +7,8 @@
 #include "wrapper/crash_guard.h"
 #include "wrapper/fault.h"
 #include "wrapper/files.h"
-#include "wrapper/findings.h"
 #include "wrapper/find_real.h"
+#include "wrapper/findings.h"
 #include "wrapper/handover.h"
 #include "wrapper/load_settings.h"
 #include "wrapper/outcome.h"
@@ -244,8 +244,7 @@ int rewrite_and_run(const Run &run) {
   if (measured)
     inform(run, sentence);
   if (handover.outcome == Outcome::nothing_found)
-    return pass_through(run,
-                        decided.shuffle ? Outcome::nothing_found : Outcome::target_decision,
+    return pass_through(run, decided.shuffle ? Outcome::nothing_found : Outcome::target_decision,
                         sentence, findings);
   if (handover.outcome != Outcome::rewritten)
     return pass_through(run, handover.outcome, handover.detail, findings);
@@ -266,8 +265,10 @@ int print_own_help() {
     fmt::print("  --ptxasw-{}{}{}\n      {}\n", spec.name, spec.is_switch ? "" : "=",
                spec.is_switch ? "" : spec.values, spec.meaning);
   }
-  fmt::print("  --ptxasw-cache-key\n      only print what must be part of the key of a cache of objects\n");
-  fmt::print("Each setting is also an environment variable (PTXASW_...) and a key in ptxasw.toml.\n");
+  fmt::print("  --ptxasw-cache-key\n      only print what must be part of the key of a cache of "
+             "objects\n");
+  fmt::print(
+      "Each setting is also an environment variable (PTXASW_...) and a key in ptxasw.toml.\n");
   return 0;
 }
 

@@ -3,7 +3,6 @@
 #include "emulator/warp_launch.h"
 #include "wrapper/files.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -188,46 +187,6 @@ std::string choose_schedule(const std::string &text, WarpOptions &options) {
 }
 
 } // namespace
-
-CLI::App *add_emulate_command(CLI::App &app, EmulateRequest &request) {
-  CLI::App *emulate = app.add_subcommand("emulate", "run a kernel of a PTX file on the CPU");
-  emulate->add_option("file", request.file, "PTX")->required();
-  emulate->add_option("--kernel", request.kernel, "which kernel; otherwise the first");
-  emulate->add_option("--grid", request.grid, "X,Y,Z")->delimiter(',')->expected(1, 3);
-  emulate->add_option("--block", request.block, "X,Y,Z")->delimiter(',')->expected(1, 3);
-  emulate->add_option("--shared", request.shared, "bytes of dynamic shared memory");
-  emulate
-      ->add_option("--arg", request.arguments,
-                   "one a parameter, in order: a number, zeros:BYTES, random:TYPE:COUNT[:SEED] or "
-                   "file:PATH")
-      ->type_size(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  emulate
-      ->add_option("--dump", request.dumps,
-                   "a buffer after the run: ARG[:TYPE[:COUNT]] prints, ARG:file:PATH writes")
-      ->type_size(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  emulate->add_option("--schedule", request.schedule,
-                      "of diverged lanes: reconverge, apart, random[:SEED]");
-  emulate->add_option("--check", request.checks, "races,bounds,uninit (bounds are always checked)")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"races", "bounds", "uninit"}));
-  emulate
-      ->add_option("--steps", request.step_limit,
-                   "thread-instructions at most; beyond them the run ends with exit code 1")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  emulate->add_option("--memory", request.memory_limit,
-                      "MiB that the emulation of what the kernel touches may take")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  emulate->footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
-  emulate->add_flag("--profile", request.profile,
-                    "executions, active lanes, sectors and bank conflicts by instruction");
-  return emulate;
-}
 
 int emulate_command(const EmulateRequest &request) {
   const auto text = read_input(request.file);

@@ -4,10 +4,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ptxasw {
 
 /// `ptxasw emulate FILE`.
@@ -22,9 +18,6 @@ struct EmulateRequest {
   std::vector<std::string> checks;
   bool profile = false;
 };
-
-/// Adds the subcommand; its options are put into the request.
-CLI::App *add_emulate_command(CLI::App &app, EmulateRequest &request);
 
 /// Exit code 0: the kernel ran. 1: it failed, or a check found something. 2: it could not be tried.
 int emulate_command(const EmulateRequest &request);

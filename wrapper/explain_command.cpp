@@ -7,10 +7,8 @@
 #include "emulator/expr.h"
 #include "emulator/instructions.h"
 #include "synth/explain.h"
-#include "wrapper/block_option.h"
 #include "wrapper/load_module.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -92,19 +90,6 @@ int explain_opcodes() {
 }
 
 } // namespace
-
-const CLI::App *add_explain_command(CLI::App &app, ExplainRequest &request) {
-  CLI::App *command = app.add_subcommand(
-      "explain", "say of every global load what its address is and why it was or was not replaced");
-  command->add_option("input", request.input, "PTX to read, - for standard input");
-  command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
-      ->type_size(1)
-      ->allow_extra_args(false);
-  add_block_option(*command, request.assume_block);
-  command->add_flag("--json", request.json, "as JSON");
-  command->add_flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
-  return command;
-}
 
 int explain_command(const ExplainRequest &request) {
   if (request.opcodes)

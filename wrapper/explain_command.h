@@ -6,10 +6,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ptxasw {
 
 /// What `ptxasw explain` was asked.
@@ -20,9 +16,6 @@ struct ExplainRequest {
   bool json = false;
   bool opcodes = false;
 };
-
-/// Adds the subcommand; its options go to `request`.
-const CLI::App *add_explain_command(CLI::App &app, ExplainRequest &request);
 
 /// Prints what is known of every global load, or of every opcode. Returns an exit code.
 int explain_command(const ExplainRequest &request);

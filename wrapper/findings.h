@@ -26,7 +26,8 @@ struct Findings {
   /// That field.
   std::string field() const;
   /// What was found, and why it was not applied, in one line: "6 of 9 loads could be replaced; not
-  /// applied: sm_90: ...". `decision`: the reason of the decision not to rewrite, empty if it was to.
+  /// applied: sm_90: ...". `decision`: the reason of the decision not to rewrite, empty if it was
+  /// to.
   std::string sentence(std::string_view decision) const;
 };
 

@@ -4,10 +4,8 @@
 
 #include "emulator/emulate.h"
 #include "grammar/module.h"
-#include "wrapper/block_option.h"
 #include "wrapper/load_module.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -75,17 +73,6 @@ void print(const Json &kernel) {
 }
 
 } // namespace
-
-const CLI::App *add_trace_command(CLI::App &app, TraceRequest &request) {
-  CLI::App *command = app.add_subcommand("trace", "print the symbolic memory trace of a PTX file");
-  command->add_option("input", request.input, "PTX to read, - for standard input")->required();
-  command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
-      ->type_size(1)
-      ->allow_extra_args(false);
-  add_block_option(*command, request.assume_block);
-  command->add_flag("--json", request.json, "as JSON");
-  return command;
-}
 
 int trace_command(const TraceRequest &request) {
   const auto module = load_module(request.input);

@@ -2,7 +2,6 @@
 
 #include "wrapper/load_module.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -66,43 +65,6 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
 }
 
 } // namespace
-
-CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request) {
-  CLI::App *verify = app.add_subcommand(
-      "verify", "run the kernels of two PTX files on the CPU and compare what they compute");
-  verify->add_option("original", request.original, "PTX")->required();
-  verify->add_option("rewritten", request.rewritten, "PTX that should compute the same")
-      ->required();
-  verify->add_option("--kernel", request.options.kernel, "only this kernel");
-  verify->add_option("--runs", request.options.runs, "launches a kernel")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  verify->add_option("--search", request.options.search,
-                     "launches a kernel at most, beyond the runs, to execute what has not run yet;\n"
-                     "0: only the runs, and no question to Z3")
-      ->capture_default_str();
-  verify->add_option("--schedules", request.options.schedules, "random schedules a launch")
-      ->capture_default_str();
-  verify->add_option("--seed", request.options.seed, "of launches, contents and schedules")
-      ->capture_default_str();
-  verify->add_option("--steps", request.options.step_limit, "thread-instructions a run at most")
-      ->capture_default_str();
-  verify
-      ->add_option_function<std::vector<std::string>>(
-          "--assume",
-          [&request](const std::vector<std::string> &promises) {
-            for (const std::string &promise : promises)
-              (promise == "no-wrap" ? request.options.no_wrap : request.options.no_alias) = true;
-          },
-          "promises that the rewriting was given: launches keep them")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"no-wrap", "no-alias"}));
-  verify->add_flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
-  verify->footer("Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
-                 "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but something "
-                 "that changed never ran.");
-  return verify;
-}
 
 int verify_command(const VerifyRequest &request) {
   const auto original = load_module(request.original);

@@ -4,10 +4,6 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace ptxasw {
 
 /// `ptxasw verify ORIGINAL REWRITTEN`.
@@ -16,9 +12,6 @@ struct VerifyRequest {
   VerifyOptions options;
   bool verbose = false;
 };
-
-/// Adds the subcommand; its options are put into the request.
-CLI::App *add_verify_command(CLI::App &app, VerifyRequest &request);
 
 /// Exit code 0: all kernels agree, and every changed instruction was executed. 1: one differs. 2:
 /// something could not be checked. 3: no difference, but not everything that changed was executed.
