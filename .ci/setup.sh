@@ -1,26 +1,36 @@
 # Sourced by quickstart.sh and test.sh: what both need before they differ.
 
-# Debian 12 packages: compilers and tools, then libraries.
-packages=(g++ cmake ninja-build antlr4 ccache python3 clang-format clang-tidy hyperfine
-  libantlr4-runtime-dev libz3-dev libboost-dev doctest-dev nlohmann-json3-dev libcli11-dev
-  libfmt-dev libtomlplusplus-dev libexpected-dev liblzma-dev)
+# Debian 12 packages: what the programs are built with and from.
+packages=(g++ cmake ninja-build libantlr4-runtime-dev libz3-dev libboost-dev nlohmann-json3-dev
+  libcli11-dev libfmt-dev libtomlplusplus-dev libexpected-dev)
 
-# Callers of ptxas that the tests drive, beyond what the build needs.
-test_packages=(clang libclang-rt-dev gcc-12-offload-nvptx make python3-jsonschema)
+# What the tests and benchmarks need beyond that: tools, libraries, and callers of ptxas to drive.
+test_packages=(doctest-dev liblzma-dev python3 python3-jsonschema antlr4 ccache clang clang-format clang-tidy
+  libclang-rt-dev gcc-12-offload-nvptx hyperfine make)
 
 say() { printf '== %s\n' "$*"; }
 
-# install_packages PACKAGE...: those that are missing.
+# install_packages PACKAGE...: those that are missing. Where packages cannot be installed, or have other
+# names, it says what is needed and goes on: the build says what it does not find.
 install_packages() {
-  local missing=() package
+  local missing=() package as_root=()
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "No apt here. These Debian packages, by your system's names, are needed: $*"
+    return
+  fi
   for package in "$@"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
       missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      say "Not root, and no sudo. Have somebody run: apt-get install ${missing[*]}"
+      return
+    fi
+    as_root=(sudo)
+  fi
   say "Installing ${missing[*]}"
-  local as_root=()
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
@@ -35,10 +45,21 @@ jobs_at_once() {
   echo $((cores < memory ? cores : memory))
 }
 
+# build TESTS [TARGET...]: TESTS is ON or OFF. Shows how far it is: on a terminal in one line, elsewhere
+# every tenth step.
 build() {
-  say "Building"
-  cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
-  cmake --build build -j "$(jobs_at_once)" | tail -n 1
+  local tests=$1 targets=()
+  shift
+  [ $# -eq 0 ] || targets=(--target "$@")
+  say "Building ${*:-everything}"
+  cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release "-DPTXASW_TESTS=$tests" >/dev/null
+  if [ -t 1 ]; then
+    cmake --build build -j "$(jobs_at_once)" "${targets[@]}"
+  else
+    cmake --build build -j "$(jobs_at_once)" "${targets[@]}" |
+      awk '/^\[[0-9]+\/[0-9]+\]/ { if (++steps % 10 == 0) print; last = $0; next }
+           { print } END { if (steps % 10) print last }'
+  fi
 }
 
 # Prints the root of a CUDA toolkit: CUDA_HOME, CUDA_PATH, the nvcc in PATH, the usual places.
