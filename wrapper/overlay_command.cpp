@@ -178,10 +178,10 @@ void remove_overlay(const fs::path &directory) {
 tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs::path &toolkit,
                                              const std::string &given) {
   fs::create_directories(directory);
-  const fs::path link = fs::absolute(given).lexically_normal();
+  const fs::path link = given.empty() ? toolkit : fs::absolute(given).lexically_normal();
   if (auto written = write_file_atomically(
           directory / marker,
-          toolkit.string() + (given.empty() || link == toolkit ? "" : "\n" + link.string()));
+          toolkit.string() + (link == toolkit ? "" : "\n" + link.string()));
       !written)
     return written;
   if (read_regular_file(directory / cache_note) != cache_note_text)

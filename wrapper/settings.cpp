@@ -289,7 +289,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      true, false, false, true, set_last, nullptr, get_last},
     {"modules", "NUMBER[:FIRST-LAST][,...]", "rewrite only these modules, by the number in the report, and of each only these rewrites",
      true, false, true, true, set_modules, clear_modules, get_modules},
-    {"report", "FILE", "write a JSON report; into an existing directory one file a run, named by input and target",
+    {"report", "FILE", "write a JSON report; into an existing directory one file a run, named by input, target and module",
      true, false, false, false, set_text<&Settings::report>, nullptr, get_text<&Settings::report>},
     {"registers", "true|false", "report the registers, spills and shared memory of each kernel before and after, as the real ptxas has them",
      true, true, false, true, set_switch<&Settings::registers>, nullptr, get_switch<&Settings::registers>},

@@ -8,12 +8,17 @@
 namespace ptxasw {
 
 std::string report_file(const std::string &setting, const std::string &input,
-                        const std::string &target) {
+                        const std::string &target, const std::string &module) {
   if (::access((setting + "/.").c_str(), F_OK) != 0)
     return setting;
   std::string stem = input.substr(input.rfind('/') + 1);
   stem.resize(std::min(stem.rfind('.'), stem.size()));
-  return fmt::format("{}/{}.{}.json", setting, stem, target);
+  // nvcc's temporary files: tmpxft_PROCESS_NUMBER-STEP_NAME.
+  if (const std::size_t dash = stem.find('-');
+      stem.starts_with("tmpxft_") && dash != std::string::npos)
+    if (const std::size_t name = stem.find('_', dash); name != std::string::npos)
+      stem.erase(0, name + 1);
+  return fmt::format("{}/{}.{}.{}.json", setting, stem, target, module);
 }
 
 std::string summarize(const ModuleReport &module) {

@@ -27,6 +27,12 @@ class BuildError(RuntimeError):
     """A tool is missing or refused its input; the text has the command and its message."""
 
 
+def need_built(program, option):
+    """BuildError unless a program of this project is there."""
+    if not pathlib.Path(program).exists():
+        raise BuildError(f"no {program}: build the project first, or name the program with {option}")
+
+
 def run_tool(command):
     """Runs a command; returns its stdout and stderr together."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
@@ -57,10 +63,7 @@ class Builder:
         self.nvcc = None if bundled else find_toolkit_program("nvcc")
         self.ptxas = find_toolkit_program("ptxas") if self.nvcc else None
         self.ptxasw = str(ptxasw)
-        if not pathlib.Path(self.ptxasw).exists():
-            raise BuildError(
-                f"no {self.ptxasw}: build the project first, or name the program with --ptxasw"
-            )
+        need_built(self.ptxasw, "--ptxasw")
         if self.nvcc and not self.ptxas:
             raise BuildError(f"there is {self.nvcc} but no ptxas")
         if not self.nvcc and target != BUNDLED_TARGET:

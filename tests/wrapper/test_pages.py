@@ -1,0 +1,146 @@
+"""Every command that a page of the documentation shows is run as it is written, or is in the list of
+those that cannot be run here, with the reason."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+from support import JACOBI, PTXASW, Scratch, cuda_home, main, run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/results/*/README.md"),
+                *ROOT.glob("kernelgen-bench/*.md"), *ROOT.glob("tests/*/README.md")])
+
+# What a shown line that is a command begins with; other indented lines are output or formulas.
+COMMAND = re.compile(r"(\$ |\./|~/|DIRECTORY/|/tmp/|[A-Z_]+=\S+ |"
+                     r"(ptxasw(?! info)|cmake|ctest|clang|nvcc|gcc|git|make|mkdir|printf|chmod|tar|python3?|curl|docker|"
+                     r"build|tests|kernelgen|kernelgen-bench)\b[/ ])")
+
+GPU, MINUTES = "needs a GPU", "takes minutes"
+# Beginnings of commands that are not run here, and why.
+ELSEWHERE = {
+    "./quickstart.sh": "builds the project; CI runs it on a bare clone",
+    "./test.sh": "this test is a part of it",
+    "ptxasw run --shuffle=always -- nvfortran": "NVHPC is not free to fetch; test_callers.py has a stand-in",
+    "TRITON_PTXAS_PATH=": GPU + "; tests/wrapper/device/triton_stencil.py",
+    "XLA_FLAGS=": GPU,
+    "cmake --build build --target bench-": MINUTES + ", and times",
+    "kernelgen-bench/overhead": MINUTES + ", and times",
+    "kernelgen-bench/run": MINUTES + "; tests/bench runs it on a few kernels",
+    "kernelgen-bench/report": "needs results of a run on a GPU; tests/bench has some",
+    "kernelgen/": GPU,
+    "tar xf sm_90.tar.gz": "unpacks what kernelgen-bench/run made",
+    "ctest -R conformance": "part of this suite",
+    "build/tests/conformance/conformance check": "part of this suite",
+    "tests/conformance/record": MINUTES + ", and " + GPU,
+    "/tmp/cf/record": GPU,
+    "tests/hazards/device/build": MINUTES,
+    "DIRECTORY/run": GPU,
+    "build/kernelgen/sm_90.tar.gz": "the name of a file",
+}
+
+# A program that is "wrong" if anything was rewritten: its code is longer than the plain nvcc's.
+HEAT = """heat: heat.cu
+\t$(CUDA)/bin/nvcc -arch=sm_90 -cubin -o heat.cubin heat.cu
+\tnvcc -arch=sm_90 -cubin -o plain.cubin heat.cu
+\tprintf '#!/bin/sh\\ntest $$(stat -c %%s heat.cubin) -lt $$(($$(stat -c %%s plain.cubin) + 100))\\n' > heat
+\tchmod +x heat
+"""
+STENCIL = """#include <stdio.h>
+int main(void) {
+  static float a[1000], b[1000];
+  for (int i = 0; i < 1000; i++) a[i] = i;
+#pragma acc parallel loop copyin(a) copyout(b)
+  for (int i = 1; i < 999; i++) b[i] = a[i - 1] + a[i] + a[i + 1];
+  return b[7] != 21;
+}
+"""
+
+
+def commands(page):
+    """The commands of a page, in its order; a line that ends with a backslash goes on."""
+    found, fenced, whole = [], False, ""
+    for line in page.read_text().split("\n"):
+        if line.startswith("```"):
+            fenced = not fenced
+            continue
+        if not fenced and not line.startswith("    "):
+            continue
+        text = whole + line.strip()
+        whole = text[:-1] if text.endswith("\\") else ""
+        if not whole and COMMAND.match(text):
+            found.append(text.removeprefix("$ "))
+    return found
+
+
+class Pages(Scratch):
+    def setUp(self):
+        super().setUp()
+        if not cuda_home():
+            self.skipTest("no CUDA toolkit")
+        home = self.dir / "home"
+        work = self.dir / "work"
+        for folder in (home, work, self.dir / "path"):
+            folder.mkdir()
+        (self.dir / "path/ptxasw").symlink_to(PTXASW)
+        (work / "tests").symlink_to(ROOT / "tests")
+        (work / "kernelgen-bench").symlink_to(ROOT / "kernelgen-bench")
+        shutil.copy(ROOT / "kernelgen-bench/cuda/jacobi.cu", work)
+        shutil.copy(ROOT / "kernelgen-bench/cuda/grid.cuh", work)
+        for name in ("kernel.cu", "heat.cu"):
+            shutil.copy(work / "jacobi.cu", work / name)
+        shutil.copy(JACOBI, work / "in.ptx")
+        shutil.copy(JACOBI, work / "jacobi.ptx")
+        (work / "stencil.c").write_text(STENCIL)
+        (work / "Makefile").write_text(HEAT)
+        (work / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\n"
+                                             "project(k LANGUAGES CUDA)\nadd_library(k STATIC kernel.cu)\n")
+        self.work = work
+        self.env = dict(os.environ, HOME=str(home), CUDAARCHS="90",
+                        PATH=f"{self.dir}/path:{cuda_home()}/bin:{os.environ['PATH']}")
+        self.env.pop("XDG_CONFIG_HOME", None)
+
+    def test_every_page(self):
+        count = 0
+        for page in PAGES:
+            for command in commands(page):
+                if any(command.startswith(prefix) for prefix in ELSEWHERE):
+                    continue
+                count += 1
+                with self.subTest(page=page.name, command=command):
+                    self.check(command)
+        self.assertGreater(count, 10)
+
+    def check(self, command):
+        program = command.split()[0]
+        if program in ("clang", "gcc") and not self.can(program):
+            return
+        words = command.replace("-Xcuda-ptxas", "-nocudalib -nocudainc -Xcuda-ptxas") \
+            if program == "clang" else command
+        done = subprocess.run(["bash", "-e", "-c", words], cwd=self.work, env=self.env, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def can(self, program):
+        """Whether the compiler that Debian has is one that the page speaks of."""
+        if program == "gcc":
+            gcc = shutil.which("gcc-12")
+            if not gcc or not shutil.which("nvptx-none-as"):
+                return False
+            link = self.dir / "path/gcc"
+            if not link.exists():
+                link.symlink_to(gcc)
+            return True
+        return False  # Debian's clang 14 does not know CUDA 13; test_callers.py drives it
+
+    def test_the_list_of_exceptions_is_not_longer_than_it_must_be(self):
+        shown = [command for page in PAGES for command in commands(page)]
+        for prefix in ELSEWHERE:
+            self.assertTrue(any(command.startswith(prefix) for command in shown), prefix)
+
+
+if __name__ == "__main__":
+    main()
