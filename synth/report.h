@@ -86,6 +86,7 @@ struct Resources {
   unsigned spill_loads = 0;
   unsigned stack = 0;
   unsigned shared = 0;
+  unsigned barriers = 0; ///< block barriers
 };
 
 /// What happened to one kernel.

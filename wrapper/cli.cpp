@@ -56,6 +56,8 @@ std::optional<int> run_plain(const Request &request) {
     return emulate_command(request.emulate);
   if (command == "explain")
     return explain_command(request.explain);
+  if (command == "independent")
+    return independent_command(request.independent);
   if (command == "verify")
     return verify_command(request.verify);
   return std::nullopt;
@@ -80,6 +82,8 @@ int run_subcommand(std::vector<std::string> words) {
     return rewrite_command(*settings, request->input, request->output);
   if (command == "status")
     return status_command(*settings, request->last);
+  if (command == "occupancy")
+    return occupancy_command(*settings, request->occupancy);
   if (command == "stats")
     return stats_command(*settings, request->json);
   if (command == "config")

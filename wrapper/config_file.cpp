@@ -46,9 +46,8 @@ tl::expected<void, std::string> apply_config_file(Settings &settings, const Conf
     const auto line = node.source().begin.line;
     const auto value = spelling(node);
     if (!value)
-      return tl::unexpected(
-          fmt::format("{}:{}: `{}` must be text, a number, true, false or a list of these", path,
-                      line, key));
+      return tl::unexpected(fmt::format(
+          "{}:{}: `{}` must be text, a number, true, false or a list of these", path, line, key));
     const auto spec = std::find_if(setting_table().begin(), setting_table().end(),
                                    [&](const SettingSpec &s) { return s.name == key; });
     if (origin == Origin::project_file && spec != setting_table().end() && !spec->in_project) {

@@ -160,7 +160,8 @@ void tell(const Run &run, const std::vector<InputModule> &modules) {
   }
   if (run.settings.report.empty())
     return;
-  const std::string file = report_file(run.settings.report, run.first_input, run.line.target, reports.front().module);
+  const std::string file =
+      report_file(run.settings.report, run.first_input, run.line.target, reports.front().module);
   if (const auto written = write_file_atomically(file, report_json(reports)); !written)
     fmt::print(stderr, "ptxasw: warning: {}\n", written.error());
 }

@@ -44,18 +44,56 @@ void add_settings(CLI::App &command, std::vector<OwnOption> &given, bool all) {
   }
 }
 
-void add_block_option(CLI::App &command, std::optional<BlockShape> &shape) {
+void add_shape_option(CLI::App &command, std::optional<BlockShape> &shape, const std::string &name,
+                      const std::string &meaning) {
   command
       .add_option_function<std::string>(
-          "--assume-block",
-          [&shape](const std::string &text) {
+          name,
+          [&shape, name](const std::string &text) {
             shape = parse_block_shape(text);
             if (!shape)
-              throw CLI::ValidationError("--assume-block",
-                                         fmt::format("`{}` is no shape of a block", text));
+              throw CLI::ValidationError(name, fmt::format("`{}` is no shape of a block", text));
           },
-          "what holds if every block has this shape")
+          meaning)
       ->option_text("X[,Y[,Z]]");
+}
+
+void add_block_option(CLI::App &command, std::optional<BlockShape> &shape) {
+  add_shape_option(command, shape, "--assume-block", "what holds if every block has this shape");
+}
+
+void add_independent(CLI::App &app, IndependentRequest &request) {
+  CLI::App *command = app.add_subcommand(
+      "independent", "whether a kernel writes the same however its threads are cut into blocks");
+  command->add_option("input", request.input, "PTX to read, - for standard input")->required();
+  command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  command->add_flag("--json", request.json, "as JSON");
+}
+
+void add_occupancy(CLI::App &app, OccupancyRequest &request) {
+  CLI::App *command = app.add_subcommand(
+      "occupancy",
+      "how many blocks of a kernel a multiprocessor holds, and what is in the way of more");
+  command->add_option("input", request.input,
+                      "PTX, which the real ptxas assembles for its registers");
+  command->add_option("--kernel", request.kernels, "only this kernel; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  command->add_option("--arch", request.arch, "otherwise the target that the PTX names")
+      ->option_text("sm_XX");
+  add_shape_option(*command, request.block, "--block",
+                   "only this shape; otherwise every number of warps");
+  command->add_option("--registers", request.registers, "of a thread, instead of asking ptxas")
+      ->check(CLI::Range(0, 256));
+  command->add_option("--static-shared", request.static_shared,
+                      "bytes of a block, with --registers");
+  command->add_option("--dynamic-shared", request.dynamic_shared, "bytes of a block at the launch");
+  command->add_flag("--opt-in", request.opted_in,
+                    "the program raised the limit of dynamic shared memory for the kernel");
+  command->add_flag("--json", request.json, "as JSON");
+  command->footer("Exit codes: 0, or 1 if the file, the architecture or ptxas does not say.");
 }
 
 CLI::App *add_bisect(CLI::App &app, BisectRequest &request) {
@@ -217,6 +255,8 @@ void add_commands(CLI::App &app, Request &request) {
 
   add_emulate(app, request.emulate);
   add_explain(app, request.explain);
+  add_independent(app, request.independent);
+  add_occupancy(app, request.occupancy);
 
   add_verify(app, request.verify);
 }

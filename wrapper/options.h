@@ -4,6 +4,8 @@
 #include "wrapper/command_line.h"
 #include "wrapper/emulate_command.h"
 #include "wrapper/explain_command.h"
+#include "wrapper/independent_command.h"
+#include "wrapper/occupancy_command.h"
 #include "wrapper/trace_command.h"
 #include "wrapper/verify_command.h"
 
@@ -27,6 +29,8 @@ struct Request {
   BisectRequest bisect;
   EmulateRequest emulate;
   ExplainRequest explain;
+  IndependentRequest independent;
+  OccupancyRequest occupancy;
   TraceRequest trace;
   VerifyRequest verify;
 };

@@ -60,9 +60,9 @@ std::string log_line(Outcome outcome, std::string_view input, std::string_view d
   for (char &c : flat)
     if (c == '\n' || c == '\t')
       c = ' ';
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z\t{}\t{}\t{}\t{}{}{}\n", parts.tm_year + 1900,
-                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                     ::getpid(), to_string(outcome), input, flat,
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z\t{}\t{}\t{}\t{}{}{}\n",
+                     parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
+                     parts.tm_min, parts.tm_sec, ::getpid(), to_string(outcome), input, flat,
                      numbers.empty() ? "" : "\t", numbers);
 }
 

@@ -180,8 +180,7 @@ tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs
   fs::create_directories(directory);
   const fs::path link = given.empty() ? toolkit : fs::absolute(given).lexically_normal();
   if (auto written = write_file_atomically(
-          directory / marker,
-          toolkit.string() + (link == toolkit ? "" : "\n" + link.string()));
+          directory / marker, toolkit.string() + (link == toolkit ? "" : "\n" + link.string()));
       !written)
     return written;
   if (read_regular_file(directory / cache_note) != cache_note_text)

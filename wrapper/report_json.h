@@ -14,10 +14,10 @@ std::string report_json(const std::vector<ModuleReport> &modules);
 /// The report on one module as one line of JSON.
 std::string journal_line(const ModuleReport &module);
 
-/// The file for the report of one run: `setting` itself, or `INPUT.TARGET.MODULE.json` in it if it is
-/// a directory, since one build makes many runs. The same source gives the same name: `module` is the
-/// number of the (first) module, and what nvcc puts before the names of its temporary files is
-/// dropped.
+/// The file for the report of one run: `setting` itself, or `INPUT.TARGET.MODULE.json` in it if it
+/// is a directory, since one build makes many runs. The same source gives the same name: `module`
+/// is the number of the (first) module, and what nvcc puts before the names of its temporary files
+/// is dropped.
 std::string report_file(const std::string &setting, const std::string &input,
                         const std::string &target, const std::string &module);
 

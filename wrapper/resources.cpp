@@ -38,6 +38,7 @@ std::map<std::string, Resources, std::less<>> parse_resources(std::string_view m
     } else if (const auto registers = amount(line, "registers"); current && registers) {
       current->registers = registers;
       current->shared = amount(line, "bytes smem").value_or(0);
+      current->barriers = amount(line, "barriers").value_or(0);
       current = nullptr;
     }
   }

@@ -73,7 +73,8 @@ int rewrite_command(const Settings &settings, const std::string &input, const st
   append_log(settings.journal, journal_line(result->report));
   if (settings.report.empty())
     return 0;
-  const std::string file = report_file(settings.report, input, result->report.target, result->report.module);
+  const std::string file =
+      report_file(settings.report, input, result->report.target, result->report.module);
   if (const auto written = write_file_atomically(file, report_json({result->report})); !written)
     return complain(written.error());
   return 0;

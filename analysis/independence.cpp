@@ -1,0 +1,626 @@
+// Independence of the block's shape, one axis at a time.
+//
+// Let g = ctaid * ntid + tid be the global index along the axis and N = nctaid * ntid the number of
+// threads; both stay as they are when the axis is cut otherwise. tid is written as g - ctaid *
+// ntid, nctaid * ntid as N, and every register as a polynomial over g, N, ctaid, ntid, nctaid and
+// things that are not followed further. Where ctaid, ntid and nctaid cancel, the value is "clean":
+// a function of g, N and memory. If all that is written, where it is written, and every decision on
+// the way are clean, then by induction over the steps of the thread with index g it does the same
+// in every shape: the first step that did otherwise would have read something unclean, or memory
+// that differs, which some other thread's earlier write had made differ; and without races no order
+// of threads matters.
+//
+// A register with several definitions is clean if all of them are, under the assumption that it is
+// (the same induction). It stands for itself then, as something that may change from one time to
+// the next; a product with it never cancels, since the two values could be of different times.
+//
+// Numbers are integers here, without end: that nothing wraps around is a condition that is told.
+
+#include "analysis/independence.h"
+
+#include "emulator/effects.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <optional>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::size_t terms_budget = 24, degree_budget = 4;
+constexpr unsigned passes_budget = 64;
+constexpr unsigned depth_budget = 500; ///< of definitions within definitions; what is deeper counts
+                                       ///< as a register with several
+
+/// Why something is not clean.
+struct Stain {
+  std::uint32_t line = 0;
+  std::string reason;
+  bool certain = false; ///< it does depend on the shape; otherwise that is not known
+};
+
+/// What polynomials are over.
+struct Atom {
+  bool clean = true;
+  bool stable = true;      ///< the same whenever the thread reads it
+  std::int32_t stain = -1; ///< of one that is not clean: index in the stains
+};
+
+using AtomId = std::uint32_t;
+enum : AtomId { global_index, thread_count, block_index, block_extent, grid_extent, first_free };
+
+/// A sum of products of atoms, each with a coefficient.
+using Monomial = std::vector<AtomId>; // sorted
+using Polynomial = std::map<Monomial, std::int64_t>;
+
+class Analysis {
+public:
+  Analysis(const Module &module, const Function &kernel, int axis)
+      : module_(module), kernel_(kernel), axis_("xyz"[axis]), values_(kernel.registers.size()),
+        states_(kernel.registers.size()), definitions_(kernel.registers.size()) {
+    stains_.push_back({0, "the block's extents do not cancel", true});
+    atoms_ = {{}, {}, {false, true, 0}, {false, true, 0}, {false, true, 0}};
+    for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
+      for_each_register(module, kernel.instructions[i], [&](RegisterId reg, RegisterUse use) {
+        if (use != RegisterUse::read &&
+            (definitions_[reg].empty() || definitions_[reg].back() != i))
+          definitions_[reg].push_back(i);
+      });
+  }
+
+  AxisIndependence run() {
+    find_reads();
+    for (unsigned pass = 0; pass < passes_budget; ++pass) {
+      if (settle())
+        return judge();
+    }
+    return {AxisVerdict::unknown, 0, "too many registers depend on each other"};
+  }
+
+private:
+  enum class State : std::uint8_t { fresh, at_work, done };
+  /// A register with several definitions, or one that is defined by itself.
+  struct Phi {
+    AtomId atom = 0;
+  };
+
+  // --- Polynomials ---
+
+  AtomId new_atom(bool clean, bool stable, std::int32_t stain) {
+    atoms_.push_back({clean, stable, stain});
+    return static_cast<AtomId>(atoms_.size() - 1);
+  }
+  static Polynomial number(std::int64_t n) { return n == 0 ? Polynomial{} : Polynomial{{{}, n}}; }
+  static Polynomial of(AtomId atom) { return {{{atom}, 1}}; }
+
+  bool is_clean(const Polynomial &p) const {
+    for (const auto &[monomial, coefficient] : p)
+      for (const AtomId atom : monomial)
+        if (!atoms_[atom].clean)
+          return false;
+    return true;
+  }
+  bool is_stable(const Polynomial &p) const {
+    for (const auto &[monomial, coefficient] : p)
+      for (const AtomId atom : monomial)
+        if (!atoms_[atom].stable)
+          return false;
+    return true;
+  }
+  /// Of one that is not clean.
+  const Stain &stain_of(const Polynomial &p) const {
+    const Stain *found = nullptr;
+    for (const auto &[monomial, coefficient] : p)
+      for (const AtomId atom : monomial)
+        if (!atoms_[atom].clean) {
+          const Stain &stain = stains_[static_cast<std::size_t>(atoms_[atom].stain)];
+          if (!found || (found->line == 0 && stain.line != 0) || (!found->certain && stain.certain))
+            found = &stain;
+        }
+    return *found;
+  }
+
+  static std::int64_t wrapping(std::uint64_t n) { return static_cast<std::int64_t>(n); }
+
+  Polynomial add(Polynomial a, const Polynomial &b, std::int64_t factor = 1) const {
+    for (const auto &[monomial, coefficient] : b) {
+      std::int64_t &sum = a[monomial];
+      sum = wrapping(static_cast<std::uint64_t>(sum) +
+                     static_cast<std::uint64_t>(coefficient) * static_cast<std::uint64_t>(factor));
+      if (sum == 0)
+        a.erase(monomial);
+    }
+    return a;
+  }
+
+  // Nothing if it gets too large, or might cancel what is of different times.
+  std::optional<Polynomial> mul(const Polynomial &a, const Polynomial &b) const {
+    if ((!is_clean(a) && !is_stable(b)) || (!is_clean(b) && !is_stable(a)))
+      return std::nullopt;
+    Polynomial result;
+    for (const auto &[m, c] : a)
+      for (const auto &[n, d] : b) {
+        Monomial product = m;
+        product.insert(product.end(), n.begin(), n.end());
+        std::sort(product.begin(), product.end());
+        // nctaid * ntid is the number of threads.
+        for (;;) {
+          const auto extent = std::find(product.begin(), product.end(), block_extent);
+          if (extent == product.end() ||
+              std::find(product.begin(), product.end(), grid_extent) == product.end())
+            break;
+          product.erase(extent);
+          product.erase(std::find(product.begin(), product.end(), grid_extent));
+          product.insert(std::lower_bound(product.begin(), product.end(), thread_count),
+                         thread_count);
+        }
+        if (product.size() > degree_budget)
+          return std::nullopt;
+        result = add(std::move(result), {{product, wrapping(static_cast<std::uint64_t>(c) *
+                                                            static_cast<std::uint64_t>(d))}});
+      }
+    if (result.size() > terms_budget)
+      return std::nullopt;
+    return result;
+  }
+
+  // --- Values of operands and registers ---
+
+  Polynomial stained(std::uint32_t line, std::string reason, bool certain) {
+    stains_.push_back({line, std::move(reason), certain});
+    return of(new_atom(false, false, static_cast<std::int32_t>(stains_.size() - 1)));
+  }
+
+  Polynomial special(std::string_view name, std::uint32_t line) {
+    const auto is = [&](std::string_view what) {
+      return name.size() == what.size() + 3 && name[0] == '%' && name.ends_with(axis_) &&
+             name.substr(1, what.size()) == what && name[what.size() + 1] == '.';
+    };
+    if (is("tid")) {
+      Polynomial p = of(global_index);
+      p[{block_index, block_extent}] = -1;
+      return p;
+    }
+    if (is("ctaid"))
+      return of(block_index);
+    if (is("ntid"))
+      return of(block_extent);
+    if (is("nctaid"))
+      return of(grid_extent);
+    for (const std::string_view other : {"%tid.", "%ctaid.", "%ntid.", "%nctaid."})
+      if (name.starts_with(other))
+        return of(symbol_atom(std::string(name))); // of another axis
+    if (name == "WARP_SZ")
+      return number(32);
+    if (name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
+        name.starts_with("%lanemask_") || name == "%total_smem_size" ||
+        name == "%dynamic_smem_size")
+      return stained(line, fmt::format("{} depends on the shape of the block", name), true);
+    return stained(line, fmt::format("{} is not followed", name), false);
+  }
+
+  // The same thing whenever it is read: a parameter, an address, a special register.
+  AtomId symbol_atom(const std::string &name) {
+    const auto [found, is_new] = symbols_.try_emplace(name, 0);
+    if (is_new)
+      found->second = new_atom(true, true, -1);
+    return found->second;
+  }
+
+  Polynomial value(const Operand &operand, std::uint32_t line) {
+    switch (operand.kind) {
+    case Operand::Kind::reg:
+      if (operand.selector != 0) // a part of it
+        return opaque({value(operand.reg)}, line, true);
+      return value(operand.reg);
+    case Operand::Kind::special:
+      return special(module_.text(operand.span), line);
+    case Operand::Kind::symbol:
+      if (const Variable *variable = module_.variable(module_.symbol(operand));
+          variable && variable->space == StateSpace::shared)
+        return stained(line, "shared memory: threads of a block meet there", false);
+      return add(of(symbol_atom("&" + std::string(module_.symbol(operand).name))),
+                 number(operand.value));
+    case Operand::Kind::integer:
+      return number(operand.value);
+    case Operand::Kind::real:
+      return of(symbol_atom(fmt::format("real {:x}", static_cast<std::uint64_t>(operand.value))));
+    case Operand::Kind::address:
+      return add(value(module_.children(operand)[0], line), number(operand.value));
+    case Operand::Kind::sink:
+      return {};
+    case Operand::Kind::vector:
+    case Operand::Kind::pair:
+    case Operand::Kind::group:
+    case Operand::Kind::other: {
+      std::vector<Polynomial> parts;
+      for (const Operand &child : module_.children(operand))
+        parts.push_back(value(child, line));
+      return opaque(parts, line, true);
+    }
+    }
+    return {};
+  }
+
+  // A function of these that is not followed. `pure`: of nothing else.
+  Polynomial opaque(const std::vector<Polynomial> &inputs, std::uint32_t line, bool pure) {
+    bool stable = pure;
+    for (const Polynomial &input : inputs) {
+      if (!is_clean(input)) {
+        const Stain why = stain_of(input);
+        return stained(why.line != 0 ? why.line : line, why.reason, why.certain);
+      }
+      stable &= is_stable(input);
+    }
+    return of(new_atom(true, stable, -1));
+  }
+
+  Polynomial value(RegisterId reg) {
+    State &state = states_[reg];
+    if (state == State::done)
+      return values_[reg];
+    if (state == State::at_work || definitions_[reg].size() != 1 || depth_ > depth_budget)
+      return phi(reg);
+    state = State::at_work;
+    ++depth_;
+    Polynomial result = defined_by(kernel_.instructions[definitions_[reg][0]], reg);
+    --depth_;
+    states_[reg] = State::done;
+    // Somebody asked on the way: then it is defined by itself.
+    const bool cyclic = phis_.contains(reg);
+    return values_[reg] = cyclic ? of(phis_.at(reg).atom) : std::move(result);
+  }
+
+  Polynomial phi(RegisterId reg) {
+    const auto [found, is_new] = phis_.try_emplace(reg);
+    if (is_new) {
+      const auto stain = stained_phis_.find(reg);
+      found->second.atom = stain == stained_phis_.end() ? new_atom(true, false, -1)
+                                                        : new_atom(false, false, stain->second);
+    }
+    return of(found->second.atom);
+  }
+
+  // What an instruction writes to a register, its guard included.
+  Polynomial defined_by(const Instruction &instruction, RegisterId reg) {
+    Polynomial result = computed_by(instruction, reg);
+    if (instruction.guard == no_register)
+      return result;
+    const Polynomial guard = value(instruction.guard);
+    return is_clean(guard) ? result : opaque({guard, result}, instruction.line, true);
+  }
+
+  Polynomial computed_by(const Instruction &instruction, RegisterId reg) {
+    const Opcode &opcode = module_.opcode(instruction);
+    const auto operands = module_.operands(instruction);
+    const std::uint32_t line = instruction.line;
+    const auto unknown = [&](std::string_view why) {
+      return stained(line, fmt::format("`{}`: {}", opcode.text, why), false);
+    };
+    if (!instruction.well_formed || operands.empty())
+      return unknown("not understood");
+    std::vector<Polynomial> inputs;
+    for (std::size_t i = 1; i < operands.size(); ++i)
+      inputs.push_back(value(operands[i], line));
+    if (opcode.base == "ld" || opcode.base == "ldu")
+      return loaded(opcode, inputs, operands, line);
+    if (opcode.base == "shfl" || opcode.base == "vote" || opcode.base == "match" ||
+        opcode.base == "redux" || opcode.base == "activemask" || opcode.base == "elect")
+      return unknown("what other lanes of the warp have");
+    if (opcode.base == "atom")
+      return unknown("what an atomic returns depends on the order of threads");
+    if (!is_pure(opcode) && opcode.base != "isspacep")
+      return unknown("not followed");
+    if (opcode.has("cc") || opcode.base == "addc" || opcode.base == "subc" || opcode.base == "madc")
+      return unknown("a carry");
+    // Narrow types are made to wrap around.
+    const bool narrow = bit_width(opcode.type) < 32;
+    if (auto followed = arithmetic(opcode, inputs, operands, reg);
+        followed && (!narrow || std::all_of(inputs.begin(), inputs.end(),
+                                            [&](const Polynomial &p) { return is_clean(p); })))
+      return *followed;
+    // A comparison of integers is one of their difference with zero.
+    if ((opcode.base == "setp" || opcode.base == "set") && !narrow && inputs.size() >= 2 &&
+        !is_float(opcode.type) && !is_float(opcode.second_type) &&
+        (opcode.has("eq") || opcode.has("ne") || opcode.has("lt") || opcode.has("le") ||
+         opcode.has("gt") || opcode.has("ge") || opcode.has("lo") || opcode.has("ls") ||
+         opcode.has("hi") || opcode.has("hs"))) {
+      inputs[0] = add(inputs[0], inputs[1], -1);
+      inputs.erase(inputs.begin() + 1);
+    }
+    return opaque(inputs, line, true);
+  }
+
+  Polynomial loaded(const Opcode &opcode, const std::vector<Polynomial> &inputs,
+                    std::span<const Operand> operands, std::uint32_t line) {
+    if (opcode.space == StateSpace::shared)
+      return stained(line, "shared memory: what other threads of the block wrote", false);
+    if (effect_of(opcode) == Effect::sync)
+      return stained(line, fmt::format("`{}` is ordered with what others do", opcode.text), false);
+    // A parameter is the same for the whole launch; a vector of it has more than one value.
+    if (opcode.space == StateSpace::param && opcode.vector == 1 && is_clean(inputs[0]) &&
+        is_stable(inputs[0]))
+      return of(symbol_atom(fmt::format("{} {}", opcode.text, module_.text(operands[1].span))));
+    return opaque(inputs, line, opcode.space == StateSpace::param);
+  }
+
+  // Sums and products; nothing for what is no such thing.
+  std::optional<Polynomial> arithmetic(const Opcode &opcode, const std::vector<Polynomial> &in,
+                                       std::span<const Operand> operands, RegisterId reg) const {
+    if (operands[0].kind != Operand::Kind::reg || operands[0].reg != reg ||
+        operands[0].selector != 0 || is_float(opcode.type) || is_float(opcode.second_type) ||
+        opcode.has("sat") || opcode.has("hi") || opcode.vector != 1)
+      return std::nullopt;
+    const std::string_view base = opcode.base;
+    const auto is_packed = [&] { return opcode.text.find("x2") != std::string_view::npos; };
+    if (is_packed())
+      return std::nullopt;
+    if ((base == "mov" || base == "cvta" || base == "cvt") && in.size() == 1 &&
+        operands[1].kind != Operand::Kind::vector)
+      return in[0];
+    if (base == "add" && in.size() == 2)
+      return add(in[0], in[1]);
+    if (base == "sub" && in.size() == 2)
+      return add(in[0], in[1], -1);
+    if (base == "neg" && in.size() == 1)
+      return add({}, in[0], -1);
+    if (base == "mul" && in.size() == 2)
+      return mul(in[0], in[1]);
+    if (base == "mad" && in.size() == 3) {
+      auto product = mul(in[0], in[1]);
+      if (product)
+        return add(std::move(*product), in[2]);
+    }
+    if (base == "shl" && in.size() == 2 && operands[2].kind == Operand::Kind::integer &&
+        operands[2].value >= 0 && operands[2].value < 63)
+      return mul(in[0], number(std::int64_t{1} << operands[2].value));
+    return std::nullopt;
+  }
+
+  // --- The fixed point, and the verdict ---
+
+  void find_reads() {
+    read_.assign(kernel_.registers.size(), false);
+    for (const Instruction &instruction : kernel_.instructions)
+      for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+        if (use == RegisterUse::read)
+          read_[reg] = true;
+      });
+  }
+
+  // One pass under the assumption that all registers with several definitions are clean but those
+  // that are known not to be. True if the assumption holds.
+  bool settle() {
+    std::fill(states_.begin(), states_.end(), State::fresh);
+    phis_.clear();
+    symbols_.clear();
+    atoms_.resize(first_free);
+    stains_.resize(1 + kept_stains_);
+    for (const Instruction &instruction : kernel_.instructions)
+      for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+        if (use != RegisterUse::read && read_[reg])
+          value(reg);
+      });
+    bool holds = true;
+    // Looking at definitions may find further registers of that kind.
+    for (std::size_t seen = 0; seen < phis_.size();) {
+      std::vector<RegisterId> list;
+      for (const auto &[reg, p] : phis_)
+        list.push_back(reg);
+      seen = list.size();
+      for (const RegisterId reg : list) {
+        if (stained_phis_.contains(reg))
+          continue;
+        for (const std::uint32_t definition : definitions_[reg]) {
+          const Polynomial p = defined_by(kernel_.instructions[definition], reg);
+          if (is_clean(p))
+            continue;
+          Stain why = stain_of(p);
+          if (why.line == 0)
+            why.line = kernel_.instructions[definition].line;
+          new_stains_.emplace_back(reg, std::move(why));
+          holds = false;
+          break;
+        }
+      }
+    }
+    if (holds)
+      return true;
+    stains_.resize(1 + kept_stains_);
+    for (auto &[reg, why] : new_stains_) {
+      if (stained_phis_.contains(reg))
+        continue;
+      stains_.push_back(std::move(why));
+      stained_phis_[reg] = static_cast<std::int32_t>(stains_.size() - 1);
+    }
+    new_stains_.clear();
+    kept_stains_ = stains_.size() - 1;
+    return false;
+  }
+
+  struct Finding {
+    std::uint32_t line = 0;
+    std::string reason;
+    bool certain = false;
+  };
+
+  void look_at(std::vector<Finding> &findings, const Polynomial &p, const Instruction &instruction,
+               std::string_view what) const {
+    if (is_clean(p))
+      return;
+    const Stain &stain = stain_of(p);
+    findings.push_back({instruction.line,
+                        stain.line == 0 || stain.line == instruction.line
+                            ? fmt::format("{}: {}", what, stain.reason)
+                            : fmt::format("{}: {} (line {})", what, stain.reason, stain.line),
+                        stain.certain});
+  }
+
+  AxisIndependence judge() {
+    std::vector<Finding> findings;
+    for (const Instruction &instruction : kernel_.instructions) {
+      const Opcode &opcode = module_.opcode(instruction);
+      const auto operands = module_.operands(instruction);
+      const std::string_view base = opcode.base;
+      const auto unknown = [&](std::string_view why) {
+        findings.push_back({instruction.line, fmt::format("`{}`: {}", opcode.text, why), false});
+      };
+      const bool jumps =
+          base == "bra" || base == "brx" || base == "ret" || base == "exit" || base == "trap";
+      if (jumps) {
+        if (instruction.guard != no_register)
+          look_at(findings, value(instruction.guard), instruction, "what decides");
+        if (base == "brx" && !operands.empty())
+          look_at(findings, value(operands[0], instruction.line), instruction, "what decides");
+        continue;
+      }
+      if (!instruction.well_formed) {
+        unknown("not understood");
+        continue;
+      }
+      if (base == "st" || base == "red" || base == "atom") {
+        if (base == "st" && effect_of(opcode) == Effect::sync)
+          unknown("ordered with what others do");
+        if (opcode.space == StateSpace::shared) {
+          unknown("shared memory");
+          continue;
+        }
+        if (base != "st" && !commutes(opcode))
+          unknown("the order of threads decides");
+        if (instruction.guard != no_register)
+          look_at(findings, value(instruction.guard), instruction, "whether it is written");
+        const std::size_t first = base == "atom" ? 1 : 0;
+        for (std::size_t i = first; i < operands.size(); ++i)
+          look_at(findings, value(operands[i], instruction.line), instruction,
+                  i == first ? "where it is written" : "what is written");
+        continue;
+      }
+      // Computations and loads count where their results go.
+      if (is_pure(opcode) || base == "ld" || base == "ldu" || base == "isspacep" ||
+          base == "activemask" || base == "prefetch" || base == "prefetchu" ||
+          base == "nanosleep" || base == "fence" || base == "membar" || base == "pmevent" ||
+          base == "shfl" || base == "vote" || base == "match" || base == "redux" || base == "elect")
+        continue;
+      unknown(base == "bar" || base == "barrier" ? "threads of a block wait for each other"
+              : base == "call"                   ? "a call"
+                                                 : "not followed");
+    }
+    const auto certain =
+        std::find_if(findings.begin(), findings.end(), [](const Finding &f) { return f.certain; });
+    if (certain != findings.end())
+      return {AxisVerdict::dependent, certain->line, certain->reason};
+    if (!findings.empty())
+      return {AxisVerdict::unknown, findings[0].line, findings[0].reason};
+    return {mentions_axis() ? AxisVerdict::independent : AxisVerdict::unused, 0, ""};
+  }
+
+  static bool commutes(const Opcode &opcode) {
+    for (const char *operation : {"add", "min", "max", "and", "or", "xor"})
+      if (opcode.has(operation))
+        return true;
+    return false;
+  }
+
+  bool mentions_axis() const {
+    for (const Instruction &instruction : kernel_.instructions)
+      for (const Operand &operand : module_.operands(instruction))
+        if (operand.kind == Operand::Kind::special && module_.text(operand.span).ends_with(axis_))
+          return true;
+    return false;
+  }
+
+  const Module &module_;
+  const Function &kernel_;
+  const char axis_;
+  std::vector<Atom> atoms_;
+  std::vector<Stain> stains_;
+  unsigned depth_ = 0;
+  std::size_t kept_stains_ = 0; ///< of registers, behind the first
+  std::vector<Polynomial> values_;
+  std::vector<State> states_;
+  std::vector<std::vector<std::uint32_t>> definitions_; ///< instructions, by register
+  std::vector<bool> read_;
+  std::map<RegisterId, Phi> phis_;
+  std::map<RegisterId, std::int32_t> stained_phis_; ///< and the stain
+  std::vector<std::pair<RegisterId, Stain>> new_stains_;
+  std::map<std::string, AtomId> symbols_;
+};
+
+// What a kernel uses that ties threads or blocks together.
+void find_ties(const Module &module, const Function &kernel, KernelIndependence &result) {
+  bool blocks = true, threads = true;
+  for (const Instruction &instruction : kernel.instructions) {
+    const Opcode &opcode = module.opcode(instruction);
+    const std::string_view base = opcode.base;
+    const auto operands = module.operands(instruction);
+    for (const Operand &operand : operands)
+      if (operand.kind == Operand::Kind::special) {
+        const std::string_view name = module.text(operand.span);
+        const bool index = name.starts_with("%tid") || name.starts_with("%ntid") ||
+                           name.starts_with("%ctaid") || name.starts_with("%nctaid") ||
+                           name == "WARP_SZ";
+        threads &= index;
+        const bool of_warp = name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
+                             name.starts_with("%lanemask_");
+        blocks &= index || of_warp;
+      }
+    const bool flow = base == "bra" || base == "brx" || base == "ret" || base == "exit" ||
+                      base == "trap" || base == "prefetch" || base == "prefetchu" ||
+                      base == "nanosleep" || base == "pmevent" || base == "isspacep";
+    const bool access =
+        (base == "ld" || base == "st" || base == "ldu") && effect_of(opcode) != Effect::sync;
+    const bool reduction = base == "red" && opcode.space != StateSpace::shared;
+    const bool alone = instruction.well_formed && (is_pure(opcode) || flow || access || reduction);
+    const bool within_block =
+        base == "shfl" || base == "vote" || base == "match" || base == "redux" ||
+        base == "activemask" || base == "elect" || base == "bar" ||
+        (base == "barrier" && !opcode.has("cluster")) ||
+        ((base == "atom" || base == "red") && opcode.space == StateSpace::shared);
+    blocks &= alone || within_block;
+    threads &= alone && opcode.space != StateSpace::shared;
+  }
+  result.blocks_independent = blocks;
+  result.threads_independent = blocks && threads;
+}
+
+} // namespace
+
+std::string_view to_string(AxisVerdict verdict) {
+  switch (verdict) {
+  case AxisVerdict::unused:
+    return "unused";
+  case AxisVerdict::independent:
+    return "independent";
+  case AxisVerdict::dependent:
+    return "dependent";
+  case AxisVerdict::unknown:
+    break;
+  }
+  return "unknown";
+}
+
+KernelIndependence independence(const Module &module, const Function &kernel) {
+  KernelIndependence result;
+  result.name = kernel.name;
+  bool relies = false;
+  for (int axis = 0; axis < 3; ++axis) {
+    result.axes[axis] = Analysis(module, kernel, axis).run();
+    relies |= result.axes[axis].verdict == AxisVerdict::independent;
+  }
+  find_ties(module, kernel, result);
+  if (relies) {
+    result.conditions = {"no race", "indices do not wrap around",
+                         "the block's extent divides the number of threads along the axis"};
+    for (const Instruction &instruction : kernel.instructions)
+      if (const Opcode &opcode = module.opcode(instruction);
+          (opcode.base == "red" || opcode.base == "atom") && is_float(opcode.type)) {
+        result.conditions.emplace_back("sums of floating-point numbers may be taken in any order");
+        break;
+      }
+  }
+  return result;
+}
+
+} // namespace ptxasw
