@@ -17,6 +17,7 @@ bool is_printable(char c, bool is_utf8) {
   return byte < 0x80 ? byte >= 0x20 && byte != 0x7f : is_utf8;
 }
 
+/// Also without the control characters above 0x7f.
 bool is_valid_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
@@ -27,6 +28,8 @@ bool is_valid_utf8(std::string_view text) {
                                                               : 0;
     if (length == 0 || i + length > text.size())
       return false;
+    if (lead == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0)
+      return false; // control characters, too
     for (std::size_t k = 1; k < length; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80)
         return false;

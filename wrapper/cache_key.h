@@ -1,14 +1,16 @@
 #pragma once
 
-#include "wrapper/settings.h"
-
 #include <string>
+#include <tl/expected.hpp>
+#include <vector>
 
 namespace ptxasw {
 
-/// What must be part of the key of every cache of objects: a word that is another one whenever the
-/// code that we make might be: by the settings, our version, the bytes of this program, or the Z3
-/// library that it finds.
-std::string cache_key(const Settings &settings);
+/// What must be part of the key of every cache of objects: a word that is another one whenever what
+/// nvcc makes with us might be, and nvcc's own words are the same. It depends on the settings, our
+/// version and bytes, the Z3 library and the real ptxas that are found, on the variables that add
+/// words to nvcc's, and on every file that an option of ptxas names, options files within options
+/// files included. `words`: those of nvcc. Errors: the settings are wrong, or there is no ptxas.
+tl::expected<std::string, std::string> cache_key(const std::vector<std::string> &words);
 
 } // namespace ptxasw

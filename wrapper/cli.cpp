@@ -3,7 +3,9 @@
 
 #include "wrapper/cli.h"
 
+#include "wrapper/cache_key.h"
 #include "wrapper/commands.h"
+#include "wrapper/files.h"
 #include "wrapper/load_settings.h"
 #include "wrapper/options.h"
 
@@ -73,8 +75,9 @@ int run_subcommand(std::vector<std::string> words) {
   const std::string &command = request->command;
   auto settings = load_settings(request->given, "--");
   if (!settings && command == "status") { // it is there to find out what is wrong
-    fmt::print("{:<15} {}\n", "settings", "WRONG: " + settings.error());
-    settings = Settings{};
+    (request->last ? tell_user(fmt::format("ptxasw: warning: {}\n", settings.error()))
+                   : fmt::print("{:<15} {}\n", "settings", "WRONG: " + settings.error()));
+    settings = load_what_is_right();
   }
   if (!settings)
     return complain(settings.error());
@@ -86,6 +89,13 @@ int run_subcommand(std::vector<std::string> words) {
     return occupancy_command(*settings, request->occupancy);
   if (command == "stats")
     return stats_command(*settings, request->json);
+  if (command == "config" && request->cache_key) {
+    const auto key = cache_key({});
+    if (!key)
+      return complain(key.error());
+    fmt::print("{}\n", *key);
+    return 0;
+  }
   if (command == "config")
     return config_command(*settings, request->markdown);
   if (command == "assemble")
@@ -94,8 +104,7 @@ int run_subcommand(std::vector<std::string> words) {
     return complain(
         fmt::format("nothing to run; write the command after `--`: ptxasw {} -- make", command));
   export_settings(request->given, *settings);
-  return command == "bisect" ? bisect_command(request->bisect, foreign)
-                             : run_command(*settings, foreign);
+  return command == "bisect" ? bisect_command(request->bisect, foreign) : run_command(foreign);
 }
 
 } // namespace

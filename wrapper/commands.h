@@ -33,7 +33,7 @@ int stats_command(const Settings &settings, bool json);
 int config_command(const Settings &settings, bool markdown);
 
 /// Runs a command with every ptxas that it starts, directly or not, replaced by us.
-int run_command(const Settings &settings, const std::vector<std::string> &command);
+int run_command(const std::vector<std::string> &command);
 
 /// Stands in for the assembler of GCC's offloading compiler, which writes PTX.
 int assemble_command(const Settings &settings, const std::string &real,

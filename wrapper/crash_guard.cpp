@@ -24,10 +24,12 @@ alignas(16) std::byte other_stack[64 * 1024]; // the usual one may just have ove
 void take_over(int) {
   if (plan) {
     if (!plan->log_file.empty()) {
-      const int log =
-          ::open(plan->log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+      const int log = ::open(plan->log_file.c_str(),
+                             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+      ::signal(SIGXFSZ, SIG_IGN); // a limit on file sizes
       if (log >= 0)
         (void)!::write(log, plan->log_line.data(), plan->log_line.size());
+      ::signal(SIGXFSZ, SIG_DFL);
     }
     // exec keeps the signal mask, and the signal being handled is in it.
     sigset_t none;

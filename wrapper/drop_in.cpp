@@ -31,7 +31,7 @@ namespace {
 constexpr int error_code = 255; // what ptxas itself exits with on every error
 
 int complain(std::string_view message) {
-  fmt::print(stderr, "ptxasw: error: {}\n", message);
+  tell_user(fmt::format("ptxasw: error: {}\n", message));
   return error_code;
 }
 
@@ -44,9 +44,20 @@ struct Run {
   std::string first_input; ///< for the log
 };
 
+/// A line among those that -v makes ptxas write.
+void inform(const Run &run, std::string_view text) {
+  if (run.line.verbose)
+    tell_user(fmt::format("ptxasw info    : {}\n", text));
+}
+
 /// Ends the run on the original input.
 int pass_through(const Run &run, Outcome outcome, std::string_view detail,
                  const Findings &findings = {}) {
+  if (outcome == Outcome::nothing_found || outcome == Outcome::target_decision)
+    inform(run, detail.empty() ? to_string(outcome) : detail);
+  else if (outcome != Outcome::information_only)
+    inform(run, fmt::format("nothing was changed: {}{}{}", to_string(outcome),
+                            detail.empty() ? "" : ", ", detail));
   append_log(run.settings.log, log_line(outcome, run.first_input, detail, findings.field()));
   become(run.real.path, run.name, run.line.arguments);
   return complain(fmt::format("cannot run {}: {}", run.real.path, std::strerror(errno)));
@@ -88,12 +99,6 @@ Decision decision(const Run &run) {
 
 /// Whether somebody reads what was found although nothing is done about it.
 bool wants_findings(const Run &run) { return run.line.verbose || !run.settings.log.empty(); }
-
-/// A line among those that -v makes ptxas write.
-void inform(const Run &run, std::string_view text) {
-  if (run.line.verbose)
-    fmt::print(stderr, "ptxasw info    : {}\n", text);
-}
 
 /// Why this run is none of our business, if it is none.
 std::optional<Outcome> not_ours(const Run &run) {
@@ -154,7 +159,7 @@ void tell(const Run &run, const std::vector<InputModule> &modules) {
   std::vector<ModuleReport> reports;
   for (const InputModule &module : modules) {
     if (run.settings.verbose)
-      fmt::print(stderr, "{}", summarize(module.report));
+      tell_user(summarize(module.report));
     reports.push_back(module.report);
     append_log(run.settings.journal, journal_line(module.report));
   }
@@ -163,7 +168,7 @@ void tell(const Run &run, const std::vector<InputModule> &modules) {
   const std::string file =
       report_file(run.settings.report, run.first_input, run.line.target, reports.front().module);
   if (const auto written = write_file_atomically(file, report_json(reports)); !written)
-    fmt::print(stderr, "ptxasw: warning: {}\n", written.error());
+    tell_user(fmt::format("ptxasw: warning: {}\n", written.error()));
 }
 
 /// The output holds the original after all; the report must not claim otherwise.
@@ -208,6 +213,9 @@ int settle_rejection(const Run &run, std::vector<InputModule> &modules, const Ha
     for (InputModule &module : modules)
       withdraw(module.report, Reason::rejected, first);
   tell(run, modules);
+  inform(run, original.succeeded()
+                  ? fmt::format("nothing was changed: ptxas refused the rewritten text: {}", first)
+                  : "nothing was changed: ptxas refuses the original, too");
   append_log(run.settings.log,
              log_line(original.succeeded() ? Outcome::rejected : Outcome::original_fails,
                       run.first_input, original.succeeded() ? all : original.captured));
@@ -231,24 +239,24 @@ int rewrite_and_run(const Run &run) {
     for (InputModule &module : *modules)
       withdraw(module.report, Reason::not_handed_over, handover.detail);
   if (handover.outcome == Outcome::rewritten && run.settings.rewrite.variant != Variant::full)
-    fmt::print(stderr, "{}", wrong_on_purpose_warning);
+    tell_user(wrong_on_purpose_warning);
   const bool measured =
       handover.outcome == Outcome::rewritten || handover.outcome == Outcome::nothing_found;
   if (run.settings.registers && measured)
     if (const auto done_well = measure_resources(run.real.path, run.name, run.line, *modules);
         !done_well)
-      fmt::print(stderr, "ptxasw: warning: no registers in the report: {}\n", done_well.error());
+      tell_user(
+          fmt::format("ptxasw: warning: no registers in the report: {}\n", done_well.error()));
   tell(run, *modules);
   const Findings findings = count(*modules);
   const Decision decided = decision(run);
   const std::string sentence = findings.sentence(decided.shuffle ? "" : decided.reason);
-  if (measured)
-    inform(run, sentence);
   if (handover.outcome == Outcome::nothing_found)
     return pass_through(run, decided.shuffle ? Outcome::nothing_found : Outcome::target_decision,
                         sentence, findings);
   if (handover.outcome != Outcome::rewritten)
     return pass_through(run, handover.outcome, handover.detail, findings);
+  inform(run, sentence);
   append_log(run.settings.log,
              log_line(Outcome::rewritten, run.first_input, sentence, findings.field()));
   return handover.exit_code;
@@ -260,42 +268,39 @@ bool asks_for(const CommandLine &line, std::string_view what) {
                      [&](const OwnOption &option) { return option.name == what; });
 }
 
-int print_own_help() {
-  fmt::print("This ptxas is ptxasw " PTXASW_VERSION ". Beyond the real one's options it takes:\n");
-  for (const SettingSpec &spec : setting_table()) {
-    fmt::print("  --ptxasw-{}{}{}\n      {}\n", spec.name, spec.is_switch ? "" : "=",
-               spec.is_switch ? "" : spec.values, spec.meaning);
-  }
-  fmt::print("  --ptxasw-cache-key\n      only print what must be part of the key of a cache of "
-             "objects\n");
-  fmt::print(
-      "Each setting is also an environment variable (PTXASW_...) and a key in ptxasw.toml.\n");
-  return 0;
+/// Text that was asked for; an error if it cannot be written.
+int print_text(const std::string &text) {
+  if (write_all(STDOUT_FILENO, text))
+    return 0;
+  return complain(fmt::format("cannot write standard output: {}", std::strerror(errno)));
 }
 
-} // namespace
+int print_own_help() {
+  std::string text =
+      "This ptxas is ptxasw " PTXASW_VERSION ". Beyond the real one's options it takes:\n";
+  for (const SettingSpec &spec : setting_table())
+    text += fmt::format("  --ptxasw-{}{}{}\n      {}\n", spec.name, spec.is_switch ? "" : "=",
+                        spec.is_switch ? "" : spec.values, spec.meaning);
+  text += "  --ptxasw-cache-key [WORDS OF NVCC]\n"
+          "      as the first word: only print what must be part of the key of a cache of objects\n"
+          "Each setting is also an environment variable (PTXASW_...) and a key in ptxasw.toml.\n";
+  return print_text(text);
+}
 
-int drop_in(const std::string &name, const std::vector<std::string> &words) {
+int run_as_ptxas(Run &run, const std::vector<std::string> &words) {
   if (std::getenv(guard_variable))
     return complain("the real ptxas that was found is ptxasw again; set PTXASW_REAL to the path of "
                     "the one that comes with CUDA");
-  Run run{name, parse_command_line(words), {}, {}, {}};
   if (asks_for(run.line, "help"))
     return print_own_help();
-  const bool wants_key = asks_for(run.line, "cache-key");
-  std::erase_if(run.line.own, [](const OwnOption &option) { return option.name == "cache-key"; });
   auto settings = load_settings(run.line.own);
   if (!settings)
     return complain(settings.error());
   run.settings = std::move(*settings);
-  if (wants_key) {
-    fmt::print("{}\n", cache_key(run.settings));
-    return 0;
-  }
   for (const std::string &ignored : run.settings.ignored) {
     append_log(run.settings.log, log_line(Outcome::settings_ignored, "", ignored));
     if (run.settings.verbose)
-      fmt::print(stderr, "ptxasw: warning: {}\n", ignored);
+      tell_user(fmt::format("ptxasw: warning: {}\n", ignored));
   }
   auto real = find_real(run.settings.real, invoked_path());
   if (!real)
@@ -317,13 +322,26 @@ int drop_in(const std::string &name, const std::vector<std::string> &words) {
       run.line.arguments = words;
     if (run.line.help)
       return print_help(run);
-    if (*outcome != Outcome::information_only)
-      inform(run, fmt::format("not looked at: {}", to_string(*outcome)));
     return pass_through(run, *outcome, run.line.doubt.value_or(""));
   }
+  return rewrite_and_run(run);
+}
+
+} // namespace
+
+int drop_in(const std::string &name, const std::vector<std::string> &words) {
+  constexpr std::string_view key_option = "--ptxasw-cache-key";
+  Run run{name, {}, {}, {}, {}};
   try {
-    return rewrite_and_run(run);
+    if (!words.empty() && words[0] == key_option) {
+      const auto key = cache_key({words.begin() + 1, words.end()});
+      return key ? print_text(*key + "\n") : complain(key.error());
+    }
+    run.line = parse_command_line(words);
+    return run_as_ptxas(run, words);
   } catch (const std::exception &error) {
+    if (run.real.path.empty())
+      return complain(error.what());
     return pass_through(run, Outcome::failed, error.what());
   }
 }

@@ -137,6 +137,15 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+void tell_user(std::string_view message) { (void)write_all(STDERR_FILENO, message); }
+
+void occupy_standard_descriptors() {
+  // A new descriptor gets the lowest free number.
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(standard, F_GETFD) < 0)
+      ::open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
 tl::expected<void, std::string> write_file_atomically(const std::string &path,
                                                       std::string_view bytes) {
   if (path == "-") {

@@ -22,6 +22,14 @@ std::optional<std::string> read_descriptor(int descriptor);
 /// Writes all bytes; false on any error, with errno set.
 bool write_all(int descriptor, std::string_view bytes);
 
+/// A message on standard error. Whoever closed it, or filled the disk behind it, misses the message
+/// and nothing else.
+void tell_user(std::string_view message);
+
+/// Puts /dev/null in the place of standard descriptors that the caller closed, so that no file of
+/// ours gets their numbers; a program that we become finds them closed again.
+void occupy_standard_descriptors();
+
 /// Replaces a file so that nobody ever sees half of it: a temporary file in the same directory,
 /// then a rename. A symbolic link stays a link and its target is replaced; an existing file keeps
 /// its mode, a new one follows the umask. Pipes and devices are written directly; "-" is stdout.

@@ -2,6 +2,7 @@
 
 #include "wrapper/config_file.h"
 
+#include <cstdlib>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -37,6 +38,19 @@ tl::expected<Settings, std::string> load_settings(const std::vector<OwnOption> &
   for (const OwnOption &flag : flags)
     if (const auto applied = apply_flag(settings, flag, prefix); !applied)
       return tl::unexpected(applied.error());
+  return settings;
+}
+
+Settings load_what_is_right() {
+  Settings settings;
+  if (const auto file = find_user_config(settings.ignored))
+    (void)apply_config_file(settings, *file, Origin::user_file);
+  if (const auto file = find_project_config(settings.ignored);
+      file && file->path != settings.user_file)
+    (void)apply_config_file(settings, *file, Origin::project_file);
+  for (const SettingSpec &spec : setting_table())
+    if (const char *value = std::getenv(environment_name(spec).c_str()))
+      (void)apply_setting(settings, spec.name, value, Origin::environment, spec.name);
   return settings;
 }
 

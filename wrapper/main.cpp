@@ -3,6 +3,7 @@
 
 #include "wrapper/cli.h"
 #include "wrapper/drop_in.h"
+#include "wrapper/files.h"
 #include "wrapper/find_real.h"
 
 #include <string>
@@ -20,6 +21,7 @@ bool is_ptxas(std::string_view path) {
 } // namespace
 
 int main(int argc, char **argv) {
+  ptxasw::occupy_standard_descriptors();
   const std::string name = argc > 0 ? argv[0] : "ptxas";
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   // Some callers give a program another argv[0] than its path; either will do.

@@ -242,6 +242,9 @@ void add_commands(CLI::App &app, Request &request) {
   config->add_flag("--markdown", request.markdown,
                    "the table of all settings, for the documentation");
 
+  config->add_flag("--cache-key", request.cache_key,
+                   "only what must be part of the key of a cache of objects");
+
   CLI::App *run = app.add_subcommand(
       "run", "run a command with every ptxas it starts replaced: ptxasw run -- make");
   add_settings(*run, request.given, true);

@@ -22,10 +22,10 @@ struct Request {
   std::string input, output;    ///< of rewrite
   std::string directory, cuda;  ///< of overlay
   bool remove = false, check = false;
-  std::string real;      ///< of assemble: --tool
-  bool last = false;     ///< of status
-  bool markdown = false; ///< of config
-  bool json = false;     ///< of stats
+  std::string real;                         ///< of assemble: --tool
+  bool last = false;                        ///< of status
+  bool markdown = false, cache_key = false; ///< of config
+  bool json = false;                        ///< of stats
   BisectRequest bisect;
   EmulateRequest emulate;
   ExplainRequest explain;

@@ -1,5 +1,7 @@
 #include "wrapper/outcome.h"
 
+#include "wrapper/files.h"
+
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -51,34 +53,47 @@ std::string_view to_string(Outcome outcome) {
   return "unknown";
 }
 
+namespace {
+
+/// One run, one line, and what people look at on a terminal: control characters become blanks.
+std::string flat(std::string_view text) {
+  std::string result(text);
+  for (char &c : result)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = ' ';
+  return result;
+}
+
+} // namespace
+
 std::string log_line(Outcome outcome, std::string_view input, std::string_view detail,
                      std::string_view numbers) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   ::gmtime_r(&now, &parts);
-  std::string flat(detail); // one run, one line
-  for (char &c : flat)
-    if (c == '\n' || c == '\t')
-      c = ' ';
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z\t{}\t{}\t{}\t{}{}{}\n",
                      parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                     parts.tm_min, parts.tm_sec, ::getpid(), to_string(outcome), input, flat,
-                     numbers.empty() ? "" : "\t", numbers);
+                     parts.tm_min, parts.tm_sec, ::getpid(), to_string(outcome), flat(input),
+                     flat(detail), numbers.empty() ? "" : "\t", numbers);
 }
 
 void append_log(const std::string &file, const std::string &line) {
   if (file.empty())
     return;
-  const int log = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  // Not to wait for a reader, should it be a pipe.
+  const int log =
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   // One call: lines of parallel runs do not mix.
-  const bool written =
-      log >= 0 && ::write(log, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const bool written = log >= 0 && write_all(log, line);
   static bool warned = false;
   if (!written && !warned)
-    fmt::print(stderr, "ptxasw: warning: cannot write `{}`: {}\n", file, std::strerror(errno));
+    tell_user(fmt::format("ptxasw: warning: cannot write `{}`: {}\n", file, std::strerror(errno)));
   warned |= !written;
-  if (log >= 0)
-    ::close(log);
+  if (log < 0)
+    return;
+  if (!written)
+    (void)write_all(log, "\n"); // the next line must not be glued to half of this one
+  ::close(log);
 }
 
 } // namespace ptxasw

@@ -29,6 +29,25 @@ enum class Outcome : std::uint8_t {
   settings_ignored,   ///< no outcome: a line about a settings file, or a key in it, left alone
 };
 
+inline constexpr Outcome all_outcomes[] = {Outcome::rewritten,
+                                           Outcome::nothing_found,
+                                           Outcome::switched_off,
+                                           Outcome::information_only,
+                                           Outcome::doubtful_arguments,
+                                           Outcome::no_code,
+                                           Outcome::debug_build,
+                                           Outcome::instrumented,
+                                           Outcome::discarded,
+                                           Outcome::target_decision,
+                                           Outcome::unreadable_input,
+                                           Outcome::not_ptx,
+                                           Outcome::failed,
+                                           Outcome::crashed,
+                                           Outcome::no_place,
+                                           Outcome::rejected,
+                                           Outcome::original_fails,
+                                           Outcome::settings_ignored};
+
 std::string_view to_string(Outcome outcome);
 
 /// One line of the log, with its newline: time, process, outcome, input, detail, and what was found

@@ -8,9 +8,11 @@
 //
 // What a cache cannot see (the environment, settings files, our own bytes, files that options of
 // ptxas name) must reach its key all the same. A cache preprocesses first: to what `nvcc -E` gives
-// the script adds a line with all of that. And it must not do without preprocessing: the line comes
-// under the name of a file that holds the word __TIME__, which ccache takes for a source that is
-// another one each time (its manual, "The direct mode").
+// the script adds a line with all of that. And it must not do without preprocessing: the line
+// claims to come from a device, and ccache takes no device for an include file that it could look
+// at instead
+// ("Non-regular include file", and no direct mode). Where a version stands for the compiler, that
+// has the key, too.
 
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
@@ -33,12 +35,6 @@ namespace fs = std::filesystem;
 /// the toolkit.
 constexpr char marker[] = ".ptxasw-overlay";
 
-/// Lies beside the marker; a preprocessed text claims that its last line came from there.
-constexpr char cache_note[] = ".ptxasw-cache";
-constexpr char cache_note_text[] =
-    "A build cache must not take what nvcc makes here from its store before it has preprocessed\n"
-    "the source: only so settings of ptxasw reach its key. The word __TIME__ tells it.\n";
-
 int complain(const std::string &message) {
   fmt::print(stderr, "ptxasw: error: {}\n", message);
   return 1;
@@ -60,16 +56,23 @@ bool is_inside(const fs::path &path, const fs::path &directory) {
   return !relative.empty() && !relative.starts_with("..");
 }
 
-/// Finds the toolkit: the given one, or the one of the real ptxas.
-tl::expected<fs::path, std::string> find_toolkit(const std::string &given) {
+/// Finds the toolkit: the given one, or the one of the real ptxas. `link` gets the path by which it
+/// was found.
+tl::expected<fs::path, std::string> find_toolkit(const std::string &given, fs::path &link) {
   fs::path root = given;
   if (given.empty()) {
     const auto real = find_real("", invoked_path());
     if (!real)
       return tl::unexpected(real.error());
-    root = fs::canonical(real->path).parent_path().parent_path();
+    // By the way that is written down, if it is one: DIR/bin/ptxas.
+    root = fs::path(real->path).parent_path().parent_path();
+    if (std::error_code error; !fs::is_regular_file(root / "bin/nvcc", error))
+      root = fs::canonical(real->path).parent_path().parent_path();
   }
   std::error_code error;
+  link = fs::absolute(root).lexically_normal();
+  if (!link.has_filename()) // a slash at the end
+    link = link.parent_path();
   root = fs::canonical(root, error);
   if (error || !fs::is_regular_file(root / "bin/ptxas", error))
     return tl::unexpected(
@@ -86,45 +89,52 @@ std::string nvcc_script(const fs::path &toolkit) {
   return fmt::format(R"sh(#!/bin/sh
 # nvcc of {} with ptxasw {} as its ptxas ({}).
 # Made by `ptxasw overlay`.
-here=${{0%/*}}
+self=$0
+case $self in */*) ;; *) self=./$self ;; esac
+while [ -L "$self" ]; do
+  link=$(readlink "$self")
+  case $link in /*) self=$link ;; *) self=${{self%/*}}/$link ;; esac
+done
+here=${{self%/*}}
 if [ ! -x "$here/ptxas" ]; then
   echo "ptxasw: error: the ptxasw of this overlay has gone: $here/ptxas leads to nothing" >&2
   exit 1
 fi
-preprocess= output= key= before=
-about_ptxas() {{
-  IFS=,
-  for part in $1; do
-    part=${{part#*=}}
-    [ ! -f "$part" ] || key="$key $(cksum < "$part")"
-  done
-  unset IFS
-}}
+what=compile output= before=
 for word; do
   case $before in
   -o | --output-file) output=$word ;;
-  -Xptxas | --ptxas-options) about_ptxas "$word" ;;
   esac
-  case $word in
-  -E | --preprocess) preprocess=yes ;;
-  --output-file=* | -o=*) output=${{word#*=}} ;;
-  -Xptxas=* | --ptxas-options=*) about_ptxas "${{word#*=}}" ;;
+  case $before in
+  -X* | --*-options | -o | --output-file | -I | --include-path | -isystem | --system-include | -D | \
+    --define-macro | -U | --undefine-macro | -L | --library-path | -l | --library | -include | \
+    --pre-include | -ccbin | --compiler-bindir | -x | -arch | --gpu-architecture | -gencode | \
+    --generate-code | -code | --gpu-code | -odir | --output-directory | -MF | --dependency-output | \
+    -MT | --dependency-target-name | -maxrregcount | --maxrregcount | -t | --threads)
+    before= # the value of an option
+    continue ;;
   esac
   before=$word
+  case $word in
+  --output-file=* | -o=*) output=${{word#*=}} ;;
+  --dryrun | -dryrun | -n) what=compile; break ;;
+  -E | --preprocess) what=preprocess ;;
+  -V | --version) what=version; break ;;
+  esac
 done
-[ "$preprocess" ] || exec "$here/nvcc.toolkit" "$@"
+[ "$what" != compile ] || exec "$here/nvcc.toolkit" "$@"
 # For a build cache: what decides about the code and is no option of nvcc.
-key=$("$here/ptxas" --ptxasw-cache-key)$key || exit 1
+key=$("$here/ptxas" --ptxasw-cache-key "$@") && [ "$key" ] || exit 1
 "$here/nvcc.toolkit" "$@" || exit
-line="# 1 \"$here/../{}\"
-#pragma ptxasw $key"
-if [ "$output" ]; then
-  printf '\n%s\n' "$line" >> "$output"
+if [ "$what" = version ]; then
+  printf 'With %s as its ptxas\n' "$key"
+elif [ "$output" ]; then
+  printf '\n# 1 "/dev/zero"\n#pragma ptxasw %s\n' "$key" >> "$output"
 else
-  printf '\n%s\n' "$line"
+  printf '\n# 1 "/dev/zero"\n#pragma ptxasw %s\n' "$key"
 fi
 )sh",
-                     toolkit.string(), PTXASW_VERSION, own_path(), cache_note);
+                     toolkit.string(), PTXASW_VERSION, own_path());
 }
 
 /// Makes `link` lead to `target`, in one step if it led elsewhere before: builds may be running.
@@ -168,25 +178,20 @@ void remove_overlay(const fs::path &directory) {
             std::string::npos)
       fs::remove(part / "nvcc");
     if (part == directory)
-      for (const char *file : {marker, cache_note})
-        fs::remove(directory / file);
+      fs::remove(directory / marker);
     std::error_code not_empty;
     fs::remove(part, not_empty);
   }
 }
 
 tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs::path &toolkit,
-                                             const std::string &given) {
+                                             const fs::path &link) {
   fs::create_directories(directory);
-  const fs::path link = given.empty() ? toolkit : fs::absolute(given).lexically_normal();
   if (auto written = write_file_atomically(
           directory / marker, toolkit.string() + (link == toolkit ? "" : "\n" + link.string()));
       !written)
     return written;
-  if (read_regular_file(directory / cache_note) != cache_note_text)
-    if (auto written = write_file_atomically(directory / cache_note, cache_note_text); !written)
-      return written;
-  mirror(toolkit, directory, {"bin", marker, cache_note});
+  mirror(toolkit, directory, {"bin", marker});
   mirror(toolkit / "bin", directory / "bin", {"nvcc", "nvcc.toolkit", "ptxas", "ptxas.real"});
   point(directory / "bin/ptxas.real", toolkit / "bin/ptxas");
   if (fs::exists(toolkit / "bin/nvcc")) {
@@ -215,16 +220,17 @@ int overlay(const fs::path &directory, const std::string &cuda, bool remove) {
       remove_overlay(directory);
     return 0;
   }
-  const auto toolkit = find_toolkit(cuda);
+  fs::path link;
+  const auto toolkit = find_toolkit(cuda, link);
   if (!toolkit)
     return complain(toolkit.error());
   if (is_inside(directory, *toolkit))
     return complain(fmt::format("`{}` lies in the toolkit itself", directory.string()));
-  if (const auto made = make_overlay(directory, *toolkit, cuda); !made)
+  if (const auto made = make_overlay(directory, *toolkit, link); !made)
     return complain(made.error());
-  if (fs::path link = cuda; !cuda.empty() && fs::is_symlink(link))
-    fmt::print("{} leads to {} now; when it leads elsewhere, make the overlay again.\n", cuda,
-               toolkit->string());
+  if (link != *toolkit)
+    fmt::print("{} leads to {} now; when it leads elsewhere, make the overlay again.\n",
+               link.string(), toolkit->string());
   fmt::print("{} now stands for {}. Use {}/bin/nvcc, or CMake with "
              "-DCMAKE_CUDA_COMPILER={}/bin/nvcc.\n",
              directory.string(), toolkit->string(), directory.string(), directory.string());
@@ -246,6 +252,10 @@ std::string overlay_state(const std::string &directory) {
                        fs::read_symlink(root / "bin/ptxas", error).string());
   if (!is_ptxasw(root / "bin/ptxas"))
     return "BROKEN, its ptxas is no ptxasw";
+  if (fs::exists(origin.path / "bin/nvcc", error) &&
+      (read_regular_file(root / "bin/nvcc") != nvcc_script(origin.path) ||
+       !fs::exists(root / "bin/nvcc.toolkit", error)))
+    return "OUTDATED, its nvcc is not what this ptxasw makes; make it again";
   if (!origin.link.empty() && fs::canonical(origin.link, error) != origin.path)
     return fmt::format("OUTDATED, {} leads to another toolkit than {} now; make it again",
                        origin.link.string(), origin.path.string());

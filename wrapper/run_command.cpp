@@ -23,18 +23,32 @@ std::string find_interposer() {
 }
 
 /// Lets the caches that a build may use know that this is not the plain toolkit, and which one it
-/// is: both variables are part of the key (ccache 4.5, sccache 0.2.15).
-void separate_caches(const Settings &settings) {
-  const std::string key = cache_key(settings);
+/// is: both variables are part of the key (ccache 4.5, sccache 0.2.15). What a compilation further
+/// down finds (another directory's settings file, another environment) only it can tell: so ccache
+/// asks for the key at each, besides what it looks at anyway.
+void separate_caches() {
+  const std::string key = cache_key({}).value_or("ptxasw");
   for (const char *variable : {"CCACHE_NAMESPACE", "SCCACHE_C_CUSTOM_CACHE_BUSTER"}) {
     const char *before = std::getenv(variable);
     ::setenv(variable, (before && *before ? before + ("-" + key) : key).c_str(), 1);
   }
+  const std::string self = own_path();
+  if (self.find_first_of(" ;%") != std::string::npos)
+    return; // ccache cuts commands at blanks
+  const char *check = std::getenv("CCACHE_COMPILERCHECK");
+  const std::string before = check ? check : "mtime";
+  const bool is_word =
+      before == "mtime" || before == "content" || before == "none" || before.starts_with("string:");
+  ::setenv("CCACHE_COMPILERCHECK",
+           fmt::format("{};{} config --cache-key",
+                       is_word ? "stat -L -c %n/%s/%y %compiler%" : before, self)
+               .c_str(),
+           1);
 }
 
 } // namespace
 
-int run_command(const Settings &settings, const std::vector<std::string> &command) {
+int run_command(const std::vector<std::string> &command) {
   const std::string interposer = find_interposer();
   if (interposer.empty()) {
     fmt::print(stderr, "ptxasw: error: libptxasw-exec.so is not beside ptxasw\n");
@@ -50,7 +64,7 @@ int run_command(const Settings &settings, const std::vector<std::string> &comman
   const char *others = std::getenv("LD_PRELOAD");
   const std::string preload = others && *others ? interposer + ":" + others : interposer;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
-  separate_caches(settings);
+  separate_caches();
   // Through a shell, so that a command that is ptxas itself is started with us in between, too.
   std::vector<char *> argv;
   for (const char *word : {"sh", "-c", "exec \"$@\"", "ptxasw run"})

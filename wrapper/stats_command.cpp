@@ -3,6 +3,7 @@
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
 #include "wrapper/findings.h"
+#include "wrapper/outcome.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -21,6 +22,17 @@ struct Totals {
   Findings findings;
 };
 
+bool is_time(std::string_view text) {
+  return text.size() == 20 && text.find_first_not_of("0123456789-:TZ") == std::string_view::npos;
+}
+
+bool is_outcome(std::string_view text) {
+  for (const Outcome outcome : all_outcomes)
+    if (to_string(outcome) == text)
+      return true;
+  return false;
+}
+
 Totals add_up(std::string_view text) {
   Totals totals;
   while (!text.empty()) {
@@ -32,7 +44,8 @@ Totals add_up(std::string_view text) {
       fields.push_back(line.substr(0, tab));
       line.remove_prefix(std::min(fields.back().size() + 1, line.size()));
     }
-    if (fields.size() < 5) { // half a line, from a disk that was full
+    // Half a line, from a disk that was full, or no line of ours.
+    if (fields.size() < 5 || !is_time(fields[0]) || !is_outcome(fields[2])) {
       ++totals.unread;
       continue;
     }

@@ -65,13 +65,22 @@ int print_last(const Settings &settings) {
     fmt::print("no log is kept; set PTXASW_LOG to a file\n");
     return 1;
   }
-  std::string text = read_regular_file(settings.log).value_or("");
-  if (text.empty()) {
+  auto text = read_input(settings.log);
+  if (!text) {
+    fmt::print(stderr, "ptxasw: error: {}\n", text.error());
+    return 1;
+  }
+  if (text->empty()) {
     fmt::print("the log {} is empty\n", settings.log);
     return 1;
   }
-  text.pop_back();
-  fmt::print("{}\n", text.substr(text.rfind('\n') + 1));
+  if (text->back() == '\n')
+    text->pop_back();
+  std::string last = text->substr(text->rfind('\n') + 1);
+  for (char &c : last) // it goes to a terminal
+    if (c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f))
+      c = '?';
+  fmt::print("{}\n", last);
   return 0;
 }
 

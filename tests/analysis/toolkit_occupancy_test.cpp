@@ -75,7 +75,9 @@ TEST_CASE("the toolkit's calculator says the same") {
     CAPTURE(needs.opted_in);
     CAPTURE(needs.most_threads);
     CHECK(found.blocks == static_cast<unsigned>(wanted.activeBlocksPerMultiprocessor));
-    CHECK(found.by_limit[0] == static_cast<unsigned>(wanted.blockLimitWarps));
+    // The calculator looks at the kernel's own bound only when it adds up.
+    if (needs.most_threads == 0 || needs.threads <= needs.most_threads)
+      CHECK(found.by_limit[0] == static_cast<unsigned>(wanted.blockLimitWarps));
     CHECK(found.by_limit[1] == static_cast<unsigned>(wanted.blockLimitBlocks));
     CHECK(found.registers_per_block == static_cast<unsigned>(wanted.allocatedRegistersPerBlock));
     CHECK(found.shared_per_block == wanted.allocatedSharedMemPerBlock);

@@ -55,7 +55,7 @@ class Caches(Scratch):
         plain = run([self.overlay / "bin/nvcc.toolkit", "-E", "three.cu"]).stdout
         through = run([self.overlay / "bin/nvcc", "-E", "three.cu"]).stdout
         self.assertEqual(through[:len(plain)], plain)
-        self.assertRegex(through[len(plain):], r'^\n# 1 ".*/\.ptxasw-cache"\n#pragma ptxasw ptxasw-[0-9a-f]{16}\n$')
+        self.assertRegex(through[len(plain):], r'^\n# 1 "/dev/zero"\n#pragma ptxasw ptxasw-[0-9a-f]{16}\n$')
         run([self.overlay / "bin/nvcc", "-E", "three.cu", "-o", "three.ii"])
         self.assertEqual((self.dir / "three.ii").read_text(), through)
         result = run([self.overlay / "bin/nvcc", "-E", "none.cu"])
@@ -120,6 +120,77 @@ add_library(three STATIC three.cu)
         made, hit = self.compile(self.overlay / "bin/nvcc", *words)
         self.assertFalse(hit)
         self.assertNotEqual(made, first)
+
+    def test_what_looks_like_preprocessing_is_not(self):
+        self.write("main.cu", "int main() { return 0; }\n")
+        nvcc = self.overlay / "bin/nvcc"
+        for words in (["-Xlinker", "-E"], ["-Xcompiler", "-O1", "-Xlinker", "-E"]):
+            result = run([nvcc, "-arch=sm_90", "main.cu", "-o", "app", *words])
+            self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+            self.assertNotIn(b"#pragma ptxasw", (self.dir / "app").read_bytes())
+        run([nvcc, "-E", "--dryrun", "-o", "none.ii", "main.cu"])
+        self.assertFalse((self.dir / "none.ii").exists())
+
+    def test_the_overlays_nvcc_has_a_version_of_its_own(self):
+        plain = run([CUDA / "bin/nvcc", "--version"]).stdout
+        result = run([self.overlay / "bin/nvcc", "--version"])
+        self.assertEqual(result.stdout[:len(plain)], plain)
+        self.assertRegex(result.stdout[len(plain):], r"^With ptxasw-[0-9a-f]{16} as its ptxas\n$")
+        # For caches that take a version for the compiler.
+        check = {"CCACHE_COMPILERCHECK": "%compiler% --version"}
+        first, hit = self.compile(CUDA / "bin/nvcc", **check)
+        made, hit = self.compile(self.overlay / "bin/nvcc", PTXASW_SHUFFLE="always", **check)
+        self.assertFalse(hit)
+        self.assertNotEqual(first, made)
+
+    def test_a_link_to_the_overlays_nvcc(self):
+        (self.dir / "links").mkdir()
+        (self.dir / "links/nvcc").symlink_to("../over/bin/nvcc")
+        made, _ = self.compile(self.dir / "links/nvcc", *ALWAYS)
+        self.assertEqual(made, self.compile(self.overlay / "bin/nvcc", *ALWAYS)[0])
+
+    def test_sloppiness_does_not_help_itself(self):
+        sloppy = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+        plain, _ = self.compile(self.overlay / "bin/nvcc", **sloppy)
+        made, hit = self.compile(self.overlay / "bin/nvcc", PTXASW_SHUFFLE="always", **sloppy)
+        self.assertFalse(hit)
+        self.assertNotEqual(plain, made)
+
+    def test_more_that_reaches_the_key_through_the_overlay(self):
+        nvcc = self.overlay / "bin/nvcc"
+        first, _ = self.compile(nvcc)
+        made, hit = self.compile(nvcc, NVCC_APPEND_FLAGS="-Xptxas --ptxasw-shuffle=always")
+        self.assertFalse(hit)
+        self.assertNotEqual(first, made)
+        self.write("outer", "--options-file inner\n")
+        self.write("inner", "--ptxasw-shuffle=always\n")
+        for words in (("-Xptxas", "-optf inner"), ("-Xptxas", "-optf=outer")):
+            self.write("inner", "--ptxasw-shuffle=always\n")
+            first, _ = self.compile(nvcc, *words)
+            self.write("inner", "--ptxasw-shuffle=never\n")
+            made, hit = self.compile(nvcc, *words)
+            self.assertFalse(hit, words)
+            self.assertNotEqual(first, made)
+        self.write("real", f"#!/bin/sh\nexec {CUDA}/bin/ptxas \"$@\" -O1\n", executable=True)
+        first, _ = self.compile(nvcc)
+        made, hit = self.compile(nvcc, PTXASW_REAL=str(self.dir / "real"))
+        self.assertFalse(hit)
+
+    def test_run_tells_the_cache_of_every_directory_and_environment(self):
+        (self.dir / "sub").mkdir()
+        shutil.copy("three.cu", "sub")
+        results = set()
+        for number, (setting, variable) in enumerate((("always", ""), ("never", ""), ("never", "PTXASW_SHUFFLE=always"))):
+            self.write("sub/ptxasw.toml", f"shuffle = '{setting}'\n")
+            before = self.hits(self.env)
+            result = run([PTXASW, "run", "--", "sh", "-c", f"cd sub && env {variable} {CCACHE} nvcc -arch=sm_90 "
+                          "-c three.cu -o three.o"], env=self.env)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            if number < 2:
+                self.assertEqual(self.hits(self.env), before)
+                results.add(re.sub(rb"tmpxft_\w+-\d+", b"", (self.dir / "sub/three.o").read_bytes()))
+        self.assertEqual(len(results), 2)
+        self.assertIn(re.sub(rb"tmpxft_\w+-\d+", b"", (self.dir / "sub/three.o").read_bytes()), results)
 
     def test_options_reach_the_key(self):
         results = {}

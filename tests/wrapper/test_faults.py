@@ -14,7 +14,7 @@ from support import JACOBI, PTXASW, Scratch, link_as_ptxas, main, need_cuda, run
 REAL = need_cuda() / "bin/ptxas"
 
 
-class Faults(Scratch):
+class Environment(Scratch):
     def setUp(self):
         super().setUp()
         self.write("in.ptx", JACOBI.read_text())
@@ -31,6 +31,8 @@ class Faults(Scratch):
     def last_outcome(self):
         return (self.dir / "log").read_text().strip().split("\n")[-1].split("\t")[2]
 
+
+class Faults(Environment):
     def test_every_injected_fault_gives_the_plain_result(self):
         for fault, outcome in (("parse", "not-ptx"), ("throw", "failed"), ("memory", "failed"),
                                ("abort", "crashed"), ("crash", "crashed"),
@@ -134,6 +136,39 @@ class Faults(Scratch):
         result = self.assemble()
         self.assertEqual((result.returncode, result.stderr), (wanted.returncode, wanted.stderr))
         self.assertEqual((self.dir / "out").read_text(), "older")
+
+
+class Streams(Environment):
+    """Standard streams and logs in the state that a caller may leave them in: the build goes on."""
+
+    def shell(self, command, **environment):
+        result = run(["bash", "-c", command], env={**self.env, **environment}, cwd=self.dir)
+        self.assertEqual((self.dir / "out").read_bytes()[:4], b"\x7fELF")
+        (self.dir / "out").unlink()
+        return result.returncode
+
+    def test_closed_and_full_streams(self):
+        for streams in ("2>&-", "<&-", ">&-", "<&- >&- 2>&-", "2>/dev/full", ">/dev/full"):
+            for words in ("", "-v", "-v -g"):
+                with self.subTest(streams=streams, words=words):
+                    self.assertEqual(self.shell(f"timeout 20 {self.ptxas} -arch=sm_90 {words} in.ptx -o out {streams}"),
+                                     0)
+                    self.assertEqual(self.shell(f"timeout 20 {self.ptxas} -arch=sm_90 {words} in.ptx -o out {streams}",
+                                                PTXASW_LOG="/nonexistent/log"), 0)
+
+    def test_a_log_that_is_a_pipe_or_too_large(self):
+        os.mkfifo("pipe")
+        self.assertEqual(self.shell(f"timeout 20 {self.ptxas} -arch=sm_90 in.ptx -o out", PTXASW_LOG="pipe"), 0)
+        with open("large", "wb") as log:
+            log.truncate(200_000)
+        self.assertEqual(self.shell(f"ulimit -f 100; timeout 20 {self.ptxas} -arch=sm_90 in.ptx -o out",
+                                    PTXASW_LOG="large"), 0)
+
+    def test_what_was_asked_for_must_arrive(self):
+        for word in ("--ptxasw-help", "--ptxasw-cache-key"):
+            result = run(["bash", "-c", f"{self.ptxas} {word} > /dev/full"], env=self.env)
+            self.assertEqual(result.returncode, 255)
+            self.assertIn("No space left", result.stderr)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,10 @@ class Findings(Scratch):
         (line,) = self.assemble("-v", PTXASW_SHUFFLE="always", PTXASW_MAX_DELTA="0")
         self.assertIn("0 of 9 loads replaced: 6 delta-too-large, 3 no-source", line)
         (line,) = self.assemble("-v", "-g")
-        self.assertIn("not looked at: debug-build", line)
+        self.assertIn("nothing was changed: debug-build", line)
+        for fault, word in (("parse", "not-ptx"), ("reject", "ptxas refused the rewritten text")):
+            (line,) = self.assemble("-v", PTXASW_SHUFFLE="always", PTXASW_INJECT_FAULT=fault)
+            self.assertIn(word, line)
 
     def test_silent_without_it(self):
         self.assertEqual(self.assemble(), [])
@@ -61,6 +64,32 @@ class Findings(Scratch):
         self.assertGreater(numbers["microseconds"], 0)
         text = run([PTXASW, "stats"], env=self.env).stdout
         self.assertRegex(text, r"possible, not applied +6\n")
+
+    def test_names_with_tabs_and_newlines_are_one_line(self):
+        self.env["PTXASW_LOG"] = str(self.dir / "log")
+        name = "a\tb\nc.ptx"
+        (self.dir / name).write_text(JACOBI.read_text())
+        result = run([self.ptxas, "-arch=sm_90", name, "-o", "out"], env=self.env)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        stats = json.loads(run([PTXASW, "stats", "--json"], env=self.env).stdout)
+        self.assertEqual((stats["runs"], stats["unreadable_lines"], stats["numbers"]["loads"]), (1, 0, 9))
+
+    def test_a_log_of_somebody_else(self):
+        self.env["PTXASW_LOG"] = str(self.dir / "log")
+        (self.dir / "log").write_text("\x1b[31m\tx\t\x1b[32mE\t\x1b]0;t\x07\td\tq=3\nhalf")
+        self.assertNotIn("\x1b", run([PTXASW, "stats"], env=self.env).stdout)
+        self.assertEqual(run([PTXASW, "status", "--last"], env=self.env).stdout, "half\n")
+        for log, why in (("/nonexistent/log", "No such file"), ("/tmp", "Is a directory")):
+            result = run([PTXASW, "status", "--last"], env={**self.env, "PTXASW_LOG": log})
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(why, result.stderr)
+
+    def test_a_wrong_variable_hides_no_other(self):
+        self.env |= {"PTXASW_LOG": str(self.dir / "log"), "PTXASW_FOO": "1"}
+        (self.dir / "log").write_text("line\n")
+        result = run([PTXASW, "status", "--last"], env=self.env)
+        self.assertEqual(result.stdout, "line\n")
+        self.assertIn("PTXASW_FOO", result.stderr)
 
     def test_stats_without_a_log(self):
         result = run([PTXASW, "stats"], env=self.env)

@@ -1,0 +1,233 @@
+// Verdicts on independence: one behaviour a file in independence/, the labelled kernels where they
+// are, and what is called independent does the same in the warp emulator whatever the shape.
+
+#include "analysis/independence.h"
+#include "emulator/warp_launch.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace ptxasw;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read_file(const fs::path &path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> ptx_in(const fs::path &folder) {
+  std::vector<fs::path> files;
+  if (fs::is_directory(folder))
+    for (const auto &entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".ptx")
+        files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+const fs::path goldens = fs::path(INDEPENDENCE_DIR), labelled = fs::path(SHARED_DATA) / "bsi";
+
+const Function &kernel_of(const Module &module) {
+  return *std::find_if(module.functions.begin(), module.functions.end(),
+                       [](const Function &f) { return f.is_entry && f.has_body; });
+}
+
+std::string verdicts(const KernelIndependence &found) {
+  return fmt::format("x={} y={} z={}", to_string(found.axes[0].verdict),
+                     to_string(found.axes[1].verdict), to_string(found.axes[2].verdict));
+}
+
+/// What a kernel leaves in memory, launched in one shape; nothing if it faults.
+std::optional<GlobalMemory> result_of(const WarpProgram &program, const Function &kernel,
+                                      const Extents &grid, const Extents &block,
+                                      std::uint64_t seed) {
+  std::optional<GlobalMemory> memory(std::in_place);
+  if (!program.place_variables(*memory).empty())
+    return std::nullopt;
+  WarpLaunch launch;
+  launch.grid = grid;
+  launch.block = block;
+  launch.parameters.resize(kernel_parameter_bytes(kernel));
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    std::uint64_t bits = 8 + scramble(seed + i) % 33; // a width, a limit
+    if (bit_width(kernel.parameters[i].type) == 64) {
+      const std::size_t buffer = memory->allocate(fmt::format("argument {}", i), 1 << 22,
+                                                  GlobalMemory::Fill::small, scramble(seed + i));
+      bits = memory->allocations()[buffer].base + (1 << 20);
+    } else if (i + 1 < kernel.parameters.size() && bit_width(kernel.parameters[i + 1].type) == 32 &&
+               seed % 2 == 0) {
+      bits = 1500;
+    }
+    std::memcpy(launch.parameters.data() + kernel_parameter_offset(kernel, i), &bits,
+                std::min<std::uint64_t>(kernel.parameters[i].size(), 8));
+  }
+  WarpOptions options;
+  options.step_limit = 20'000'000;
+  const auto outcome =
+      run_kernel(program, *program.find_kernel(std::string(kernel.name)), launch, *memory, options);
+  if (outcome.fault)
+    return std::nullopt;
+  return memory;
+}
+
+/// Shapes of one axis of 512 threads (the others have 4 in one block each), or all in one block.
+struct ShapeComparison {
+  unsigned compared = 0, different = 0;
+};
+
+ShapeComparison compare_shapes(const Module &module, int axis, unsigned shapes) {
+  const Function &kernel = kernel_of(module);
+  const WarpProgram program(module);
+  ShapeComparison result;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    constexpr std::uint32_t threads = 512;
+    std::optional<GlobalMemory> reference;
+    for (unsigned shape = 0; shape < shapes; ++shape) {
+      std::uint32_t extent = 1u << (scramble(shape * 2 + seed) % 7); // 1 to 64
+      if (shape == 0)
+        extent = 32;
+      Extents grid{1, 1, 1}, block{4, 4, 4};
+      grid[axis] = threads / extent;
+      block[axis] = extent;
+      if (axis == 0)
+        block.y = block.z = 2;
+      auto memory = result_of(program, kernel, grid, block, seed);
+      if (!memory)
+        continue;
+      if (!reference) {
+        reference = std::move(memory);
+        continue;
+      }
+      ++result.compared;
+      result.different += compare(*reference, *memory).differs;
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("one behaviour a file") {
+  const auto files = ptx_in(goldens);
+  CHECK(files.size() >= 15);
+  for (const auto &path : files) {
+    CAPTURE(path);
+    const std::string text = read_file(path);
+    const std::string expected = text.substr(11, text.find('\n') - 11);
+    const auto module = parse(text, "test.ptx");
+    REQUIRE(module);
+    CHECK(verdicts(independence(**module, kernel_of(**module))) == expected);
+  }
+}
+
+TEST_CASE("the labelled kernels, where they are") {
+  std::ifstream file(labelled / "expect.tsv");
+  if (!file) {
+    MESSAGE("no labelled kernels here");
+    return;
+  }
+  std::string line;
+  std::getline(file, line);
+  unsigned kernels = 0;
+  while (std::getline(file, line)) {
+    std::istringstream row(line);
+    std::string name, dims, labels[3];
+    row >> name >> dims >> labels[0] >> labels[1] >> labels[2];
+    const auto module = parse(read_file(labelled / "kernels" / (name + ".ptx")), name);
+    REQUIRE(module);
+    const KernelIndependence found = independence(**module, kernel_of(**module));
+    CAPTURE(name);
+    for (int axis = 0; axis < 3; ++axis) {
+      CAPTURE(axis);
+      const AxisVerdict verdict = found.axes[axis].verdict;
+      if (labels[axis] == "independent")
+        CHECK(verdict == AxisVerdict::independent);
+      else if (labels[axis] == "dependent") // unknown is no lie
+        CHECK((verdict == AxisVerdict::dependent || verdict == AxisVerdict::unknown));
+    }
+    ++kernels;
+  }
+  CHECK(kernels == 24);
+}
+
+TEST_CASE("what is independent leaves the same memory in every shape, and its mutants, too") {
+  std::vector<fs::path> files = ptx_in(goldens);
+  for (const auto &path : ptx_in(labelled / "kernels"))
+    files.push_back(path);
+  unsigned proven = 0, mutants = 0, still_proven = 0, told_apart = 0;
+  for (const auto &path : files) {
+    CAPTURE(path);
+    const std::string text = read_file(path);
+    const auto module = parse(text, "test.ptx");
+    REQUIRE(module);
+    const KernelIndependence found = independence(**module, kernel_of(**module));
+    for (int axis = 0; axis < 3; ++axis) {
+      if (found.axes[axis].verdict != AxisVerdict::independent)
+        continue;
+      CAPTURE(axis);
+      const ShapeComparison same = compare_shapes(**module, axis, 20);
+      CHECK(same.compared >= 19);
+      CHECK(same.different == 0);
+      ++proven;
+      // One of the axis' registers for another, each place by itself.
+      const std::string names[] = {
+          fmt::format("%tid.{}", "xyz"[axis]), fmt::format("%ctaid.{}", "xyz"[axis]),
+          fmt::format("%ntid.{}", "xyz"[axis]), fmt::format("%nctaid.{}", "xyz"[axis])};
+      for (const std::string &name : names)
+        for (std::size_t at = text.find(name); at != std::string::npos;
+             at = text.find(name, at + 1))
+          for (const std::string &other : names) {
+            if (other == name)
+              continue;
+            std::string mutant = text;
+            mutant.replace(at, name.size(), other);
+            const auto changed = parse(mutant, "mutant.ptx");
+            REQUIRE(changed);
+            ++mutants;
+            const bool independent =
+                independence(**changed, kernel_of(**changed)).axes[axis].verdict ==
+                AxisVerdict::independent;
+            const ShapeComparison differs = compare_shapes(**changed, axis, 6);
+            told_apart += differs.different > 0;
+            if (!independent)
+              continue;
+            ++still_proven;
+            CAPTURE(mutant);
+            CHECK(differs.different == 0);
+          }
+    }
+  }
+  MESSAGE(proven, " proofs, ", mutants, " mutants, of which the shape changes ", told_apart,
+          " and ", still_proven, " are still independent");
+  CHECK(proven >= 8);
+  CHECK(told_apart > mutants / 2); // or the comparison sees nothing
+}
+
+TEST_CASE("what ties threads and blocks together") {
+  const auto found = [](const std::string &name) {
+    const auto module = parse(read_file(goldens / (name + ".ptx")), name);
+    REQUIRE(module);
+    return independence(**module, kernel_of(**module));
+  };
+  CHECK(found("guarded-copy").threads_independent);
+  CHECK(found("loaded-by-the-thread").threads_independent);
+  CHECK(found("barrier").blocks_independent);
+  CHECK_FALSE(found("barrier").threads_independent);
+  CHECK_FALSE(found("chosen-by-the-lane").threads_independent);
+  CHECK_FALSE(found("exchanged").blocks_independent);
+  CHECK_FALSE(found("called").blocks_independent);
+  CHECK_FALSE(found("warp-vote").threads_independent);
+  CHECK(found("warp-vote").blocks_independent);
+}
