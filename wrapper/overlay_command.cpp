@@ -85,7 +85,7 @@ tl::expected<fs::path, std::string> find_toolkit(const std::string &given, fs::p
 }
 
 /// The script that stands for nvcc; ccache and sccache identify a compiler by such bytes.
-std::string nvcc_script(const fs::path &toolkit) {
+std::string nvcc_script(const fs::path &toolkit, const fs::path &program) {
   return fmt::format(R"sh(#!/bin/sh
 # nvcc of {} with ptxasw {} as its ptxas ({}).
 # Made by `ptxasw overlay`.
@@ -134,7 +134,7 @@ else
   printf '\n# 1 "/dev/zero"\n#pragma ptxasw %s\n' "$key"
 fi
 )sh",
-                     toolkit.string(), PTXASW_VERSION, own_path());
+                     toolkit.string(), PTXASW_VERSION, program.string());
 }
 
 /// Makes `link` lead to `target`, in one step if it led elsewhere before: builds may be running.
@@ -199,8 +199,8 @@ tl::expected<void, std::string> make_overlay(const fs::path &directory, const fs
     if (fs::is_symlink(script)) // of an overlay that an older ptxasw made
       fs::remove(script);
     point(directory / "bin/nvcc.toolkit", toolkit / "bin/nvcc");
-    if (read_regular_file(script) != nvcc_script(toolkit))
-      if (auto written = write_file_atomically(script, nvcc_script(toolkit)); !written)
+    if (read_regular_file(script) != nvcc_script(toolkit, own_path()))
+      if (auto written = write_file_atomically(script, nvcc_script(toolkit, own_path())); !written)
         return written;
     fs::permissions(script, fs::perms(0755));
   }
@@ -253,7 +253,8 @@ std::string overlay_state(const std::string &directory) {
   if (!is_ptxasw(root / "bin/ptxas"))
     return "BROKEN, its ptxas is no ptxasw";
   if (fs::exists(origin.path / "bin/nvcc", error) &&
-      (read_regular_file(root / "bin/nvcc") != nvcc_script(origin.path) ||
+      (read_regular_file(root / "bin/nvcc") !=
+           nvcc_script(origin.path, fs::read_symlink(root / "bin/ptxas", error)) ||
        !fs::exists(root / "bin/nvcc.toolkit", error)))
     return "OUTDATED, its nvcc is not what this ptxasw makes; make it again";
   if (!origin.link.empty() && fs::canonical(origin.link, error) != origin.path)

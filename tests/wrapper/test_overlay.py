@@ -57,6 +57,13 @@ class Overlay(Scratch):
         self.assertIn("healthy", self.check()[1])
         nvcc = run(["over/bin/nvcc"])
         self.assertEqual(nvcc.stdout, "real over/bin/nvcc.toolkit\n")
+        # An nvcc that is not the script, as of an older ptxasw.
+        script = (self.dir / "over/bin/nvcc").read_text()
+        self.write("over/bin/nvcc", script.replace("--ptxasw-cache-key", "--version"), executable=True)
+        self.assertIn("OUTDATED", self.check()[1])
+        os.unlink("over/bin/nvcc")
+        self.assertEqual(self.check()[0], 1)
+        self.write("over/bin/nvcc", script, executable=True)
         # The toolkit's link leads elsewhere.
         shutil.copytree("cuda", "other", symlinks=True)
         os.unlink("current")
