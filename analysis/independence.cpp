@@ -366,6 +366,8 @@ private:
       return add(in[0], in[1], -1);
     if (base == "neg" && in.size() == 1)
       return add({}, in[0], -1);
+    if (base == "not" && in.size() == 1 && opcode.type != ScalarType::pred) // -1 - x
+      return add(number(-1), in[0], -1);
     if (base == "mul" && in.size() == 2)
       return mul(in[0], in[1]);
     if (base == "mad" && in.size() == 3) {

@@ -37,7 +37,8 @@ std::optional<std::uint64_t> by_registers(const Architecture &a, const BlockNeed
   allocated = of_warp * warps;
   if (needs.registers == 0 || warps == 0)
     return std::nullopt;
-  if (needs.registers > most_registers || of_warp * round_up(warps, a.partitions) > a.registers_per_block)
+  if (needs.registers > most_registers ||
+      of_warp * round_up(warps, a.partitions) > a.registers_per_block)
     return 0;
   const std::uint64_t resident = a.registers / a.partitions / of_warp * a.partitions;
   return resident / warps;
