@@ -25,6 +25,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <optional>
+#include <span>
 
 namespace ptxasw {
 namespace {
@@ -55,11 +56,59 @@ enum : AtomId { global_index, thread_count, block_index, block_extent, grid_exte
 using Monomial = std::vector<AtomId>; // sorted
 using Polynomial = std::map<Monomial, std::int64_t>;
 
+/// One of the registers that say where a thread is, `%ctaid.y`, in one of PTX's two spellings of
+/// components.
+struct IndexRegister {
+  std::string_view what; ///< tid, ntid, ctaid or nctaid
+  char axis = 0;         ///< x, y, z or w
+};
+
+std::optional<IndexRegister> index_register(std::string_view name) {
+  for (const std::string_view what : {"tid", "ntid", "ctaid", "nctaid"})
+    if (name.size() == what.size() + 3 && name[0] == '%' && name.substr(1, what.size()) == what &&
+        name[what.size() + 1] == '.')
+      for (const std::string_view names : {"xr", "yg", "zb", "wa"})
+        if (names.find(name.back()) != std::string_view::npos)
+          return IndexRegister{name.substr(1, what.size()), names[0]};
+  return std::nullopt;
+}
+
+/// Calls `visit(name)` for every special register among the operands and what they hold.
+template <class Visit>
+void for_each_special(const Module &module, std::span<const Operand> operands, Visit visit) {
+  for (const Operand &operand : operands) {
+    if (operand.kind == Operand::Kind::special)
+      visit(module.text(operand.span));
+    for_each_special(module, module.children(operand), visit);
+  }
+}
+
+/// Whether the order of a kernel's atomics on global memory does not matter: all are one operation,
+/// which commutes. Two operations may meet in one location.
+bool atomics_commute(const Module &module, const Function &kernel) {
+  static constexpr std::string_view operations[] = {"add", "min", "max", "and", "or", "xor"};
+  std::optional<std::pair<std::string_view, ScalarType>> only;
+  for (const Instruction &instruction : kernel.instructions) {
+    const Opcode &opcode = module.opcode(instruction);
+    if ((opcode.base != "red" && opcode.base != "atom") || opcode.space == StateSpace::shared)
+      continue;
+    const auto found = std::find_if(std::begin(operations), std::end(operations),
+                                    [&](std::string_view name) { return opcode.has(name); });
+    if (found == std::end(operations))
+      return false;
+    if (only && *only != std::pair(*found, opcode.type))
+      return false;
+    only = {*found, opcode.type};
+  }
+  return true;
+}
+
 class Analysis {
 public:
   Analysis(const Module &module, const Function &kernel, int axis)
       : module_(module), kernel_(kernel), axis_("xyz"[axis]), values_(kernel.registers.size()),
-        states_(kernel.registers.size()), definitions_(kernel.registers.size()) {
+        states_(kernel.registers.size()), definitions_(kernel.registers.size()),
+        atomics_commute_(atomics_commute(module, kernel)) {
     stains_.push_back({0, "the block's extents do not cancel", true});
     atoms_ = {{}, {}, {false, true, 0}, {false, true, 0}, {false, true, 0}};
     for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
@@ -122,14 +171,45 @@ private:
     return *found;
   }
 
+  bool may_change_unclean(const Monomial &monomial) const {
+    return std::any_of(monomial.begin(), monomial.end(),
+                       [&](AtomId atom) { return !atoms_[atom].clean && !atoms_[atom].stable; });
+  }
+
+  // The same with few terms: what is clean becomes one atom.
+  Polynomial bounded(Polynomial p) {
+    if (p.size() <= terms_budget)
+      return p;
+    Polynomial unclean;
+    bool stable = true;
+    for (const auto &[monomial, coefficient] : p) {
+      const Polynomial term{{monomial, coefficient}};
+      if (is_clean(term))
+        stable &= is_stable(term);
+      else
+        unclean.emplace(monomial, coefficient);
+    }
+    if (unclean.size() >= terms_budget) {
+      const Stain why = stain_of(unclean);
+      return stained(why.line, why.reason, why.certain);
+    }
+    return add(std::move(unclean), of(new_atom(true, stable, -1)));
+  }
+
   static std::int64_t wrapping(std::uint64_t n) { return static_cast<std::int64_t>(n); }
 
   Polynomial add(Polynomial a, const Polynomial &b, std::int64_t factor = 1) const {
     for (const auto &[monomial, coefficient] : b) {
+      const bool met = a.contains(monomial);
       std::int64_t &sum = a[monomial];
       sum = wrapping(static_cast<std::uint64_t>(sum) +
                      static_cast<std::uint64_t>(coefficient) * static_cast<std::uint64_t>(factor));
-      if (sum == 0)
+      if (sum != 0)
+        continue;
+      // Something unclean that changes may stand for two times: it must not vanish.
+      if (met && may_change_unclean(monomial))
+        sum = 1;
+      else
         a.erase(monomial);
     }
     return a;
@@ -173,25 +253,24 @@ private:
     return of(new_atom(false, false, static_cast<std::int32_t>(stains_.size() - 1)));
   }
 
+  static Polynomial thread_index() {
+    Polynomial p = of(global_index);
+    p[{block_index, block_extent}] = -1;
+    return p;
+  }
+
   Polynomial special(std::string_view name, std::uint32_t line) {
-    const auto is = [&](std::string_view what) {
-      return name.size() == what.size() + 3 && name[0] == '%' && name.ends_with(axis_) &&
-             name.substr(1, what.size()) == what && name[what.size() + 1] == '.';
-    };
-    if (is("tid")) {
-      Polynomial p = of(global_index);
-      p[{block_index, block_extent}] = -1;
-      return p;
+    if (const auto index = index_register(name)) {
+      if (index->axis != axis_) // stays as it is
+        return of(symbol_atom(fmt::format("%{}.{}", index->what, index->axis)));
+      if (index->what == "ctaid")
+        return of(block_index);
+      if (index->what == "ntid")
+        return of(block_extent);
+      if (index->what == "nctaid")
+        return of(grid_extent);
+      return thread_index();
     }
-    if (is("ctaid"))
-      return of(block_index);
-    if (is("ntid"))
-      return of(block_extent);
-    if (is("nctaid"))
-      return of(grid_extent);
-    for (const std::string_view other : {"%tid.", "%ctaid.", "%ntid.", "%nctaid."})
-      if (name.starts_with(other))
-        return of(symbol_atom(std::string(name))); // of another axis
     if (name == "WARP_SZ")
       return number(32);
     if (name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
@@ -285,7 +364,7 @@ private:
 
   // What an instruction writes to a register, its guard included.
   Polynomial defined_by(const Instruction &instruction, RegisterId reg) {
-    Polynomial result = computed_by(instruction, reg);
+    Polynomial result = bounded(computed_by(instruction, reg));
     if (instruction.guard == no_register)
       return result;
     const Polynomial guard = value(instruction.guard);
@@ -313,24 +392,52 @@ private:
       return unknown("what an atomic returns depends on the order of threads");
     if (!is_pure(opcode) && opcode.base != "isspacep")
       return unknown("not followed");
+    if (opcode.base == "cvta" && opcode.space == StateSpace::shared)
+      return stained(line, "shared memory: threads of a block meet there", false);
     if (opcode.has("cc") || opcode.base == "addc" || opcode.base == "subc" || opcode.base == "madc")
       return unknown("a carry");
     // Narrow types are made to wrap around.
-    const bool narrow = bit_width(opcode.type) < 32;
+    const bool narrow = bit_width(opcode.type) < 32 || (opcode.second_type != ScalarType::none &&
+                                                        bit_width(opcode.second_type) < 32);
     if (auto followed = arithmetic(opcode, inputs, operands, reg);
-        followed && (!narrow || std::all_of(inputs.begin(), inputs.end(),
-                                            [&](const Polynomial &p) { return is_clean(p); })))
+        followed && (std::all_of(inputs.begin(), inputs.end(),
+                                 [&](const Polynomial &p) { return is_clean(p); }) ||
+                     (!narrow && keeps_number(opcode, inputs))))
       return *followed;
-    // A comparison of integers is one of their difference with zero.
+    // Whether two integers are equal is a question about their difference.
     if ((opcode.base == "setp" || opcode.base == "set") && !narrow && inputs.size() >= 2 &&
         !is_float(opcode.type) && !is_float(opcode.second_type) &&
-        (opcode.has("eq") || opcode.has("ne") || opcode.has("lt") || opcode.has("le") ||
-         opcode.has("gt") || opcode.has("ge") || opcode.has("lo") || opcode.has("ls") ||
-         opcode.has("hi") || opcode.has("hs"))) {
+        (opcode.has("eq") || opcode.has("ne"))) {
       inputs[0] = add(inputs[0], inputs[1], -1);
       inputs.erase(inputs.begin() + 1);
     }
     return opaque(inputs, line, true);
+  }
+
+  // Whether an instruction takes the numbers that its operands are, where these are not clean, for
+  // the same numbers: not what a conversion cuts off, nor a negative number that is extended
+  // without its sign.
+  bool keeps_number(const Opcode &opcode, const std::vector<Polynomial> &inputs) const {
+    ScalarType from = opcode.type;
+    if (opcode.base == "cvt") {
+      from = opcode.second_type;
+      if (bit_width(opcode.type) < bit_width(from))
+        return false;
+      if (bit_width(opcode.type) == bit_width(from))
+        return true;
+    } else if (!opcode.has("wide")) {
+      return true;
+    }
+    return is_signed(from) || std::all_of(inputs.begin(), inputs.end(), [&](const Polynomial &p) {
+             return is_clean(p) || is_not_negative(p);
+           });
+  }
+
+  static bool is_not_negative(const Polynomial &p) {
+    return p == thread_index() || std::all_of(p.begin(), p.end(), [](const auto &term) {
+             return term.second >= 0 && std::all_of(term.first.begin(), term.first.end(),
+                                                    [](AtomId atom) { return atom < first_free; });
+           });
   }
 
   Polynomial loaded(const Opcode &opcode, const std::vector<Polynomial> &inputs,
@@ -340,9 +447,12 @@ private:
     if (effect_of(opcode) == Effect::sync)
       return stained(line, fmt::format("`{}` is ordered with what others do", opcode.text), false);
     // A parameter is the same for the whole launch; a vector of it has more than one value.
-    if (opcode.space == StateSpace::param && opcode.vector == 1 && is_clean(inputs[0]) &&
-        is_stable(inputs[0]))
-      return of(symbol_atom(fmt::format("{} {}", opcode.text, module_.text(operands[1].span))));
+    if (opcode.space == StateSpace::param && opcode.vector == 1 &&
+        operands[1].kind == Operand::Kind::address)
+      if (const Operand &base = module_.children(operands[1])[0];
+          base.kind == Operand::Kind::symbol)
+        return of(symbol_atom(fmt::format("{} {}+{}", opcode.text, module_.symbol(base).name,
+                                          base.value + operands[1].value)));
     return opaque(inputs, line, opcode.space == StateSpace::param);
   }
 
@@ -357,6 +467,9 @@ private:
     const auto is_packed = [&] { return opcode.text.find("x2") != std::string_view::npos; };
     if (is_packed())
       return std::nullopt;
+    if (base == "cvta" && in.size() == 1 && opcode.space != StateSpace::global &&
+        opcode.space != StateSpace::constant && opcode.space != StateSpace::param)
+      return std::nullopt; // a window somewhere
     if ((base == "mov" || base == "cvta" || base == "cvt") && in.size() == 1 &&
         operands[1].kind != Operand::Kind::vector)
       return in[0];
@@ -376,7 +489,7 @@ private:
         return add(std::move(*product), in[2]);
     }
     if (base == "shl" && in.size() == 2 && operands[2].kind == Operand::Kind::integer &&
-        operands[2].value >= 0 && operands[2].value < 63)
+        operands[2].value >= 0 && operands[2].value < std::min(63u, bit_width(opcode.type)))
       return mul(in[0], number(std::int64_t{1} << operands[2].value));
     return std::nullopt;
   }
@@ -489,7 +602,7 @@ private:
           unknown("shared memory");
           continue;
         }
-        if (base != "st" && !commutes(opcode))
+        if (base != "st" && !atomics_commute_)
           unknown("the order of threads decides");
         if (instruction.guard != no_register)
           look_at(findings, value(instruction.guard), instruction, "whether it is written");
@@ -518,19 +631,14 @@ private:
     return {mentions_axis() ? AxisVerdict::independent : AxisVerdict::unused, 0, ""};
   }
 
-  static bool commutes(const Opcode &opcode) {
-    for (const char *operation : {"add", "min", "max", "and", "or", "xor"})
-      if (opcode.has(operation))
-        return true;
-    return false;
-  }
-
   bool mentions_axis() const {
+    bool found = false;
     for (const Instruction &instruction : kernel_.instructions)
-      for (const Operand &operand : module_.operands(instruction))
-        if (operand.kind == Operand::Kind::special && module_.text(operand.span).ends_with(axis_))
-          return true;
-    return false;
+      for_each_special(module_, module_.operands(instruction), [&](std::string_view name) {
+        const auto index = index_register(name);
+        found |= index && index->axis == axis_;
+      });
+    return found;
   }
 
   const Module &module_;
@@ -543,6 +651,7 @@ private:
   std::vector<Polynomial> values_;
   std::vector<State> states_;
   std::vector<std::vector<std::uint32_t>> definitions_; ///< instructions, by register
+  const bool atomics_commute_;
   std::vector<bool> read_;
   std::map<RegisterId, Phi> phis_;
   std::map<RegisterId, std::int32_t> stained_phis_; ///< and the stain
@@ -556,18 +665,13 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
     const std::string_view base = opcode.base;
-    const auto operands = module.operands(instruction);
-    for (const Operand &operand : operands)
-      if (operand.kind == Operand::Kind::special) {
-        const std::string_view name = module.text(operand.span);
-        const bool index = name.starts_with("%tid") || name.starts_with("%ntid") ||
-                           name.starts_with("%ctaid") || name.starts_with("%nctaid") ||
-                           name == "WARP_SZ";
-        threads &= index;
-        const bool of_warp = name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
-                             name.starts_with("%lanemask_");
-        blocks &= index || of_warp;
-      }
+    for_each_special(module, module.operands(instruction), [&](std::string_view name) {
+      const bool index = index_register(name) || name == "WARP_SZ";
+      const bool of_warp = name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
+                           name.starts_with("%lanemask_");
+      threads &= index;
+      blocks &= index || of_warp;
+    });
     const bool flow = base == "bra" || base == "brx" || base == "ret" || base == "exit" ||
                       base == "trap" || base == "prefetch" || base == "prefetchu" ||
                       base == "nanosleep" || base == "pmevent" || base == "isspacep";
@@ -583,6 +687,7 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
     blocks &= alone || within_block;
     threads &= alone && opcode.space != StateSpace::shared;
   }
+  blocks &= atomics_commute(module, kernel);
   result.blocks_independent = blocks;
   result.threads_independent = blocks && threads;
 }
