@@ -61,7 +61,7 @@ struct WarpOptions {
   std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
   /// Bytes that the emulation itself may take for what the kernel touches, races included.
   std::uint64_t memory_limit = ~std::uint64_t{0};
-  std::uint64_t watch = 0;                      ///< an address whose last store is wanted; 0: none
+  std::uint64_t watch = 0; ///< an address whose last store is wanted; 0: none
 };
 
 /// What came of it. Memory holds the kernel's effects up to the fault, if there is one.

@@ -20,11 +20,14 @@ TEST_CASE("a diagnostic sends nothing to the terminal that is no text") {
   const auto shown = [](std::string line, std::uint32_t column) {
     return format(Diagnostic{"f", 1, column, "m", std::move(line)});
   };
-  CHECK(shown("\x7f" "ELF\x02\x1b[2J", 5) ==
-        "f:1:5: error: m\n  \\x7fELF\\x02\\x1b[2J\n         ^\n");
+  CHECK(shown("\x7f"
+              "ELF\x02\x1b[2J",
+              5) == "f:1:5: error: m\n  \\x7fELF\\x02\\x1b[2J\n         ^\n");
   CHECK(shown("\xff\xc3\xa9", 2) == "f:1:2: error: m\n  \\xff\\xc3\\xa9\n      ^\n");
-  CHECK(shown("// gr\xc3\xb6\xc3\x9f" "e !", 12) ==
-        "f:1:12: error: m\n  // gr\xc3\xb6\xc3\x9f" "e !\n           ^\n");
+  CHECK(shown("// gr\xc3\xb6\xc3\x9f"
+              "e !",
+              12) == "f:1:12: error: m\n  // gr\xc3\xb6\xc3\x9f"
+                     "e !\n           ^\n");
   const std::string far = shown(std::string(5000, 'a') + "!" + std::string(5000, 'b'), 5001);
   CHECK(far == "f:1:5001: error: m\n  ..." + std::string(90, 'a') + "!" + std::string(59, 'b') +
                    "...\n     " + std::string(90, ' ') + "^\n");
