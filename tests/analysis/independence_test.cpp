@@ -231,4 +231,8 @@ TEST_CASE("what ties threads and blocks together") {
   CHECK_FALSE(found("called").blocks_independent);
   CHECK_FALSE(found("warp-vote").threads_independent);
   CHECK(found("warp-vote").blocks_independent);
+  CHECK_FALSE(found("lane-in-a-vector").threads_independent);
+  CHECK_FALSE(found("machine-in-a-vector").blocks_independent);
+  CHECK_FALSE(found("two-reductions").blocks_independent);
+  CHECK(found("one-reduction-twice").threads_independent);
 }
