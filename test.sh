@@ -12,9 +12,15 @@ if toolkit=$(find_cuda); then
   export PATH="$toolkit/bin:$PATH"
 fi
 code=0
-ctest --test-dir build --output-on-failure -j "$(jobs_at_once)" "$@" || code=$?
+rm -f build/tests.xml
+ctest --test-dir build --output-on-failure --output-junit "$PWD/build/tests.xml" -j "$(jobs_at_once)" "$@" || code=$?
 # Why tests were skipped: the last line that each of them wrote.
-awk '/^[0-9]+\/[0-9]+ Test: / { name = $3; why = "" }
-     /^Test Skipped/ { print "== Skipped " name ": " (why ? why : "no reason given") }
-     /^-+$/ || /^$/ { next } { why = $0 }' build/Testing/Temporary/LastTest.log
+[ ! -f build/tests.xml ] || python3 - build/tests.xml <<'END'
+import sys
+import xml.etree.ElementTree as tree
+for test in tree.parse(sys.argv[1]).iter("testcase"):
+    if test.find("skipped") is not None:
+        lines = (test.findtext("system-out") or "").strip().splitlines()
+        print(f"== Skipped {test.get('name')}: {lines[-1] if lines else 'no reason given'}")
+END
 exit $code
