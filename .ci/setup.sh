@@ -57,7 +57,7 @@ build() {
     cmake --build build -j "$(jobs_at_once)" "${targets[@]}"
   else
     cmake --build build -j "$(jobs_at_once)" "${targets[@]}" |
-      awk '/^\[[0-9]+\/[0-9]+\]/ { if (++steps % 10 == 0) print; last = $0; next }
+      awk '/^\[[0-9]+\/[0-9]+\]/ { if (++steps % 10 == 0) { print; fflush() } last = $0; next }
            { print } END { if (steps % 10) print last }'
   fi
 }
