@@ -21,8 +21,9 @@ constexpr unsigned searches = 6;
 constexpr std::uint64_t searched_share = 5;
 /// Effort for one question to the solver, in its units.
 constexpr unsigned solver_resource_limit = 3'000'000;
-/// So many targets in vain, and the solver is not asked any more: the others are much like them.
-constexpr unsigned unanswered_budget = 3;
+/// So many outcomes of tests in vain, and the solver is not asked any more: the others are much
+/// like them.
+constexpr unsigned unanswered_budget = 8;
 /// Questions to the solver for one launch.
 constexpr unsigned questions = 8;
 /// Bytes for the emulation of one run; three of them are held at once.
@@ -662,15 +663,18 @@ KernelVerdict Verifier::run() {
       return finish();
   }
   boundary_ = nullptr;
+  // What has not run at all comes first, and is always asked for.
   unsigned unanswered = 0;
   if (verdict_.agreed > 0 && !options_.small && options_.search > 0)
-    for (Target &target : targets_)
-      if (target.is_open() && unanswered < unanswered_budget) {
-        ask_solver(target);
-        if (verdict_.kind == KernelVerdict::Kind::differ)
-          break;
-        unanswered += target.is_open();
-      }
+    for (const bool outcomes : {false, true})
+      for (Target &target : targets_)
+        if (target.outcome.has_value() == outcomes && target.is_open() &&
+            (!outcomes || unanswered < unanswered_budget)) {
+          ask_solver(target);
+          if (verdict_.kind == KernelVerdict::Kind::differ)
+            return finish();
+          unanswered += outcomes && target.is_open();
+        }
   return finish();
 }
 
