@@ -54,9 +54,6 @@ tl::expected<std::string, std::string> cache_key(const std::vector<std::string> 
   const auto settings = load_settings(line.own);
   if (!settings)
     return tl::unexpected(settings.error());
-  const auto real = find_real(settings->real, invoked_path());
-  if (!real)
-    return tl::unexpected(real.error());
   std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
   const auto add = [&](std::string_view bytes) {
     for (const char c : bytes)
@@ -67,8 +64,11 @@ tl::expected<std::string, std::string> cache_key(const std::vector<std::string> 
   add(describe_configuration(*settings));
   add(solver_version());
   add(read_regular_file(own_path()).value_or(""));
+  // A caller may have one of its own, which is found when it is started; the key must be one all
+  // the same.
+  const auto real = find_real(settings->real, invoked_path());
   struct stat info {};
-  if (::stat(real->path.c_str(), &info) == 0)
+  if (real && ::stat(real->path.c_str(), &info) == 0)
     add(fmt::format("{} {} {}.{}", real->path, info.st_size, info.st_mtim.tv_sec,
                     info.st_mtim.tv_nsec));
   for (const std::string &argument : line.arguments) {

@@ -10,7 +10,7 @@ namespace ptxasw {
 /// nvcc makes with us might be, and nvcc's own words are the same. It depends on the settings, our
 /// version and bytes, the Z3 library and the real ptxas that are found, on the variables that add
 /// words to nvcc's, and on every file that an option of ptxas names, options files within options
-/// files included. `words`: those of nvcc. Errors: the settings are wrong, or there is no ptxas.
+/// files included. `words`: those of nvcc. Errors: the settings are wrong.
 tl::expected<std::string, std::string> cache_key(const std::vector<std::string> &words);
 
 } // namespace ptxasw

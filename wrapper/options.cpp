@@ -241,7 +241,6 @@ void add_commands(CLI::App &app, Request &request) {
   CLI::App *config = app.add_subcommand("config", "every setting, its value and its origin");
   config->add_flag("--markdown", request.markdown,
                    "the table of all settings, for the documentation");
-
   config->add_flag("--cache-key", request.cache_key,
                    "only what must be part of the key of a cache of objects");
 

@@ -10,9 +10,8 @@
 // ptxas name) must reach its key all the same. A cache preprocesses first: to what `nvcc -E` gives
 // the script adds a line with all of that. And it must not do without preprocessing: the line
 // claims to come from a device, and ccache takes no device for an include file that it could look
-// at instead
-// ("Non-regular include file", and no direct mode). Where a version stands for the compiler, that
-// has the key, too.
+// at instead ("Non-regular include file", and no direct mode). Where a version stands for the
+// compiler, that has the key, too.
 
 #include "wrapper/commands.h"
 #include "wrapper/files.h"
@@ -114,10 +113,13 @@ for word; do
     before= # the value of an option
     continue ;;
   esac
-  before=$word
+  case $word in
+  *=*) before= ;; # its value is in it
+  *) before=$word ;;
+  esac
   case $word in
   --output-file=* | -o=*) output=${{word#*=}} ;;
-  --dryrun | -dryrun | -n) what=compile; break ;;
+  --dryrun | -dryrun) what=compile; break ;;
   -E | --preprocess) what=preprocess ;;
   -V | --version) what=version; break ;;
   esac

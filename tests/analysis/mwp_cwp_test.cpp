@@ -1,15 +1,13 @@
 // MWP-CWP against upstream's own logs, where they are, and against values worked out by hand.
 
 #include "analysis/mwp_cwp.h"
+#include "recorded.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
-#include <vector>
 
 using namespace ptxasw;
 
@@ -24,31 +22,10 @@ constexpr MwpCwpDevice rtx_2070_super{.multiprocessors = 40,
 constexpr MwpCwpDevice gtx_1080_ti{
     .multiprocessors = 28, .clock_mhz = 1582, .bandwidth = 484, .memory_latency = 300};
 
-using Row = std::map<std::string, std::string>;
-
-std::vector<Row> read_table(const std::string &name) {
-  std::vector<Row> rows;
-  std::ifstream file(std::string(SHARED_DATA) + "/klaraptor/" + name);
-  std::string line, word;
-  std::vector<std::string> names;
-  while (std::getline(file, line)) {
-    std::vector<std::string> words;
-    for (std::istringstream in(line); std::getline(in, word, '\t');)
-      words.push_back(word);
-    if (names.empty()) {
-      names = words;
-      continue;
-    }
-    for (std::size_t i = 0; i < names.size(); ++i)
-      (i == 0 ? rows.emplace_back() : rows.back())[names[i]] = words.at(i);
-  }
-  return rows;
-}
-
 /// Compares every row; returns how many there are of each regime.
 std::map<unsigned, unsigned> compare_table(const std::string &name, const MwpCwpDevice &base) {
   std::map<unsigned, unsigned> regimes;
-  for (Row &row : read_table(name)) {
+  for (auto &row : test::recorded("klaraptor/" + name)) {
     const auto number = [&](const char *column) { return std::stoull(row[column]); };
     MwpCwpDevice device = base;
     if (row.contains("mem_ld")) {

@@ -1,12 +1,10 @@
 // Occupancy by hand, at the edges, and on recorded values of the toolkit's calculator.
 
 #include "analysis/occupancy.h"
+#include "recorded.h"
 
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -59,32 +57,21 @@ TEST_CASE("targets") {
 }
 
 TEST_CASE("recorded values, where they are") {
-  std::ifstream file(std::string(SHARED_DATA) + "/occupancy/occupancy_golden.tsv");
-  if (!file) {
+  auto rows = test::recorded("occupancy/occupancy_golden.tsv");
+  if (rows.empty()) {
     MESSAGE("no recorded values here");
     return;
   }
-  std::string line, word;
-  std::vector<std::string> names;
-  unsigned rows = 0;
-  while (std::getline(file, line)) {
-    std::vector<std::string> words;
-    for (std::istringstream in(line); std::getline(in, word, '\t');)
-      words.push_back(word);
-    if (names.empty()) {
-      names = words;
-      continue;
-    }
-    std::map<std::string, std::string> row;
-    for (std::size_t i = 0; i < names.size(); ++i)
-      row[names[i]] = words.at(i);
+  CHECK(rows.size() == 4000);
+  for (auto &row : rows) {
     const Occupancy found = on(
         row["arch"], {.threads = std::stoull(row["threads_per_block"]),
                       .registers = static_cast<std::uint32_t>(std::stoul(row["regs_per_thread"])),
                       .static_shared = std::stoull(row["static_smem"]),
                       .dynamic_shared = std::stoull(row["dynamic_smem"]),
                       .opted_in = row["shmem_limit"] == "optin"});
-    CAPTURE(line);
+    CAPTURE(row["arch"]);
+    CAPTURE(row["threads_per_block"]);
     const auto limit = [&](std::size_t i, const char *name) {
       CHECK((found.by_limit[i] ? std::to_string(*found.by_limit[i]) : "inf") == row[name]);
     };
@@ -96,7 +83,5 @@ TEST_CASE("recorded values, where they are") {
     limit(3, "limit_smem");
     CHECK(std::to_string(found.registers_per_block) == row["alloc_regs_per_block"]);
     CHECK(std::to_string(found.shared_per_block) == row["alloc_smem_per_block"]);
-    ++rows;
   }
-  CHECK(rows == 4000);
 }

@@ -131,6 +131,12 @@ add_library(three STATIC three.cu)
         run([nvcc, "-E", "--dryrun", "-o", "none.ii", "main.cu"])
         self.assertFalse((self.dir / "none.ii").exists())
 
+    def test_a_value_in_the_word_before_takes_nothing_else(self):
+        for words in (["-Xcompiler=-fPIC", "-E"], ["-Xptxas=-O3", "-E"], ["-arch=sm_90", "--preprocess"],
+                      ["-Xcompiler", "-fPIC", "-E"], ["-DA=1", "-E"], ["-D", "A=1", "-E"]):
+            with self.subTest(words=words):
+                self.assertIn("#pragma ptxasw", run([self.overlay / "bin/nvcc", *words, "three.cu"]).stdout)
+
     def test_the_overlays_nvcc_has_a_version_of_its_own(self):
         plain = run([CUDA / "bin/nvcc", "--version"]).stdout
         result = run([self.overlay / "bin/nvcc", "--version"])

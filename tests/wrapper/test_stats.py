@@ -111,6 +111,10 @@ class Findings(Scratch):
         self.assertRegex(key(), r"^ptxasw-[0-9a-f]{16}\n$")
         self.assertEqual(key(), key())
         self.assertNotEqual(key(), key(PTXASW_SHUFFLE="always"))
+        # Also where no ptxas is found: a caller may have one of its own.
+        nowhere = {"PTXASW_REAL": "/nonexistent/ptxas"}
+        self.assertRegex(key(**nowhere), r"^ptxasw-[0-9a-f]{16}\n$")
+        self.assertNotEqual(key(**nowhere), key(**nowhere, PTXASW_SHUFFLE="always"))
 
 
 if __name__ == "__main__":
