@@ -1,0 +1,292 @@
+// The text is JSON, its members always in the same order. Reading it trusts nothing: a table may
+// come from a later ptxasw, and a sibling that is launched against its needs computes nonsense. So
+// each member must be known, and of the right type and range, or the sibling does not exist.
+
+#include "synth/sibling_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/core.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void append_number(std::string &bytes, std::uint32_t number) {
+  for (unsigned shift = 0; shift < 32; shift += 8)
+    bytes += static_cast<char>(number >> shift & 0xff);
+}
+
+std::uint32_t number_at(std::string_view bytes, std::size_t offset) {
+  std::uint32_t number = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    number |= std::uint32_t{static_cast<unsigned char>(bytes[offset + i])} << 8 * i;
+  return number;
+}
+
+Json needs_json(const SiblingNeeds &needs) {
+  Json json = Json::object();
+  if (!needs.blocks.empty())
+    json["block"] = needs.blocks;
+  if (needs.max_block)
+    json["max_block"] = *needs.max_block;
+  if (needs.dynamic_shared == 0)
+    json["dynamic_shared"] = "none";
+  else if (needs.dynamic_shared != 1)
+    json["dynamic_shared"] = fmt::format("times:{}", needs.dynamic_shared);
+  for (const ArgumentAlignment &one : needs.aligned)
+    json["align"].push_back({one.parameter, one.offset, one.alignment});
+  for (const ArgumentDivisor &one : needs.divisible)
+    json["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
+  if (needs.min_grid != std::array<std::uint32_t, 3>{1, 1, 1})
+    json["min_grid"] = needs.min_grid;
+  json["cooperative"] = false;
+  json["cluster"] = false;
+  return json;
+}
+
+Json sibling_json(const Sibling &sibling) {
+  Json json = {{"name", sibling.name},
+               {"family", sibling.family},
+               {"kind", sibling.kind},
+               {"grid", sibling.grid},
+               {"append", Json::array()}};
+  for (const char axis : sibling.appended)
+    json["append"].push_back(fmt::format("grid.{}", axis));
+  json["needs"] = needs_json(sibling.needs);
+  return json;
+}
+
+/// Thrown at what is not understood; caught in decode().
+struct NotUnderstood {
+  std::string why;
+};
+
+[[noreturn]] void refuse(std::string why) { throw NotUnderstood{std::move(why)}; }
+
+std::uint32_t number(const Json &json, std::uint32_t least = 0) {
+  if (!json.is_number_integer() || (!json.is_number_unsigned() && json.get<std::int64_t>() < 0))
+    refuse("a number is missing");
+  const auto value = json.get<std::uint64_t>();
+  if (value < least || value > std::numeric_limits<std::uint32_t>::max())
+    refuse("a number is out of range");
+  return static_cast<std::uint32_t>(value);
+}
+
+template <std::size_t N> std::array<std::uint32_t, N> numbers(const Json &json, unsigned least) {
+  if (!json.is_array() || json.size() != N)
+    refuse("a list has another length");
+  std::array<std::uint32_t, N> result{};
+  for (std::size_t i = 0; i < N; ++i)
+    result[i] = number(json[i], least);
+  return result;
+}
+
+std::string text(const Json &json) {
+  if (!json.is_string())
+    refuse("a text is missing");
+  return json.get<std::string>();
+}
+
+const Json &list(const Json &json) {
+  if (!json.is_array())
+    refuse("a list is missing");
+  return json;
+}
+
+const Json &member(const Json &json, const char *name) {
+  const auto found = json.find(name);
+  if (found == json.end())
+    refuse(fmt::format("no \"{}\"", name));
+  return *found;
+}
+
+std::uint32_t dynamic_shared(const std::string &word) {
+  if (word == "none")
+    return 0;
+  static constexpr std::string_view times = "times:";
+  if (!word.starts_with(times) || word.size() > times.size() + 4 || word.size() == times.size())
+    refuse("dynamic_shared is not understood");
+  std::uint32_t factor = 0;
+  for (const char digit : std::string_view(word).substr(times.size())) {
+    if (digit < '0' || digit > '9')
+      refuse("dynamic_shared is not understood");
+    factor = factor * 10 + static_cast<std::uint32_t>(digit - '0');
+  }
+  if (factor == 0)
+    refuse("dynamic_shared is not understood");
+  return factor;
+}
+
+/// Reads members by their names; one that nobody reads must be optional.
+template <class Read>
+void read_members(const Json &json, const std::vector<std::string> &optional, Read read) {
+  if (!json.is_object())
+    refuse("an object is missing");
+  for (const auto &[name, value] : json.items())
+    if (!read(name, value) && std::find(optional.begin(), optional.end(), name) == optional.end())
+      refuse(fmt::format("\"{}\" is not known", name));
+}
+
+/// The parameter a need is about, and whether the bytes lie in it.
+std::uint32_t within(const SiblingTable &table, std::uint32_t parameter, std::uint32_t offset,
+                     std::uint32_t bytes) {
+  if (parameter >= table.parameters.size() ||
+      std::uint64_t{offset} + bytes > table.parameters[parameter].bytes)
+    refuse("a need lies outside the parameters");
+  return parameter;
+}
+
+SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
+                        const std::vector<std::string> &optional) {
+  SiblingNeeds needs;
+  read_members(json, optional, [&](const std::string &name, const Json &value) {
+    if (name == "block") {
+      for (const Json &shape : list(value))
+        needs.blocks.push_back(numbers<3>(shape, 1));
+      if (needs.blocks.empty())
+        refuse("no block shape will do");
+    } else if (name == "max_block") {
+      needs.max_block = number(value, 1);
+    } else if (name == "dynamic_shared") {
+      needs.dynamic_shared = dynamic_shared(text(value));
+    } else if (name == "align") {
+      for (const Json &one : list(value)) {
+        const auto [parameter, offset, alignment] = numbers<3>(one, 0);
+        if (!std::has_single_bit(alignment))
+          refuse("an alignment is no power of two");
+        needs.aligned.push_back({within(table, parameter, offset, 8), offset, alignment});
+      }
+    } else if (name == "divisible") {
+      for (const Json &one : list(value)) {
+        const auto [parameter, offset, bytes, divisor] = numbers<4>(one, 0);
+        if (!std::has_single_bit(bytes) || bytes > 8 || divisor == 0)
+          refuse("a divisor is not understood");
+        needs.divisible.push_back(
+            {within(table, parameter, offset, bytes), offset, bytes, divisor});
+      }
+    } else if (name == "min_grid") {
+      needs.min_grid = numbers<3>(value, 1);
+    } else if (name == "cooperative" || name == "cluster") {
+      if (!value.is_boolean() || value.get<bool>())
+        refuse("only for cooperative launches or clusters");
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return needs;
+}
+
+Sibling read_sibling(const Json &json, const SiblingTable &table,
+                     const std::vector<std::string> &optional) {
+  Sibling sibling;
+  read_members(json, optional, [&](const std::string &name, const Json &value) {
+    if (name == "name") {
+      sibling.name = text(value);
+    } else if (name == "family") {
+      sibling.family = text(value);
+    } else if (name == "kind") {
+      sibling.kind = text(value);
+    } else if (name == "grid") {
+      sibling.grid = numbers<3>(value, 1);
+    } else if (name == "append") {
+      for (const Json &one : list(value)) {
+        const std::string word = text(one);
+        if (word.size() != 6 || !word.starts_with("grid.") || word.back() < 'x' ||
+            word.back() > 'z')
+          refuse("a parameter to append is not known");
+        sibling.appended.push_back(word.back());
+      }
+    } else if (name == "needs") {
+      sibling.needs = read_needs(value, table, optional);
+    } else {
+      return false;
+    }
+    return true;
+  });
+  for (const char *name : {"name", "family", "kind", "grid", "append", "needs"})
+    member(json, name);
+  return sibling;
+}
+
+SiblingTable read_table(const Json &json) {
+  SiblingTable table;
+  table.kernel = text(member(json, "kernel"));
+  table.hash = text(member(json, "hash"));
+  for (const Json &one : list(member(json, "parameters"))) {
+    const auto [offset, bytes] = numbers<2>(one, 0);
+    table.parameters.push_back({offset, bytes});
+  }
+  std::vector<std::string> optional;
+  if (json.contains("optional"))
+    for (const Json &word : list(json["optional"]))
+      optional.push_back(text(word));
+  for (const Json &one : list(member(json, "siblings")))
+    try {
+      table.siblings.push_back(read_sibling(one, table, optional));
+    } catch (const NotUnderstood &) { // written by somebody who knows more: not for us
+    }
+  return table;
+}
+
+} // namespace
+
+std::string encode(const SiblingTable &table) {
+  Json json = {{"kernel", table.kernel}, {"hash", table.hash}, {"parameters", Json::array()}};
+  for (const SiblingParameter &parameter : table.parameters)
+    json["parameters"].push_back({parameter.offset, parameter.bytes});
+  json["siblings"] = Json::array();
+  for (const Sibling &sibling : table.siblings)
+    json["siblings"].push_back(sibling_json(sibling));
+  const std::string words = json.dump();
+  std::string bytes(sibling_table_magic);
+  append_number(bytes, sibling_table_version);
+  append_number(bytes, static_cast<std::uint32_t>(words.size()));
+  return bytes + words;
+}
+
+std::optional<std::size_t> sibling_table_size(std::string_view head) {
+  if (head.size() < sibling_table_head || !head.starts_with(sibling_table_magic))
+    return std::nullopt;
+  return sibling_table_head + number_at(head, 12);
+}
+
+tl::expected<SiblingTable, std::string> decode(std::string_view bytes) {
+  const auto size = sibling_table_size(bytes);
+  if (!size)
+    return tl::unexpected(std::string("not a table of siblings"));
+  if (const std::uint32_t version = number_at(bytes, 8); version != sibling_table_version)
+    return tl::unexpected(fmt::format("version {} is not known", version));
+  if (*size > bytes.size())
+    return tl::unexpected(std::string("the table is cut off"));
+  const std::string_view words = bytes.substr(sibling_table_head, *size - sibling_table_head);
+  const Json json = Json::parse(words.begin(), words.end(), nullptr, false);
+  if (!json.is_object())
+    return tl::unexpected(std::string("the table's text is not JSON"));
+  try {
+    return read_table(json);
+  } catch (const NotUnderstood &problem) {
+    return tl::unexpected(problem.why);
+  }
+}
+
+std::string declaration(const SiblingTable &table) {
+  static constexpr std::size_t per_line = 32;
+  const std::string bytes = encode(table);
+  std::string result = fmt::format(".visible .global .align 8 .b8 {}{}[{}] = {{", table.kernel,
+                                   sibling_table_suffix, bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    result += fmt::format("{}{}",
+                          i == 0              ? "\n"
+                          : i % per_line == 0 ? ",\n"
+                                              : ",",
+                          static_cast<unsigned>(static_cast<unsigned char>(bytes[i])));
+  return result + "};\n";
+}
+
+} // namespace ptxasw

@@ -1,0 +1,104 @@
+#pragma once
+
+// The table that a module with siblings carries: what versions of a kernel there are, how a launch
+// of one differs from a launch of the kernel, and what must hold for it. Pure data: who emits
+// siblings writes it, who launches them reads it, and neither needs to know the other. The text is
+// described by docs/siblings.schema.json.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// The table of kernel K is the `.global` array K followed by this.
+inline constexpr std::string_view sibling_table_suffix = "__ptxasw_siblings";
+/// Begins every table, a NUL behind it; then the version and the length of the text (both 32 bits,
+/// little-endian), then the text.
+inline constexpr std::string_view sibling_table_magic{"PTXASWS\0", 8};
+inline constexpr std::uint32_t sibling_table_version = 1;
+inline constexpr std::size_t sibling_table_head = 16; ///< bytes before the text
+
+/// Where a kernel's parameter lies in what a launch hands over; bytes (PTX ISA 7.1).
+struct SiblingParameter {
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+  bool operator==(const SiblingParameter &) const = default;
+};
+
+/// An address among the arguments must be a multiple of `alignment`: the 8 bytes at `offset` of
+/// parameter `parameter`.
+struct ArgumentAlignment {
+  std::uint32_t parameter = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t alignment = 1; ///< a power of two
+  bool operator==(const ArgumentAlignment &) const = default;
+};
+
+/// An unsigned number among the arguments must be a multiple of `divisor`: the `bytes` (1, 2, 4 or
+/// 8) at `offset` of parameter `parameter`.
+struct ArgumentDivisor {
+  std::uint32_t parameter = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 4;
+  std::uint32_t divisor = 1;
+  bool operator==(const ArgumentDivisor &) const = default;
+};
+
+/// What must hold for a launch of the kernel so that a sibling may take its place. Cooperative
+/// launches and clusters never may.
+struct SiblingNeeds {
+  std::vector<std::array<std::uint32_t, 3>> blocks; ///< one of these shapes; empty: any
+  std::optional<std::uint32_t> max_block;           ///< threads at most
+  /// Dynamic shared memory: as the kernel has it (1), that many times as much, or there must be
+  /// none (0).
+  std::uint32_t dynamic_shared = 1;
+  std::vector<ArgumentAlignment> aligned;
+  std::vector<ArgumentDivisor> divisible;
+  std::array<std::uint32_t, 3> min_grid = {1, 1, 1}; ///< of the kernel's launch, blocks
+  bool operator==(const SiblingNeeds &) const = default;
+};
+
+/// One version of a kernel. Whoever launches it must see to what the driver says of it as of any
+/// kernel: registers bound the threads of a block.
+struct Sibling {
+  std::string name;                              ///< of the entry
+  std::string family, kind;                      ///< "retile", "apart"
+  std::array<std::uint32_t, 3> grid = {1, 1, 1}; ///< the grid is divided by these, rounded up
+  /// Parameters behind the kernel's own, 32 bits each, aligned to 4: `x`, `y`, `z` for the extents
+  /// of the grid that the kernel would have been launched with.
+  std::vector<char> appended;
+  SiblingNeeds needs;
+  bool operator==(const Sibling &) const = default;
+};
+
+struct SiblingTable {
+  std::string kernel;
+  std::string hash; ///< 16 hexadecimal digits of the kernel's text: a profile's key
+  std::vector<SiblingParameter> parameters; ///< of the kernel
+  std::vector<Sibling> siblings;
+  bool operator==(const SiblingTable &) const = default;
+};
+
+/// The table's bytes, head and text.
+std::string encode(const SiblingTable &table);
+
+/// Reads what encode() wrote. Members it does not know make it leave a sibling out, unless the
+/// table lists them as optional; values out of range do, too. Error: no table, or of another
+/// version; says why.
+tl::expected<SiblingTable, std::string> decode(std::string_view bytes);
+
+/// How many bytes the table has that begins with these (at least `sibling_table_head`); nothing if
+/// none does.
+std::optional<std::size_t> sibling_table_size(std::string_view head);
+
+/// The table as a variable of the module (PTX ISA 5.4.4), with a newline at its end.
+std::string declaration(const SiblingTable &table);
+
+} // namespace ptxasw

@@ -1,0 +1,146 @@
+// The table of siblings says what was put in, refuses what it does not know, and is PTX.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "synth/sibling_table.h"
+
+#include "grammar/module.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace ptxasw;
+
+namespace {
+
+SiblingTable example() {
+  SiblingTable table;
+  table.kernel = "_Z4axpyPfPKffi";
+  table.hash = "0123456789abcdef";
+  table.parameters = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
+  Sibling apart;
+  apart.name = "_Z4axpyPfPKffi__ptxasw_retile_apart_x4";
+  apart.family = "retile";
+  apart.kind = "apart";
+  apart.grid = {4, 1, 1};
+  apart.appended = {'x'};
+  Sibling wide = apart;
+  wide.kind = "wide";
+  wide.needs.blocks = {{256, 1, 1}, {512, 1, 1}};
+  wide.needs.max_block = 512;
+  wide.needs.dynamic_shared = 4;
+  wide.needs.aligned = {{0, 0, 16}, {1, 0, 16}};
+  wide.needs.divisible = {{3, 0, 4, 4}};
+  wide.needs.min_grid = {264, 1, 1};
+  table.siblings = {apart, wide};
+  return table;
+}
+
+std::string with_text(std::string_view text) {
+  std::string bytes(sibling_table_magic);
+  bytes += std::string_view("\1\0\0\0", 4);
+  for (unsigned i = 0; i < 4; ++i)
+    bytes += static_cast<char>(text.size() >> 8 * i & 0xff);
+  return bytes + std::string(text);
+}
+
+/// The number of siblings that are left of one with these words in place of its needs.
+std::size_t left_with(std::string_view needs, std::string_view more = "",
+                      std::string_view optional = "") {
+  const auto table = decode(with_text(
+      fmt::format(R"({{"kernel": "k", "hash": "0123456789abcdef", "parameters": [[0, 8], [8, 4]],
+                      "siblings": [{{"name": "a", "family": "f", "kind": "k", "grid": [2, 1, 1],
+                                     "append": ["grid.x"], {} "needs": {}}}], "optional": [{}]}})",
+                  more, needs, optional)));
+  REQUIRE(table.has_value());
+  return table->siblings.size();
+}
+
+} // namespace
+
+TEST_CASE("what is read is what was written") {
+  const SiblingTable table = example();
+  const std::string bytes = encode(table);
+  CHECK(sibling_table_size(bytes.substr(0, sibling_table_head)) == bytes.size());
+  const auto back = decode(bytes);
+  REQUIRE(back.has_value());
+  CHECK(*back == table);
+  // What the linker puts behind an array is no part of it.
+  CHECK(decode(bytes + std::string(7, '\0')).has_value());
+}
+
+TEST_CASE("the declaration is PTX and holds the bytes") {
+  const SiblingTable table = example();
+  const auto module =
+      parse(".version 8.0\n.target sm_80\n.address_size 64\n" + declaration(table), "table.ptx");
+  REQUIRE(module.has_value());
+  REQUIRE((*module)->variables.size() == 1);
+  const Variable &variable = (*module)->variables[0];
+  CHECK(variable.name == table.kernel + std::string(sibling_table_suffix));
+  CHECK(variable.alignment == 8);
+  std::string bytes;
+  for (const InitialValue &value : variable.values)
+    bytes += static_cast<char>(value.bits);
+  CHECK(bytes.size() == variable.count);
+  CHECK(bytes == encode(table));
+}
+
+TEST_CASE("what is no table is refused") {
+  const std::string bytes = encode(example());
+  for (std::size_t length = 0; length < bytes.size(); length += 3)
+    CHECK_FALSE(decode(bytes.substr(0, length)).has_value());
+  std::string other = bytes;
+  other[0] = 'p';
+  CHECK(decode(other).error() == "not a table of siblings");
+  other = bytes;
+  other[8] = 2;
+  CHECK(decode(other).error() == "version 2 is not known");
+  other = bytes;
+  other[15] = '\x7f';
+  CHECK(decode(other).error() == "the table is cut off");
+  CHECK(decode(with_text("[]")).error() == "the table's text is not JSON");
+  CHECK(decode(with_text("{")).error() == "the table's text is not JSON");
+  CHECK(decode(with_text("{}")).error() == "no \"kernel\"");
+  CHECK_FALSE(decode(with_text(R"({"kernel": 1, "hash": "", "parameters": [], "siblings": []})"))
+                  .has_value());
+}
+
+TEST_CASE("a sibling with needs that are not understood does not exist") {
+  CHECK(left_with("{}") == 1);
+  CHECK(left_with(R"({"cooperative": false, "cluster": false, "max_block": 1024})") == 1);
+  for (const char *needs : {"[]",
+                            "1",
+                            R"({"cooperative": true})",
+                            R"({"cluster": 1})",
+                            R"({"max_block": 0})",
+                            R"({"max_block": -1})",
+                            R"({"max_block": 4294967296})",
+                            R"({"max_block": 1.5})",
+                            R"({"block": []})",
+                            R"({"block": [[1, 2]]})",
+                            R"({"block": [[0, 1, 1]]})",
+                            R"({"dynamic_shared": "times:0"})",
+                            R"({"dynamic_shared": "times:"})",
+                            R"({"dynamic_shared": "times:12345"})",
+                            R"({"dynamic_shared": 2})",
+                            R"({"dynamic_shared": "some"})",
+                            R"({"align": [[0, 0, 3]]})",
+                            R"({"align": [[0, 1, 16]]})",
+                            R"({"align": [[1, 0, 16]]})",
+                            R"({"align": [[2, 0, 16]]})",
+                            R"({"align": [16]})",
+                            R"({"divisible": [[1, 0, 4, 0]]})",
+                            R"({"divisible": [[1, 0, 3, 2]]})",
+                            R"({"divisible": [[1, 0, 8, 2]]})",
+                            R"({"divisible": {}})",
+                            R"({"min_grid": [0, 1, 1]})",
+                            R"({"phase_of_the_moon": "full"})"}) {
+    CAPTURE(needs);
+    CHECK(left_with(needs) == 0);
+  }
+  CHECK(left_with("{}", R"("grid": [0, 1, 1],)") == 0);
+  CHECK(left_with("{}", R"("append": ["grid.w"],)") == 0);
+  CHECK(left_with("{}", R"("append": ["block.x"],)") == 0);
+  CHECK(left_with("{}", R"("gain": 1.5,)") == 0);
+  CHECK(left_with("{}", R"("gain": 1.5,)", R"("gain")") == 1);
+  CHECK(left_with(R"({"gain": 1.5})", "", R"("gain")") == 1);
+}
