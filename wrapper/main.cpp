@@ -1,10 +1,10 @@
 // Who calls? Started under the name of ptxas this is the drop-in, which has to be quick about it;
 // otherwise it is the tool with its subcommands.
 
-#include "wrapper/cli.h"
-#include "wrapper/drop_in.h"
-#include "wrapper/files.h"
-#include "wrapper/find_real.h"
+#include "wrapper/commands/cli.h"
+#include "wrapper/drop_in/drop_in.h"
+#include "wrapper/os/files.h"
+#include "wrapper/drop_in/find_real.h"
 
 #include <string>
 #include <string_view>

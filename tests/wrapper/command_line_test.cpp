@@ -1,6 +1,6 @@
-#include "wrapper/command_line.h"
-#include "wrapper/files.h"
-#include "wrapper/options_file.h"
+#include "wrapper/drop_in/command_line.h"
+#include "wrapper/os/files.h"
+#include "wrapper/drop_in/options_file.h"
 
 #include <cstdlib>
 #include <doctest/doctest.h>

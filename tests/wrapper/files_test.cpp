@@ -1,4 +1,4 @@
-#include "wrapper/files.h"
+#include "wrapper/os/files.h"
 
 #include <cstdlib>
 #include <doctest/doctest.h>

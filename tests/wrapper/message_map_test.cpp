@@ -1,4 +1,4 @@
-#include "wrapper/message_map.h"
+#include "wrapper/drop_in/message_map.h"
 
 #include <doctest/doctest.h>
 

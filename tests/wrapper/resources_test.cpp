@@ -1,4 +1,4 @@
-#include "wrapper/resources.h"
+#include "wrapper/drop_in/resources.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-#include "wrapper/settings.h"
-#include "wrapper/suggest.h"
+#include "wrapper/settings/settings.h"
+#include "wrapper/settings/suggest.h"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,53 @@
+// From the words to the command; whatever happens ends with a message and an exit code.
+
+#include "wrapper/commands/cli.h"
+
+#include "wrapper/commands/words.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fmt/core.h>
+#include <new>
+
+namespace ptxasw {
+namespace {
+
+/// Words after `--` are a command of somebody else.
+std::vector<std::string> split_off_command(std::vector<std::string> &words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  std::vector<std::string> command;
+  if (dashes != words.end())
+    command.assign(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  return command;
+}
+
+int run_subcommand(std::vector<std::string> words) {
+  std::vector<std::string> foreign = split_off_command(words);
+  const auto request = parse_words(std::move(words));
+  if (!request)
+    return request.error();
+  return request->run({request->given, std::move(foreign)});
+}
+
+} // namespace
+
+int command_line_interface(const std::vector<std::string> &words) {
+  try {
+    const int code = run_subcommand(words);
+    // A full disk is noticed when the buffer is written at last.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      return complain(fmt::format("cannot write standard output: {}", std::strerror(errno)),
+                      usage_error);
+    return code;
+  } catch (const std::bad_alloc &) {
+    return complain("out of memory", usage_error);
+  } catch (const std::exception &error) { // also of fmt, when standard output cannot be written
+    return complain(error.what(), usage_error);
+  }
+}
+
+} // namespace ptxasw

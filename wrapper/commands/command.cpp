@@ -1,0 +1,31 @@
+// What commands say and do alike.
+
+#include "wrapper/commands/command.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/core.h>
+
+namespace ptxasw {
+
+int complain(std::string_view message, int code) {
+  fmt::print(stderr, "ptxasw: error: {}\n", message);
+  return code;
+}
+
+std::optional<int> export_settings(const Invocation &invocation, std::string_view command) {
+  const auto settings = invocation.settings();
+  if (!settings)
+    return complain(settings.error(), usage_error);
+  if (invocation.foreign.empty())
+    return complain(
+        fmt::format("nothing to run; write the command after `--`: ptxasw {} -- make", command),
+        usage_error);
+  for (const SettingSpec &spec : setting_table())
+    if (std::any_of(invocation.given.begin(), invocation.given.end(),
+                    [&](const OwnOption &option) { return option.name == spec.name; }))
+      ::setenv(environment_name(spec).c_str(), spec.get(*settings).c_str(), 1);
+  return std::nullopt;
+}
+
+} // namespace ptxasw

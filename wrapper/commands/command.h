@@ -1,0 +1,58 @@
+#pragma once
+
+#include "wrapper/settings/load_settings.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+class Words;
+
+/// What a command is given besides the words that it declared.
+struct Invocation {
+  std::vector<OwnOption> given;     ///< settings, of commands that declared them
+  std::vector<std::string> foreign; ///< the words after `--`: a command of somebody else
+
+  /// Files, environment and `given`. Errors: the first thing that is not understood.
+  tl::expected<Settings, std::string> settings() const { return load_settings(given, "--"); }
+};
+
+/// A command on its way: the words it takes have been declared, it waits for them to be read.
+using Run = std::function<int(const Invocation &)>;
+
+/// A subcommand. Every file of this folder that is one defines one of these, and `commands()` lists
+/// them.
+struct Command {
+  std::string_view name;
+  std::string_view meaning; ///< one line, for people
+  /// Says which words it takes; what comes back does the work and returns the exit code.
+  Run (*declare)(Words &words);
+};
+
+/// The usual form: `declare` binds words to the members of a request, `run` gets what was read.
+template <typename Request, void (*declare)(Words &, Request &),
+          int (*run)(const Request &, const Invocation &)>
+Run bind(Words &words) {
+  auto request = std::make_shared<Request>();
+  declare(words, *request);
+  return [request](const Invocation &invocation) { return run(*request, invocation); };
+}
+
+/// Exit code of words that were not understood.
+inline constexpr int usage_error = 2;
+
+/// Prints an error; returns `code`.
+int complain(std::string_view message, int code = 1);
+
+/// Before somebody else's command is run: its children, being ptxas to somebody, get the settings
+/// that were given by the environment. Returns an exit code if there is nothing to run or a setting
+/// is wrong, which has been said then.
+std::optional<int> export_settings(const Invocation &invocation, std::string_view command);
+
+} // namespace ptxasw

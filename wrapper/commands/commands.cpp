@@ -1,0 +1,23 @@
+// The array of all subcommands. What help, the parser of words and the dispatcher know of commands,
+// they know from here.
+
+#include "wrapper/commands/commands.h"
+
+namespace ptxasw {
+namespace {
+
+constexpr const Command *all[] = {
+    // Rewriting
+    &rewrite_command, &overlay_command, &run_command, &assemble_command, &bisect_command,
+    // What is known of a kernel
+    &trace_command, &explain_command, &independent_command, &occupancy_command,
+    // Running kernels on the CPU
+    &emulate_command, &verify_command,
+    // This installation
+    &status_command, &stats_command, &config_command};
+
+} // namespace
+
+std::span<const Command *const> commands() { return all; }
+
+} // namespace ptxasw

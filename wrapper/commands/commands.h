@@ -1,0 +1,28 @@
+#pragma once
+
+#include "wrapper/commands/command.h"
+
+#include <span>
+
+namespace ptxasw {
+
+// A command is a file of this folder, a line here and a line in commands.cpp.
+extern const Command assemble_command;
+extern const Command bisect_command;
+extern const Command config_command;
+extern const Command emulate_command;
+extern const Command explain_command;
+extern const Command independent_command;
+extern const Command occupancy_command;
+extern const Command overlay_command;
+extern const Command rewrite_command;
+extern const Command run_command;
+extern const Command stats_command;
+extern const Command status_command;
+extern const Command trace_command;
+extern const Command verify_command;
+
+/// All of them, in the order in which help lists them.
+std::span<const Command *const> commands();
+
+} // namespace ptxasw

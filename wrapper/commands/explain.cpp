@@ -1,0 +1,143 @@
+// `ptxasw explain`: for every global load its address, how it goes from lane to lane, and why it
+// was or was not replaced; with --opcodes, what is known of the instruction set.
+
+#include "synth/explain.h"
+#include "emulator/effects.h"
+#include "emulator/expr.h"
+#include "emulator/instructions.h"
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+/// What `ptxasw explain` was asked.
+struct ExplainRequest {
+  std::string input;
+  std::vector<std::string> kernels;
+  std::optional<BlockShape> assume_block;
+  bool json = false;
+  bool opcodes = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+std::string stride_text(const LoadExplanation &load) {
+  if (!load.lane_stride)
+    return "varies from lane to lane";
+  if (*load.lane_stride == 0)
+    return "uniform: one address for all lanes of a row";
+  return fmt::format("lane stride {} bytes", *load.lane_stride);
+}
+
+std::string verdict_text(const LoadExplanation &load) {
+  if (!load.delta)
+    return fmt::format("stays: {} ({})", to_string(load.reason),
+                       load.detail.empty() ? describe(load.reason) : load.detail);
+  if (*load.delta == 0)
+    return fmt::format("copy of what line {} read", load.source_line);
+  return fmt::format("shuffle: lane {:+} read it in line {}", *load.delta, load.source_line);
+}
+
+void print(const KernelExplanation &kernel) {
+  fmt::print("{}: {} global loads\n", kernel.name, kernel.loads.size());
+  for (const LoadExplanation &load : kernel.loads) {
+    fmt::print("  line {}: {}\n", load.line, load.text);
+    fmt::print("    address  {}\n", load.address.empty() ? "not understood" : load.address);
+    fmt::print("    lanes    {}\n", stride_text(load));
+    fmt::print("    verdict  {}\n", verdict_text(load));
+    for (const std::string &test : load.tests)
+      fmt::print("    tested   {}\n", test);
+  }
+}
+
+Json to_json(const KernelExplanation &kernel) {
+  Json result;
+  result["name"] = kernel.name;
+  result["loads"] = Json::array();
+  for (const LoadExplanation &load : kernel.loads) {
+    Json entry;
+    entry["line"] = load.line;
+    entry["text"] = load.text;
+    entry["address"] = load.address.empty() ? Json() : Json(load.address);
+    entry["lane_stride"] = load.lane_stride ? Json(*load.lane_stride) : Json();
+    if (load.delta) {
+      entry["delta"] = *load.delta;
+      entry["from_line"] = load.source_line;
+      entry["tests"] = load.tests;
+    } else {
+      entry["reason"] = to_string(load.reason);
+      if (!load.detail.empty())
+        entry["detail"] = load.detail;
+    }
+    result["loads"].push_back(std::move(entry));
+  }
+  return result;
+}
+
+int explain_opcodes() {
+  fmt::print("Modelled exactly (opcode, types, modifiers; + means required):\n");
+  for (const Line<ExprPool> &line : instruction_table<ExprPool>())
+    fmt::print("  {:10} {:48} {}\n", line.base, line.types, line.modifiers);
+  fmt::print("\nIn any other form a function of its operands, named by the opcode:\n ");
+  for (const std::string_view base : pure_opcodes())
+    fmt::print(" {}", base);
+  fmt::print("\n\nOpaque results, no effect on global memory:\n ");
+  for (const std::string_view base : harmless_opcodes())
+    fmt::print(" {}", base);
+  fmt::print(
+      "\n\nLoads and stores: ld, ldu, st, if weak and without .cv.\n"
+      "Calls of functions of the module that only compute, load, or store to local or shared "
+      "memory.\n"
+      "Everything else, and any opcode not named here, has opaque results and is an obstacle "
+      "between two loads.\n");
+  return 0;
+}
+
+int run(const ExplainRequest &request, const Invocation &) {
+  if (request.opcodes)
+    return explain_opcodes();
+  if (request.input.empty()) {
+    fmt::print(stderr, "ptxasw: error: nothing to explain; name a PTX file, or say --opcodes\n");
+    return 1;
+  }
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
+    return 1;
+  RewriteOptions options;
+  options.kernels = request.kernels;
+  options.assume_block = request.assume_block;
+  Json all;
+  all["file"] = request.input;
+  all["kernels"] = Json::array();
+  for (const KernelExplanation &kernel : explain(*module, options)) {
+    if (request.json)
+      all["kernels"].push_back(to_json(kernel));
+    else
+      print(kernel);
+  }
+  if (request.json)
+    fmt::print("{}\n", all.dump(2));
+  return 0;
+}
+
+void declare(Words &words, ExplainRequest &request) {
+  words.text("input", request.input, "PTX to read, - for standard input");
+  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.block_shape("--assume-block", request.assume_block,
+                    "what holds if every block has this shape");
+  words.flag("--json", request.json, "as JSON");
+  words.flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
+}
+
+} // namespace
+
+const Command explain_command = {
+    "explain", "say of every global load what its address is and why it was or was not replaced",
+    bind<ExplainRequest, declare, run>};
+
+} // namespace ptxasw

@@ -1,0 +1,106 @@
+// `ptxasw independent`: the verdicts of analysis/independence as text and as JSON.
+
+#include "analysis/independence.h"
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+/// What `ptxasw independent` was asked.
+struct IndependentRequest {
+  std::string input;
+  std::vector<std::string> kernels; ///< only these; empty is all
+  bool json = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+/// What bounds the shapes that are legal at all, as the directives have it.
+constexpr const char *bounds[] = {"maxntid", "reqntid", "reqnctapercluster", "maxclusterrank"};
+
+Json to_json(const KernelIndependence &found, const Function &kernel) {
+  Json json;
+  json["name"] = found.name;
+  for (int axis = 0; axis < 3; ++axis)
+    json["axes"][std::string(1, "xyz"[axis])] = to_string(found.axes[axis].verdict);
+  // The first thing that is in the way, of the first axis that has one.
+  const auto blocked = std::find_if(std::begin(found.axes), std::end(found.axes),
+                                    [](const AxisIndependence &a) { return !a.reason.empty(); });
+  json["line"] = blocked == std::end(found.axes) ? Json(nullptr) : Json(blocked->line);
+  json["reason"] = blocked == std::end(found.axes) ? Json(nullptr) : Json(blocked->reason);
+  json["conditions"] = found.conditions;
+  json["blocks_independent"] = found.blocks_independent;
+  json["threads_independent"] = found.threads_independent;
+  json["bounds"] = Json::object();
+  for (const char *name : bounds)
+    if (const PerformanceDirective *directive = kernel.directive(name))
+      json["bounds"][name] =
+          std::vector<std::uint32_t>(directive->values, directive->values + directive->count);
+  return json;
+}
+
+void print(const KernelIndependence &found, const Function &kernel) {
+  fmt::print("{}:\n", found.name);
+  for (int axis = 0; axis < 3; ++axis) {
+    const AxisIndependence &a = found.axes[axis];
+    fmt::print("  {}: {}", "xyz"[axis], to_string(a.verdict));
+    if (!a.reason.empty())
+      fmt::print(", line {}: {}", a.line, a.reason);
+    fmt::print("\n");
+  }
+  for (const std::string &condition : found.conditions)
+    fmt::print("  if: {}\n", condition);
+  fmt::print("  blocks {} on each other, threads {}\n",
+             found.blocks_independent ? "do not depend" : "may depend",
+             found.threads_independent ? "do not either" : "may");
+  for (const char *name : bounds)
+    if (const PerformanceDirective *directive = kernel.directive(name)) {
+      fmt::print("  shapes are bounded by .{}", name);
+      for (unsigned i = 0; i < directive->count; ++i)
+        fmt::print("{} {}", i == 0 ? "" : ",", directive->values[i]);
+      fmt::print("\n");
+    }
+}
+
+int run(const IndependentRequest &request, const Invocation &) {
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
+    return 1;
+  Json all;
+  all["file"] = request.input;
+  all["kernels"] = Json::array();
+  for (const Function &function : module->functions) {
+    if (!function.is_entry || !function.has_body ||
+        (!request.kernels.empty() && std::find(request.kernels.begin(), request.kernels.end(),
+                                               function.name) == request.kernels.end()))
+      continue;
+    const KernelIndependence found = independence(*module, function);
+    if (request.json)
+      all["kernels"].push_back(to_json(found, function));
+    else
+      print(found, function);
+  }
+  if (request.json)
+    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+  return 0;
+}
+
+void declare(Words &words, IndependentRequest &request) {
+  words.required("input", request.input, "PTX to read, - for standard input");
+  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.flag("--json", request.json, "as JSON");
+}
+
+} // namespace
+
+const Command independent_command = {
+    "independent", "say if a kernel writes the same however its threads are cut into blocks",
+    bind<IndependentRequest, declare, run>};
+
+} // namespace ptxasw

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace ptxasw {
+
+/// The state of an overlay in words: "healthy", or what is wrong with it.
+std::string overlay_state(const std::string &directory);
+
+} // namespace ptxasw

@@ -1,0 +1,101 @@
+// `ptxasw rewrite`: one file in, one file out. Output is written at the end and as a whole, so that
+// an error leaves what was there.
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/os/files.h"
+
+#include "wrapper/drop_in/outcome.h"
+#include "wrapper/drop_in/report_json.h"
+#include "wrapper/drop_in/resources.h"
+#include "wrapper/drop_in/summary.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+/// What `ptxasw rewrite` was asked; "-" is standard input or output.
+struct RewriteRequest {
+  std::string input, output;
+};
+
+/// The first of the wanted kernels that the module does not have.
+std::optional<std::string> missing_kernel(const Settings &settings, const ModuleReport &report) {
+  for (const std::string &wanted : settings.rewrite.kernels)
+    if (std::none_of(report.kernels.begin(), report.kernels.end(),
+                     [&](const KernelReport &kernel) { return kernel.name == wanted; }))
+      return wanted;
+  return std::nullopt;
+}
+
+/// Puts into the report what the real ptxas makes of both texts for the module's own target.
+tl::expected<void, std::string> measure(const Settings &settings, const std::string &original,
+                                        RewriteResult &result) {
+  const auto real = find_real(settings.real, invoked_path());
+  if (!real)
+    return tl::unexpected(real.error());
+  const auto module = parse(original, result.report.file);
+  if (!module)
+    return tl::unexpected(module.error().message);
+  const CommandLine line =
+      parse_command_line({fmt::format("-arch={}", (*module)->target), "module.ptx"});
+  std::vector<InputModule> modules{{line.inputs.at(0), result.report.file, original, result.text,
+                                    result.changed, std::move(result.report)}};
+  ::setenv(guard_variable, "1", 1); // or `ptxasw run` would lead the real ptxas back to us
+  auto measured = measure_resources(real->path, "ptxas", line, modules);
+  result.report = std::move(modules[0].report);
+  return measured;
+}
+
+int run(const RewriteRequest &request, const Invocation &invocation) {
+  const auto settings = invocation.settings();
+  if (!settings)
+    return complain(settings.error(), usage_error);
+  const auto &[input, output] = request;
+  const bool from_stdin = input == "-";
+  const auto text = read_input(input);
+  if (!text)
+    return complain(text.error());
+  if (settings->rewrite.variant != Variant::full)
+    fmt::print(stderr, "{}", wrong_on_purpose_warning);
+  auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, settings->rewrite);
+  if (!result) {
+    fmt::print(stderr, "{}", format(result.error()));
+    return 1;
+  }
+  if (const auto missing = missing_kernel(*settings, result->report))
+    return complain(fmt::format("there is no kernel `{}` in `{}`", *missing, input));
+  if (const auto written = write_file_atomically(output, result->text); !written)
+    return complain(written.error());
+  if (settings->registers)
+    if (const auto measured = measure(*settings, *text, *result); !measured)
+      fmt::print(stderr, "ptxasw: warning: no registers in the report: {}\n", measured.error());
+  if (settings->verbose)
+    fmt::print(stderr, "{}", summarize(result->report));
+  append_log(settings->journal, journal_line(result->report));
+  if (settings->report.empty())
+    return 0;
+  const std::string file =
+      report_file(settings->report, input, result->report.target, result->report.module);
+  if (const auto written = write_file_atomically(file, report_json({result->report})); !written)
+    return complain(written.error());
+  return 0;
+}
+
+void declare(Words &words, RewriteRequest &request) {
+  words.required("input", request.input, "PTX to read, - for standard input");
+  words.required("-o,--output", request.output, "PTX to write, - for standard output");
+  words.settings(false);
+}
+
+} // namespace
+
+const Command rewrite_command = {"rewrite", "rewrite a PTX file",
+                                 bind<RewriteRequest, declare, run>};
+
+} // namespace ptxasw

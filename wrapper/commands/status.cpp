@@ -1,0 +1,149 @@
+// `ptxasw status`: what would run as ptxas from here, why, and what on this machine would call it.
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/overlay.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/os/files.h"
+#include "wrapper/os/process.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+/// What `ptxasw status` was asked.
+struct StatusRequest {
+  bool last = false; ///< only what the log says about the last run
+};
+
+namespace fs = std::filesystem;
+
+void line(std::string_view name, std::string_view value) { fmt::print("{:<15} {}\n", name, value); }
+
+/// The line of a ptxas' version text that has the number.
+std::string version_of(const std::string &path) {
+  const ChildResult child = run_child({path, path, {"--version"}, -1, STDOUT_FILENO});
+  std::string_view text = child.captured;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (text.substr(0, end).find("release") != std::string_view::npos)
+      return std::string(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return "says no version";
+}
+
+/// Every program of that name in PATH.
+std::vector<std::string> in_path(std::string_view program) {
+  std::vector<std::string> found;
+  std::string_view rest = std::getenv("PATH") ? std::getenv("PATH") : "";
+  while (!rest.empty()) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string path = fmt::format("{}/{}", rest.substr(0, colon), program);
+    if (::access(path.c_str(), X_OK) == 0 &&
+        std::find(found.begin(), found.end(), path) == found.end())
+      found.push_back(path);
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return found;
+}
+
+struct Caller {
+  std::string_view program;
+  std::string_view how; ///< to put us in its way
+};
+
+constexpr Caller callers[] = {
+    {"nvcc", "ptxasw overlay DIR, then DIR/bin/nvcc"},
+    {"clang", "--ptxas-path=DIR/bin/ptxas"},
+    {"nvc", "ptxasw run -- nvc ..."},
+    {"nvfortran", "ptxasw run -- nvfortran ..."},
+    {"nvptx-none-as", "ptxasw run -- gcc -fopenacc ..."},
+    {"ccache", "keeps apart what the overlay's nvcc made with other settings; a hit runs no ptxas "
+               "and writes no report, journal or log"},
+    {"sccache", "as ccache"},
+};
+
+int print_last(const Settings &settings) {
+  if (settings.log.empty()) {
+    fmt::print("no log is kept; set PTXASW_LOG to a file\n");
+    return 1;
+  }
+  auto text = read_input(settings.log);
+  if (!text) {
+    fmt::print(stderr, "ptxasw: error: {}\n", text.error());
+    return 1;
+  }
+  if (text->empty()) {
+    fmt::print("the log {} is empty\n", settings.log);
+    return 1;
+  }
+  if (text->back() == '\n')
+    text->pop_back();
+  std::string last = text->substr(text->rfind('\n') + 1);
+  for (char &c : last) // it goes to a terminal
+    if (c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f))
+      c = '?';
+  fmt::print("{}\n", last);
+  return 0;
+}
+
+/// Whether an overlay that PATH leads to still hangs together.
+void print_overlays() {
+  // By nvcc: in an overlay that lost its ptxasw there is no ptxas to be found.
+  for (const std::string &nvcc : in_path("nvcc")) {
+    const fs::path root = fs::path(nvcc).parent_path().parent_path();
+    std::error_code error;
+    if (!fs::exists(root / ".ptxasw-overlay", error))
+      continue;
+    line("overlay", fmt::format("{}: {}", root.string(), overlay_state(root.string())));
+  }
+}
+
+int run(const StatusRequest &request, const Invocation &invocation) {
+  auto loaded = invocation.settings();
+  if (!loaded) { // this command is there to find out what is wrong
+    (request.last ? tell_user(fmt::format("ptxasw: warning: {}\n", loaded.error()))
+                  : line("settings", "WRONG: " + loaded.error()));
+    loaded = load_what_is_right();
+  }
+  const Settings &settings = *loaded;
+  if (request.last)
+    return print_last(settings);
+  line("ptxasw", fmt::format("{} {}", PTXASW_VERSION, own_path()));
+  const auto real = find_real(settings.real, invoked_path());
+  if (real) {
+    line("real ptxas", real->path);
+    line("chosen because", real->why);
+    line("its version", version_of(real->path));
+  } else {
+    line("real ptxas", "NOT FOUND: " + real.error());
+  }
+  line("settings", describe_configuration(settings));
+  line("your settings", settings.user_file.empty() ? "none" : settings.user_file);
+  line("project's", settings.project_file.empty() ? "none" : settings.project_file);
+  for (const std::string &ignored : settings.ignored)
+    line("warning", ignored);
+  line("log", settings.log.empty() ? "none" : settings.log);
+  print_overlays();
+  for (const Caller &caller : callers)
+    for (const std::string &path : in_path(caller.program))
+      line(caller.program, fmt::format("{}  ({})", path, caller.how));
+  return real ? 0 : 1;
+}
+
+void declare(Words &words, StatusRequest &request) {
+  words.flag("--last", request.last, "only what the log says about the last run");
+}
+
+} // namespace
+
+const Command status_command = {"status", "which ptxas would run, and why",
+                                bind<StatusRequest, declare, run>};
+
+} // namespace ptxasw

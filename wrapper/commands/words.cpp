@@ -1,0 +1,185 @@
+// The words behind `ptxasw`, by CLI11: the only file that compiles it, which takes longer than all
+// commands together.
+
+#include "wrapper/commands/words.h"
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/settings/suggest.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+/// `--arch sm_XX`: the name, and what follows it.
+std::pair<std::string, std::string> split_name(std::string_view name) {
+  const std::size_t blank = std::min(name.find(' '), name.size());
+  return {std::string(name.substr(0, blank)),
+          std::string(name.substr(std::min(blank + 1, name.size())))};
+}
+
+template <typename Target>
+CLI::Option *add(CLI::App &app, std::string_view name, Target &to, std::string_view meaning) {
+  const auto [option, values] = split_name(name);
+  CLI::Option *added = app.add_option(option, to, std::string(meaning));
+  if (!values.empty())
+    added->option_text(values);
+  return added;
+}
+
+/// One value each time the option is given.
+CLI::Option *one_at_a_time(CLI::Option *option) {
+  return option->type_size(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// Adds one setting as an option; what the user gives is collected in `given`.
+void add_setting(CLI::App &app, const SettingSpec &spec, std::vector<OwnOption> &given) {
+  const std::string name(spec.name);
+  const std::string meaning(spec.meaning);
+  if (spec.is_switch) {
+    app.add_flag_callback((name == "verbose" ? "-v,--" : "--") + name,
+                          [&given, name] {
+                            given.push_back({name, std::nullopt});
+                          },
+                          meaning);
+    return;
+  }
+  one_at_a_time(app.add_option_function<std::vector<std::string>>(
+                       "--" + name,
+                       [&given, name](const std::vector<std::string> &values) {
+                         for (const std::string &value : values)
+                           given.push_back({name, value});
+                       },
+                       meaning)
+                    ->option_text(std::string(spec.values)));
+}
+
+/// The spellings of help and version that people try, as the options that there are.
+void translate_common_words(std::vector<std::string> &words) {
+  if (words.empty())
+    return;
+  if (words[0] == "version" || words[0] == "-V")
+    words[0] = "--version";
+  if (words[0] != "help")
+    return;
+  words.erase(words.begin());
+  words.resize(std::min<std::size_t>(words.size(), 1)); // of a command, or of all
+  words.emplace_back("--help");
+}
+
+/// What is wrong with the name of the command; empty if nothing is.
+std::string unknown_command(const std::vector<std::string> &words) {
+  if (words.empty() || words[0].starts_with('-'))
+    return "";
+  std::vector<std::string_view> names;
+  for (const Command *command : commands())
+    names.push_back(command->name);
+  if (std::find(names.begin(), names.end(), words[0]) != names.end())
+    return "";
+  const std::string_view near = nearest(words[0], names);
+  return fmt::format("there is no command `{}`{}; `ptxasw help` lists them", words[0],
+                     near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
+}
+
+} // namespace
+
+void Words::text(std::string_view name, std::string &to, std::string_view meaning) {
+  add(app_, name, to, meaning);
+}
+
+void Words::required(std::string_view name, std::string &to, std::string_view meaning) {
+  add(app_, name, to, meaning)->required();
+}
+
+void Words::flag(std::string_view name, bool &to, std::string_view meaning) {
+  app_.add_flag(std::string(name), to, std::string(meaning));
+}
+
+void Words::list(std::string_view name, std::vector<std::string> &to, std::string_view meaning) {
+  one_at_a_time(add(app_, name, to, meaning));
+}
+
+void Words::choices(std::string_view name, std::vector<std::string> &to,
+                    const std::vector<std::string> &choices, std::string_view meaning) {
+  add(app_, name, to, meaning)->delimiter(',')->check(CLI::IsMember(choices));
+}
+
+void Words::number(std::string_view name, unsigned &to, std::string_view meaning, unsigned least,
+                   unsigned most) {
+  CLI::Option *option = add(app_, name, to, meaning)->check(CLI::Range(least, most));
+  if (to != 0)
+    option->capture_default_str();
+}
+
+void Words::number(std::string_view name, std::uint64_t &to, std::string_view meaning,
+                   std::uint64_t least) {
+  CLI::Option *option = add(app_, name, to, meaning)->check(CLI::Range(least, ~std::uint64_t{0}));
+  if (to != 0)
+    option->capture_default_str();
+}
+
+void Words::number(std::string_view name, std::optional<std::uint32_t> &to,
+                   std::string_view meaning, std::uint32_t least, std::uint32_t most) {
+  add(app_, name, to, meaning)->check(CLI::Range(least, most));
+}
+
+void Words::extents(std::string_view name, std::vector<std::uint32_t> &to,
+                    std::string_view meaning) {
+  add(app_, name, to, meaning)->delimiter(',')->expected(1, 3);
+}
+
+void Words::block_shape(std::string_view name, std::optional<BlockShape> &to,
+                        std::string_view meaning) {
+  const std::string option(name);
+  app_.add_option_function<std::string>(
+          option,
+          [&to, option](const std::string &text) {
+            to = parse_block_shape(text);
+            if (!to)
+              throw CLI::ValidationError(option, fmt::format("`{}` is no shape of a block", text));
+          },
+          std::string(meaning))
+      ->option_text("X[,Y[,Z]]");
+}
+
+void Words::settings(bool all) {
+  for (const SettingSpec &spec : setting_table())
+    if (all || spec.in_rewrite)
+      add_setting(app_, spec, given_);
+}
+
+void Words::footer(std::string_view text) { app_.footer(std::string(text)); }
+
+tl::expected<Request, int> parse_words(std::vector<std::string> words) {
+  translate_common_words(words);
+  if (const std::string wrong = unknown_command(words); !wrong.empty())
+    return tl::unexpected(complain(wrong, usage_error));
+  Request request;
+  CLI::App app("Replaces redundant global loads in PTX by warp shuffles and assembles the result.\n"
+               "Started under the name `ptxas` it takes the place of NVIDIA's.",
+               "ptxasw");
+  app.set_version_flag("--version", "ptxasw " PTXASW_VERSION);
+  app.require_subcommand(1);
+  std::vector<Run> runs;
+  for (const Command *command : commands()) {
+    Words of_command(*app.add_subcommand(std::string(command->name), std::string(command->meaning)),
+                     request.given);
+    runs.push_back(command->declare(of_command));
+  }
+  try {
+    std::reverse(words.begin(), words.end()); // CLI11 takes words from the back
+    app.parse(words);
+  } catch (const CLI::ParseError &error) {
+    return tl::unexpected(app.exit(error) == 0 ? 0 : usage_error);
+  }
+  const std::string chosen = app.get_subcommands().front()->get_name();
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (commands()[i]->name == chosen)
+      request.run = std::move(runs[i]);
+  return request;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "emulator/launch.h"
+#include "wrapper/commands/command.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace ptxasw {
+
+/// The words that a command takes. A `name` is as the user writes it: `input` for a word by its
+/// place, `--json` or `-o,--output` for an option, with what is to follow after a blank where the
+/// type does not say it: `--arch sm_XX`. What is read goes to `to`, whose value before is the
+/// default and is shown where it is a number.
+class Words {
+public:
+  explicit Words(CLI::App &app, std::vector<OwnOption> &given) : app_(app), given_(given) {}
+
+  void text(std::string_view name, std::string &to, std::string_view meaning);
+  void required(std::string_view name, std::string &to, std::string_view meaning);
+  void flag(std::string_view name, bool &to, std::string_view meaning);
+  /// May be repeated, one value each time; values may hold commas.
+  void list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
+  /// Several words at once, cut at commas: each one of `choices`.
+  void choices(std::string_view name, std::vector<std::string> &to,
+               const std::vector<std::string> &choices, std::string_view meaning);
+  /// From `least` to `most`.
+  void number(std::string_view name, unsigned &to, std::string_view meaning, unsigned least = 0,
+              unsigned most = ~0U);
+  void number(std::string_view name, std::uint64_t &to, std::string_view meaning,
+              std::uint64_t least = 0);
+  void number(std::string_view name, std::optional<std::uint32_t> &to, std::string_view meaning,
+              std::uint32_t least, std::uint32_t most);
+  /// One to three extents, cut at commas.
+  void extents(std::string_view name, std::vector<std::uint32_t> &to, std::string_view meaning);
+  /// A shape that a block can have.
+  void block_shape(std::string_view name, std::optional<BlockShape> &to, std::string_view meaning);
+  /// The settings, as options: all, or those that concern the rewriting of a file.
+  void settings(bool all);
+  /// What help ends with: exit codes and the like.
+  void footer(std::string_view text);
+
+private:
+  CLI::App &app_;
+  std::vector<OwnOption> &given_;
+};
+
+/// What the user asked `ptxasw` to do.
+struct Request {
+  Run run;
+  std::vector<OwnOption> given; ///< settings, of commands that take them
+};
+
+/// Understands the words after the program's name, without those behind `--`.
+/// Errors: an exit code, when everything has been said: 0 after help or version, 2 after an error.
+tl::expected<Request, int> parse_words(std::vector<std::string> words);
+
+} // namespace ptxasw

@@ -1,0 +1,350 @@
+// One run as ptxas. Up to the point where a rewritten module is handed over, every way out is the
+// same: become the real ptxas, with the caller's own arguments, and leave no trace.
+
+#include "wrapper/drop_in/drop_in.h"
+
+#include "wrapper/drop_in/cache_key.h"
+#include "wrapper/drop_in/fault.h"
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/drop_in/findings.h"
+#include "wrapper/drop_in/handover.h"
+#include "wrapper/drop_in/outcome.h"
+#include "wrapper/drop_in/report_json.h"
+#include "wrapper/drop_in/resources.h"
+#include "wrapper/drop_in/summary.h"
+#include "wrapper/os/crash_guard.h"
+#include "wrapper/os/files.h"
+#include "wrapper/os/process.h"
+#include "wrapper/settings/load_settings.h"
+
+#include "synth/decide.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr int error_code = 255; // what ptxas itself exits with on every error
+
+int complain(std::string_view message) {
+  tell_user(fmt::format("ptxasw: error: {}\n", message));
+  return error_code;
+}
+
+/// What the caller called, what he set, and what we found to run.
+struct Run {
+  std::string name;
+  CommandLine line;
+  Settings settings;
+  RealTool real;
+  std::string first_input; ///< for the log
+};
+
+/// A line among those that -v makes ptxas write.
+void inform(const Run &run, std::string_view text) {
+  if (run.line.verbose)
+    tell_user(fmt::format("ptxasw info    : {}\n", text));
+}
+
+/// Ends the run on the original input.
+int pass_through(const Run &run, Outcome outcome, std::string_view detail,
+                 const Findings &findings = {}) {
+  if (outcome == Outcome::nothing_found || outcome == Outcome::target_decision)
+    inform(run, detail.empty() ? to_string(outcome) : detail);
+  else if (outcome != Outcome::information_only)
+    inform(run, fmt::format("nothing was changed: {}{}{}", to_string(outcome),
+                            detail.empty() ? "" : ", ", detail));
+  append_log(run.settings.log, log_line(outcome, run.first_input, detail, findings.field()));
+  become(run.real.path, run.name, run.line.arguments);
+  return complain(fmt::format("cannot run {}: {}", run.real.path, std::strerror(errno)));
+}
+
+/// The real version text, and a line about us: tools that use the text as the key of a cache must
+/// see a new key with a new configuration. Tools that look for "release" or "V1.2.3" must not
+/// find it here.
+int print_version(const Run &run) {
+  const ChildResult child =
+      run_child({run.real.path, run.name, run.line.arguments, -1, STDOUT_FILENO});
+  if (!child.started)
+    return pass_through(run, Outcome::information_only, "version");
+  write_all(STDOUT_FILENO, child.captured);
+  if (child.succeeded() && child.captured.find("Cuda compilation tools") != std::string::npos)
+    write_all(STDOUT_FILENO,
+              fmt::format("ptxasw {} {}\n", PTXASW_VERSION, describe_configuration(run.settings)));
+  append_log(run.settings.log, log_line(Outcome::information_only, "", "version"));
+  return exit_like(child.status);
+}
+
+/// The real help, and where to find ours.
+int print_help(const Run &run) {
+  const ChildResult child =
+      run_child({run.real.path, run.name, run.line.arguments, -1, STDOUT_FILENO});
+  if (!child.started)
+    return pass_through(run, Outcome::information_only, "help");
+  write_all(STDOUT_FILENO, child.captured);
+  if (child.succeeded() && !child.captured.empty())
+    write_all(STDOUT_FILENO, "This ptxas is ptxasw; --ptxasw-help lists its own options.\n");
+  append_log(run.settings.log, log_line(Outcome::information_only, "", "help"));
+  return exit_like(child.status);
+}
+
+Decision decision(const Run &run) {
+  return decide(run.settings.rewrite.shuffle,
+                static_cast<unsigned>(target_number(run.line.target)));
+}
+
+/// Whether somebody reads what was found although nothing is done about it.
+bool wants_findings(const Run &run) { return run.line.verbose || !run.settings.log.empty(); }
+
+/// Why this run is none of our business, if it is none.
+std::optional<Outcome> not_ours(const Run &run) {
+  const CommandLine &line = run.line;
+  if (line.help || line.list_versions || line.inputs.empty())
+    return Outcome::information_only;
+  if (run.settings.rewrite.shuffle == ShuffleMode::never)
+    return Outcome::switched_off;
+  if (line.doubt)
+    return Outcome::doubtful_arguments;
+  if (target_number(line.target) == 0)
+    return Outcome::no_code;
+  if (line.debug || line.opt_level == "0")
+    return Outcome::debug_build;
+  if (line.opt_level.size() != 1 || line.opt_level < "0" || line.opt_level > "9")
+    return Outcome::doubtful_arguments;
+  if (line.instrument)
+    return Outcome::instrumented;
+  if (line.output == "/dev/null")
+    return Outcome::discarded;
+  // Without anybody to tell, the answer being no is all there is to know.
+  if (run.settings.report.empty() && run.settings.journal.empty() && !run.settings.verbose &&
+      !wants_findings(run) && !decision(run).shuffle)
+    return Outcome::target_decision;
+  return std::nullopt;
+}
+
+/// Rewrites all modules; the error is the reason to give up.
+tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, const Run &run) {
+  const Settings &settings = run.settings;
+  RewriteOptions options = settings.rewrite;
+  options.target_sm = target_number(run.line.target);
+  const bool look_further = wants_findings(run) && !decision(run).shuffle;
+  inject_fault(settings.inject_fault);
+  for (InputModule &module : modules) {
+    auto result = rewrite_module(module.original, module.name, options);
+    if (!result || settings.inject_fault == "parse")
+      return tl::unexpected(result ? std::string("injected fault") : result.error().message);
+    module.rewritten = std::move(result->text);
+    module.changed = result->changed;
+    module.report = std::move(result->report);
+    if (look_further) {
+      RewriteOptions always = options;
+      always.shuffle = ShuffleMode::always;
+      if (auto possible = rewrite_module(module.original, module.name, always))
+        module.possible = std::move(possible->report);
+    }
+    if (settings.inject_fault == "reject") {
+      module.rewritten += "\n.this is not PTX\n";
+      module.changed = true;
+    }
+  }
+  return {};
+}
+
+/// What was asked for beyond the output itself. Trouble here is told but breaks no build.
+void tell(const Run &run, const std::vector<InputModule> &modules) {
+  std::vector<ModuleReport> reports;
+  for (const InputModule &module : modules) {
+    if (run.settings.verbose)
+      tell_user(summarize(module.report));
+    reports.push_back(module.report);
+    append_log(run.settings.journal, journal_line(module.report));
+  }
+  if (run.settings.report.empty())
+    return;
+  const std::string file =
+      report_file(run.settings.report, run.first_input, run.line.target, reports.front().module);
+  if (const auto written = write_file_atomically(file, report_json(reports)); !written)
+    tell_user(fmt::format("ptxasw: warning: {}\n", written.error()));
+}
+
+/// The output holds the original after all; the report must not claim otherwise.
+void withdraw(ModuleReport &report, Reason reason, std::string_view detail) {
+  for (KernelReport &kernel : report.kernels) {
+    for (const RewriteRecord &record : kernel.rewrites)
+      kernel.kept.push_back({record.line, record.source_line, reason, detail});
+    kernel.rewrites.clear();
+    kernel.shuffles = kernel.copies = 0;
+    kernel.mean_delta = 0;
+  }
+}
+
+/// All modules in numbers. Where nothing was to be done, the reasons are those of a run in which
+/// everything would have been.
+Findings count(const std::vector<InputModule> &modules) {
+  Findings findings;
+  for (const InputModule &module : modules) {
+    if (!module.possible) {
+      findings.add(module.report);
+      continue;
+    }
+    Findings possible;
+    possible.add(*module.possible);
+    for (const auto &[name, number] : possible.numbers)
+      findings.add(name == "replaced" ? "possible" : name, number);
+  }
+  return findings;
+}
+
+/// The real ptxas refused the rewritten text. That is the rewriting's fault only if it accepts the
+/// original: an output that cannot be written or an unknown option is nobody's.
+int settle_rejection(const Run &run, std::vector<InputModule> &modules, const Handover &handover) {
+  const std::string_view all = handover.detail;
+  const std::string first(all.substr(0, all.find('\n')));
+  const ChildResult original =
+      run_child({run.real.path, run.name, run.line.arguments, -1, STDERR_FILENO});
+  if (!original.started)
+    return pass_through(run, Outcome::rejected, first);
+  write_all(STDERR_FILENO, original.captured);
+  if (original.succeeded())
+    for (InputModule &module : modules)
+      withdraw(module.report, Reason::rejected, first);
+  tell(run, modules);
+  inform(run, original.succeeded()
+                  ? fmt::format("nothing was changed: ptxas refused the rewritten text: {}", first)
+                  : "nothing was changed: ptxas refuses the original, too");
+  append_log(run.settings.log,
+             log_line(original.succeeded() ? Outcome::rejected : Outcome::original_fails,
+                      run.first_input, original.succeeded() ? all : original.captured));
+  return exit_like(original.status);
+}
+
+/// Reads, rewrites and hands over; the way back is `pass_through`.
+int rewrite_and_run(const Run &run) {
+  auto modules = read_modules(run.line);
+  if (!modules)
+    return pass_through(run, Outcome::unreadable_input, modules.error());
+  const CrashGuard guard(run.real.path, run.name, run.line.arguments, run.settings.log,
+                         log_line(Outcome::crashed, run.first_input, ""));
+  const auto done = rewrite_all(*modules, run);
+  if (!done)
+    return pass_through(run, Outcome::not_ptx, done.error());
+  const Handover handover = hand_over(run.real.path, run.name, run.line, *modules);
+  if (handover.outcome == Outcome::rejected)
+    return settle_rejection(run, *modules, handover);
+  if (handover.outcome == Outcome::no_place)
+    for (InputModule &module : *modules)
+      withdraw(module.report, Reason::not_handed_over, handover.detail);
+  if (handover.outcome == Outcome::rewritten && run.settings.rewrite.variant != Variant::full)
+    tell_user(wrong_on_purpose_warning);
+  const bool measured =
+      handover.outcome == Outcome::rewritten || handover.outcome == Outcome::nothing_found;
+  if (run.settings.registers && measured)
+    if (const auto done_well = measure_resources(run.real.path, run.name, run.line, *modules);
+        !done_well)
+      tell_user(
+          fmt::format("ptxasw: warning: no registers in the report: {}\n", done_well.error()));
+  tell(run, *modules);
+  const Findings findings = count(*modules);
+  const Decision decided = decision(run);
+  const std::string sentence = findings.sentence(decided.shuffle ? "" : decided.reason);
+  if (handover.outcome == Outcome::nothing_found)
+    return pass_through(run, decided.shuffle ? Outcome::nothing_found : Outcome::target_decision,
+                        sentence, findings);
+  if (handover.outcome != Outcome::rewritten)
+    return pass_through(run, handover.outcome, handover.detail, findings);
+  inform(run, sentence);
+  append_log(run.settings.log,
+             log_line(Outcome::rewritten, run.first_input, sentence, findings.field()));
+  return handover.exit_code;
+}
+
+/// Whether a word about ourselves, no setting, is among our own options.
+bool asks_for(const CommandLine &line, std::string_view what) {
+  return std::any_of(line.own.begin(), line.own.end(),
+                     [&](const OwnOption &option) { return option.name == what; });
+}
+
+/// Text that was asked for; an error if it cannot be written.
+int print_text(const std::string &text) {
+  if (write_all(STDOUT_FILENO, text))
+    return 0;
+  return complain(fmt::format("cannot write standard output: {}", std::strerror(errno)));
+}
+
+int print_own_help() {
+  std::string text =
+      "This ptxas is ptxasw " PTXASW_VERSION ". Beyond the real one's options it takes:\n";
+  for (const SettingSpec &spec : setting_table())
+    text += fmt::format("  --ptxasw-{}{}{}\n      {}\n", spec.name, spec.is_switch ? "" : "=",
+                        spec.is_switch ? "" : spec.values, spec.meaning);
+  text += "  --ptxasw-cache-key [WORDS OF NVCC]\n"
+          "      as the first word: only print what must be part of the key of a cache of objects\n"
+          "Each setting is also an environment variable (PTXASW_...) and a key in ptxasw.toml.\n";
+  return print_text(text);
+}
+
+int run_as_ptxas(Run &run, const std::vector<std::string> &words) {
+  if (std::getenv(guard_variable))
+    return complain("the real ptxas that was found is ptxasw again; set PTXASW_REAL to the path of "
+                    "the one that comes with CUDA");
+  if (asks_for(run.line, "help"))
+    return print_own_help();
+  auto settings = load_settings(run.line.own);
+  if (!settings)
+    return complain(settings.error());
+  run.settings = std::move(*settings);
+  for (const std::string &ignored : run.settings.ignored) {
+    append_log(run.settings.log, log_line(Outcome::settings_ignored, "", ignored));
+    if (run.settings.verbose)
+      tell_user(fmt::format("ptxasw: warning: {}\n", ignored));
+  }
+  auto real = find_real(run.settings.real, invoked_path());
+  if (!real)
+    return complain(real.error());
+  run.real = std::move(*real);
+  if (!run.line.inputs.empty())
+    run.first_input = describe_input(run.line, run.line.inputs.front());
+  ::setenv(guard_variable, "1", 1);
+
+  // Without options of our own the real tool gets the very words the caller wrote.
+  const bool verbatim = run.line.own.empty();
+  if (run.line.version && !run.line.help) {
+    if (verbatim)
+      run.line.arguments = words;
+    return print_version(run);
+  }
+  if (const auto outcome = not_ours(run)) {
+    if (verbatim)
+      run.line.arguments = words;
+    if (run.line.help)
+      return print_help(run);
+    return pass_through(run, *outcome, run.line.doubt.value_or(""));
+  }
+  return rewrite_and_run(run);
+}
+
+} // namespace
+
+int drop_in(const std::string &name, const std::vector<std::string> &words) {
+  constexpr std::string_view key_option = "--ptxasw-cache-key";
+  Run run{name, {}, {}, {}, {}};
+  try {
+    if (!words.empty() && words[0] == key_option) {
+      const auto key = cache_key({words.begin() + 1, words.end()});
+      return key ? print_text(*key + "\n") : complain(key.error());
+    }
+    run.line = parse_command_line(words);
+    return run_as_ptxas(run, words);
+  } catch (const std::exception &error) {
+    if (run.real.path.empty())
+      return complain(error.what());
+    return pass_through(run, Outcome::failed, error.what());
+  }
+}
+
+} // namespace ptxasw

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "wrapper/drop_in/command_line.h"
+#include "wrapper/drop_in/outcome.h"
+
+#include "synth/report.h"
+
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// One module on its way through us.
+struct InputModule {
+  Input input;
+  std::string name;      ///< as the caller knows it
+  std::string original;  ///< its text
+  std::string rewritten; ///< what the real ptxas is to get
+  bool changed = false;  ///< whether the two differ
+  ModuleReport report;
+  /// What could have been done where the decision for the target is to do nothing; only if somebody
+  /// is to be told.
+  std::optional<ModuleReport> possible;
+};
+
+/// How people call an input: its path, "-" or "command line".
+std::string describe_input(const CommandLine &line, const Input &input);
+
+/// Reads every input. Standard input is put back in place, so that the real ptxas can still read
+/// all of it.
+/// Errors: the first input that is no regular file or cannot be read.
+tl::expected<std::vector<InputModule>, std::string> read_modules(const CommandLine &line);
+
+/// How it went.
+struct Handover {
+  Outcome outcome = Outcome::rewritten;
+  std::string detail;
+  int exit_code = 0; ///< for the caller, if `outcome` is `rewritten`
+};
+
+/// Has the real ptxas assemble the rewritten modules and passes its messages on, in the caller's
+/// terms. Any other outcome than `rewritten` means: nothing was shown, run it on the original.
+Handover hand_over(const std::string &real, const std::string &name, const CommandLine &line,
+                   const std::vector<InputModule> &modules);
+
+/// Has the real ptxas assemble the modules, rewritten or not, with `-v` and without an output.
+/// Returns its messages. Errors: what it says if it refuses, or that it could not be run.
+tl::expected<std::string, std::string>
+assemble_for_messages(const std::string &real, const std::string &name, const CommandLine &line,
+                      const std::vector<InputModule> &modules, bool rewritten);
+
+/// The exit code for a child's status; a child that was killed takes us along the same way.
+int exit_like(int status);
+
+} // namespace ptxasw

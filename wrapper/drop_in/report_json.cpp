@@ -1,0 +1,99 @@
+// The report of a run as JSON; its schema is docs/report.schema.json.
+
+#include "wrapper/drop_in/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json source_line_json(const std::optional<SourceLine> &source) {
+  if (!source)
+    return nullptr;
+  return {{"file", source->file}, {"line", source->line}};
+}
+
+Json resources_json(const std::optional<Resources> &resources) {
+  if (!resources)
+    return nullptr;
+  Json registers = nullptr;
+  if (resources->registers)
+    registers = *resources->registers;
+  return {{"registers", std::move(registers)},
+          {"spill_stores", resources->spill_stores},
+          {"spill_loads", resources->spill_loads},
+          {"stack", resources->stack},
+          {"shared", resources->shared}};
+}
+
+Json kernel_json(const KernelReport &kernel) {
+  Json times = Json::object();
+  for (const PassTime &time : kernel.milliseconds)
+    times[time.pass] = time.milliseconds;
+  Json rewrites = Json::array();
+  for (const RewriteRecord &record : kernel.rewrites)
+    rewrites.push_back({{"number", record.number},
+                        {"line", record.line},
+                        {"source_line", source_line_json(record.source_line)},
+                        {"delta", record.delta},
+                        {"kind", record.kind},
+                        {"from_line", record.from_line}});
+  Json kept = Json::array();
+  for (const KeptRecord &record : kernel.kept) {
+    kept.push_back({{"line", record.line},
+                    {"source_line", source_line_json(record.source_line)},
+                    {"reason", to_string(record.reason)}});
+    if (!record.detail.empty())
+      kept.back()["detail"] = record.detail;
+  }
+  Json result = {{"name", kernel.name},
+                 {"loads", kernel.loads},
+                 {"shuffles", kernel.shuffles},
+                 {"copies", kernel.copies},
+                 {"mean_delta", kernel.mean_delta},
+                 {"milliseconds", std::move(times)},
+                 {"z3_contexts", kernel.z3_contexts},
+                 {"undecided_branches", kernel.undecided_branches},
+                 {"rewrites", std::move(rewrites)},
+                 {"kept", std::move(kept)},
+                 {"assumptions", kernel.assumptions}};
+  if (kernel.before || kernel.after)
+    result["resources"] = {{"before", resources_json(kernel.before)},
+                           {"after", resources_json(kernel.after)}};
+  return result;
+}
+
+Json module_json(const ModuleReport &module) {
+  Json kernels = Json::array();
+  for (const KernelReport &kernel : module.kernels)
+    kernels.push_back(kernel_json(kernel));
+  return {{"file", module.file},
+          {"module", module.module},
+          {"target", module.target},
+          {"decision", module.decision},
+          {"parse_milliseconds", module.parse_milliseconds},
+          {"kernels", std::move(kernels)}};
+}
+
+std::string text_of(const Json &json, int indent) {
+  // Names come from foreign files; bytes that are not UTF-8 must not cost us the report.
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace
+
+std::string journal_line(const ModuleReport &module) { return text_of(module_json(module), -1); }
+
+std::string report_json(const std::vector<ModuleReport> &modules) {
+  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}};
+  if (modules.size() == 1)
+    report.update(module_json(modules.front()));
+  else
+    for (report["modules"] = Json::array(); const ModuleReport &module : modules)
+      report["modules"].push_back(module_json(module));
+  return text_of(report, 2);
+}
+
+} // namespace ptxasw

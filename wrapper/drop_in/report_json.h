@@ -1,0 +1,17 @@
+#pragma once
+
+#include "synth/report.h"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// The report as JSON text: one object for one module; for several an object whose "modules"
+/// holds one object each.
+std::string report_json(const std::vector<ModuleReport> &modules);
+
+/// The report on one module as one line of JSON.
+std::string journal_line(const ModuleReport &module);
+
+} // namespace ptxasw

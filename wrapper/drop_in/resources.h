@@ -1,0 +1,25 @@
+#pragma once
+
+#include "wrapper/drop_in/handover.h"
+
+#include "synth/report.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// What `ptxas -v` says every function needs, by name.
+std::map<std::string, Resources, std::less<>> parse_resources(std::string_view messages);
+
+/// Has the real ptxas assemble the modules twice, as they were and as they are to be, and puts what
+/// their functions need into the reports. Nothing is written but the reports.
+/// Errors: the real ptxas could not be run on one of them; then no report has changed.
+tl::expected<void, std::string> measure_resources(const std::string &real, const std::string &name,
+                                                  const CommandLine &line,
+                                                  std::vector<InputModule> &modules);
+
+} // namespace ptxasw

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// A settings file that may be believed.
+struct ConfigFile {
+  std::string path;
+  std::string text;
+};
+
+/// `$XDG_CONFIG_HOME/ptxasw/ptxasw.toml` (`~/.config` if unset). Why one that is there does not
+/// count is added to `ignored`.
+std::optional<ConfigFile> find_user_config(std::vector<std::string> &ignored);
+
+/// The ptxasw.toml in the current directory or the nearest one above that may be believed.
+std::optional<ConfigFile> find_project_config(std::vector<std::string> &ignored);
+
+} // namespace ptxasw

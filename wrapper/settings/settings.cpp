@@ -1,0 +1,505 @@
+// The table of all settings: name, values, meaning, who may set it, how it is stored and shown.
+// Flags, environment, files, `config`, cache keys and the documentation are read off its columns.
+
+#include "wrapper/settings/settings.h"
+
+#include "wrapper/settings/suggest.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+bool set_shuffle(Settings &settings, std::string_view value) {
+  if (value == "auto")
+    settings.rewrite.shuffle = ShuffleMode::automatic;
+  else if (value == "always")
+    settings.rewrite.shuffle = ShuffleMode::always;
+  else if (value == "never")
+    settings.rewrite.shuffle = ShuffleMode::never;
+  else
+    return false;
+  return true;
+}
+
+std::string get_shuffle(const Settings &settings) {
+  switch (settings.rewrite.shuffle) {
+  case ShuffleMode::always:
+    return "always";
+  case ShuffleMode::never:
+    return "never";
+  case ShuffleMode::automatic:
+    break;
+  }
+  return "auto";
+}
+
+bool set_variant(Settings &settings, std::string_view value) {
+  if (value == "full")
+    settings.rewrite.variant = Variant::full;
+  else if (value == "no-load")
+    settings.rewrite.variant = Variant::no_load;
+  else if (value == "no-corner")
+    settings.rewrite.variant = Variant::no_corner;
+  else
+    return false;
+  return true;
+}
+
+std::string get_variant(const Settings &settings) {
+  switch (settings.rewrite.variant) {
+  case Variant::no_load:
+    return "no-load";
+  case Variant::no_corner:
+    return "no-corner";
+  case Variant::full:
+    break;
+  }
+  return "full";
+}
+
+bool set_max_delta(Settings &settings, std::string_view value) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || number < 0 || number > 31)
+    return false;
+  settings.rewrite.max_delta = number;
+  return true;
+}
+
+std::string get_max_delta(const Settings &settings) {
+  return std::to_string(settings.rewrite.max_delta);
+}
+
+/// Calls `take` for every part of a list; false as soon as one is refused. Parts are separated by
+/// commas, or by `+`: nvcc's -Xptxas cuts what it is given at commas.
+template <typename Take> bool each_part(std::string_view list, Take take) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find_first_of(",+"), list.size());
+    if (!take(list.substr(0, comma)))
+      return false;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return true;
+}
+
+bool set_widths(Settings &settings, std::string_view value) {
+  if (value == "auto") {
+    settings.rewrite.widths.reset();
+    return true;
+  }
+  Widths widths{false, false, false, false, false};
+  const bool known = each_part(value, [&](std::string_view name) {
+    bool *const width = name == "8"        ? &widths.b8
+                        : name == "16"     ? &widths.b16
+                        : name == "32"     ? &widths.b32
+                        : name == "64"     ? &widths.b64
+                        : name == "vector" ? &widths.vector
+                                           : nullptr;
+    if (width)
+      *width = true;
+    return width != nullptr;
+  });
+  settings.rewrite.widths = widths;
+  return known && !value.empty();
+}
+
+std::string get_widths(const Settings &settings) {
+  if (!settings.rewrite.widths)
+    return "auto";
+  const Widths &widths = *settings.rewrite.widths;
+  std::string list;
+  for (const auto &[on, name] :
+       {std::pair(widths.b8, "8"), std::pair(widths.b16, "16"), std::pair(widths.b32, "32"),
+        std::pair(widths.b64, "64"), std::pair(widths.vector, "vector")})
+    if (on)
+      list += (list.empty() ? "" : ",") + std::string(name);
+  return list;
+}
+
+/// The number that the whole of a text is.
+std::optional<unsigned> parse_number(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
+bool set_first(Settings &settings, std::string_view value) {
+  const auto number = parse_number(value);
+  settings.rewrite.range.first = number.value_or(1);
+  return number && *number >= 1;
+}
+
+std::string get_first(const Settings &settings) {
+  return std::to_string(settings.rewrite.range.first);
+}
+
+bool set_last(Settings &settings, std::string_view value) {
+  const auto number = parse_number(value);
+  settings.rewrite.range.last = number.value_or(RewriteRange().last);
+  return number || value.empty();
+}
+
+std::string get_last(const Settings &settings) {
+  const unsigned last = settings.rewrite.range.last;
+  return last == RewriteRange().last ? std::string() : std::to_string(last);
+}
+
+// NUMBER, NUMBER:LAST or NUMBER:FIRST-LAST
+bool set_modules(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view part) {
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    ModuleChoice choice{std::string(part.substr(0, colon)), {}};
+    if (choice.module.size() != 16 ||
+        choice.module.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return false;
+    if (colon != part.size()) {
+      const std::string_view range = part.substr(colon + 1);
+      const std::size_t dash = range.find('-');
+      const auto first = parse_number(dash == std::string_view::npos ? "1" : range.substr(0, dash));
+      const auto last =
+          parse_number(dash == std::string_view::npos ? range : range.substr(dash + 1));
+      if (!first || !last || *first == 0)
+        return false;
+      choice.range = {*first, *last};
+    }
+    settings.rewrite.modules.push_back(std::move(choice));
+    return true;
+  });
+}
+
+void clear_modules(Settings &settings) { settings.rewrite.modules.clear(); }
+
+std::string get_modules(const Settings &settings) {
+  std::string list;
+  for (const ModuleChoice &choice : settings.rewrite.modules) {
+    list += (list.empty() ? "" : ",") + choice.module;
+    const RewriteRange everything;
+    if (choice.range.first != everything.first)
+      list += fmt::format(":{}-{}", choice.range.first, choice.range.last);
+    else if (choice.range.last != everything.last)
+      list += fmt::format(":{}", choice.range.last);
+  }
+  return list;
+}
+
+bool set_kernel(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view name) {
+    settings.rewrite.kernels.emplace_back(name);
+    return !name.empty();
+  });
+}
+
+void clear_kernel(Settings &settings) { settings.rewrite.kernels.clear(); }
+
+std::string get_kernel(const Settings &settings) {
+  std::string list;
+  for (const std::string &name : settings.rewrite.kernels)
+    list += (list.empty() ? "" : ",") + name;
+  return list;
+}
+
+bool set_assume(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view name) {
+    if (name == "no-wrap")
+      settings.rewrite.assume_no_wrap = true;
+    else if (name == "no-alias")
+      settings.rewrite.assume_no_alias = true;
+    else
+      return false;
+    return true;
+  });
+}
+
+void clear_assume(Settings &settings) {
+  settings.rewrite.assume_no_wrap = settings.rewrite.assume_no_alias = false;
+}
+
+std::string get_assume(const Settings &settings) {
+  std::string list;
+  if (settings.rewrite.assume_no_wrap)
+    list = "no-wrap";
+  if (settings.rewrite.assume_no_alias)
+    list += list.empty() ? "no-alias" : ",no-alias";
+  return list;
+}
+
+bool set_assume_block(Settings &settings, std::string_view value) {
+  const auto shape = parse_block_shape(value);
+  if (shape || value.empty())
+    settings.rewrite.assume_block = shape;
+  return shape || value.empty();
+}
+
+std::string get_assume_block(const Settings &settings) {
+  const auto &shape = settings.rewrite.assume_block;
+  return shape ? fmt::format("{},{},{}", shape->x, shape->y, shape->z) : std::string();
+}
+
+template <bool Settings::*member> bool set_switch(Settings &settings, std::string_view value) {
+  if (value == "true" || value == "1" || value == "on" || value == "yes")
+    settings.*member = true;
+  else if (value == "false" || value == "0" || value == "off" || value == "no" || value.empty())
+    settings.*member = false;
+  else
+    return false;
+  return true;
+}
+
+template <bool Settings::*member> std::string get_switch(const Settings &settings) {
+  return settings.*member ? "true" : "false";
+}
+
+bool set_fault(Settings &settings, std::string_view value) {
+  constexpr std::string_view known[] = {"",      "parse", "throw",    "memory",
+                                        "abort", "crash", "overflow", "reject"};
+  settings.inject_fault = value;
+  return std::find(std::begin(known), std::end(known), value) != std::end(known);
+}
+
+template <std::string Settings::*member> bool set_text(Settings &settings, std::string_view value) {
+  settings.*member = value;
+  return true;
+}
+
+template <std::string Settings::*member> std::string get_text(const Settings &settings) {
+  return settings.*member;
+}
+
+constexpr std::array<SettingSpec, setting_count> table = {{
+    {.name = "shuffle",
+     .values = "auto|always|never",
+     .meaning = "replace loads by shuffles: as is best for the target, always, or never",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_shuffle,
+     .get = get_shuffle},
+    {.name = "variant",
+     .values = "full|no-load|no-corner",
+     .meaning = "what to emit; all but `full` compute wrong results on purpose (experiments)",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variant,
+     .get = get_variant},
+    {.name = "max-delta",
+     .values = "0..31",
+     .meaning = "largest lane distance to use; 0 leaves plain register copies only",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_max_delta,
+     .get = get_max_delta},
+    {.name = "widths",
+     .values = "auto|8,16,32,64,vector",
+     .meaning = "bits of the loads to replace, and whether also vectors of them",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_widths,
+     .get = get_widths},
+    {.name = "kernel",
+     .values = "NAME[,NAME...]",
+     .meaning = "rewrite only these kernels",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_kernel,
+     .get = get_kernel,
+     .clear = clear_kernel},
+    {.name = "assume",
+     .values = "no-wrap,no-alias",
+     .meaning = "promises that save run-time tests: indices never wrap, stores never hit what a "
+                "later load reads",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_assume,
+     .get = get_assume,
+     .clear = clear_assume},
+    {.name = "assume-block",
+     .values = "X[,Y[,Z]]",
+     .meaning = "a promise that saves run-time tests: every launch has blocks of this shape",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_assume_block,
+     .get = get_assume_block},
+    {.name = "first",
+     .values = "1...",
+     .meaning =
+         "make only rewrites from this number on; the report numbers them from 1 in each module",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_first,
+     .get = get_first},
+    {.name = "last",
+     .values = "0...",
+     .meaning = "make only rewrites up to this number",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_last,
+     .get = get_last},
+    {.name = "modules",
+     .values = "NUMBER[:FIRST-LAST][,...]",
+     .meaning =
+         "rewrite only these modules, by the number in the report, and of each only these rewrites",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_modules,
+     .get = get_modules,
+     .clear = clear_modules},
+    {.name = "report",
+     .values = "FILE",
+     .meaning = "write a JSON report; into an existing directory one file a run, named by input, "
+                "target and module",
+     .in_rewrite = true,
+     .set = set_text<&Settings::report>,
+     .get = get_text<&Settings::report>},
+    {.name = "registers",
+     .values = "true|false",
+     .meaning = "report the registers, spills and shared memory of each kernel before and after, "
+                "as the real ptxas has them",
+     .in_rewrite = true,
+     .is_switch = true,
+     .in_project = true,
+     .set = set_switch<&Settings::registers>,
+     .get = get_switch<&Settings::registers>},
+    {.name = "verbose",
+     .values = "true|false",
+     .meaning = "print a summary on stderr",
+     .in_rewrite = true,
+     .is_switch = true,
+     .in_project = true,
+     .set = set_switch<&Settings::verbose>,
+     .get = get_switch<&Settings::verbose>},
+    {.name = "real",
+     .values = "PATH",
+     .meaning = "the real ptxas, instead of searching for it",
+     .set = set_text<&Settings::real>,
+     .get = get_text<&Settings::real>},
+    {.name = "log",
+     .values = "FILE",
+     .meaning = "append one line a run: what was done, and why not more",
+     .set = set_text<&Settings::log>,
+     .get = get_text<&Settings::log>},
+    {.name = "journal",
+     .values = "FILE",
+     .meaning = "append the report of every module as one line of JSON",
+     .in_rewrite = true,
+     .set = set_text<&Settings::journal>,
+     .get = get_text<&Settings::journal>},
+    {.name = "inject-fault",
+     .values = "parse|throw|memory|abort|crash|overflow|reject",
+     .meaning = "fail on purpose, to test that the build still succeeds",
+     .set = set_fault,
+     .get = get_text<&Settings::inject_fault>},
+}};
+
+} // namespace
+
+// Limits of a block: PTX ISA 11.4 leaves them to the target; they are these for all that exist
+// (CUDA C++ Programming Guide, technical specifications per compute capability).
+std::optional<BlockShape> parse_block_shape(std::string_view text) {
+  BlockShape shape;
+  std::uint32_t *const extents[] = {&shape.x, &shape.y, &shape.z};
+  constexpr std::uint32_t most[] = {1024, 1024, 64};
+  std::size_t count = 0;
+  const bool numbers = each_part(text, [&](std::string_view part) {
+    if (count == std::size(extents))
+      return false;
+    std::uint32_t &extent = *extents[count];
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
+    return error == std::errc() && end == part.data() + part.size() && extent >= 1 &&
+           extent <= most[count++];
+  });
+  if (!numbers || count == 0 || text.ends_with(',') || text.ends_with('+') ||
+      shape.x * shape.y * shape.z > 1024)
+    return std::nullopt;
+  return shape;
+}
+
+std::span<const SettingSpec, setting_count> setting_table() { return table; }
+
+std::string environment_name(const SettingSpec &spec) {
+  std::string name = "PTXASW_";
+  for (const char c : spec.name)
+    name += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
+tl::expected<void, std::string> apply_setting(Settings &settings, std::string_view name,
+                                              std::string_view value, Origin origin,
+                                              std::string_view spelling) {
+  for (std::size_t i = 0; i < setting_count; ++i) {
+    const SettingSpec &spec = table[i];
+    if (spec.name != name)
+      continue;
+    if (spec.clear && settings.origins[i] != origin)
+      spec.clear(settings);
+    if (!spec.set(settings, value))
+      return tl::unexpected(
+          fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values));
+    settings.origins[i] = origin;
+    return {};
+  }
+  std::vector<std::string_view> names;
+  names.reserve(table.size());
+  for (const SettingSpec &spec : table)
+    names.push_back(spec.name);
+  const std::string_view near = nearest(name, names);
+  std::string message = fmt::format("unknown setting `{}`", spelling);
+  if (!near.empty()) {
+    const SettingSpec &spec = *std::find_if(table.begin(), table.end(),
+                                            [&](const SettingSpec &s) { return s.name == near; });
+    message += fmt::format("; did you mean `{}`?",
+                           origin == Origin::environment ? environment_name(spec)
+                           : origin == Origin::flag      ? fmt::format("--ptxasw-{}", near)
+                                                         : std::string(near));
+  }
+  return tl::unexpected(message);
+}
+
+tl::expected<void, std::string> apply_environment(Settings &settings, char *const *environment) {
+  constexpr std::string_view prefix = "PTXASW_";
+  for (; *environment; ++environment) {
+    const std::string_view entry = *environment;
+    if (!entry.starts_with(prefix))
+      continue;
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const std::string_view variable = entry.substr(0, equals);
+    if (variable == guard_variable)
+      continue;
+    const std::string_view value = entry.substr(std::min(equals + 1, entry.size()));
+    std::string name(variable.substr(prefix.size()));
+    for (char &c : name)
+      c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (value.empty()) // `PTXASW_REPORT= make` is how a shell unsets for one command
+      continue;
+    auto applied = apply_setting(settings, name, value, Origin::environment, variable);
+    if (!applied)
+      return applied;
+  }
+  return {};
+}
+
+std::string describe_configuration(const Settings &settings) {
+  std::string line;
+  for (const SettingSpec &spec : table) {
+    if (!spec.decides_code)
+      continue;
+    const std::string value = spec.get(settings);
+    line += fmt::format("{}{}={}", line.empty() ? "" : " ", spec.name, value.empty() ? "-" : value);
+  }
+  return line;
+}
+
+} // namespace ptxasw

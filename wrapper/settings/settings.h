@@ -1,0 +1,90 @@
+#pragma once
+
+#include "synth/rewrite.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// Where the value of a setting came from; a later one beats an earlier one.
+enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
+
+/// How many settings there are; the table in settings.cpp has one line for each.
+inline constexpr std::size_t setting_count = 17;
+
+/// Everything a user can set about ptxasw, with its origin.
+struct Settings {
+  RewriteOptions rewrite;
+  std::string report;       ///< JSON report file, or an existing directory; empty: none
+  bool registers = false;   ///< the report tells what ptxas makes of the original and the result
+  bool verbose = false;     ///< human summary on stderr
+  std::string real;         ///< path of the real ptxas; empty: search
+  std::string log;          ///< file that gets one line a run; empty: none
+  std::string journal;      ///< file that gets the report as one line a module; empty: none
+  std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
+
+  std::string user_file;    ///< the user's own ptxasw.toml that was read; empty: none
+  std::string project_file; ///< the one in or above the current directory; empty: none
+  /// What was found in settings files and left alone, and why; a line each.
+  std::vector<std::string> ignored;
+  std::array<Origin, setting_count> origins{};
+};
+
+/// One setting. This one line gives the flag `--ptxasw-NAME`, the environment variable
+/// `PTXASW_NAME`, the key in ptxasw.toml, a line of `ptxasw config` and of the documentation.
+struct SettingSpec {
+  std::string_view name;     ///< lower case with dashes
+  std::string_view values;   ///< what may be given, for people
+  std::string_view meaning;  ///< one line, for people
+  bool decides_code = false; ///< what is emitted depends on it: part of every build cache's key
+  bool in_rewrite = false;   ///< also an option of `ptxasw rewrite`
+  bool is_switch = false;    ///< the flag may stand without a value and then means "true"
+  bool in_project = false;   ///< a file in or above the current directory may set it: it neither
+                             ///< names a program to run nor a file to write (SECURITY.md)
+  /// Stores the value; false if it is not one of `values`.
+  bool (*set)(Settings &settings, std::string_view value);
+  /// The effective value, spelled as `set` would take it.
+  std::string (*get)(const Settings &settings);
+  /// Of a list, to which repeats add: takes it back to empty before another origin replaces it.
+  void (*clear)(Settings &settings) = nullptr;
+};
+
+/// The table of all settings.
+std::span<const SettingSpec, setting_count> setting_table();
+
+/// The shape of a block as `X`, `X,Y` or `X,Y,Z`, extents that are not written being 1; nothing if
+/// no block can have it.
+std::optional<BlockShape> parse_block_shape(std::string_view text);
+
+/// `PTXASW_MAX_DELTA` for `max-delta`.
+std::string environment_name(const SettingSpec &spec);
+
+/// Stores one setting. `spelling` is how the user wrote the name and appears in the error.
+/// Errors: no such setting (with the nearest name), or not a possible value.
+tl::expected<void, std::string> apply_setting(Settings &settings, std::string_view name,
+                                              std::string_view value, Origin origin,
+                                              std::string_view spelling);
+
+/// Stores every `PTXASW_...` variable of an environment block.
+/// Errors: as `apply_setting`, for the first one in the block.
+tl::expected<void, std::string> apply_environment(Settings &settings, char *const *environment);
+
+/// What decides the emitted code, in one line without spaces around '=': goes into `--version`,
+/// which build caches take as part of their key.
+std::string describe_configuration(const Settings &settings);
+
+/// What is said when another variant than the full one is asked for.
+inline constexpr char wrong_on_purpose_warning[] =
+    "ptxasw: warning: this variant computes wrong results on purpose; it is for measurements "
+    "only\n";
+
+/// Set in the environment of the real ptxas; finding it in our own means that we called ourselves.
+inline constexpr char guard_variable[] = "PTXASW_GUARD";
+
+} // namespace ptxasw
