@@ -3,8 +3,8 @@
 
 #include "wrapper/commands/cli.h"
 #include "wrapper/drop_in/drop_in.h"
-#include "wrapper/os/files.h"
 #include "wrapper/drop_in/find_real.h"
+#include "wrapper/os/files.h"
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 // Any command line and any options file: understood or left to ptxas, never a crash.
 
 #include "wrapper/drop_in/command_line.h"
-#include "wrapper/settings/load_settings.h"
 #include "wrapper/drop_in/options_file.h"
+#include "wrapper/settings/load_settings.h"
 
 #include <cstdlib>
 

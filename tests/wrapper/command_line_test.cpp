@@ -1,6 +1,6 @@
 #include "wrapper/drop_in/command_line.h"
-#include "wrapper/os/files.h"
 #include "wrapper/drop_in/options_file.h"
+#include "wrapper/os/files.h"
 
 #include <cstdlib>
 #include <doctest/doctest.h>

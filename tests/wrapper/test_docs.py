@@ -16,7 +16,7 @@ class Documentation(unittest.TestCase):
         self.assertIn(table, DOCS, "docs/drop-in.md: paste `ptxasw config --markdown`")
 
     def test_every_outcome_is_explained(self):
-        source = (ROOT / "wrapper/outcome.cpp").read_text()
+        source = (ROOT / "wrapper/drop_in/outcome.cpp").read_text()
         for outcome in re.findall(r'return "([a-z-]+)";', source):
             if outcome != "unknown":
                 self.assertIn(f"| `{outcome}` |", DOCS)

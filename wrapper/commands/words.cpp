@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/core.h>
+#include <limits>
 
 namespace ptxasw {
 namespace {
@@ -33,6 +34,19 @@ CLI::Option *add(CLI::App &app, std::string_view name, Target &to, std::string_v
 CLI::Option *one_at_a_time(CLI::Option *option) {
   return option->type_size(1)->allow_extra_args(false)->multi_option_policy(
       CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// A number whose default, where it means something, and bounds help shows.
+template <typename Number>
+void add_number(CLI::App &app, std::string_view name, Number &to, std::string_view meaning,
+                Number least, Number most) {
+  CLI::Option *option = add(app, name, to, meaning);
+  if (most != std::numeric_limits<Number>::max())
+    option->check(CLI::Range(least, most));
+  else if (least > 0)
+    option->check(CLI::PositiveNumber);
+  if (to != 0)
+    option->capture_default_str();
 }
 
 /// Adds one setting as an option; what the user gives is collected in `given`.
@@ -109,16 +123,12 @@ void Words::choices(std::string_view name, std::vector<std::string> &to,
 
 void Words::number(std::string_view name, unsigned &to, std::string_view meaning, unsigned least,
                    unsigned most) {
-  CLI::Option *option = add(app_, name, to, meaning)->check(CLI::Range(least, most));
-  if (to != 0)
-    option->capture_default_str();
+  add_number(app_, name, to, meaning, least, most);
 }
 
 void Words::number(std::string_view name, std::uint64_t &to, std::string_view meaning,
                    std::uint64_t least) {
-  CLI::Option *option = add(app_, name, to, meaning)->check(CLI::Range(least, ~std::uint64_t{0}));
-  if (to != 0)
-    option->capture_default_str();
+  add_number(app_, name, to, meaning, least, ~std::uint64_t{0});
 }
 
 void Words::number(std::string_view name, std::optional<std::uint32_t> &to,

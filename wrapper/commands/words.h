@@ -32,7 +32,7 @@ public:
   /// Several words at once, cut at commas: each one of `choices`.
   void choices(std::string_view name, std::vector<std::string> &to,
                const std::vector<std::string> &choices, std::string_view meaning);
-  /// From `least` to `most`.
+  /// From `least` to `most`; without a `most`, `least` is 0 or 1.
   void number(std::string_view name, unsigned &to, std::string_view meaning, unsigned least = 0,
               unsigned most = ~0U);
   void number(std::string_view name, std::uint64_t &to, std::string_view meaning,
