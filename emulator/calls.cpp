@@ -137,7 +137,7 @@ const Emulation::Implementation *Emulation::Implementation::callee(const Functio
     if (base == "call")
       return nullptr;
   }
-  auto emulated = std::make_unique<Implementation>(module_, function, facts_, Role::callee);
+  auto emulated = std::make_unique<Implementation>(module_, function, facts_, lanes_, Role::callee);
   if (returns != 1 || !emulated->cfg_.well_formed() || !emulated->cfg_.loops().empty())
     return nullptr;
   for (const BlockId block : emulated->cfg_.reverse_postorder())

@@ -548,8 +548,8 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
 }
 
 Emulation::Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-                     std::span<const Probe> probes)
-    : implementation_(std::make_unique<Implementation>(module, function, facts)) {
+                     std::span<const Probe> probes, LaneGroup lanes)
+    : implementation_(std::make_unique<Implementation>(module, function, facts, lanes)) {
   implementation_->probes_ = probes;
   implementation_->run();
 }
@@ -593,6 +593,9 @@ bool Emulation::feasible(BlockId block) const { return implementation_->feasible
 
 Expr Emulation::probed(std::size_t index) const { return implementation_->probed_[index]; }
 Expr Emulation::special(std::string_view name) { return implementation_->special_value(0, name); }
+Expr Emulation::symbol_address(std::string_view name) {
+  return implementation_->symbol_address(name);
+}
 
 Expr Emulation::shift_lane(Expr expr, int delta) {
   if (delta == 0)

@@ -59,6 +59,10 @@ struct Effort {
   std::size_t phi_operands = 0;
 };
 
+/// The lanes that uniform() and its like speak of: those of one row of the warp, for which tid.y
+/// and tid.z are the same, or all lanes of the warp, in whatever rows.
+enum class LaneGroup : std::uint8_t { row, warp };
+
 /// The symbolic emulation of one function (paper, section 4).
 ///
 /// One pass over the dominator tree in reverse postorder. Registers map to expressions; a branch
@@ -75,7 +79,7 @@ class Emulation {
 public:
   /// `probes` are answered by probed().
   Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-            std::span<const Probe> probes = {});
+            std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row);
   ~Emulation();
 
   /// False if the function was too much for a budget or its control flow is not understood; the
@@ -94,7 +98,8 @@ public:
   Expr expand(Expr expr);
   /// Whether an expression has the same value in all lanes of a row of the warp that are in `block`
   /// in the same iteration of every loop around it, but for tid.x and laneid, which count as known
-  /// (soundness.md, rule 2).
+  /// (soundness.md, rule 2). With LaneGroup::warp: in all lanes of the warp, tid.y and tid.z being
+  /// known, too.
   bool uniform_but_lane(Expr expr, BlockId block) const;
   /// The same with tid.x and laneid counted as varying.
   bool uniform(Expr expr, BlockId block) const;
@@ -124,6 +129,8 @@ public:
   Expr probed(std::size_t index) const;
   /// A special register (`%tid.x`); a new unknown each time for those that change or vary.
   Expr special(std::string_view name);
+  /// The address of a variable, 64 bits.
+  Expr symbol_address(std::string_view name);
   /// What holds in a block, the nearest branch first; far ones are left out where there are many.
   std::vector<PathFact> facts_in(BlockId block) const;
   bool feasible(BlockId block) const;

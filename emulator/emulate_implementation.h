@@ -26,9 +26,10 @@ class Emulation::Implementation {
 public:
   /// What kind of unknown a symbol is.
   enum class SymbolKind : std::uint8_t {
-    uniform,  ///< the same in all lanes of a warp's row: parameters, block ids
-    lane,     ///< tid.x and laneid: known to grow by one from lane to lane of a row
-    varying,  ///< anything
+    uniform, ///< the same in all lanes of a warp's row: parameters, block ids
+    lane,    ///< tid.x and laneid: known to grow by one from lane to lane of a row; tid.y and tid.z
+             ///< where lanes of several rows are compared
+    varying, ///< anything
     loop_phi, ///< a register at a loop header
     join_phi, ///< a register where flows meet
     trip,     ///< a loop's trip count
@@ -80,12 +81,13 @@ public:
   };
 
   Implementation(const Module &module, const Function &function, const LaunchFacts &facts,
-                 Role role = Role::trace)
-      : module_(module), function_(function), facts_(facts), cfg_(module, function), role_(role),
-        carry_(static_cast<RegisterId>(function.registers.size())) {}
+                 LaneGroup lanes, Role role = Role::trace)
+      : module_(module), function_(function), facts_(facts), cfg_(module, function), lanes_(lanes),
+        role_(role), carry_(static_cast<RegisterId>(function.registers.size())) {}
 
   void run();
   Expr special_value(BlockId block, std::string_view name);
+  Expr symbol_address(std::string_view name);
   Effort effort() const;
   std::optional<bool> holds_on_edge(BlockId from, BlockId to) const;
   bool uniform(Expr expr, BlockId block, bool lane_counts) const;
@@ -177,6 +179,7 @@ private:
   bool exit_uniform(LoopId loop, BlockId block) const;
   void record_gathering(BlockId block, std::uint32_t index, const Instruction &instruction);
 
+  const LaneGroup lanes_;
   const Role role_;
   const RegisterId carry_; ///< the carry flag as one more register
   std::vector<OpcodeInfo> opcode_infos_;

@@ -83,7 +83,10 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
       return pool_.constant(32, most);
     return !is_extent && most == 1
                ? pool_.constant(32, 0)
-               : named(text, 32, SymbolKind::uniform, is_extent ? most : most - 1);
+               : named(text, 32,
+                       is_extent || lanes_ == LaneGroup::row ? SymbolKind::uniform
+                                                             : SymbolKind::lane,
+                       is_extent ? most : most - 1);
   }
   if (name == "%ctaid.x" || name == "%nctaid.x")
     return named(text, 32, SymbolKind::uniform, 0x7fffffff);
@@ -92,6 +95,10 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
   // Clocks, warp ids, lane masks and what is not known: a new value at every read.
   const bool wide = name.ends_with("64") || name == "%globaltimer" || name == "%gridid";
   return fresh(text, wide ? 64 : 32, SymbolKind::varying, block);
+}
+
+Expr Emulation::Implementation::symbol_address(std::string_view name) {
+  return named("&" + std::string(name), 64, SymbolKind::uniform, ~std::uint64_t{0});
 }
 
 Expr Emulation::Implementation::operand_value(BlockId block, const Operand &operand, unsigned width,
@@ -122,8 +129,7 @@ Expr Emulation::Implementation::operand_value(BlockId block, const Operand &oper
     return width <= value->width ? pool_.truncate(value, width) : pool_.zext(value, width);
   }
   case Kind::symbol: {
-    const Expr base = named("&" + std::string(module_.symbol(operand).name), 64,
-                            SymbolKind::uniform, ~std::uint64_t{0});
+    const Expr base = symbol_address(module_.symbol(operand).name);
     const Expr address =
         pool_.add(base, pool_.constant(64, static_cast<std::uint64_t>(operand.value)));
     return width <= 64 ? pool_.truncate(address, width) : nullptr;

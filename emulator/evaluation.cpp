@@ -27,14 +27,23 @@ Bits Evaluator::operator()(Expr root) {
 }
 
 Bits Evaluator::node(Expr e) {
+  if (e->kind == ExprKind::symbol)
+    return symbol_(e);
+  operands_.clear();
+  for (const Expr child : e->operands())
+    operands_.push_back(memo_.at(child));
+  return evaluate_node(e, operands_);
+}
+
+Bits evaluate_node(Expr e, std::span<const Bits> operands) {
   const unsigned width = e->width;
-  const auto child = [&](std::size_t i) { return memo_.at(e->children[i]); };
+  const auto child = [&](std::size_t i) { return operands[i]; };
   const auto child_width = [&](std::size_t i) { return unsigned{e->children[i]->width}; };
   switch (e->kind) {
   case ExprKind::constant:
     return e->value;
-  case ExprKind::symbol:
-    return symbol_(e);
+  case ExprKind::symbol: // has no operands to be computed from
+    return {};
   case ExprKind::sum: {
     Bits total = e->value;
     for (std::uint32_t i = 0; i < e->child_count; ++i)

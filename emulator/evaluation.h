@@ -3,6 +3,7 @@
 #include "emulator/expr.h"
 
 #include <functional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,10 @@ private:
   Bits node(Expr expr);
   std::function<Bits(Expr)> symbol_;
   std::unordered_map<Expr, Bits> memo_;
+  std::vector<Bits> operands_; ///< of the node in work
 };
+
+/// The value of one node, no symbol, from those of its operands.
+Bits evaluate_node(Expr node, std::span<const Bits> operands);
 
 } // namespace ptxasw

@@ -1,5 +1,6 @@
 // Memory as a lane sees it: state spaces, bounds, alignment, atomics.
 
+#include "emulator/banks.h"
 #include "emulator/warp_machine.h"
 
 #include <algorithm>
@@ -330,28 +331,26 @@ void WarpMachine::is_space(LaneMask mask) {
   });
 }
 
-// Sectors of 32 bytes, and banks of 4 bytes: as many passes as the bank with most words needs.
+// Sectors of 32 bytes of global memory, and passes beyond the first of shared memory.
 void WarpMachine::profile_access(LaneMask mask, unsigned bytes) {
   const WarpInstruction &in = *instruction_;
   if (in.address.call_parameter)
     return;
   InstructionProfile &profile = profile_of(in);
-  std::set<std::uint64_t> sectors, words;
+  std::set<std::uint64_t> sectors;
+  std::vector<SharedAccess> shared;
   for_each_lane(mask, [&](unsigned lane) {
     const std::uint64_t address = address_of(in.address, lane);
     const StateSpace space = in.space == StateSpace::generic ? space_of(address) : in.space;
-    for (std::uint64_t at = address; at < address + bytes; ++at) {
-      if (space == StateSpace::global)
-        sectors.insert(at / 32);
-      else if (space == StateSpace::shared)
-        words.insert(at / 4);
-    }
+    if (space == StateSpace::shared)
+      shared.push_back({lane, address});
+    if (space == StateSpace::global)
+      for (std::uint64_t at = address / 32; at <= (address + bytes - 1) / 32; ++at)
+        sectors.insert(at);
   });
   profile.sectors += sectors.size();
-  unsigned per_bank[32] = {}, most = 0;
-  for (const std::uint64_t word : words)
-    most = std::max(most, ++per_bank[word % 32]);
-  profile.bank_conflicts += most > 1 ? most - 1 : 0;
+  const unsigned wavefronts = shared_wavefronts(shared, bytes);
+  profile.bank_conflicts += wavefronts > 1 ? wavefronts - 1 : 0;
 }
 
 } // namespace ptxasw

@@ -1,0 +1,40 @@
+#pragma once
+
+// Where lanes of a warp may part.
+
+#include "emulator/facts/lane_values.h"
+
+#include <optional>
+
+namespace ptxasw::facts {
+
+/// What is known of the lanes at a branch.
+enum class Parting : std::uint8_t {
+  never,     ///< all lanes that come by go the same way
+  by_lane,   ///< the lane alone decides, and in some warp two lanes go different ways: `lanes`
+  at_edge,   ///< tid against what all lanes share: only warps that the limit cuts part
+  by_launch, ///< lane and what all lanes share decide, in no simple way
+  by_data,   ///< something that each lane has for itself decides, or nobody knows what
+};
+
+std::string_view to_string(Parting parting);
+
+/// A branch with a guard or an index, or an exit with a guard.
+struct Branch {
+  std::uint32_t instruction = 0; ///< index in Function::instructions
+  BlockId block = 0;
+  Expr condition = nullptr; ///< what decides it, expanded; null: not understood
+  Parting parting = Parting::by_data;
+  std::uint32_t lanes[2] = {}; ///< by_lane: one that goes each way
+  std::uint32_t warp = 0;      ///< of the layout, where they are
+  LoopId loop = no_index;      ///< the innermost loop around it
+  /// The outermost loop that one of its ways leaves; none: it leaves no loop.
+  LoopId leaves = no_index;
+};
+
+/// What is to be said of the branch that ends a block. `active`: by thread of the layout, whether
+/// it can come here; null: every one.
+Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block,
+                 const std::vector<bool> *active);
+
+} // namespace ptxasw::facts

@@ -1,0 +1,297 @@
+// One emulation with probes at every memory operand and guard: it then follows addresses of every
+// state space, which the shuffles' own emulation leaves out.
+
+#include "emulator/facts/kernel_facts.h"
+
+#include "emulator/generic.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptxasw::facts {
+namespace {
+
+constexpr unsigned most_alignment = 4096;
+
+/// The space whose addresses a conversion to generic ones takes (ExprPool::generic_address).
+std::optional<StateSpace> made_generic_from(const ExprPool &pool, Expr atom) {
+  if (atom->kind != ExprKind::uf)
+    return std::nullopt;
+  const std::string_view name = pool.function_name(atom);
+  if (!name.starts_with("cvta.") || name.starts_with("cvta.to"))
+    return std::nullopt;
+  const std::string_view rest = name.substr(5);
+  const StateSpace space = state_space(rest.substr(0, rest.find('.')));
+  return space == StateSpace::generic ? std::nullopt : std::optional(space);
+}
+
+} // namespace
+
+class KernelFacts::Implementation {
+public:
+  Implementation(const Module &module, const Function &function, const Assumptions &assumptions)
+      : module_(module), function_(function), assumptions_(assumptions),
+        launch_(launch_facts(function, assumptions.block)), layout_(layout_of(launch_)),
+        sites_(access_sites(module, function)), probes_(probes()),
+        emulation_(module, function, launch_, probes_,
+                   layout_.whole_rows ? LaneGroup::row : LaneGroup::warp),
+        lanes_(emulation_, layout_) {
+    if (!emulation_.complete())
+      return;
+    find_accesses();
+    find_branches();
+    traffic_.resize(accesses_.size());
+  }
+
+  const std::vector<bool> &active(BlockId block) {
+    if (active_.empty())
+      active_.resize(emulation_.cfg().blocks().size());
+    auto &known = active_[block];
+    if (!known) {
+      known.emplace(layout_.threads.size(), true);
+      for (const PathFact &fact : emulation_.facts_in(block))
+        restrict(*known, emulation_.expand(fact.condition), fact.holds);
+    }
+    return *known;
+  }
+
+  std::vector<bool> active(const Access &access) {
+    std::vector<bool> result = active(access.block);
+    if (access.guard)
+      restrict(result, access.guard, true);
+    return result;
+  }
+
+  const Traffic &traffic(const Access &access) {
+    auto &known = traffic_[access.number];
+    if (!known) {
+      const std::vector<bool> threads = active(access);
+      known = traffic_of(lanes_, {.form = &access.form,
+                                  .bytes = access.site.bytes,
+                                  .alignment = access.shared_alignment,
+                                  .shared = access.space == StateSpace::shared,
+                                  .active = &threads});
+    }
+    return *known;
+  }
+
+  std::optional<std::int64_t> lane_stride(const Access &access) {
+    const AddressForm &form = access.form;
+    if (!form.is_linear())
+      return std::nullopt;
+    const std::vector<std::int64_t> offsets = lane_offsets(lanes_, form);
+    std::optional<std::int64_t> stride;
+    for (const WarpThreads &warp : layout_.warps)
+      for (std::uint32_t t = warp.first + 1; t < warp.first + warp.count; ++t) {
+        if (layout_.threads[t].x != layout_.threads[t - 1].x + 1)
+          continue; // another row
+        for (const StrideTerm &term : form.strides)
+          if (const auto *values = lanes_(term.lane); (*values)[t] != (*values)[t - 1])
+            return std::nullopt;
+        const std::int64_t distance = offsets[t] - offsets[t - 1];
+        if (stride.value_or(distance) != distance)
+          return std::nullopt;
+        stride = distance;
+      }
+    return stride;
+  }
+
+  const Module &module_;
+  const Function &function_;
+  const Assumptions assumptions_;
+  const LaunchFacts launch_;
+  const Layout layout_;
+  const std::vector<AccessSite> sites_;
+  const std::vector<Probe> probes_;
+  Emulation emulation_;
+  LaneValues lanes_;
+  std::vector<Access> accesses_;
+  std::vector<Branch> branches_;
+
+private:
+  // Of each site the register of its address, then its guard, where it has them.
+  std::vector<Probe> probes() const {
+    std::vector<Probe> result;
+    for (const AccessSite &site : sites_) {
+      const Operand &base = module_.children(*site.address)[0];
+      if (base.kind == Operand::Kind::reg)
+        result.push_back({site.instruction, base.reg, false});
+      const RegisterId guard = function_.instructions[site.instruction].guard;
+      if (guard != no_register)
+        result.push_back({site.instruction, guard, false});
+    }
+    return result;
+  }
+
+  // The addition of the offset happens in the width of the register.
+  Expr address_at(const AccessSite &site, Expr base) {
+    ExprPool &pool = emulation_.pool();
+    const Operand &operand = module_.children(*site.address)[0];
+    if (operand.kind == Operand::Kind::symbol)
+      base = emulation_.symbol_address(module_.symbol(operand).name);
+    else if (operand.kind == Operand::Kind::integer)
+      base = pool.constant(64, 0);
+    if (!base || (base->width != 32 && base->width != 64))
+      return nullptr;
+    const std::int64_t offset =
+        site.address->value + (operand.kind == Operand::Kind::reg ? 0 : operand.value);
+    const Expr sum = pool.add(base, pool.constant(base->width, static_cast<std::uint64_t>(offset)));
+    return emulation_.expand(pool.zext(sum, 64));
+  }
+
+  void find_accesses() {
+    std::size_t probe = 0;
+    for (const AccessSite &site : sites_) {
+      const Instruction &instruction = function_.instructions[site.instruction];
+      const Operand &operand = module_.children(*site.address)[0];
+      const Expr base = operand.kind == Operand::Kind::reg ? emulation_.probed(probe++) : nullptr;
+      Expr guard = instruction.guard != no_register ? emulation_.probed(probe++) : nullptr;
+      const BlockId block = emulation_.cfg().block_of(site.instruction);
+      if (!emulation_.cfg().reachable(block) || !emulation_.feasible(block))
+        continue;
+      if (guard && instruction.guard_negated)
+        guard = emulation_.pool().bit_not(guard);
+      if (guard && guard->kind == ExprKind::constant) {
+        if (guard->value.is_zero())
+          continue; // never happens
+        guard = nullptr;
+      }
+      Access access;
+      access.site = site;
+      access.number = static_cast<std::uint32_t>(accesses_.size());
+      access.block = block;
+      access.address = address_at(site, base);
+      access.guard = guard ? emulation_.expand(guard) : nullptr;
+      access.in_step = emulation_.in_step(block);
+      access.loop = emulation_.cfg().loop_of(block);
+      if (access.loop != no_index)
+        access.loop_depth = emulation_.cfg().loops()[access.loop].depth;
+      if (access.address)
+        access.form =
+            address_form(emulation_, lanes_, access.address, block,
+                         site.space != StateSpace::global && site.space != StateSpace::generic);
+      else
+        access.form.varying.push_back({emulation_.pool().symbol("address", 64), 1});
+      access.space = space_of(access);
+      access.shared_alignment = shared_alignment(access.form);
+      access.alignment = alignment(access);
+      accesses_.push_back(std::move(access));
+    }
+  }
+
+  void find_branches() {
+    const ControlFlowGraph &cfg = emulation_.cfg();
+    for (BlockId block = 0; block < cfg.blocks().size(); ++block)
+      if (cfg.blocks()[block].branch != no_index && cfg.reachable(block) &&
+          emulation_.feasible(block))
+        branches_.push_back(branch_at(emulation_, lanes_, block, &active(block)));
+  }
+
+  StateSpace space_of(const Access &access) {
+    if (access.site.space != StateSpace::generic)
+      return access.site.space;
+    for (const auto *terms : {&access.form.uniform, &access.form.mixed, &access.form.varying})
+      for (const Term &term : *terms)
+        if (const auto space = made_generic_from(emulation_.pool(), term.atom))
+          return *space;
+    if (!generic_is_global_)
+      generic_is_global_ = generic_is_global(module_);
+    return *generic_is_global_ ? StateSpace::global : StateSpace::generic;
+  }
+
+  // Variables lie where their declarations ask for, or as their type does (PTX ISA 5.4.5).
+  unsigned variable_alignment(std::string_view name) const {
+    const auto declared = [&](const std::vector<Variable> &variables) -> unsigned {
+      for (const Variable &variable : variables)
+        if (variable.name == name)
+          return variable.alignment
+                     ? variable.alignment
+                     : std::max(1u, std::bit_floor(bit_width(variable.type) / 8 * variable.vector));
+      return 0;
+    };
+    if (const unsigned own = declared(function_.variables))
+      return own;
+    return std::max(1u, declared(module_.variables));
+  }
+
+  unsigned term_alignment(Expr atom, std::int64_t factor) {
+    unsigned zeros = trailing_zeros(lanes_, atom);
+    while (atom->kind == ExprKind::zext || atom->kind == ExprKind::sext ||
+           (atom->kind == ExprKind::extract && atom->index == 0))
+      atom = atom->children[0];
+    if (atom->kind == ExprKind::symbol) {
+      const std::string &name = emulation_.pool().symbols()[atom->index].name;
+      const auto field = emulation_.parameter_field(atom);
+      if (name.starts_with('&'))
+        zeros = static_cast<unsigned>(
+            std::countr_zero(variable_alignment(std::string_view(name).substr(1))));
+      else if (field && field->width == 64 && factor == 1 && function_.is_entry)
+        zeros = std::max(zeros, static_cast<unsigned>(
+                                    std::countr_zero(std::max(assumptions_.base_alignment, 1u))));
+    }
+    zeros += static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(factor)));
+    return zeros >= 12 ? most_alignment : 1u << zeros;
+  }
+
+  unsigned shared_alignment(const AddressForm &form) {
+    unsigned result = form.is_linear() ? most_alignment : 1;
+    for (const auto *terms : {&form.uniform, &form.loops})
+      for (const Term &term : *terms)
+        result = std::min(result, term_alignment(term.atom, term.factor));
+    for (const StrideTerm &stride : form.strides)
+      result = std::min(result, term_alignment(stride.by, stride.factor));
+    return result;
+  }
+
+  unsigned alignment(const Access &access) {
+    std::uint64_t bits = access.shared_alignment;
+    const std::vector<std::int64_t> offsets = lane_offsets(lanes_, access.form);
+    const std::vector<bool> threads = active(access);
+    for (std::size_t t = 0; t < offsets.size(); ++t)
+      if (threads[t])
+        bits |= static_cast<std::uint64_t>(offsets[t]);
+    return static_cast<unsigned>(bits & (~bits + 1));
+  }
+
+  void restrict(std::vector<bool> &threads, Expr condition, bool holds) {
+    if (const auto *values = lanes_(condition))
+      for (std::size_t t = 0; t < threads.size(); ++t)
+        threads[t] = threads[t] && ((*values)[t] != 0) == holds;
+  }
+
+  std::vector<std::optional<std::vector<bool>>> active_; ///< by block
+  std::vector<std::optional<Traffic>> traffic_;          ///< by access
+  std::optional<bool> generic_is_global_;
+};
+
+KernelFacts::KernelFacts(const Module &module, const Function &function,
+                         const Assumptions &assumptions)
+    : implementation_(std::make_unique<Implementation>(module, function, assumptions)) {}
+KernelFacts::~KernelFacts() = default;
+KernelFacts::KernelFacts(KernelFacts &&) noexcept = default;
+KernelFacts &KernelFacts::operator=(KernelFacts &&) noexcept = default;
+
+bool KernelFacts::complete() const { return implementation_->emulation_.complete(); }
+const Module &KernelFacts::module() const { return implementation_->module_; }
+const Function &KernelFacts::function() const { return implementation_->function_; }
+const LaunchFacts &KernelFacts::launch() const { return implementation_->launch_; }
+const Layout &KernelFacts::layout() const { return implementation_->layout_; }
+const ControlFlowGraph &KernelFacts::cfg() const { return implementation_->emulation_.cfg(); }
+Emulation &KernelFacts::emulation() const { return implementation_->emulation_; }
+LaneValues &KernelFacts::lane_values() const { return implementation_->lanes_; }
+const std::vector<Access> &KernelFacts::accesses() const { return implementation_->accesses_; }
+const std::vector<Branch> &KernelFacts::branches() const { return implementation_->branches_; }
+const std::vector<bool> &KernelFacts::active(BlockId block) const {
+  return implementation_->active(block);
+}
+std::vector<bool> KernelFacts::active(const Access &access) const {
+  return implementation_->active(access);
+}
+const Traffic &KernelFacts::traffic(const Access &access) const {
+  return implementation_->traffic(access);
+}
+std::optional<std::int64_t> KernelFacts::lane_stride(const Access &access) const {
+  return implementation_->lane_stride(access);
+}
+
+} // namespace ptxasw::facts

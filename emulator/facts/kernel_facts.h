@@ -1,0 +1,96 @@
+#pragma once
+
+// What is true of a kernel, asked by everybody above: worked out once a function, from one symbolic
+// emulation, and the same ever after.
+//
+//   const facts::KernelFacts facts(module, function, {.block = BlockShape{256}});
+//   for (const facts::Access &access : facts.accesses())
+//     if (facts.traffic(access).sectors.verdict == facts::Verdict::exact) ...
+
+#include "emulator/facts/access.h"
+#include "emulator/facts/branch.h"
+#include "emulator/facts/traffic.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ptxasw::facts {
+
+/// What the user vouches for.
+struct Assumptions {
+  std::optional<BlockShape> block; ///< every block's, where no `.reqntid` says
+  /// Bytes that pointers among a kernel's parameters are multiples of, a power of two: cudaMalloc
+  /// gives 256. 1: nothing is known but that accesses are naturally aligned.
+  unsigned base_alignment = 1;
+};
+
+/// One access.
+struct Access {
+  AccessSite site;
+  std::uint32_t number = 0; ///< its index in KernelFacts::accesses()
+  BlockId block = 0;
+  /// The space it touches: a generic one is resolved where the module makes no addresses of other
+  /// spaces, or the address says where it comes from.
+  StateSpace space = StateSpace::generic;
+  Expr address = nullptr; ///< 64 bits, loops written out; null: not understood
+  Expr guard = nullptr;   ///< expanded; null: not predicated
+  AddressForm form;       ///< of the address; of one that is not understood one varying term
+  bool in_step = false;   ///< lanes here together are in the same iteration (soundness.md, E1)
+  LoopId loop = no_index; ///< the innermost loop around it
+  unsigned loop_depth = 0;
+  /// Bytes, a power of two up to 4096: what the address is a multiple of apart from the lane's own
+  /// part (AddressForm::tid, laneid, of_lane and constant).
+  unsigned shared_alignment = 1;
+  /// Bytes, a power of two up to 4096, that divide the address in every lane that can take part.
+  unsigned alignment = 1;
+};
+
+/// The facts of one function with a body.
+///
+/// Everything is as if const; what is expensive is worked out when it is first asked for. Not for
+/// several threads at once.
+class KernelFacts {
+public:
+  KernelFacts(const Module &module, const Function &function, const Assumptions &assumptions = {});
+  ~KernelFacts();
+  KernelFacts(KernelFacts &&) noexcept;
+  KernelFacts &operator=(KernelFacts &&) noexcept;
+
+  /// False if the function was too much for a budget or its control flow is not understood; there
+  /// are no accesses and branches then.
+  bool complete() const;
+  const Module &module() const;
+  const Function &function() const;
+  const LaunchFacts &launch() const;
+  const Layout &layout() const;
+  const ControlFlowGraph &cfg() const;
+  /// The emulation behind the facts: for expressions that are not among them. What it interns and
+  /// remembers changes no answer.
+  Emulation &emulation() const;
+  /// Values by lane, for expressions that only depend on it.
+  LaneValues &lane_values() const;
+
+  /// All accesses that control can reach, in source order.
+  const std::vector<Access> &accesses() const;
+  /// All branches with a condition that control can reach, in source order.
+  const std::vector<Branch> &branches() const;
+
+  /// By thread of the layout: whether it can execute the block, as far as branches that depend on
+  /// the lane alone tell. A thread that can may still not.
+  const std::vector<bool> &active(BlockId block) const;
+  /// The same for an access, with its guard.
+  std::vector<bool> active(const Access &access) const;
+
+  /// What the access costs a warp.
+  const Traffic &traffic(const Access &access) const;
+  /// Bytes from one lane to the next along x, the same for all lanes of all warps; nothing if it is
+  /// not, or no number.
+  std::optional<std::int64_t> lane_stride(const Access &access) const;
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+} // namespace ptxasw::facts
