@@ -1,3 +1,8 @@
+// When two 64-bit addresses are equal although their expressions are not: extensions of narrower
+// indices agree unless an addition wraps. The answer is a list of no-wrap conditions, which is why
+// it is right: each step replaces `extend(e + c)` by `extend(e) + c`, equal exactly where e + c
+// stays in range.
+
 #include "emulator/address.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Arithmetic on patterns of up to 128 bits: by machine words where the width allows, by
+// Boost.Multiprecision beyond.
+
 #include "emulator/bits.h"
 
 #include <boost/multiprecision/cpp_int.hpp>

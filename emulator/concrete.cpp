@@ -1,3 +1,5 @@
+// The floating-point part of the domain of numbers; the rest is in the header, a line an operation.
+
 #include "emulator/concrete.h"
 
 namespace ptxasw {

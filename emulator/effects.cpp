@@ -1,3 +1,6 @@
+// What each opcode may do to memory and to other lanes, in lists. What no list names does
+// everything, so a new opcode is refused until somebody has read the manual about it.
+
 #include "emulator/effects.h"
 
 #include <algorithm>
@@ -80,10 +83,6 @@ bool reads_constant_memory(const Opcode &opcode) {
   return (opcode.base == "ld" && (opcode.space == StateSpace::constant ||
                                   (opcode.space == StateSpace::global && opcode.has("nc")))) ||
          opcode.base == "ldu";
-}
-
-bool may_write_global(const Opcode &opcode) {
-  return opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
 }
 
 bool gathers_lanes(const Opcode &opcode) {

@@ -20,9 +20,6 @@ Effect effect_of(const Opcode &opcode);
 /// of `.nc` (PTX ISA 9.7.9.8).
 bool reads_constant_memory(const Opcode &opcode);
 
-/// Whether a store can write what a global load reads: not to shared, local or parameter space.
-bool may_write_global(const Opcode &opcode);
-
 /// Whether an instruction computes its result from its operands alone, the same in every lane that
 /// has the same operands. Its result may then stand as an uninterpreted function of them.
 bool is_pure(const Opcode &opcode);

@@ -1,3 +1,9 @@
+// The symbolic emulator's walk: blocks in reverse postorder down the dominator tree, a register
+// environment that branches share until they write, facts of branches on a stack. Every block is
+// met after its dominators, so whatever an expression mentions has been computed; a loop's head is
+// met before its back edges, so what the loop writes becomes a symbol there and is resolved when
+// the loop has been seen (uniformity.cpp).
+
 #include "emulator/emulate_implementation.h"
 
 #include "grammar/roles.h"

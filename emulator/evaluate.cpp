@@ -1,3 +1,6 @@
+// One instruction on expressions: operands in, the table of instructions over ExprPool, result out.
+// What the table does not have becomes a fresh symbol, which equals nothing else.
+
 #include "emulator/emulate_implementation.h"
 
 #include "grammar/roles.h"

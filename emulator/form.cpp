@@ -1,3 +1,5 @@
+// The form of an instruction (types, modifiers, widths) as lines of the table ask for it.
+
 #include "emulator/instructions.h"
 
 #include <array>

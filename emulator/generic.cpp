@@ -1,3 +1,6 @@
+// If every generic address of a module is global. Only the module's own `cvta` and what is called
+// from outside can make another one; hosts pass none.
+
 #include "emulator/generic.h"
 
 #include "emulator/calls.h"

@@ -1,3 +1,5 @@
+// What directives say about launches, and which shapes no device takes.
+
 #include "emulator/launch.h"
 
 #include <algorithm>

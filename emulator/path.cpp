@@ -1,3 +1,9 @@
+// What branches on the way established. A condition that was assumed is known by its node; of a
+// conjunction its parts are known, too; a comparison with a constant narrows the interval of what
+// is compared, unsigned and signed. Intervals of expressions follow from those of their parts with
+// wrap-around taken into account, so they may be wide and never too narrow. What is not found is
+// unknown, never false.
+
 #include "emulator/path.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Expressions as text, for `trace`, `explain` and tests: infix, with widths where they are not
+// those of the context.
+
 #include "emulator/expr.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,12 @@
+// What differs between lanes and between iterations.
+//
+// A value is uniform if no lane symbol enters it, by its operands or by the choice of a path: a
+// register that is joined where lanes may have come by different edges is as divergent as the
+// branch that parted them. In loops it is a fixed point from below: a loop register that starts
+// uniform and steps by uniform amounts is taken for uniform until something contradicts. A register
+// that steps by an invariant amount becomes `initial + step * trip`, which lets addresses of
+// different iterations be compared.
+
 #include "emulator/emulate_implementation.h"
 
 #include <algorithm>

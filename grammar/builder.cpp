@@ -1,3 +1,7 @@
+// What the actions of the grammar call: statements become instructions with resolved registers. A
+// name is looked up from the innermost scope outwards, when its statement is read; declarations
+// stand before uses, so one pass is enough.
+
 #include "grammar/builder.h"
 #include "grammar/token_ranges.h"
 

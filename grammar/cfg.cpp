@@ -1,3 +1,7 @@
+// Blocks, edges, loops and what dominates what. A loop is a back edge whose head dominates its
+// tail, with all that reaches the tail without passing the head; a cycle that can be entered past
+// its head is irreducible, and nothing is claimed of its blocks. Dominators are dominators.h's.
+
 #include "grammar/cfg.h"
 
 #include "grammar/dominators.h"

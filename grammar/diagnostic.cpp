@@ -1,3 +1,6 @@
+// An error as people read it: file, line, column, the line itself and a caret. What a file holds is
+// data: bytes that a terminal would obey are escaped, long lines are cut around the caret.
+
 #include "grammar/diagnostic.h"
 
 #include <algorithm>

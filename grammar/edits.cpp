@@ -1,3 +1,6 @@
+// A rewrite is a list of edits on byte spans of the original: what no edit touches leaves as it
+// came, and which line of the result comes from which line of the original is counted, not guessed.
+
 #include "grammar/edits.h"
 
 #include <algorithm>
@@ -6,22 +9,26 @@ namespace ptxasw {
 
 void Edits::replace(Span span, std::string text) { edits_.push_back({span, std::move(text)}); }
 
-std::optional<std::string> Edits::apply(std::string_view original) const {
+std::vector<const Edits::Edit *> Edits::in_order() const {
   std::vector<const Edit *> order;
-  std::size_t added = 0;
-  for (const Edit &edit : edits_) {
+  for (const Edit &edit : edits_)
     order.push_back(&edit);
-    added += edit.text.size();
-  }
   // Insertions at the start of a replaced span come before the replacement.
   std::stable_sort(order.begin(), order.end(), [](const Edit *a, const Edit *b) {
     return a->span.begin != b->span.begin ? a->span.begin < b->span.begin
                                           : a->span.size() == 0 && b->span.size() != 0;
   });
+  return order;
+}
+
+std::optional<std::string> Edits::apply(std::string_view original) const {
+  std::size_t added = 0;
+  for (const Edit &edit : edits_)
+    added += edit.text.size();
   std::string result;
   result.reserve(original.size() + added);
   std::size_t position = 0;
-  for (const Edit *edit : order) {
+  for (const Edit *edit : in_order()) {
     const auto [begin, end] = edit->span;
     if (begin < position || end < begin || end > original.size())
       return std::nullopt;
@@ -30,6 +37,30 @@ std::optional<std::string> Edits::apply(std::string_view original) const {
     position = end;
   }
   result.append(original, position);
+  return result;
+}
+
+std::vector<std::uint32_t> Edits::lines(std::string_view original) const {
+  std::vector<std::uint32_t> result{1, 1};
+  std::uint32_t line = 1; // of the original, at `position`
+  std::size_t position = 0;
+  const auto keep = [&](std::size_t end, bool kept) {
+    for (; position < end; ++position)
+      if (original[position] == '\n') {
+        ++line;
+        if (kept)
+          result.push_back(line);
+      }
+  };
+  for (const Edit *edit : in_order()) {
+    keep(edit->span.begin, true);
+    const std::uint32_t begins = line;
+    keep(edit->span.end, false);
+    for (std::size_t at = 0; at < edit->text.size(); ++at)
+      if (edit->text[at] == '\n') // what follows the last one is the original's again
+        result.push_back(at + 1 == edit->text.size() ? line : begins);
+  }
+  keep(original.size(), true);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "grammar/scanner.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,12 +26,19 @@ public:
   /// The text with all edits applied; nothing if two of them touch the same byte, an insertion lies
   /// within what is replaced, or one lies outside the text.
   std::optional<std::string> apply(std::string_view original) const;
+  /// For every line of what `apply` returns, the line of the original that its first byte comes
+  /// from, both counted from 1 (entry 0 is unused). A line that an edit wrote counts as the line in
+  /// which that edit begins. Only if `apply` returned something.
+  std::vector<std::uint32_t> lines(std::string_view original) const;
 
 private:
   struct Edit {
     Span span;
     std::string text;
   };
+  /// The edits as they follow each other in the text.
+  std::vector<const Edit *> in_order() const;
+
   std::vector<Edit> edits_;
 };
 

@@ -1,3 +1,6 @@
+// Which registers are read later, backwards over the control flow until nothing changes. A guarded
+// write keeps the old value in lanes that it skips, so it ends no life.
+
 #include "grammar/liveness.h"
 
 #include "grammar/roles.h"

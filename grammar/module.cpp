@@ -1,3 +1,6 @@
+// What a parsed module answers about itself. Text is kept and everything points into it, so nothing
+// of the input is lost.
+
 #include "grammar/module.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Pieces of a statement's tokens, cut at commas outside of brackets.
+
 #include "grammar/token_ranges.h"
 
 namespace ptxasw {

@@ -1,3 +1,5 @@
+// Names of PTX's scalar types and state spaces, and their widths (PTX ISA 5.2).
+
 #include "grammar/types.h"
 
 #include <array>

@@ -1,3 +1,7 @@
+// What may happen to memory between two loads: everything on every path from one to the other is
+// looked at. Blocks on such paths are those reachable from the source and reaching the load without
+// passing the source again. Stores are compared by address; what is no plain store is an obstacle.
+
 #include "synth/between.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Which targets gain by shuffles.
+
 #include "synth/decide.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// What the detector found, told of every load; nothing here decides anything.
+
 #include "synth/explain.h"
 
 #include "emulator/address.h"

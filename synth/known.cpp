@@ -1,3 +1,6 @@
+// Conditions of one place in rewritten text, and what follows from them by propagation alone: it is
+// used by the proof, so it knows few rules, each of them plain.
+
 #include "synth/known.h"
 
 namespace ptxasw {

@@ -1,3 +1,9 @@
+// Lining up original and rewritten text. Both are walked in order, once. An instruction with the
+// text of the next original one is that one; a load may have moved up and is looked for among those
+// still missing; any other must mention a register that the original does not have. So nothing of
+// the original can be lost, doubled, reordered or altered without a failure; what the added
+// instructions do is for the proof to show.
+
 #include "synth/match.h"
 
 #include "emulator/effects.h"

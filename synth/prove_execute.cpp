@@ -1,3 +1,8 @@
+// The added code of a rewritten function, run on expressions beside one emulation of the original.
+// An original register has the value that the emulation probed at this place; a fresh one what the
+// added code gave it, if that certainly ran, and otherwise a symbol that equals nothing. A shuffle
+// is a symbol for an expression in another lane, a load one for memory.
+
 #include "synth/prove_implementation.h"
 
 #include "emulator/instructions.h"

@@ -1,3 +1,7 @@
+// What must hold for one replaced load. Its destination is taken apart by cases; in each there must
+// stand the load itself or a source's value, under conditions that imply the rules of soundness.md:
+// the same address in the other lane, nothing in between, the other lane active and in its row.
+
 #include "synth/prove_implementation.h"
 
 #include "emulator/address.h"

@@ -1,3 +1,5 @@
+// Names and meanings of the reasons, in the order of the enum.
+
 #include "synth/report.h"
 
 #include <array>
@@ -12,7 +14,7 @@ struct Text {
 };
 
 // In the order of the enum.
-constexpr std::array<Text, 28> texts{{
+constexpr std::array<Text, 27> texts{{
     {"no-source", "no other load reads this address at a constant lane distance"},
     {"is-source", "other lanes or later loads take the value that this load reads"},
     {"opaque-address", "the address depends on an instruction that is not modelled"},
@@ -29,7 +31,6 @@ constexpr std::array<Text, 28> texts{{
     {"not-global", "a generic address that may be in local or shared memory"},
     {"loop-carried", "only the previous iteration of the loop read this address"},
     {"delta-too-large", "the lane distance is above the limit"},
-    {"source-covered", "every source is itself a covered load"},
     {"wrap-not-testable", "an index may wrap and no register is at hand to test it"},
     {"predicate-form", "a pragma belongs to the load, or lets the source leave bytes out"},
     {"irreducible-flow", "the load lies in an irreducible region"},

@@ -28,7 +28,6 @@ enum class Reason : std::uint8_t {
   not_global,          ///< a generic address that may not be global
   loop_carried,        ///< only the previous iteration of the loop read this address
   delta_too_large,     ///< |N| is above 31 or above the user's --max-delta
-  source_covered,      ///< the only sources are covered loads themselves
   wrap_not_testable,   ///< equality needs a no-wrap test for which no register is at hand (rule 3)
   predicate_form,      ///< a pragma belongs to the load, or to bytes that the source leaves out
   irreducible_flow,    ///< the load lies in an irreducible region (rule 1)

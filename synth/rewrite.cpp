@@ -1,3 +1,6 @@
+// The passes over a module in their order: emulate and detect each kernel, choose, emit, prove,
+// take back what is not proved and begin again with the rest.
+
 #include "synth/rewrite.h"
 
 #include "emulator/emulate.h"
@@ -208,12 +211,13 @@ bool take_back_unproved(const std::vector<FunctionProof> &proofs, bool whole_ker
 }
 
 /// Writes the plans out, proves the result and takes back what cannot be proved, until all that is
-/// left is proved. The result is empty if nothing is left.
-std::string emit_and_prove(const Module &module, const RewriteOptions &options,
-                           const Prover &prover, std::vector<Plan> &plans, ModuleReport &report) {
+/// left is proved. The text and its lines are empty if nothing is left.
+void emit_and_prove(const Module &module, const RewriteOptions &options, const Prover &prover,
+                    std::vector<Plan> &plans, RewriteResult &result) {
   const std::string prefix = fresh_prefix(module);
   std::vector<double> emission(plans.size(), 0), proof(plans.size(), 0); // milliseconds
-  std::string text;
+  ModuleReport &report = result.report;
+  std::string &text = result.text;
   // What is taken back may have been another load's source or moved one: everything is emitted and
   // proved again.
   for (int round = 0; round <= proof_rounds; ++round) {
@@ -235,6 +239,7 @@ std::string emit_and_prove(const Module &module, const RewriteOptions &options,
       text.clear();
     } else if (auto edited = edits.apply(module.text())) {
       text = std::move(*edited);
+      result.lines = edits.lines(module.text());
     } else { // what was written cannot stand side by side: nothing of it does
       std::vector<FunctionProof> none(module.functions.size());
       for (std::size_t f = 0; f < none.size(); ++f)
@@ -262,7 +267,6 @@ std::string emit_and_prove(const Module &module, const RewriteOptions &options,
     if (proof[i] > 0)
       passes.push_back({"prove", proof[i]});
   }
-  return text;
 }
 
 } // namespace
@@ -334,15 +338,17 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
   }
   if (wanted)
     choose(*wanted, plans);
-  result.text = emit_and_prove(module, resolved, prover, plans, result.report);
+  emit_and_prove(module, resolved, prover, plans, result);
   for (Plan &plan : plans) {
     fill_report(module, plan, result.report.kernels[plan.report]);
     if (detections)
       detections->push_back({plan.function, std::move(plan.detection)});
   }
   result.changed = !result.text.empty();
-  if (!result.changed)
+  if (!result.changed) {
     result.text = module.text();
+    result.lines.clear();
+  }
   return result;
 }
 

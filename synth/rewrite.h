@@ -65,7 +65,10 @@ struct RewriteOptions {
 /// The outcome for one module.
 struct RewriteResult {
   std::string text;     ///< the module to assemble; byte-identical to the input if not `changed`
-  bool changed = false; ///< whether any edit was applied
+  bool changed = false; ///< true if any edit was applied
+  /// For every line of `text`, the line it had in the input or stands for (Edits::lines); empty if
+  /// not `changed`.
+  std::vector<std::uint32_t> lines;
   ModuleReport report;
 };
 

@@ -43,17 +43,36 @@ TEST_CASE("edits that meet in a byte are refused") {
   CHECK(!of({{3, 2}}));
 }
 
+TEST_CASE("every line of the result knows where it comes from") {
+  const std::string text = "a\nb\nc\nd\n";
+  using Lines = std::vector<std::uint32_t>;
+  const auto of = [&](std::vector<std::pair<Span, std::string>> changes) {
+    Edits edits;
+    for (auto &[span, with] : changes)
+      edits.replace(span, with);
+    REQUIRE(edits.apply(text));
+    return edits.lines(text);
+  };
+  CHECK(of({}) == Lines{1, 1, 2, 3, 4, 5}); // the last is empty
+  CHECK(of({{{2, 2}, "X\nY\n"}}) == Lines{1, 1, 2, 2, 2, 3, 4, 5});
+  CHECK(of({{{2, 3}, "X"}}) == Lines{1, 1, 2, 3, 4, 5});
+  CHECK(of({{{2, 3}, "X\nY"}}) == Lines{1, 1, 2, 2, 3, 4, 5});
+  CHECK(of({{{2, 6}, ""}}) == Lines{1, 1, 4, 5});
+  CHECK(of({{{2, 6}, "X\n"}}) == Lines{1, 1, 2, 4, 5});
+  CHECK(of({{{8, 8}, "X\n"}}) == Lines{1, 1, 2, 3, 4, 5, 5});
+}
+
 TEST_CASE("random edits leave every other byte alone") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::string text(50, ' ');
     for (char &c : text)
-      c = static_cast<char>('a' + random() % 26);
+      c = random() % 6 ? static_cast<char>('a' + random() % 26) : '\n';
     // Non-overlapping replacements in any order, against a replacement from the back.
     std::vector<std::pair<Span, std::string>> changes;
     for (std::uint32_t at = random() % 5; at < 50; at += random() % 9 + 1) {
       const Span span{at, std::min<std::uint32_t>(50, at + random() % 4)};
-      changes.push_back({span, std::string(random() % 3, '#')});
+      changes.push_back({span, std::string(random() % 3, random() % 2 ? '#' : '\n')});
       at = span.end;
     }
     std::string expected = text;
@@ -64,6 +83,10 @@ TEST_CASE("random edits leave every other byte alone") {
     for (auto &[span, with] : changes)
       edits.replace(span, with);
     CHECK(edits.apply(text) == expected);
+    // Lines go up, and there is one for each.
+    const auto lines = edits.lines(text);
+    CHECK(lines.size() == 2 + std::count(expected.begin(), expected.end(), '\n'));
+    CHECK(std::is_sorted(lines.begin(), lines.end()));
   }
 }
 

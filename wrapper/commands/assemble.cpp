@@ -51,6 +51,7 @@ std::optional<int> rewrite_and_assemble(const Settings &settings, const std::str
     return std::nullopt;
   }
   module.rewritten = std::move(result->text);
+  module.lines = std::move(result->lines);
   module.changed = true;
   module.report = std::move(result->report);
   const Handover handover = hand_over(tool, tool, line, *modules);

@@ -44,8 +44,12 @@ tl::expected<void, std::string> measure(const Settings &settings, const std::str
     return tl::unexpected(module.error().message);
   const CommandLine line =
       parse_command_line({fmt::format("-arch={}", (*module)->target), "module.ptx"});
-  std::vector<InputModule> modules{{line.inputs.at(0), result.report.file, original, result.text,
-                                    result.changed, std::move(result.report)}};
+  std::vector<InputModule> modules{{.input = line.inputs.at(0),
+                                    .name = result.report.file,
+                                    .original = original,
+                                    .rewritten = result.text,
+                                    .changed = result.changed,
+                                    .report = std::move(result.report)}};
   ::setenv(guard_variable, "1", 1); // or `ptxasw run` would lead the real ptxas back to us
   auto measured = measure_resources(real->path, "ptxas", line, modules);
   result.report = std::move(modules[0].report);

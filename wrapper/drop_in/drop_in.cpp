@@ -139,6 +139,7 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, c
     if (!result || settings.inject_fault == "parse")
       return tl::unexpected(result ? std::string("injected fault") : result.error().message);
     module.rewritten = std::move(result->text);
+    module.lines = std::move(result->lines);
     module.changed = result->changed;
     module.report = std::move(result->report);
     if (look_further) {

@@ -78,7 +78,7 @@ public:
 
 private:
   void shown(const std::string &as, const std::string &known_as, const InputModule &module) {
-    replaced_.push_back({as, known_as, module.original, module.rewritten});
+    replaced_.push_back({as, known_as, module.lines});
   }
 
   ChildPlan &plan_;
@@ -120,7 +120,7 @@ std::string describe_input(const CommandLine &line, const Input &input) {
 tl::expected<std::vector<InputModule>, std::string> read_modules(const CommandLine &line) {
   std::vector<InputModule> modules;
   for (const Input &input : line.inputs) {
-    InputModule module{input, describe_input(line, input), {}, {}, false, {}};
+    InputModule module{.input = input, .name = describe_input(line, input)};
     std::optional<std::string> text;
     if (input.kind == InputKind::text)
       text = value_of(line, input);

@@ -15,10 +15,11 @@ namespace ptxasw {
 /// One module on its way through us.
 struct InputModule {
   Input input;
-  std::string name;      ///< as the caller knows it
-  std::string original;  ///< its text
-  std::string rewritten; ///< what the real ptxas is to get
-  bool changed = false;  ///< whether the two differ
+  std::string name;                 ///< as the caller knows it
+  std::string original;             ///< its text
+  std::string rewritten;            ///< what the real ptxas is to get
+  bool changed = false;             ///< true if the two differ
+  std::vector<std::uint32_t> lines; ///< of `rewritten`, as in RewriteResult
   ModuleReport report;
   /// What could have been done where the decision for the target is to do nothing; only if somebody
   /// is to be told.
