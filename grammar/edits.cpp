@@ -41,26 +41,31 @@ std::optional<std::string> Edits::apply(std::string_view original) const {
 }
 
 std::vector<std::uint32_t> Edits::lines(std::string_view original) const {
-  std::vector<std::uint32_t> result{1, 1};
+  std::vector<std::uint32_t> result{1};
+  bool begins = true; // a line of the result
+  const auto put = [&](char byte, std::uint32_t from) {
+    if (begins)
+      result.push_back(from);
+    begins = byte == '\n';
+  };
   std::uint32_t line = 1; // of the original, at `position`
   std::size_t position = 0;
-  const auto keep = [&](std::size_t end, bool kept) {
-    for (; position < end; ++position)
-      if (original[position] == '\n') {
-        ++line;
-        if (kept)
-          result.push_back(line);
-      }
+  const auto pass = [&](std::size_t end, bool kept) {
+    for (; position < end; ++position) {
+      if (kept)
+        put(original[position], line);
+      line += original[position] == '\n';
+    }
   };
   for (const Edit *edit : in_order()) {
-    keep(edit->span.begin, true);
-    const std::uint32_t begins = line;
-    keep(edit->span.end, false);
-    for (std::size_t at = 0; at < edit->text.size(); ++at)
-      if (edit->text[at] == '\n') // what follows the last one is the original's again
-        result.push_back(at + 1 == edit->text.size() ? line : begins);
+    pass(edit->span.begin, true);
+    for (const char byte : edit->text)
+      put(byte, line);
+    pass(edit->span.end, false);
   }
-  keep(original.size(), true);
+  pass(original.size(), true);
+  if (begins)
+    result.push_back(line);
   return result;
 }
 

@@ -15,6 +15,6 @@ TEST_CASE("messages are told in the caller's terms") {
 
 TEST_CASE("a line that ptxas cannot have seen stays") {
   const std::uint32_t lines[] = {1, 1};
-  CHECK(translate_messages("ptxas x, line 7; error", {{"x", "in.ptx", lines}}) ==
+  CHECK(translate_messages("ptxas fd/3, line 7; error", {{"fd/3", "in.ptx", lines}}) ==
         "ptxas in.ptx, line 7; error");
 }
