@@ -1,15 +1,23 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds ptxasw (not the tests), and shows the main job on one kernel: what was
 # found in it, what was changed, and that the real ptxas takes the result.
+#   --yes   install missing packages by sudo without asking
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./.ci/setup.sh
 
+take_yes "$@"
+if [ ${#words[@]} -ne 0 ]; then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+  [ "${words[0]}" = --help ] || [ "${words[0]}" = -h ] || exit 2
+  exit
+fi
 install_packages "${packages[@]}"
 # A folder that test.sh has set up keeps its tests.
 tests=OFF
 grep -qs '^PTXASW_TESTS:BOOL=ON' build/CMakeCache.txt && tests=ON
 build "$tests" ptxasw ptxasw-exec
+step="trying it on a kernel"
 
 out=build/quickstart
 mkdir -p "$out"

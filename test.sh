@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. What needs a CUDA toolkit or another
-# compiler that is not there is reported as skipped. Arguments go to ctest.
+# compiler that is not there is reported as skipped.
+#   --yes   install missing packages by sudo without asking; what comes behind it goes to ctest
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./.ci/setup.sh
 
+take_yes "$@"
 install_packages "${packages[@]}" "${test_packages[@]}"
 build ON
+step="testing"
 # Tests that look for nvcc and ptxas find them in PATH.
 if toolkit=$(find_cuda); then
   export PATH="$toolkit/bin:$PATH"
 fi
 code=0
 rm -f build/tests.xml
-ctest --test-dir build --output-on-failure --output-junit "$PWD/build/tests.xml" -j "$(jobs_at_once)" "$@" || code=$?
+ctest --test-dir build --output-on-failure --output-junit "$PWD/build/tests.xml" -j "$(jobs_at_once)" "${words[@]}" || code=$?
 # Why tests were skipped: the last line that each of them wrote.
 [ ! -f build/tests.xml ] || python3 - build/tests.xml <<'END'
 import sys

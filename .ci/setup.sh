@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by quickstart.sh and test.sh: what both need before they differ.
 
 # Debian 12 packages: what the programs are built with and from.
@@ -10,12 +11,47 @@ test_packages=(doctest-dev liblzma-dev python3 python3-jsonschema antlr4 ccache 
 
 say() { printf '== %s\n' "$*"; }
 
+# take_yes WORD...: sets `yes` if the first word is --yes, and `words` to the others.
+take_yes() {
+  yes=no
+  if [ "${1:-}" = --yes ] || [ "${1:-}" = -y ]; then
+    yes=yes
+    shift
+  fi
+  words=("$@")
+}
+
+# What the script is doing; it is named if the script ends with an error.
+step=
+trap 'code=$?; [ $code -eq 0 ] || [ -z "$step" ] || say "Stopped with exit code $code while $step."' EXIT
+
+# Names elsewhere, for those who have no apt. Debian's and Ubuntu 24.04's are the tested ones.
+elsewhere='Fedora:   gcc-c++ cmake ninja-build antlr4-cpp-runtime-devel z3-devel boost-devel json-devel cli11-devel
+          fmt-devel tomlplusplus-devel expected-devel
+Arch:     gcc cmake ninja antlr4-runtime z3 boost nlohmann-json cli11 fmt tomlplusplus tl-expected
+openSUSE: gcc-c++ cmake ninja libantlr4-runtime-devel z3-devel boost-devel nlohmann_json-devel cli11-devel
+          fmt-devel tomlplusplus-devel tl-expected-devel
+These three are not tested; the build says what it does not find.'
+
+# may_install PACKAGE...: true if the user agrees. Root, --yes and CI are not asked.
+may_install() {
+  local answer
+  [ "$(id -u)" -eq 0 ] || [ "$yes" = yes ] || [ -n "${CI:-}" ] && return
+  if [ ! -t 0 ]; then
+    say "Nobody is there to ask. Say --yes to have this run: sudo apt-get install $*"
+    return 1
+  fi
+  read -r -p "== Run sudo apt-get install $* ? [y/N] " answer
+  [[ $answer == [yY]* ]]
+}
+
 # install_packages PACKAGE...: those that are missing. Where packages cannot be installed, or have other
 # names, it says what is needed and goes on: the build says what it does not find.
 install_packages() {
   local missing=() package as_root=()
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "No apt here. These Debian packages, by your system's names, are needed: $*"
+    printf '%s\n' "$elsewhere"
     return
   fi
   for package in "$@"; do
@@ -30,8 +66,14 @@ install_packages() {
     fi
     as_root=(sudo)
   fi
+  if ! may_install "${missing[@]}"; then
+    say "Going on without: ${missing[*]}"
+    return
+  fi
+  step="fetching the lists of packages (apt-get update); is there a network?"
   say "Installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" apt-get update -qq -o APT::Update::Error-Mode=any
+  step="installing packages (apt-get install ${missing[*]}); what was installed stays, another run goes on from there"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
@@ -52,6 +94,7 @@ build() {
   shift
   [ $# -eq 0 ] || targets=(--target "$@")
   say "Building ${*:-everything}"
+  step="building; cmake --build build goes on from there"
   cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release "-DPTXASW_TESTS=$tests" >/dev/null
   if [ -t 1 ]; then
     cmake --build build -j "$(jobs_at_once)" "${targets[@]}"

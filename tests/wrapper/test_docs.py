@@ -30,7 +30,11 @@ class Documentation(unittest.TestCase):
             self.assertIn("Usage", result.stdout)
 
     def test_version(self):
-        self.assertRegex(run([PTXASW, "--version"]).stdout, r"^ptxasw \d+\.\d+\.\d+\n$")
+        version = re.search(r"VERSION (\S+) LANGUAGES", (ROOT / "CMakeLists.txt").read_text())[1]
+        self.assertRegex(run([PTXASW, "--version"]).stdout,
+                         rf"^ptxasw {re.escape(version)}( \([0-9a-f]+( and changes)?\))?\nptxas: .+\nZ3: .+\n$")
+        self.assertIn(f"\nversion: {version}\n", (ROOT / "CITATION.cff").read_text())
+        self.assertIn(f"\n## {version} ", (ROOT / "CHANGELOG.md").read_text())
 
 
 class WrongWords(Scratch):

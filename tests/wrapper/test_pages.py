@@ -27,7 +27,6 @@ ELSEWHERE = {
     "ptxasw run --shuffle=always -- nvfortran": "NVHPC is not free to fetch; test_callers.py has a stand-in",
     "TRITON_PTXAS_PATH=": GPU + "; tests/wrapper/device/triton_stencil.py",
     "XLA_FLAGS=": GPU,
-    "cmake --build build --target bench-": MINUTES + ", and times",
     "kernelgen-bench/overhead": MINUTES + ", and times",
     "kernelgen-bench/run": MINUTES + "; tests/bench runs it on a few kernels",
     "kernelgen-bench/report": "needs results of a run on a GPU; tests/bench has some",
@@ -40,6 +39,13 @@ ELSEWHERE = {
     "tests/hazards/device/build": MINUTES,
     "DIRECTORY/run": GPU,
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
+    "cmake --preset": "configures the project; CI does",
+    "cmake --build build": "builds the project; CI does",
+    "cmake --install build": "tests/package does",
+    "cmake -S docs/examples": "tests/package does",
+    "cmake --build /tmp/list_accesses": "tests/package does",
+    "/tmp/list_accesses": "tests/package does",
+    "docker": "needs images from a registry",
 }
 
 # A program that is "wrong" if anything was rewritten: its code is longer than the plain nvcc's.

@@ -10,6 +10,7 @@ namespace ptxasw {
 extern const Command assemble_command;
 extern const Command bisect_command;
 extern const Command config_command;
+extern const Command describe_command;
 extern const Command emulate_command;
 extern const Command explain_command;
 extern const Command independent_command;

@@ -19,11 +19,12 @@ namespace {
 /// What `ptxasw run` was asked: everything is in the settings and behind `--`.
 struct RunRequest {};
 
-/// The interposer lies beside the program in a build, and in ../lib where it was installed.
+/// The interposer lies beside the program in a build, and in ../libexec/ptxasw where it was
+/// installed.
 std::string find_interposer() {
   const std::string self = own_path();
   const std::string directory = self.substr(0, self.rfind('/'));
-  for (const char *place : {"/libptxasw-exec.so", "/../lib/libptxasw-exec.so"})
+  for (const char *place : {"/libptxasw-exec.so", "/../libexec/ptxasw/libptxasw-exec.so"})
     if (std::string path = directory + place; ::access(path.c_str(), R_OK) == 0)
       return path;
   return "";

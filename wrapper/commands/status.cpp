@@ -2,10 +2,10 @@
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/overlay.h"
+#include "wrapper/commands/version.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/os/files.h"
-#include "wrapper/os/process.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,19 +24,6 @@ struct StatusRequest {
 namespace fs = std::filesystem;
 
 void line(std::string_view name, std::string_view value) { fmt::print("{:<15} {}\n", name, value); }
-
-/// The line of a ptxas' version text that has the number.
-std::string version_of(const std::string &path) {
-  const ChildResult child = run_child({path, path, {"--version"}, -1, STDOUT_FILENO});
-  std::string_view text = child.captured;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (text.substr(0, end).find("release") != std::string_view::npos)
-      return std::string(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return "says no version";
-}
 
 /// Every program of that name in PATH.
 std::vector<std::string> in_path(std::string_view program) {
@@ -115,12 +102,12 @@ int run(const StatusRequest &request, const Invocation &invocation) {
   const Settings &settings = *loaded;
   if (request.last)
     return print_last(settings);
-  line("ptxasw", fmt::format("{} {}", PTXASW_VERSION, own_path()));
+  line("ptxasw", fmt::format("{} {}", own_version(), own_path()));
   const auto real = find_real(settings.real, invoked_path());
   if (real) {
     line("real ptxas", real->path);
     line("chosen because", real->why);
-    line("its version", version_of(real->path));
+    line("its version", ptxas_version(real->path));
   } else {
     line("real ptxas", "NOT FOUND: " + real.error());
   }

@@ -4,15 +4,21 @@
 #include "wrapper/commands/words.h"
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/version.h"
 #include "wrapper/settings/suggest.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <fmt/core.h>
 #include <limits>
 
 namespace ptxasw {
 namespace {
+
+constexpr char what_it_is[] =
+    "Replaces redundant global loads in PTX by warp shuffles and assembles the result.\n"
+    "Started under the name `ptxas` it takes the place of NVIDIA's.";
 
 /// `--arch sm_XX`: the name, and what follows it.
 std::pair<std::string, std::string> split_name(std::string_view name) {
@@ -98,6 +104,81 @@ std::string unknown_command(const std::vector<std::string> &words) {
                      near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
 }
 
+/// `TEXT:{a,b}`, `UINT:INT in [0 - 9]`: how CLI11 spells what a value may be.
+void describe_value(const CLI::Option &option, OptionDescription &description) {
+  const std::string type = option.get_type_name();
+  const std::size_t colon = std::min(type.find(':'), type.size());
+  const std::string kind = type.substr(0, colon);
+  const std::string check = colon < type.size() ? type.substr(colon + 1) : "";
+  std::string words = option.get_option_text();
+  if (check.starts_with('{'))
+    words = check.substr(1, check.size() - 2);
+  else if (const std::size_t range = check.find('['); range != std::string::npos)
+    description.limits = check.substr(range + 1, check.size() - range - 2);
+  if (!words.empty()) {
+    description.value = words;
+    std::replace(words.begin(), words.end(), '|', ',');
+    const bool listed =
+        words.find(',') != std::string::npos &&
+        words.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-,") == std::string::npos;
+    if (listed)
+      description.choices = CLI::detail::split(words, ',');
+    if (check.starts_with('{'))
+      std::replace(description.value.begin(), description.value.end(), ',', '|');
+  } else if (kind == "UINT" || kind == "INT") {
+    description.value = "N";
+  } else {
+    description.value = option.get_lnames().empty() ? option.get_name() : option.get_lnames()[0];
+    std::transform(description.value.begin(), description.value.end(), description.value.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+  }
+}
+
+CommandDescription describe(const CLI::App &command) {
+  CommandDescription description{command.get_name(),
+                                 command.get_description(),
+                                 command.get_group(),
+                                 command.get_footer(),
+                                 {},
+                                 false};
+  // By convention a command that runs another one shows it: "ptxasw run -- make".
+  description.runs_another =
+      (description.summary + description.footer).find(" -- ") != std::string::npos;
+  for (const CLI::Option *option : command.get_options()) {
+    if (option->get_group().empty())
+      continue;
+    OptionDescription one;
+    for (const std::string &name : option->get_snames())
+      one.names.push_back("-" + name);
+    for (const std::string &name : option->get_lnames())
+      one.names.push_back("--" + name);
+    if (option->get_items_expected_max() > 0)
+      describe_value(*option, one);
+    one.meaning = option->get_description();
+    one.standard = option->get_default_str();
+    one.required = option->get_required();
+    one.repeatable = option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll ||
+                     option->get_expected_max() > 1;
+    description.options.push_back(std::move(one));
+  }
+  std::stable_partition(description.options.begin(), description.options.end(),
+                        [](const OptionDescription &one) { return one.names.empty(); });
+  return description;
+}
+
+/// Everything there is, declared: what waits for the words, by command.
+std::vector<Run> declare_all(CLI::App &app, std::vector<OwnOption> &given) {
+  app.set_version_flag("--version", version_text, "which ptxasw, ptxas and Z3 these are");
+  app.require_subcommand(1);
+  std::vector<Run> runs;
+  for (const Command *command : commands()) {
+    Words of_command(*app.add_subcommand(std::string(command->name), std::string(command->meaning)),
+                     given);
+    runs.push_back(command->declare(of_command));
+  }
+  return runs;
+}
+
 } // namespace
 
 void Words::text(std::string_view name, std::string &to, std::string_view meaning) {
@@ -114,6 +195,11 @@ void Words::flag(std::string_view name, bool &to, std::string_view meaning) {
 
 void Words::list(std::string_view name, std::vector<std::string> &to, std::string_view meaning) {
   one_at_a_time(add(app_, name, to, meaning));
+}
+
+void Words::one_of(std::string_view name, std::string &to, const std::vector<std::string> &choices,
+                   std::string_view meaning) {
+  add(app_, name, to, meaning)->required()->check(CLI::IsMember(choices));
 }
 
 void Words::choices(std::string_view name, std::vector<std::string> &to,
@@ -168,17 +254,8 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
   if (const std::string wrong = unknown_command(words); !wrong.empty())
     return tl::unexpected(complain(wrong, usage_error));
   Request request;
-  CLI::App app("Replaces redundant global loads in PTX by warp shuffles and assembles the result.\n"
-               "Started under the name `ptxas` it takes the place of NVIDIA's.",
-               "ptxasw");
-  app.set_version_flag("--version", "ptxasw " PTXASW_VERSION);
-  app.require_subcommand(1);
-  std::vector<Run> runs;
-  for (const Command *command : commands()) {
-    Words of_command(*app.add_subcommand(std::string(command->name), std::string(command->meaning)),
-                     request.given);
-    runs.push_back(command->declare(of_command));
-  }
+  CLI::App app(what_it_is, "ptxasw");
+  std::vector<Run> runs = declare_all(app, request.given);
   try {
     std::reverse(words.begin(), words.end()); // CLI11 takes words from the back
     app.parse(words);
@@ -190,6 +267,17 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
     if (commands()[i]->name == chosen)
       request.run = std::move(runs[i]);
   return request;
+}
+
+std::vector<CommandDescription> describe_commands() {
+  std::vector<OwnOption> given;
+  CLI::App app(what_it_is, "ptxasw");
+  const std::vector<Run> runs = declare_all(app, given); // what was declared points into them
+  std::vector<CommandDescription> all{describe(app)};
+  all[0].name.clear();
+  for (const CLI::App *command : app.get_subcommands(nullptr))
+    all.push_back(describe(*command));
+  return all;
 }
 
 } // namespace ptxasw

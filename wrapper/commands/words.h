@@ -2,6 +2,7 @@
 
 #include "emulator/launch.h"
 #include "wrapper/commands/command.h"
+#include "wrapper/commands/description.h"
 
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,9 @@ public:
   void flag(std::string_view name, bool &to, std::string_view meaning);
   /// May be repeated, one value each time; values may hold commas.
   void list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
+  /// Must be there, and is one of `choices`.
+  void one_of(std::string_view name, std::string &to, const std::vector<std::string> &choices,
+              std::string_view meaning);
   /// Several words at once, cut at commas: each one of `choices`.
   void choices(std::string_view name, std::vector<std::string> &to,
                const std::vector<std::string> &choices, std::string_view meaning);
@@ -62,5 +66,9 @@ struct Request {
 /// Understands the words after the program's name, without those behind `--`.
 /// Errors: an exit code, when everything has been said: 0 after help or version, 2 after an error.
 tl::expected<Request, int> parse_words(std::vector<std::string> words);
+
+/// All that can be asked for: the options of `ptxasw` itself as a command without a name, then the
+/// commands in the order of commands().
+std::vector<CommandDescription> describe_commands();
 
 } // namespace ptxasw

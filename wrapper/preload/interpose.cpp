@@ -24,15 +24,15 @@ constexpr char guard[] = "PTXASW_GUARD="; // ptxasw is starting the real one
 
 char ptxasw_path[longest_path];
 
-/// ptxasw lies beside this library, or in ../bin where it was installed.
+/// ptxasw lies beside this library, or in ../../bin where it was installed.
 __attribute__((constructor)) void find_ptxasw() {
   Dl_info info;
   if (!::dladdr(reinterpret_cast<void *>(&find_ptxasw), &info) || !info.dli_fname)
     return;
-  for (const char *place : {"ptxasw", "../bin/ptxasw"}) {
+  for (const char *place : {"ptxasw", "../../bin/ptxasw"}) {
     const char *slash = std::strrchr(info.dli_fname, '/');
     const std::size_t length = slash ? static_cast<std::size_t>(slash + 1 - info.dli_fname) : 0;
-    if (length + 16 > longest_path)
+    if (length + std::strlen(place) >= longest_path)
       return;
     std::memcpy(ptxasw_path, info.dli_fname, length);
     std::strcpy(ptxasw_path + length, place);

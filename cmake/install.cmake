@@ -1,0 +1,88 @@
+# What `cmake --install` lays down, in two components, and the packages made of them:
+#   runtime      ptxasw, what it preloads into other programs, man pages, completions, an example of settings
+#   development  headers and static libraries of the layers that others can use, for find_package(ptxasw)
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS ptxasw RUNTIME COMPONENT runtime)
+# Beside ../bin at a fixed place: the program and what it preloads find each other from where they lie.
+foreach(library ptxasw-exec ptxasw-launch)
+  if(TARGET ${library})
+    install(TARGETS ${library} LIBRARY DESTINATION libexec/ptxasw COMPONENT runtime)
+  endif()
+endforeach()
+
+# The program describes itself, so no page or completion can lack a command.
+set(described ${PROJECT_BINARY_DIR}/described)
+add_custom_command(OUTPUT ${described}/stamp
+  COMMAND ${CMAKE_COMMAND} -DPTXASW=$<TARGET_FILE:ptxasw> -DDIRECTORY=${described} -P ${CMAKE_CURRENT_LIST_DIR}/describe.cmake
+  DEPENDS ptxasw ${CMAKE_CURRENT_LIST_DIR}/describe.cmake
+  COMMENT "Writing man pages and completions" VERBATIM)
+add_custom_target(described ALL DEPENDS ${described}/stamp)
+install(DIRECTORY ${described}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
+install(FILES ${described}/bash/ptxasw DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        COMPONENT runtime)
+install(FILES ${described}/zsh/_ptxasw DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+        COMPONENT runtime)
+install(FILES ${described}/fish/ptxasw.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+        COMPONENT runtime)
+install(FILES ${described}/examples/ptxasw.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
+
+# The libraries. A static library needs what it was built from at its user's link, so all layers up to the
+# analyses are exported, and the generated parser.
+set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_emulator ptxasw_facts ptxasw_analysis)
+foreach(library ${exported})
+  string(REPLACE ptxasw_ "" name ${library})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+endforeach()
+install(TARGETS ${exported} EXPORT ptxasw ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+foreach(layer grammar emulator analysis)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ptxasw
+          COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN generated EXCLUDE
+          PATTERN "*_implementation.h" EXCLUDE)
+endforeach()
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ptxasw)
+install(EXPORT ptxasw NAMESPACE ptxasw:: FILE ptxasw-targets.cmake DESTINATION ${package} COMPONENT development)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ptxasw-config.cmake.in
+  ${PROJECT_BINARY_DIR}/ptxasw-config.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ptxasw-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ptxasw-config.cmake ${PROJECT_BINARY_DIR}/ptxasw-config-version.cmake
+        DESTINATION ${package} COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples/list_accesses
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libptxasw-dev/examples COMPONENT development)
+
+# Debian wants these in every package: the licence, what changed, and what changed in the packaging.
+set(debian_release 1)
+set(PTXASW_MAINTAINER "ptxasw packager <packager@example.org>" CACHE STRING
+    "name and address of whoever gives the Debian packages to others")
+string(TIMESTAMP today "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, where it is set
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/changelog.Debian @ONLY CONTENT
+"ptxasw (@PROJECT_VERSION@-@debian_release@) unstable; urgency=medium
+
+  * Built from version @PROJECT_VERSION@; see changelog.gz.
+
+ -- @PTXASW_MAINTAINER@  @today@
+")
+set(changelogs "")
+foreach(pair "${PROJECT_SOURCE_DIR}/CHANGELOG.md|changelog.gz" "${PROJECT_BINARY_DIR}/changelog.Debian|changelog.Debian.gz")
+  string(REGEX MATCH "^(.*)\\|(.*)$" matched "${pair}")
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/${CMAKE_MATCH_2}
+    COMMAND sh -c "gzip -9nc < '${CMAKE_MATCH_1}' > '${PROJECT_BINARY_DIR}/${CMAKE_MATCH_2}'"
+    DEPENDS ${CMAKE_MATCH_1} VERBATIM)
+  list(APPEND changelogs ${PROJECT_BINARY_DIR}/${CMAKE_MATCH_2})
+endforeach()
+add_custom_target(changelogs ALL DEPENDS ${changelogs})
+foreach(component runtime development)
+  set(folder ${CMAKE_INSTALL_DATADIR}/doc/ptxasw)
+  if(component STREQUAL development)
+    set(folder ${CMAKE_INSTALL_DATADIR}/doc/libptxasw-dev)
+  endif()
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright ${changelogs} DESTINATION ${folder} COMPONENT ${component})
+endforeach()
+
+# Takes away what the last `cmake --install` of this folder laid down.
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR}
+  -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake USES_TERMINAL VERBATIM)
+
+include(${CMAKE_CURRENT_LIST_DIR}/package.cmake)

@@ -1,0 +1,164 @@
+"""test_install.py BUILD: installs, tries what was installed, and takes it away again; packs, and looks into
+the packages."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(sys.argv.pop(1)).resolve()
+SOURCE = Path(__file__).resolve().parent.parent.parent
+JACOBI = SOURCE / "tests/data/jacobi.ptx"
+
+COLUMN = """.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry column(.param .u64 in, .param .u64 out)
+{
+.reg .b32 %r<3>;
+.reg .b64 %rd<6>;
+.reg .f32 %f<2>;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd3, %r1, 4096;
+mul.wide.u32 %rd4, %r1, 4;
+add.s64 %rd5, %rd1, %rd3;
+ld.global.f32 %f1, [%rd5];
+add.s64 %rd5, %rd2, %rd4;
+st.global.f32 [%rd5], %f1;
+ret;
+}
+"""
+
+
+def run(*words, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options["env"] = {**os.environ, **options.get("env", {})}
+    done = subprocess.run([str(word) for word in words], text=True, capture_output=True, timeout=500, **options)
+    assert done.returncode == 0, (words, done.stdout[-2000:], done.stderr[-4000:])
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    """The tree is installed once for all tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = Path(tempfile.mkdtemp(prefix="ptxasw-install-"))
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+        # What an installation of this build folder by somebody else left is not ours to change.
+        kept = {path: path.read_bytes() for path in BUILD.glob("install_manifest*.txt")}
+        for path in kept:
+            path.unlink()
+
+        def restore():
+            for path in BUILD.glob("install_manifest*.txt"):
+                path.unlink()
+            for path, content in kept.items():
+                path.write_bytes(content)
+
+        cls.addClassCleanup(restore)
+        run("cmake", "--install", BUILD, "--prefix", cls.dir / "tree")
+        cls.tree = cls.dir / "tree"
+
+    def ptxasw(self, *words, **options):
+        return run(self.tree / "bin/ptxasw", *words, **options)
+
+    def test_1_every_command_has_its_page(self):
+        described = json.loads(self.ptxasw("describe", "json"))
+        pages = {path.name for path in (self.tree / "share/man/man1").iterdir()}
+        names = ["ptxasw" + ("-" + c["name"] if c["name"] else "") for c in described["commands"]]
+        self.assertEqual({re.sub(r"\.gz$", "", page) for page in pages}, {name + ".1" for name in names})
+
+    def test_1_completions_and_example(self):
+        for file in ("share/bash-completion/completions/ptxasw", "share/zsh/vendor-completions/_ptxasw",
+                     "share/fish/vendor_completions.d/ptxasw.fish", "share/doc/ptxasw/examples/ptxasw.toml",
+                     "share/doc/ptxasw/copyright", "share/doc/ptxasw/changelog.gz"):
+            self.assertGreater((self.tree / file).stat().st_size, 100, file)
+
+    def test_1_the_program_works_where_it_lies(self):
+        out = self.dir / "out.ptx"
+        self.ptxasw("rewrite", JACOBI, "-o", out, "--shuffle=always")
+        self.assertIn("shfl.sync", out.read_text())
+
+    def test_1_run_preloads_the_installed_library(self):
+        toolkit = self.dir / "ptxas"
+        toolkit.write_text("#!/bin/sh\necho \"real $*\"\n")
+        toolkit.chmod(0o755)
+        said = self.ptxasw("run", "--shuffle=always", "--log", self.dir / "log", "--", toolkit, "--version")
+        self.assertIn("real --version", said)
+        self.assertIn("information-only", (self.dir / "log").read_text())
+
+    def test_1_others_build_against_the_libraries(self):
+        if "__asan" in run("nm", "-u", next(self.tree.glob("lib*/libptxasw_grammar.a"))):
+            self.skipTest("a build with sanitizers")
+        example = self.tree / "share/doc/libptxasw-dev/examples/list_accesses"
+        run("cmake", "-S", example, "-B", self.dir / "example", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.tree}",
+            "-DCMAKE_BUILD_TYPE=Debug")
+        run("cmake", "--build", self.dir / "example")
+        program = self.dir / "example/list_accesses"
+        # A row of a matrix for each thread: each lane of a warp has a sector of its own.
+        ptx = self.dir / "column.ptx"
+        ptx.write_text(COLUMN)
+        self.assertEqual(run(program, ptx),
+                         "column, line 15: ld.global.f32 moves exact 32 sectors a warp, needs 4\n")
+        ptx.write_text("nonsense")
+        done = subprocess.run([program, ptx], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("column.ptx:1:1: error", done.stderr)
+
+    def test_1_needs_nothing_newer_than_ubuntu_22_04(self):
+        if not shutil.which("objdump"):
+            self.skipTest("no objdump")
+        symbols = run("objdump", "-T", self.tree / "bin/ptxasw")
+        if "__asan" in symbols:
+            self.skipTest("a build with sanitizers")
+        versions = {tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([0-9.]+)", symbols)}
+        self.assertLessEqual(max(versions), (2, 35))
+        libraries = set(re.findall(r"NEEDED +(\S+)", run("objdump", "-p", self.tree / "bin/ptxasw")))
+        self.assertLessEqual(libraries, {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"})
+
+    def test_2_uninstall_leaves_nothing(self):
+        run("cmake", "--build", BUILD, "--target", "uninstall")
+        left = [str(path) for path in self.tree.rglob("*") if not path.is_dir() or "ptxasw" in path.name]
+        self.assertEqual(left, [])
+
+
+class Packed(unittest.TestCase):
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="ptxasw-pack-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def pack(self, kind):
+        run("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", kind, "-B", self.dir, cwd=BUILD)
+
+    def test_debian(self):
+        if not shutil.which("dpkg-shlibdeps"):
+            self.skipTest("no dpkg-shlibdeps")
+        self.pack("DEB")
+        packages = sorted(self.dir.glob("*.deb"))
+        self.assertEqual([path.name.split("_")[0] for path in packages], ["libptxasw-dev", "ptxasw"])
+        files = run("dpkg-deb", "-c", packages[1])
+        for file in ("./usr/bin/ptxasw", "./usr/libexec/ptxasw/libptxasw-exec.so", "./usr/share/man/man1/ptxasw.1.gz"):
+            self.assertRegex(files, rf" {re.escape(file)}\n")
+        self.assertNotRegex(files, r"\.h\n|\.a\n")
+        for package in packages:
+            control = self.dir / package.stem
+            run("dpkg-deb", "-e", package, control)
+            self.assertFalse([name for name in os.listdir(control) if name in ("postinst", "postrm", "prerm", "preinst")])
+        if shutil.which("lintian"):
+            run("lintian", "--fail-on", "error", "--allow-root", *packages)
+
+    def test_archive(self):
+        self.pack("TGZ")
+        self.assertEqual(len(list(self.dir.glob("*.tar.gz"))), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// One option, or one word by its place, of a command.
+struct OptionDescription {
+  std::vector<std::string> names; ///< with their dashes, `-v` and `--verbose`; empty: by its place
+  std::string value;    ///< what to write for its value, `X[,Y[,Z]]`; empty: it takes none
+  std::string meaning;  ///< a line for people, without a full stop
+  std::string limits;   ///< of a number, for people; empty: none
+  std::string standard; ///< what holds if it is not given; empty: nothing to say
+  std::vector<std::string> choices; ///< the words that its value consists of; empty: it is free
+  bool required = false;
+  bool repeatable = false;
+};
+
+/// One command, as the table of options (words.cpp) has it: man pages, completions and the table
+/// of commands in README.md are made of this, and of nothing else.
+struct CommandDescription {
+  std::string name;
+  std::string summary; ///< what it does, in a line
+  std::string group;   ///< the heading that it stands under
+  std::string footer;  ///< exit codes and the like; may be empty
+  std::vector<OptionDescription> options;
+  bool runs_another = false; ///< takes a command of somebody else behind `--`
+};
+
+} // namespace ptxasw

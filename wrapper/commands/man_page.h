@@ -1,0 +1,18 @@
+#pragma once
+
+#include "wrapper/commands/description.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// `ptxasw(1)` in the macros of man(7): what there is, the settings, files and environment.
+/// `commands`: as `describe_commands` has them.
+std::string man_page(const std::vector<CommandDescription> &commands);
+
+/// `ptxasw-NAME(1)` in the macros of man(7).
+std::string man_page(const CommandDescription &command);
+
+} // namespace ptxasw
