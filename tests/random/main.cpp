@@ -1,17 +1,21 @@
-// random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY]
+// random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
+// [--json]
 //
 // Random kernels, rewritten with --shuffle=always and options that may be vouched for, and run
 // against the original under random launches and schedules: N kernels, or as many as it takes until
 // V have been verified, with every changed instruction executed. A kernel that disagrees is shrunk
-// and printed. Exit code 0: none did.
+// and printed. Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json
+// prints one line, which `ptxasw merge` adds up.
 
 #include "emulator/warp_verify.h"
 #include "random_kernel.h"
 #include "synth/rewrite.h"
+#include "wrapper/commands/shard.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <fstream>
 
 using namespace ptxasw;
@@ -125,15 +129,32 @@ Checked shrink(Piece &body, const RewriteOptions &options, Checked last, unsigne
   return last;
 }
 
+int wrong_words(std::string_view words) {
+  fmt::print(stderr, "random_kernels: not understood: {}\n", words);
+  return 2;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   std::uint64_t seed = 1, count = 300, verified = ~std::uint64_t{0};
   unsigned runs = 4;
   std::string keep;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  Shard shard;
+  bool json = false;
+  for (int i = 1; i < argc; i += 2) {
     const std::string_view option = argv[i];
-    if (option == "--seed")
+    if (option == "--json") {
+      json = true;
+      --i;
+    } else if (i + 1 == argc)
+      return wrong_words(option);
+    else if (option == "--shard") {
+      const auto given = parse_shard(argv[i + 1]);
+      if (!given)
+        return wrong_words(argv[i + 1]);
+      shard = *given;
+    } else if (option == "--seed")
       seed = std::strtoull(argv[i + 1], nullptr, 10);
     else if (option == "--count")
       count = std::strtoull(argv[i + 1], nullptr, 10);
@@ -147,18 +168,24 @@ int main(int argc, char **argv) {
     else if (option == "--print") {
       fmt::print("{}", module_text(*random_kernel(std::strtoull(argv[i + 1], nullptr, 10)).body));
       return 0;
-    }
+    } else
+      return wrong_words(option);
   }
+  if (shard.count > 1 && verified != ~std::uint64_t{0})
+    return wrong_words("--verified with --shard: nobody knows which seeds that will be");
+  const auto [first, last] = shard.range(count);
   Totals totals;
   bool broken = false;
-  for (std::uint64_t s = seed; s < seed + count && totals.agreed < verified; ++s) {
+  std::vector<std::uint64_t> failed;
+  for (std::uint64_t s = seed + first; s < seed + last && totals.agreed < verified; ++s) {
     const RandomKernel kernel = random_kernel(s);
     const auto &body = kernel.body;
     const RewriteOptions options = draw_options(kernel, s);
     Checked result = check(module_text(*body), options, runs, s);
     ++totals.kernels;
     if (!result.parsed) {
-      fmt::print("seed {}: not PTX\n{}", s, module_text(*body));
+      fmt::print(stderr, "seed {}: not PTX\n{}", s, module_text(*body));
+      failed.push_back(s);
       broken = true;
       continue;
     }
@@ -179,15 +206,27 @@ int main(int argc, char **argv) {
       continue;
     }
     ++totals.differ;
+    failed.push_back(s);
     const std::string counter_example = result.verdict.counter_example;
     const Checked small = shrink(*body, options, std::move(result), 4 * runs, s);
     const std::string report =
         fmt::format("// seed {}, {}\n{}\n/*\n{}\nbefore shrinking:\n{}\nrewritten:\n{}*/\n", s,
                     describe(options), module_text(*body), small.verdict.counter_example,
                     counter_example, small.rewritten);
-    fmt::print("{}", report);
+    fmt::print(json ? stderr : stdout, "{}", report);
     if (!keep.empty())
       std::ofstream(fmt::format("{}/random-{}.txt", keep, s)) << report;
+  }
+  if (json) {
+    fmt::print("{{\"first_seed\": {}, \"count\": {}, \"runs\": {}, \"totals\": {{\"kernels\": {}, "
+               "\"rewritten\": {}, "
+               "\"shuffles\": {}, \"agree\": {}, \"launches\": {}, \"not_exercised\": {}, "
+               "\"unchecked\": {}, "
+               "\"differ\": {}}}, \"failed_seeds\": [{}]}}\n",
+               seed, count, runs, totals.kernels, totals.changed, totals.shuffles, totals.agreed,
+               totals.launches, totals.idle, totals.unchecked, totals.differ,
+               fmt::join(failed, ", "));
+    return totals.differ || broken ? 1 : 0;
   }
   fmt::print("{} kernels, {} rewritten with {} shuffles: {} agree on {} launches, {} agree but do "
              "not execute all that changed, {} could not be checked, {} differ\n",

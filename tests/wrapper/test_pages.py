@@ -16,7 +16,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/re
 
 # What a shown line that is a command begins with; other indented lines are output or formulas.
 COMMAND = re.compile(r"(\$ |\./|~/|DIRECTORY/|/tmp/|[A-Z_]+=\S+ |"
-                     r"(ptxasw(?! info)|cmake|ctest|clang|nvcc|gcc|git|make|mkdir|printf|chmod|tar|python3?|curl|docker|"
+                     r"(ptxasw(?! info)|cmake|ctest|clang|nvcc|gcc|git|make|mkdir|printf|chmod|tar|python3?|curl|docker|meson|bazel|parallel|"
                      r"build|tests|kernelgen|kernelgen-bench)\b[/ ])")
 
 GPU, MINUTES = "needs a GPU", "takes minutes"
@@ -45,6 +45,11 @@ ELSEWHERE = {
     "cmake -S docs/examples": "tests/package does",
     "cmake --build /tmp/list_accesses": "tests/package does",
     "/tmp/list_accesses": "tests/package does",
+    "meson": "no package of the tests; tried by hand",
+    "bazel": "the page says that it was not tried",
+    "CUDA_HOME=$HOME/cuda-ptxasw PTXASW_SHUFFLE=always python": "the page says that it was not tried",
+    "parallel": "no package of the tests; test_shards.py runs it where it is",
+    "build/tests/random/random_kernels": MINUTES,
     "docker": "needs images from a registry",
 }
 

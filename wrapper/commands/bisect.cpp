@@ -14,6 +14,7 @@
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/process.h"
+#include "wrapper/os/progress.h"
 #include "wrapper/settings/settings.h"
 
 #include <nlohmann/json.hpp>
@@ -102,6 +103,7 @@ private:
   const std::vector<std::string> &command_;
   std::string journal_;
   std::vector<BisectModule> modules_;
+  Progress progress_;
   std::size_t total_ = 0; ///< rewrites of all modules
   unsigned runs_ = 0;
 };
@@ -155,7 +157,10 @@ Answer Bisection::ask(const std::string &what, const std::vector<std::string> &c
   set("PTXASW_MODULES", joined(choice));
   Answer answer;
   for (unsigned i = 0; i < runs; ++i) {
+    if (!request_.show_output)
+      progress_.show(fmt::format("run {} of the command, {}", runs_ + 1, what));
     const int code = run_once();
+    progress_.clear();
     if (code == cannot_run)
       throw NoAnswer{fmt::format("`{}` cannot be run", command_.front())};
     if (code == cannot_tell)

@@ -14,7 +14,7 @@ constexpr const Command *all[] = {
     // Running kernels on the CPU
     &emulate_command, &verify_command,
     // This installation
-    &status_command, &stats_command, &config_command, &describe_command};
+    &status_command, &stats_command, &config_command, &describe_command, &merge_command};
 
 } // namespace
 

@@ -19,6 +19,7 @@ namespace {
 struct ExplainRequest {
   std::string input;
   std::vector<std::string> kernels;
+  Shard shard;
   std::optional<BlockShape> assume_block;
   bool json = false;
   bool opcodes = false;
@@ -106,10 +107,13 @@ int run(const ExplainRequest &request, const Invocation &) {
     return 1;
   }
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
+  if (!module)
+    return 1;
+  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
+  if (!kernels)
     return 1;
   RewriteOptions options;
-  options.kernels = request.kernels;
+  options.kernels = *kernels;
   options.assume_block = request.assume_block;
   Json all;
   all["file"] = request.input;
@@ -128,6 +132,7 @@ int run(const ExplainRequest &request, const Invocation &) {
 void declare(Words &words, ExplainRequest &request) {
   words.text("input", request.input, "PTX to read, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.shard(request.shard);
   words.block_shape("--assume-block", request.assume_block,
                     "what holds if every block has this shape");
   words.flag("--json", request.json, "as JSON");

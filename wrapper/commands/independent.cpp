@@ -16,6 +16,7 @@ namespace {
 struct IndependentRequest {
   std::string input;
   std::vector<std::string> kernels; ///< only these; empty is all
+  Shard shard;
   bool json = false;
 };
 
@@ -70,15 +71,18 @@ void print(const KernelIndependence &found, const Function &kernel) {
 
 int run(const IndependentRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
+  if (!module)
+    return 1;
+  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
+  if (!kernels)
     return 1;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
   for (const Function &function : module->functions) {
     if (!function.is_entry || !function.has_body ||
-        (!request.kernels.empty() && std::find(request.kernels.begin(), request.kernels.end(),
-                                               function.name) == request.kernels.end()))
+        (!kernels->empty() &&
+         std::find(kernels->begin(), kernels->end(), function.name) == kernels->end()))
       continue;
     const KernelIndependence found = independence(*module, function);
     if (request.json)
@@ -94,6 +98,7 @@ int run(const IndependentRequest &request, const Invocation &) {
 void declare(Words &words, IndependentRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.shard(request.shard);
   words.flag("--json", request.json, "as JSON");
 }
 

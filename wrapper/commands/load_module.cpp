@@ -36,4 +36,24 @@ bool has_kernels(const Module &module, const std::vector<std::string> &names,
   return true;
 }
 
+std::optional<std::vector<std::string>> choose_kernels(const Module &module,
+                                                       const std::vector<std::string> &names,
+                                                       const Shard &shard,
+                                                       const std::string &path) {
+  if (!has_kernels(module, names, path))
+    return std::nullopt;
+  if (shard.count == 1)
+    return names;
+  std::vector<std::string> all;
+  for (const Function &function : module.functions)
+    if (function.has_body &&
+        (names.empty() || std::find(names.begin(), names.end(), function.name) != names.end()))
+      all.emplace_back(function.name);
+  const auto [begin, end] = shard.range(all.size());
+  if (begin == end)
+    return std::vector<std::string>{""};
+  return std::vector<std::string>(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  all.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
 } // namespace ptxasw

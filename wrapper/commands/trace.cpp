@@ -18,6 +18,7 @@ namespace {
 struct TraceRequest {
   std::string input;
   std::vector<std::string> kernels; ///< only these; empty is all
+  Shard shard;
   std::optional<BlockShape> assume_block;
   bool json = false;
 };
@@ -82,11 +83,13 @@ void print(const Json &kernel) {
 
 int run(const TraceRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
+  if (!module)
+    return 1;
+  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
+  if (!kernels)
     return 1;
   const auto wanted = [&](std::string_view name) {
-    return request.kernels.empty() ||
-           std::find(request.kernels.begin(), request.kernels.end(), name) != request.kernels.end();
+    return kernels->empty() || std::find(kernels->begin(), kernels->end(), name) != kernels->end();
   };
   Json all;
   all["file"] = request.input;
@@ -106,6 +109,7 @@ int run(const TraceRequest &request, const Invocation &) {
 void declare(Words &words, TraceRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.shard(request.shard);
   words.block_shape("--assume-block", request.assume_block,
                     "what holds if every block has this shape");
   words.flag("--json", request.json, "as JSON");

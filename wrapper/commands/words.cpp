@@ -189,6 +189,11 @@ void Words::required(std::string_view name, std::string &to, std::string_view me
   add(app_, name, to, meaning)->required();
 }
 
+void Words::required_list(std::string_view name, std::vector<std::string> &to,
+                          std::string_view meaning) {
+  add(app_, name, to, meaning)->required();
+}
+
 void Words::flag(std::string_view name, bool &to, std::string_view meaning) {
   app_.add_flag(std::string(name), to, std::string(meaning));
 }
@@ -239,6 +244,20 @@ void Words::block_shape(std::string_view name, std::optional<BlockShape> &to,
           },
           std::string(meaning))
       ->option_text("X[,Y[,Z]]");
+}
+
+void Words::shard(Shard &to) {
+  app_.add_option_function<std::string>(
+          "--shard",
+          [&to](const std::string &text) {
+            const auto shard = parse_shard(text);
+            if (!shard)
+              throw CLI::ValidationError("--shard",
+                                         fmt::format("`{}` is no part of a whole", text));
+            to = *shard;
+          },
+          "only the I-th of N parts of the kernels; all parts, one behind the other, are the whole")
+      ->option_text("I/N");
 }
 
 void Words::settings(bool all) {

@@ -3,6 +3,7 @@
 #include "emulator/launch.h"
 #include "wrapper/commands/command.h"
 #include "wrapper/commands/description.h"
+#include "wrapper/commands/shard.h"
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,8 @@ public:
 
   void text(std::string_view name, std::string &to, std::string_view meaning);
   void required(std::string_view name, std::string &to, std::string_view meaning);
+  /// By their place, one at least.
+  void required_list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
   void flag(std::string_view name, bool &to, std::string_view meaning);
   /// May be repeated, one value each time; values may hold commas.
   void list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
@@ -47,6 +50,8 @@ public:
   void extents(std::string_view name, std::vector<std::uint32_t> &to, std::string_view meaning);
   /// A shape that a block can have.
   void block_shape(std::string_view name, std::optional<BlockShape> &to, std::string_view meaning);
+  /// `--shard I/N`: of kernels, in the order of the text, the I-th of N parts.
+  void shard(Shard &to);
   /// The settings, as options: all, or those that concern the rewriting of a file.
   void settings(bool all);
   /// What help ends with: exit codes and the like.

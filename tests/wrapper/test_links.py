@@ -1,0 +1,100 @@
+"""No link of a page is dead, neither in Markdown nor in the site that is made of it."""
+
+import re
+import subprocess
+import sys
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+
+from support import PTXASW, Scratch, main
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kernelgen-bench/*.md"),
+                *ROOT.glob("tests/*/README.md")])
+
+
+def outside_code(text):
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    text = re.sub(r"^    .*$", "", text, flags=re.M)
+    return re.sub(r"`[^`\n]*`", "`", text)
+
+
+def anchors(text):
+    """The names of the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+            for title in re.findall(r"^#+ (.*)", text, flags=re.M)}
+
+
+class Markdown(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        count = 0
+        for page in PAGES:
+            for link in re.findall(r"\]\(([^)\s]+)\)", outside_code(page.read_text())):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                count += 1
+                path, _, anchor = link.partition("#")
+                to = (page.parent / path).resolve() if path else page
+                with self.subTest(page=str(page.relative_to(ROOT)), link=link):
+                    self.assertTrue(to.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(to.read_text()))
+        self.assertGreater(count, 50)
+
+    def test_every_page_is_found_from_the_readme(self):
+        seen, left = set(), [ROOT / "README.md"]
+        while left:
+            page = left.pop()
+            if page in seen:
+                continue
+            seen.add(page)
+            for link in re.findall(r"\]\(([^)\s#]+)", outside_code(page.read_text())):
+                to = (page.parent / link).resolve()
+                if to.suffix == ".md" and to.exists():
+                    left.append(to)
+        lost = [str(page.relative_to(ROOT)) for page in ROOT.glob("docs/*.md") if page not in seen]
+        self.assertEqual(lost, [])
+
+
+class Links(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.names = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("href", "src"):
+                self.links.append(value)
+            if name == "id":
+                self.names.add(value)
+
+
+class Site(Scratch):
+    def test_links_lead_somewhere(self):
+        python = next((p for p in (sys.executable, "/usr/bin/python3")
+                       if subprocess.run([p, "-c", "import markdown"], capture_output=True).returncode == 0), None)
+        if not python:
+            self.skipTest("no markdown for Python")
+        subprocess.run([python, ROOT / "docs/make_site.py", PTXASW, self.dir / "site"], check=True,
+                       stdout=subprocess.DEVNULL)
+        site = (self.dir / "site").resolve()
+        parsed = {page: Links(page.read_text()) for page in site.rglob("*.html")}
+        self.assertGreater(len(parsed), 15)
+        for page, found in parsed.items():
+            for link in found.links:
+                if re.match(r"[a-z]+:", link):
+                    continue
+                path, _, anchor = link.partition("#")
+                to = (page.parent / path).resolve() if path else page
+                with self.subTest(page=str(page.relative_to(site)), link=link):
+                    self.assertTrue(to.exists())
+                    self.assertTrue(site in to.parents)
+                    if anchor:
+                        self.assertIn(anchor, parsed[to].names)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+// `ptxasw merge`: what shards of one run printed as JSON, as the whole run would have printed it.
+//
+// Shards follow one another in order, so arrays are put one behind the other. What stands under the
+// name `totals` is counted, and added up. Everything else says what the run was about and has to be
+// the same in all of them.
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/os/files.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What `ptxasw merge` was asked.
+struct MergeRequest {
+  std::vector<std::string> files;
+  bool lines = false; ///< print one line instead of indented text
+};
+
+/// Adds the numbers of `part` to those of `whole`; what is wrong, or nothing.
+std::string add_up(Json &whole, const Json &part) {
+  if (!whole.is_object() || !part.is_object())
+    return "`totals` is not an object";
+  for (const auto &[key, value] : part.items()) {
+    if (!value.is_number() || (whole.contains(key) && !whole[key].is_number()))
+      return fmt::format("`totals` has something that is no number: `{}`", key);
+    if (!whole.contains(key))
+      whole[key] = value;
+    else if (value.is_number_float() || whole[key].is_number_float())
+      whole[key] = whole[key].get<double>() + value.get<double>();
+    else
+      whole[key] = whole[key].get<std::int64_t>() + value.get<std::int64_t>();
+  }
+  return "";
+}
+
+/// Puts `part` behind `whole`; what is wrong, or nothing.
+std::string append(Json &whole, const Json &part) {
+  for (const auto &[key, value] : part.items()) {
+    if (!whole.contains(key))
+      return fmt::format("`{}` is in one and not in the other", key);
+    Json &before = whole[key];
+    if (key == "totals") {
+      if (std::string wrong = add_up(before, value); !wrong.empty())
+        return wrong;
+    } else if (before.is_array() && value.is_array()) {
+      before.insert(before.end(), value.begin(), value.end());
+    } else if (before != value) {
+      return fmt::format("`{}` is {} in one and {} in the other", key, before.dump(), value.dump());
+    }
+  }
+  for (const auto &[key, value] : whole.items())
+    if (!part.contains(key))
+      return fmt::format("`{}` is in one and not in the other", key);
+  return "";
+}
+
+/// The documents of a file, one behind the other.
+bool read_documents(const std::string &path, std::vector<Json> &documents) {
+  const auto text = read_input(path);
+  if (!text) {
+    complain(text.error());
+    return false;
+  }
+  std::istringstream stream{std::string(*text)};
+  const std::size_t before = documents.size();
+  while (stream >> std::ws && !stream.eof()) {
+    Json document;
+    try {
+      stream >> document;
+    } catch (const Json::parse_error &error) {
+      complain(fmt::format("{}: {}", path, error.what()));
+      return false;
+    }
+    if (!document.is_object()) {
+      complain(fmt::format("{}: a JSON object is expected", path));
+      return false;
+    }
+    documents.push_back(std::move(document));
+  }
+  if (documents.size() == before)
+    complain(fmt::format("{}: there is no JSON in it", path));
+  return documents.size() > before;
+}
+
+int run(const MergeRequest &request, const Invocation &) {
+  std::vector<Json> documents;
+  for (const std::string &path : request.files) {
+    const std::size_t first = documents.size();
+    if (!read_documents(path, documents))
+      return 1;
+    for (std::size_t i = std::max<std::size_t>(first, 1); i < documents.size(); ++i)
+      if (const std::string wrong = append(documents[0], documents[i]); !wrong.empty())
+        return complain(fmt::format("{}: not a shard of the same run: {}", path, wrong));
+  }
+  fmt::print("{}\n",
+             documents[0].dump(request.lines ? -1 : 2, ' ', false, Json::error_handler_t::replace));
+  return 0;
+}
+
+void declare(Words &words, MergeRequest &request) {
+  words.required_list("files", request.files,
+                      "what the shards printed, in their order; - for standard input");
+  words.flag("--line", request.lines, "in one line");
+  words.footer("Arrays are put one behind the other, `totals` are added up, everything else must "
+               "be the same.\n"
+               "Text needs no command: cat puts it together.");
+}
+
+} // namespace
+
+const Command merge_command = {"merge", "put together what the shards of a run printed as JSON",
+                               bind<MergeRequest, declare, run>};
+
+} // namespace ptxasw
