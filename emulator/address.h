@@ -39,7 +39,7 @@ struct WrapCondition {
 /// the two agree unless e + 1 wraps.
 std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, Expr a, Expr b);
 
-/// Whether a condition holds for every value the expression's known bounds allow.
+/// True if a condition holds for every value the expression's known bounds allow.
 bool always_holds(const WrapCondition &condition);
 
 // ---------------------------------------------------------------------------------------------

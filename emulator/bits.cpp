@@ -22,7 +22,7 @@ bool negative(Bits value, unsigned width) {
 }
 Bits negate(Bits value, unsigned width) { return sub({}, value, width); }
 
-/// Whether a shift amount reaches the width.
+/// True if a shift amount reaches the width.
 bool shifts_out(Bits amount, unsigned width) { return amount.high != 0 || amount.low >= width; }
 
 } // namespace

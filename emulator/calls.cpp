@@ -38,7 +38,7 @@ bool declares(const std::vector<Variable> &variables, std::string_view name) {
                      [&](const Variable &variable) { return variable.name == name; });
 }
 
-/// Whether nothing but loads mentions the parameters of a function.
+/// True if nothing but loads mentions the parameters of a function.
 bool only_loads_parameters(const Module &module, const Function &function) {
   const auto mentions = [&](const Operand &operand) {
     return operand.kind == Operand::Kind::symbol &&

@@ -27,7 +27,7 @@ public:
   Convergence(const ControlFlowGraph &cfg, std::function<bool(BlockId)> parts,
               std::vector<Meeting> meetings);
 
-  /// Whether lanes of one row that are active together in the loop are in the same iteration of it.
+  /// True if lanes of one row that are active together in the loop are in the same iteration of it.
   bool in_step(LoopId loop);
 
 private:

@@ -16,11 +16,11 @@ enum class Effect : std::uint8_t {
 
 Effect effect_of(const Opcode &opcode);
 
-/// Whether a load reads memory that the whole kernel only reads, by contract of its state space or
+/// True if a load reads memory that the whole kernel only reads, by contract of its state space or
 /// of `.nc` (PTX ISA 9.7.9.8).
 bool reads_constant_memory(const Opcode &opcode);
 
-/// Whether an instruction computes its result from its operands alone, the same in every lane that
+/// True if an instruction computes its result from its operands alone, the same in every lane that
 /// has the same operands. Its result may then stand as an uninterpreted function of them.
 bool is_pure(const Opcode &opcode);
 
@@ -29,7 +29,7 @@ bool is_pure(const Opcode &opcode);
 std::span<const std::string_view> pure_opcodes();
 std::span<const std::string_view> harmless_opcodes();
 
-/// Whether an instruction may bring lanes of a warp together that are not so by the flow of
+/// True if an instruction may bring lanes of a warp together that are not so by the flow of
 /// control:
 /// `.sync` instructions, barriers, calls, and whatever is not known.
 bool gathers_lanes(const Opcode &opcode);

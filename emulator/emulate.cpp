@@ -29,7 +29,7 @@ constexpr std::size_t facts_budget = 64;
 
 std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 | to; }
 
-/// Whether lanes that execute it do not go on. A branch may have a single successor, too: to the
+/// True if lanes that execute it do not go on. A branch may have a single successor, too: to the
 /// next block, or by a table that names only that one.
 bool ends_lanes(const Opcode &opcode) { return opcode.base == "exit" || opcode.base == "ret"; }
 

@@ -96,8 +96,8 @@ public:
 
   /// An expression with every loop register that steps evenly written out in trip symbols.
   Expr expand(Expr expr);
-  /// Whether an expression has the same value in all lanes of a row of the warp that are in `block`
-  /// in the same iteration of every loop around it, but for tid.x and laneid, which count as known
+  /// True if an expression has the same value in all lanes of a row of the warp that are in `block`
+  /// in the same iteration of every loop around it, except tid.x and laneid, which count as known
   /// (soundness.md, rule 2). With LaneGroup::warp: in all lanes of the warp, tid.y and tid.z being
   /// known, too.
   bool uniform_but_lane(Expr expr, BlockId block) const;
@@ -106,19 +106,19 @@ public:
   /// What decides by which edge the block is left, or whether lanes end there; null: not
   /// understood.
   Expr branch_choice(BlockId block) const;
-  /// Whether all that an instruction which brings lanes together needs to be the same for them is
+  /// True if all that an instruction which brings lanes together needs to be the same for them is
   /// so (guard, member mask, barrier); false for one that was never reached or is not understood.
   bool meets_evenly(std::uint32_t instruction) const;
-  /// Whether lanes of one row that are active in `block` together are in the same iteration of
+  /// True if lanes of one row that are active in `block` together are in the same iteration of
   /// every loop around it (soundness.md, E1). If not, no lane may take what another one read there.
   bool in_step(BlockId block);
   /// The part of the function's parameters that a symbol is; nothing if it is none.
   std::optional<ParameterField> parameter_field(Expr symbol) const;
-  /// Whether an expression is tid.x or laneid itself.
+  /// True if an expression is tid.x or laneid itself.
   bool is_lane_symbol(Expr expr) const;
   /// The symbol that counts a loop's iterations.
   Expr trip_count(LoopId loop) const;
-  /// Whether every symbol in the expression keeps its value while control stays in `loop`.
+  /// True if every symbol in the expression keeps its value while control stays in `loop`.
   bool invariant(Expr expr, LoopId loop) const;
   /// The expression as the lane `delta` lanes up in the same row sees it.
   Expr shift_lane(Expr expr, int delta);

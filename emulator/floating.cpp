@@ -382,7 +382,7 @@ double approximate(FloatOperation operation, const FloatMode &mode, double a, do
   }
 }
 
-/// Whether a result is flushed: it would be below the normal numbers if it were rounded to as many
+/// True if a result is flushed: it would be below the normal numbers if it were rounded to as many
 /// digits as they have.
 bool is_tiny(ScalarType type, double result, FloatRounding rounding) {
   const Format format = format_of(type);

@@ -56,7 +56,7 @@ FloatMode decode_float_mode(const Opcode &opcode);
 namespace floating {
 
 /// The result of an operation, rounded once. `.approx` functions are computed in double and rounded
-/// to nearest, but for the steps in which a GPU makes them, where those matter: deterministic, and
+/// to nearest, except the steps in which a GPU makes them, where those matter: deterministic, and
 /// within every documented error.
 std::uint64_t compute(FloatOperation operation, ScalarType type, const FloatMode &mode,
                       std::span<const std::uint64_t> arguments);

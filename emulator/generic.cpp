@@ -11,7 +11,7 @@
 namespace ptxasw {
 namespace {
 
-/// Whether an instruction may make a generic address that is not global.
+/// True if an instruction may make a generic address that is not global.
 bool may_make_another(const Module &module, const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
   if (opcode.base == "cvta")

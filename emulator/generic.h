@@ -4,7 +4,7 @@
 
 namespace ptxasw {
 
-/// Whether every generic address that a kernel of the module can come by is one of memory that all
+/// True if every generic address that a kernel of the module can come by is one of memory that all
 /// lanes share and that only global or generic stores write: the module itself makes none of
 /// another space (`cvta`, PTX ISA 5.1 and 9.7.9.20), and nothing that it calls can be such a maker
 /// from outside. A host has no other addresses to pass, and those in memory were made by somebody.

@@ -543,7 +543,7 @@ template <class D> constexpr auto table() {
   });
 }
 
-/// Whether a blank-separated list holds a word.
+/// True if a blank-separated list holds a word.
 constexpr bool lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const std::size_t blank = std::min(list.find(' '), list.size());
@@ -554,7 +554,7 @@ constexpr bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// Whether a line describes an opcode: base, type, and every modifier accounted for.
+/// True if a line describes an opcode: base, type, and every modifier accounted for.
 template <class AnyLine> bool fits(const AnyLine &line, const Opcode &opcode) {
   if (line.base != opcode.base || !lists(line.types, to_string(opcode.type)))
     return false;

@@ -36,7 +36,7 @@ struct LaunchFacts {
   bool one_dimensional = false;     ///< ntid.y = ntid.z = 1
   std::uint32_t max_block_x = 1024; ///< upper bound of ntid.x
 
-  /// Whether every warp lies in one row of its block, with lane = tid.x mod 32: blocks of one row,
+  /// True if every warp lies in one row of its block, with lane = tid.x mod 32: blocks of one row,
   /// or rows that are whole warps.
   bool whole_warps() const { return one_dimensional || (block && block->x % 32 == 0); }
 };

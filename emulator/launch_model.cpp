@@ -26,7 +26,7 @@ constexpr std::size_t boundaries_budget = 400;
 /// Instructions whose predicates and guards are looked at.
 constexpr std::size_t probes_budget = 20'000;
 
-/// Whether an instruction computes a predicate of one bit.
+/// True if an instruction computes a predicate of one bit.
 bool computes_predicate(const Module &module, const Function &kernel,
                         const Instruction &instruction) {
   const auto operands = module.operands(instruction);

@@ -24,7 +24,7 @@ public:
 
   /// From now on `condition` (width 1) is `holds`, and so is what follows from that.
   void assume(Expr condition, bool holds);
-  /// Whether a condition was assumed, or is part of one that was.
+  /// True if a condition was assumed, or is part of one that was.
   std::optional<bool> assumed(Expr condition) const;
   /// Whether a condition holds here, if assumptions or ranges decide it.
   std::optional<bool> decide(Expr condition);

@@ -60,7 +60,7 @@ public:
     return inner != no_index && loop_enter_[loop] <= loop_enter_[inner] &&
            loop_enter_[inner] < loop_leave_[loop];
   }
-  /// Whether the block lies on a cycle that has several entries.
+  /// True if the block lies on a cycle that has several entries.
   bool irreducible(BlockId block) const { return irreducible_[block]; }
 
 private:

@@ -61,10 +61,10 @@ std::string_view to_string(ScalarType type);
 /// Width in bits; 1 for pred, 0 for none and the opaque references.
 unsigned bit_width(ScalarType type);
 
-/// Whether values of the type are compared and extended as signed integers.
+/// True if values of the type are compared and extended as signed integers.
 bool is_signed(ScalarType type);
 
-/// Whether the type is a floating-point type, packed or not.
+/// True if the type is a floating-point type, packed or not.
 bool is_float(ScalarType type);
 
 /// State spaces (PTX ISA 5.1).

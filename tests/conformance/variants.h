@@ -37,7 +37,7 @@ std::string kernel_text(const Variant &variant, std::size_t number);
 /// What goes before the kernels.
 std::string module_head(const std::string &target);
 
-/// Whether the manual leaves open what an instruction gives for these operands.
+/// True if the manual leaves open what an instruction gives for these operands.
 bool is_undefined(const Variant &variant, const std::vector<std::uint64_t> &operands);
 
 /// Bytes from one thread's results to the next one's.

@@ -12,7 +12,7 @@ using namespace ptxasw::emulator_test;
 
 namespace {
 
-/// Whether value + offset stays in the range of value's type.
+/// True if value + offset stays in the range of value's type.
 bool holds(const WrapCondition &condition, Bits value) {
   const unsigned width = condition.value->width;
   if (condition.is_signed) {

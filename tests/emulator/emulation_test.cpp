@@ -1,9 +1,10 @@
 // What the emulator makes of small kernels: addresses, who shares them, what is known where.
 //
 // In every kernel p (%rd1) points to global memory, n (%r9) is a number, %r1 is %tid.x and %r8 is a
-// number that each lane has read for itself. The accesses that follow are written one a line:
+// number that each lane has read for itself. The accesses that follow are written one per line:
 // what it does, its address with loops written out, and whether all lanes of a row that are there
-// together have that address (uniform), or have it but for their lane (lane), or may not (varying).
+// together have that address (uniform), or have it except for their lane (lane), or may not
+// (varying).
 
 #include "emulator/emulate.h"
 

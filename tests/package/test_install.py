@@ -107,7 +107,7 @@ class Installed(unittest.TestCase):
         ptx = self.dir / "column.ptx"
         ptx.write_text(COLUMN)
         self.assertEqual(run(program, ptx),
-                         "column, line 15: ld.global.f32 moves exact 32 sectors a warp, needs 4\n")
+                         "column, line 15: ld.global.f32 moves exact 32 sectors per warp, needs 4\n")
         ptx.write_text("nonsense")
         done = subprocess.run([program, ptx], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)

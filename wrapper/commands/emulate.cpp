@@ -269,7 +269,7 @@ void declare(Words &words, EmulateRequest &request) {
   words.extents("--block", request.block, "X,Y,Z");
   words.number("--shared", request.shared, "bytes of dynamic shared memory");
   words.list("--arg", request.arguments,
-             "one a parameter, in order: a number, zeros:BYTES, random:TYPE:COUNT[:SEED] or "
+             "one per parameter, in order: a number, zeros:BYTES, random:TYPE:COUNT[:SEED] or "
              "file:PATH");
   words.list("--dump", request.dumps,
              "a buffer after the run: ARG[:TYPE[:COUNT]] prints, ARG:file:PATH writes");

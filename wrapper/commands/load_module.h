@@ -14,7 +14,7 @@ namespace ptxasw {
 /// it, and returns null then.
 std::unique_ptr<Module> load_module(const std::string &path);
 
-/// Whether the module has all these functions; says on standard error which one it has not.
+/// True if the module has all these functions; says on standard error which one it has not.
 bool has_kernels(const Module &module, const std::vector<std::string> &names,
                  const std::string &path);
 

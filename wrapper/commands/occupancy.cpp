@@ -131,7 +131,7 @@ std::string reached_text(const Occupancy &found) {
 void print(const Subject &subject, const Architecture &architecture,
            const std::vector<std::pair<std::uint64_t, Occupancy>> &rows) {
   const BlockNeeds &needs = subject.needs;
-  fmt::print("{} on {}{}: {} registers a thread, {} bytes of shared memory ({} of them dynamic), "
+  fmt::print("{} on {}{}: {} registers per thread, {} bytes of shared memory ({} of them dynamic), "
              "{} barrier{}\n",
              subject.name, architecture.name,
              architecture.confirmed ? "" : " (whose numbers are not confirmed)", needs.registers,

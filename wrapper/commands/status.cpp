@@ -80,7 +80,7 @@ int print_last(const Settings &settings) {
   return 0;
 }
 
-/// Whether an overlay that PATH leads to still hangs together.
+/// Says of every overlay that PATH leads to if it still hangs together.
 void print_overlays() {
   // By nvcc: in an overlay that lost its ptxasw there is no ptxas to be found.
   for (const std::string &nvcc : in_path("nvcc")) {

@@ -102,13 +102,13 @@ void declare(Words &words, VerifyRequest &request) {
   words.required("original", request.original, "PTX");
   words.required("rewritten", request.rewritten, "PTX that should compute the same");
   words.text("--kernel", request.options.kernel, "only this kernel");
-  words.number("--runs", request.options.runs, "launches a kernel", 1);
+  words.number("--runs", request.options.runs, "launches per kernel", 1);
   words.number("--search", request.options.search,
-               "launches a kernel at most, beyond the runs, to execute what has not run yet;\n"
+               "launches per kernel at most, beyond the runs, to execute what has not run yet;\n"
                "0: only the runs, and no question to Z3");
-  words.number("--schedules", request.options.schedules, "random schedules a launch");
+  words.number("--schedules", request.options.schedules, "random schedules per launch");
   words.number("--seed", request.options.seed, "of launches, contents and schedules");
-  words.number("--steps", request.options.step_limit, "thread-instructions a run at most");
+  words.number("--steps", request.options.step_limit, "thread-instructions per run at most");
   words.choices("--assume", request.promises, {"no-wrap", "no-alias"},
                 "promises that the rewriting was given: launches keep them");
   words.flag("-v,--verbose", request.verbose, "unused launches and lines not covered");

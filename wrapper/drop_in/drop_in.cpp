@@ -36,7 +36,7 @@ int complain(std::string_view message) {
   return error_code;
 }
 
-/// What the caller called, what he set, and what we found to run.
+/// What the caller called, what they set, and what we found to run.
 struct Run {
   std::string name;
   CommandLine line;
@@ -98,7 +98,7 @@ Decision decision(const Run &run) {
                 static_cast<unsigned>(target_number(run.line.target)));
 }
 
-/// Whether somebody reads what was found although nothing is done about it.
+/// True if somebody reads what was found although nothing is done about it.
 bool wants_findings(const Run &run) { return run.line.verbose || !run.settings.log.empty(); }
 
 /// Why this run is none of our business, if it is none.
@@ -156,7 +156,7 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, c
   return {};
 }
 
-/// What was asked for beyond the output itself. Trouble here is told but breaks no build.
+/// What was asked for beyond the output itself. Trouble here is reported but breaks no build.
 void tell(const Run &run, const std::vector<InputModule> &modules) {
   std::vector<ModuleReport> reports;
   for (const InputModule &module : modules) {
@@ -264,7 +264,7 @@ int rewrite_and_run(const Run &run) {
   return handover.exit_code;
 }
 
-/// Whether a word about ourselves, no setting, is among our own options.
+/// True if a word about ourselves, no setting, is among our own options.
 bool asks_for(const CommandLine &line, std::string_view what) {
   return std::any_of(line.own.begin(), line.own.end(),
                      [&](const OwnOption &option) { return option.name == what; });

@@ -87,7 +87,7 @@ private:
   std::vector<ReplacedModule> replaced_;
 };
 
-/// Whether the inputs still are what we read. They are not if the output is one of them and
+/// True if the inputs still are what we read. They are not if the output is one of them and
 /// writing it failed half-way; running again would then blame the input.
 bool inputs_untouched(const std::vector<InputModule> &modules) {
   return std::all_of(modules.begin(), modules.end(), [](const InputModule &module) {

@@ -1,4 +1,4 @@
-// The log: one line a run, appended by one write, so that parallel builds do not mix their lines.
+// The log: one line per run, appended by one write, so that parallel builds do not mix their lines.
 
 #include "wrapper/drop_in/outcome.h"
 

@@ -13,7 +13,7 @@ namespace ptxasw {
 std::string report_file(const std::string &setting, const std::string &input,
                         const std::string &target, const std::string &module);
 
-/// A few lines for people: a line a kernel and why loads were kept.
+/// A few lines for people: a line per kernel and why loads were kept.
 std::string summarize(const ModuleReport &module);
 
 } // namespace ptxasw

@@ -359,7 +359,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .clear = clear_modules},
     {.name = "report",
      .values = "FILE",
-     .meaning = "write a JSON report; into an existing directory one file a run, named by input, "
+     .meaning = "write a JSON report; into an existing directory one file per run, named by input, "
                 "target and module",
      .in_rewrite = true,
      .set = set_text<&Settings::report>,
@@ -388,7 +388,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .get = get_text<&Settings::real>},
     {.name = "log",
      .values = "FILE",
-     .meaning = "append one line a run: what was done, and why not more",
+     .meaning = "append one line per run: what was done, and why not more",
      .set = set_text<&Settings::log>,
      .get = get_text<&Settings::log>},
     {.name = "journal",

@@ -25,8 +25,8 @@ struct Settings {
   bool registers = false;   ///< the report tells what ptxas makes of the original and the result
   bool verbose = false;     ///< human summary on stderr
   std::string real;         ///< path of the real ptxas; empty: search
-  std::string log;          ///< file that gets one line a run; empty: none
-  std::string journal;      ///< file that gets the report as one line a module; empty: none
+  std::string log;          ///< file that gets one line per run; empty: none
+  std::string journal;      ///< file that gets the report as one line per module; empty: none
   std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
 
   std::string user_file;    ///< the user's own ptxasw.toml that was read; empty: none

@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
       std::cout << function.name << ", line " << instruction.line << ": "
                 << module.opcode(instruction).text << " moves "
                 << to_string(traffic.sectors.verdict) << " " << traffic.sectors.most
-                << " sectors a warp, needs " << traffic.ideal_sectors << "\n";
+                << " sectors per warp, needs " << traffic.ideal_sectors << "\n";
     }
   }
 }

@@ -1,4 +1,4 @@
-// bench-grammar FILE...: parse + print speed and peak memory over the text's size, a line a file.
+// bench-grammar FILE...: parse + print speed and peak memory over the text's size, a line per file.
 // bench-grammar --generate MEGABYTES: the same on a generated module of that size.
 
 #include "grammar/edits.h"
