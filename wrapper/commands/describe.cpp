@@ -81,7 +81,7 @@ struct DescribeRequest {
 };
 
 int run(const DescribeRequest &request, const Invocation &) {
-  const auto &[form, command] = request;
+  const std::string &form = request.form, &command = request.command;
   const std::vector<CommandDescription> commands = describe_commands();
   const auto one = std::find_if(commands.begin(), commands.end(),
                                 [&](const CommandDescription &c) { return c.name == command; });
