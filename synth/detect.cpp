@@ -6,6 +6,10 @@
 // many loads there are. The linear form only guesses; that A_S(lane + N) equals A_D(lane) is then
 // shown on the exact expressions.
 //
+// Where an address has parts that a linear form does not see through (`i & 1023`, `i % n`, `i >>
+// 1`, a minimum), such loads are guessed by numbers instead (lane_samples.h), among all earlier
+// ones, and shown equal in the same way.
+//
 // Every element of a vector load stands for itself: the load is covered if all of them are.
 
 #include "synth/detect.h"
@@ -13,6 +17,8 @@
 #include "emulator/solver.h"
 #include "grammar/roles.h"
 #include "synth/between.h"
+#include "synth/known.h"
+#include "synth/lane_samples.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,6 +36,10 @@ constexpr std::size_t hoist_window = 16;
 
 /// Sources remembered for one address; older ones are dropped.
 constexpr std::size_t sources_per_address = 4;
+
+/// Sources that a load is compared with by numbers, the latest first, and loads of a kernel for
+/// which that is done.
+constexpr std::size_t sampled_sources = 64, sampled_loads = 256;
 
 /// Questions to the solver in one kernel, and the effort for each in Z3's resource units.
 constexpr unsigned solver_questions = 16;
@@ -67,6 +77,7 @@ struct Holder {
 /// Loads whose addresses differ by a constant.
 struct Group {
   LinearForm form;
+  bool hides_lane = false; ///< an atom of the form differs from lane to lane
   std::unordered_map<std::uint64_t, std::vector<Holder>> sources; ///< by constant
   std::vector<std::size_t> members;                               ///< trace indices, ascending
 };
@@ -85,6 +96,7 @@ public:
            const RewriteOptions &options, bool generic_is_global)
       : module_(module), function_(function), emulation_(emulation), options_(options),
         generic_is_global_(generic_is_global), widths_(options.widths.value_or(Widths())),
+        facts_(launch_facts(function, options.assume_block)),
         between_(module, function, emulation, options.assume_no_alias) {}
 
   Detection run();
@@ -105,6 +117,8 @@ private:
   Group &group_of(const LinearForm &form);
   std::optional<Reason> cover(std::size_t load);
   Verdict cover_element(Holder load, const Group &group, std::uint64_t constant);
+  Verdict cover_by_numbers(Holder load);
+  std::size_t position_of(std::size_t source) const;
   Verdict judge(Holder source, std::size_t source_position, Holder load, int delta,
                 std::int64_t stride);
   void add_source(std::size_t load);
@@ -113,7 +127,7 @@ private:
   std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
   bool proved_by_path(const WrapCondition &condition, BlockId block);
-  bool proved_by_solver(Expr a, Expr b, BlockId block);
+  bool proved_by_solver(Expr a, Expr b, int delta, BlockId block);
   bool loop_carried(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
@@ -139,9 +153,13 @@ private:
   const RewriteOptions &options_;
   const bool generic_is_global_;
   const Widths widths_;
+  const LaunchFacts facts_;
   Between between_;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
+  std::optional<LaneSamples> samples_; ///< made when first needed
+  std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
+  std::vector<Holder> holders_;        ///< every element of every source, in order
   std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
   std::vector<LoadInfo> loads_;                               ///< by trace index
   std::unordered_map<std::size_t, std::size_t> position_;     ///< of hoisted sources in the trace
@@ -154,7 +172,10 @@ Group &Detector::group_of(const LinearForm &form) {
   for (Group &group : bucket)
     if (group.form.same_but_constant(form))
       return group;
-  bucket.push_back({form, {}, {}});
+  bucket.push_back({form, false, {}, {}});
+  for (const auto &[atom, factor] : form.terms)
+    for_each_node(atom,
+                  [&](Expr node) { bucket.back().hides_lane |= emulation_.is_lane_symbol(node); });
   return bucket.back();
 }
 
@@ -223,7 +244,14 @@ void Detector::add_source(std::size_t load) {
     if (sources.size() == sources_per_address)
       sources.erase(sources.begin());
     sources.push_back({load, element});
+    holders_.push_back({load, element});
   }
+}
+
+/// Where a source stands in the trace, or was moved to.
+std::size_t Detector::position_of(std::size_t source) const {
+  const auto moved = position_.find(source);
+  return moved == position_.end() ? source : moved->second;
 }
 
 // Covers the load, every element of it by the nearest source that may serve it. Returns why not
@@ -277,9 +305,7 @@ Detector::Verdict Detector::cover_element(Holder load, const Group &group, std::
         continue;
       // The latest source first: less lies in between.
       for (auto source = found->second.rbegin(); source != found->second.rend(); ++source) {
-        const auto moved = position_.find(source->access);
-        Verdict verdict = judge(*source, moved == position_.end() ? source->access : moved->second,
-                                load, delta, stride);
+        Verdict verdict = judge(*source, position_of(source->access), load, delta, stride);
         if (!verdict.reason) {
           // Of two as near, the one that serves more loads already.
           if (!best || uses_[verdict.from.source] > uses_[best->from.source])
@@ -293,9 +319,43 @@ Detector::Verdict Detector::cover_element(Holder load, const Group &group, std::
     if (best)
       return std::move(*best);
   }
+  if (!first_obstacle)
+    return cover_by_numbers(load);
   Verdict none;
-  none.reason = first_obstacle.value_or(Reason::no_source);
+  none.reason = first_obstacle;
   return none;
+}
+
+// By what addresses come to in a made-up warp: the nearest lane of the latest source first.
+Detector::Verdict Detector::cover_by_numbers(Holder load) {
+  Verdict none;
+  none.reason = Reason::no_source;
+  const Expr address = element_address(load);
+  const bool hidden = loads_[load.access].group->hides_lane;
+  std::optional<Verdict> best;
+  std::size_t compared = 0;
+  for (auto source = holders_.rbegin(); source != holders_.rend(); ++source) {
+    const Group &group = *loads_[source->access].group;
+    if (!hidden && !group.hides_lane)
+      continue; // the linear forms have said all there is to say
+    if (compared++ == 0 && ++sampled_ > sampled_loads)
+      return none;
+    if (compared > sampled_sources)
+      break;
+    if (!samples_)
+      samples_.emplace(emulation_);
+    for (const int delta : samples_->distances(element_address(*source), address)) {
+      if (best && std::abs(delta) >= std::abs(best->from.delta))
+        break;
+      Verdict verdict =
+          judge(*source, position_of(source->access), load, delta, group.form.lane_stride);
+      if (!verdict.reason) {
+        best = std::move(verdict);
+        break;
+      }
+    }
+  }
+  return best ? std::move(*best) : none;
 }
 
 // Rule 6, and that a register of the one holds the value as a register of the other would.
@@ -362,7 +422,11 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
   const Expr shifted = emulation_.shift_lane(source_address, delta);
   verdict.from = {source.instruction, source_holder.element, delta};
   auto conditions = equal_unless_wrapped(pool, shifted, load_address);
-  if (!conditions && proved_by_solver(shifted, load_address, load.block))
+  // Of two that are built differently, one of them stepping evenly, the lane can test the distance
+  // below: no question is worth that.
+  const Group *const from = loads_[source_holder.access].group;
+  const bool test_will_do = from != loads_[load_holder.access].group && !from->hides_lane;
+  if (!conditions && !test_will_do && proved_by_solver(shifted, load_address, delta, load.block))
     conditions.emplace();
   if (!conditions && has_base_register(module_, function_, instruction(source_holder.access)) &&
       has_base_register(module_, function_, instruction(load_holder.access))) {
@@ -570,7 +634,7 @@ bool Detector::proved_by_path(const WrapCondition &condition, BlockId block) {
 }
 
 // The last resort: that the addresses differ contradicts what the way to the load established.
-bool Detector::proved_by_solver(Expr a, Expr b, BlockId block) {
+bool Detector::proved_by_solver(Expr a, Expr b, int delta, BlockId block) {
   ExprPool &pool = emulation_.pool();
   if (!has_bit_operations(pool.sub(a, b)) || ++questions_ > solver_questions)
     return false;
@@ -578,6 +642,13 @@ bool Detector::proved_by_solver(Expr a, Expr b, BlockId block) {
   for (const PathFact &fact : emulation_.facts_in(block)) {
     const Expr condition = emulation_.expand(fact.condition);
     formulas.push_back(fact.holds ? condition : pool.bit_not(condition));
+  }
+  if (delta != 0) { // what the covering lane tests anyway: the other lane is in the warp
+    const Expr lane = emulation_.special("%laneid");
+    const Expr other = pool.add(lane, pool.constant(32, static_cast<std::uint32_t>(delta)));
+    formulas.push_back(pool.ult(other, pool.constant(32, warp_lanes)));
+    if (const Expr whole = lane_of_row(emulation_, facts_))
+      formulas.push_back(whole);
   }
   return solver_.check("equal addresses", formulas) == SolverAnswer::unsat;
 }

@@ -236,4 +236,12 @@ bool Known::no_wrap(Expr value, bool is_signed, std::int64_t offset) const {
   return false;
 }
 
+Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts) {
+  if (!facts.whole_warps())
+    return nullptr;
+  ExprPool &pool = emulation.pool();
+  return pool.eq(emulation.special("%laneid"),
+                 pool.bit_and(emulation.special("%tid.x"), pool.constant(32, warp_lanes - 1)));
+}
+
 } // namespace ptxasw

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "emulator/emulate.h"
 #include "emulator/expr.h"
 
 #include <optional>
@@ -42,5 +43,8 @@ private:
   std::vector<std::pair<Expr, bool>> literals_;
   bool contradictory_ = false;
 };
+
+/// That laneid is tid.x mod 32 (width 1), for a solver; null where rows need not be whole warps.
+Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts);
 
 } // namespace ptxasw

@@ -205,6 +205,8 @@ bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
   std::vector<Expr> formulas{pool().bit_not(pool().eq(difference, pool().constant(64, 0)))};
   for (const auto &[literal, holds] : known.literals())
     formulas.push_back(holds ? literal : pool().bit_not(literal));
+  if (const Expr whole = lane_of_row(*emulation_, facts_))
+    formulas.push_back(whole);
   return solver_.check("equal addresses, again", formulas) == SolverAnswer::unsat;
 }
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "emulator/emulate.h"
+#include "emulator/evaluation.h"
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw {
+
+/// Addresses as numbers: in each lane of one warp, under a few made-up launches and contents. That
+/// two of them agree proves nothing; it says which equalities are worth a proof.
+class LaneSamples {
+public:
+  explicit LaneSamples(Emulation &emulation);
+
+  /// The distances N, nearest first and downwards before upwards, for which every sample of
+  /// `source` N lanes up is the sample of `load`. Both are expanded and 64 bits wide.
+  std::vector<int> distances(Expr source, Expr load);
+
+private:
+  /// Made-up launches; two would do, a third costs little.
+  static constexpr unsigned launches = 3;
+  using Values = std::array<std::array<std::uint64_t, warp_lanes>, launches>;
+
+  const Values &values(Expr address);
+  std::uint64_t symbol(Expr symbol, unsigned launch, unsigned lane) const;
+
+  Expr tid_, laneid_;
+  std::unordered_map<Expr, std::uint64_t> small_; ///< what launches have, by special register
+  std::vector<Evaluator> evaluators_; ///< by launch, then by lane; each remembers what it computed
+  std::unordered_map<Expr, Values> values_;
+};
+
+} // namespace ptxasw
