@@ -73,12 +73,12 @@ int main(void) {
 
 def commands(page):
     """The commands of a page, in its order; a line that ends with a backslash goes on."""
-    found, fenced, whole = [], False, ""
+    found, fence, whole = [], None, ""
     for line in page.read_text().split("\n"):
         if line.startswith("```"):
-            fenced = not fenced
+            fence = line[3:] if fence is None else None
             continue
-        if not fenced and not line.startswith("    "):
+        if fence not in (None, "", "sh") or fence is None and not line.startswith("    "):
             continue
         text = whole + line.strip()
         whole = text[:-1] if text.endswith("\\") else ""
@@ -110,7 +110,7 @@ class Pages(Scratch):
         (work / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\n"
                                              "project(k LANGUAGES CUDA)\nadd_library(k STATIC kernel.cu)\n")
         self.work = work
-        self.env = dict(os.environ, HOME=str(home), CUDAARCHS="90",
+        self.env = dict(os.environ, HOME=str(home), CUDAARCHS="90", SLURM_ARRAY_TASK_ID="1",
                         PATH=f"{self.dir}/path:{cuda_home()}/bin:{os.environ['PATH']}")
         self.env.pop("XDG_CONFIG_HOME", None)
 
