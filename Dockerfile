@@ -12,7 +12,7 @@ FROM build AS test
 RUN ./test.sh --yes && touch tested
 
 FROM test AS package
-RUN cmake --build build && cd build && cpack -G DEB
+RUN apt-get install -y --no-install-recommends dpkg-dev file && cmake --build build && cd build && cpack -G DEB
 
 FROM debian:12
 COPY --from=package /ptxasw/build/ptxasw_*.deb /tmp/

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS ptxasw RUNTIME COMPONENT runtime)
 # Beside ../bin at a fixed place: the program and what it preloads find each other from where they lie.
-foreach(library ptxasw-exec ptxasw-launch)
+foreach(library ptxasw-exec ptxasw_launch)
   if(TARGET ${library})
     install(TARGETS ${library} LIBRARY DESTINATION libexec/ptxasw COMPONENT runtime)
   endif()

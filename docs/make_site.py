@@ -52,6 +52,8 @@ def commands_page(ptxasw):
             word = ", ".join(f"`{name}`" for name in option["names"])
             value = f"`{option['value']}`" if option["value"] else ""
             meaning = option["meaning"].replace("\n", " ")
+            if option["limits"]:
+                meaning += f" ({option['limits']})"
             if option["default"]:
                 meaning += f" (default: {option['default']})"
             lines.append("| " + " ".join(filter(None, (word, value))).replace("|", "\\|") + " | " +

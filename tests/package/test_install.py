@@ -139,8 +139,8 @@ class Packed(unittest.TestCase):
         run("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", kind, "-B", self.dir, cwd=BUILD)
 
     def test_debian(self):
-        if not shutil.which("dpkg-shlibdeps"):
-            self.skipTest("no dpkg-shlibdeps")
+        if not shutil.which("dpkg-shlibdeps") or not shutil.which("file"):
+            self.skipTest("no dpkg-dev, or no file")
         self.pack("DEB")
         packages = sorted(self.dir.glob("*.deb"))
         self.assertEqual([path.name.split("_")[0] for path in packages], ["libptxasw-dev", "ptxasw"])

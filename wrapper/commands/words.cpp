@@ -104,6 +104,13 @@ std::string unknown_command(const std::vector<std::string> &words) {
                      near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
 }
 
+/// `1 - 9` as `1 to 9`.
+std::string between(std::string range) {
+  if (const std::size_t dash = range.find(" - "); dash != std::string::npos)
+    range.replace(dash, 3, " to ");
+  return range;
+}
+
 /// `TEXT:{a,b}`, `UINT:INT in [0 - 9]`: how CLI11 spells what a value may be.
 void describe_value(const CLI::Option &option, OptionDescription &description) {
   const std::string type = option.get_type_name();
@@ -114,7 +121,7 @@ void describe_value(const CLI::Option &option, OptionDescription &description) {
   if (check.starts_with('{'))
     words = check.substr(1, check.size() - 2);
   else if (const std::size_t range = check.find('['); range != std::string::npos)
-    description.limits = check.substr(range + 1, check.size() - range - 2);
+    description.limits = between(check.substr(range + 1, check.size() - range - 2));
   if (!words.empty()) {
     description.value = words;
     std::replace(words.begin(), words.end(), '|', ',');
