@@ -23,7 +23,7 @@ take_yes() {
 
 # What the script is doing; it is named if the script ends with an error.
 step=
-trap 'code=$?; [ $code -eq 0 ] || [ -z "$step" ] || say "Stopped with exit code $code while $step."' EXIT
+trap 'code=$?; [ $code -eq 0 ] || [ -z "$step" ] || say "Stopped with exit code $code while $step"' EXIT
 
 # Names elsewhere, for those who have no apt. Debian's and Ubuntu 24.04's are the tested ones.
 elsewhere='Fedora:   gcc-c++ cmake ninja-build antlr4-cpp-runtime-devel z3-devel boost-devel json-devel cli11-devel
