@@ -14,6 +14,7 @@ extern const Command describe_command;
 extern const Command emulate_command;
 extern const Command explain_command;
 extern const Command independent_command;
+extern const Command lint_command;
 extern const Command merge_command;
 extern const Command occupancy_command;
 extern const Command overlay_command;

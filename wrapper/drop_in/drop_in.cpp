@@ -8,6 +8,7 @@
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/drop_in/findings.h"
 #include "wrapper/drop_in/handover.h"
+#include "wrapper/drop_in/lint_run.h"
 #include "wrapper/drop_in/outcome.h"
 #include "wrapper/drop_in/report_json.h"
 #include "wrapper/drop_in/resources.h"
@@ -264,6 +265,23 @@ int rewrite_and_run(const Run &run) {
   return handover.exit_code;
 }
 
+/// Warnings about the inputs, if they are asked for; an exit code if they end the run. Trouble with
+/// them breaks no build.
+std::optional<int> lint_inputs(const Run &run) {
+  const CommandLine &line = run.line;
+  const bool code = !line.help && !line.list_versions && !line.doubt && !line.inputs.empty() &&
+                    target_number(line.target) != 0 && line.output != "/dev/null";
+  if (!run.settings.lint || !code)
+    return std::nullopt;
+  const auto modules = read_modules(line);
+  if (!modules)
+    return std::nullopt;
+  const CrashGuard guard(run.real.path, run.name, line.arguments, run.settings.log,
+                         log_line(Outcome::crashed, run.first_input, ""));
+  const int result = lint_run(run.settings, run.real.path, run.name, line, *modules);
+  return result == 0 ? std::nullopt : std::optional(result);
+}
+
 /// True if a word about ourselves, no setting, is among our own options.
 bool asks_for(const CommandLine &line, std::string_view what) {
   return std::any_of(line.own.begin(), line.own.end(),
@@ -319,6 +337,8 @@ int run_as_ptxas(Run &run, const std::vector<std::string> &words) {
       run.line.arguments = words;
     return print_version(run);
   }
+  if (const auto failed = lint_inputs(run))
+    return *failed;
   if (const auto outcome = not_ours(run)) {
     if (verbatim)
       run.line.arguments = words;

@@ -254,6 +254,52 @@ template <bool Settings::*member> std::string get_switch(const Settings &setting
   return settings.*member ? "true" : "false";
 }
 
+// Words that add up: each is kept as it was written, to be shown again.
+template <bool (LintChoices::*take)(std::string_view), std::string LintChoices::*written>
+bool set_words(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view word) {
+    std::string &all = settings.lint_choices.*written;
+    all += (all.empty() ? "" : ",") + std::string(word);
+    return (settings.lint_choices.*take)(word);
+  });
+}
+
+template <std::string LintChoices::*written> std::string get_choice(const Settings &settings) {
+  return settings.lint_choices.*written;
+}
+
+template <std::string LintChoices::*member>
+bool set_lint_file(Settings &settings, std::string_view value) {
+  settings.lint_choices.*member = value;
+  return true;
+}
+
+void clear_warnings(Settings &settings) {
+  settings.lint_choices.warnings.clear();
+  settings.lint_choices.on = LintChoices::by_default();
+  settings.lint_choices.silenced.clear();
+}
+
+void clear_errors(Settings &settings) {
+  settings.lint_choices.errors.clear();
+  settings.lint_choices.error.fill(false);
+}
+
+void clear_lint_assume(Settings &settings) {
+  settings.lint_choices.assumed.clear();
+  settings.lint_choices.base_alignment = 1;
+}
+
+bool set_threshold(Settings &settings, std::string_view value) {
+  const auto number = parse_number(value);
+  settings.lint_choices.options.threshold = number.value_or(0);
+  return number && *number >= 100;
+}
+
+std::string get_threshold(const Settings &settings) {
+  return std::to_string(settings.lint_choices.options.threshold);
+}
+
 bool set_fault(Settings &settings, std::string_view value) {
   constexpr std::string_view known[] = {"",      "parse", "throw",    "memory",
                                         "abort", "crash", "overflow", "reject"};
@@ -397,6 +443,56 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .in_rewrite = true,
      .set = set_text<&Settings::journal>,
      .get = get_text<&Settings::journal>},
+    {.name = "lint",
+     .values = "true|false",
+     .meaning = "warn of what makes kernels slow, as `ptxasw lint` does, in every run",
+     .is_switch = true,
+     .in_project = true,
+     .set = set_switch<&Settings::lint>,
+     .get = get_switch<&Settings::lint>},
+    {.name = "lint-warnings",
+     .values = "all|none|CODE|no-CODE|no-CODE:KERNEL[,...]",
+     .meaning = "which warnings to give, as -W of `ptxasw lint`",
+     .in_project = true,
+     .set = set_words<&LintChoices::warn, &LintChoices::warnings>,
+     .get = get_choice<&LintChoices::warnings>,
+     .clear = clear_warnings},
+    {.name = "lint-errors",
+     .values = "all|CODE[,...]",
+     .meaning = "warnings that make the run fail, as --error-on",
+     .in_project = true,
+     .set = set_words<&LintChoices::error_on, &LintChoices::errors>,
+     .get = get_choice<&LintChoices::errors>,
+     .clear = clear_errors},
+    {.name = "lint-threshold",
+     .values = "100...",
+     .meaning = "percent of its ideal cost from which on an access is warned of",
+     .in_project = true,
+     .set = set_threshold,
+     .get = get_threshold},
+    {.name = "lint-assume",
+     .values = "base-align=BYTES",
+     .meaning = "for warnings: what pointers among the parameters are multiples of",
+     .in_project = true,
+     .set = set_words<&LintChoices::assume, &LintChoices::assumed>,
+     .get = get_choice<&LintChoices::assumed>,
+     .clear = clear_lint_assume},
+    {.name = "lint-baseline",
+     .values = "FILE",
+     .meaning = "fail if a kernel is worse than this file of `ptxasw lint --update-baseline` says",
+     .in_project = true,
+     .set = set_lint_file<&LintChoices::baseline>,
+     .get = get_choice<&LintChoices::baseline>},
+    {.name = "lint-json",
+     .values = "FILE",
+     .meaning = "write what `ptxasw lint --json` would; into an existing directory one file a run",
+     .set = set_lint_file<&LintChoices::json>,
+     .get = get_choice<&LintChoices::json>},
+    {.name = "lint-sarif",
+     .values = "FILE",
+     .meaning = "the same as SARIF 2.1.0",
+     .set = set_lint_file<&LintChoices::sarif>,
+     .get = get_choice<&LintChoices::sarif>},
     {.name = "inject-fault",
      .values = "parse|throw|memory|abort|crash|overflow|reject",
      .meaning = "fail on purpose, to test that the build still succeeds",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "synth/rewrite.h"
+#include "wrapper/settings/lint_choices.h"
 
 #include <array>
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 17;
+inline constexpr std::size_t setting_count = 25;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
@@ -27,6 +28,8 @@ struct Settings {
   std::string real;         ///< path of the real ptxas; empty: search
   std::string log;          ///< file that gets one line per run; empty: none
   std::string journal;      ///< file that gets the report as one line per module; empty: none
+  bool lint = false;        ///< a run as ptxas tells what the kernels cost
+  LintChoices lint_choices;
   std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
 
   std::string user_file;    ///< the user's own ptxasw.toml that was read; empty: none

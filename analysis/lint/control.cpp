@@ -1,0 +1,61 @@
+// Rules about loops: where lanes leave them, and what is slow in them.
+
+#include "analysis/lint/lint.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw::lint {
+
+void find_divergent_loops(Context &context) {
+  using facts::Parting;
+  const facts::KernelFacts &facts = context.facts;
+  for (const facts::Branch &branch : facts.branches()) {
+    if (branch.leaves == no_index || branch.parting == Parting::never ||
+        branch.parting == Parting::at_edge)
+      continue;
+    std::string message = "lanes of a warp leave this loop at different iterations", note;
+    if (branch.parting == Parting::by_lane) {
+      note = fmt::format("lanes {} and {} of warp {} part here", branch.lanes[0], branch.lanes[1],
+                         branch.warp);
+    } else if (branch.parting == Parting::by_launch) {
+      note = "what decides depends on the lane and on the launch";
+    } else {
+      // Nobody knows that they do: each lane decides by itself.
+      if (!branch.condition)
+        continue;
+      message = "each lane leaves this loop by its own data: the warp runs as long as its slowest";
+      note = "what decides was loaded, or chosen by a branch, lane by lane";
+    }
+    note +=
+        "; let a warp share one piece of work (a lane an element), or sort the pieces by length";
+    context.warnings.push_back(
+        {Code::divergent_loop, branch.instruction, std::move(message), std::move(note)});
+  }
+}
+
+void find_wide_indices(Context &context) {
+  const Function &function = context.facts.function();
+  const ControlFlowGraph &cfg = context.facts.cfg();
+  if (!cfg.well_formed())
+    return;
+  for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
+    const Opcode &opcode = context.facts.module().opcode(function.instructions[i]);
+    const bool division = opcode.base == "div" || opcode.base == "rem";
+    if (!division || (opcode.type != ScalarType::u64 && opcode.type != ScalarType::s64) ||
+        cfg.loop_of(cfg.block_of(i)) == no_index)
+      continue;
+    const auto operands = context.facts.module().operands(function.instructions[i]);
+    // By a power of two it is a shift.
+    if (operands.size() == 3 && operands[2].kind == Operand::Kind::integer)
+      continue;
+    context.warnings.push_back(
+        {Code::wide_index, i,
+         fmt::format("a 64-bit {} in a loop: some hundred instructions each",
+                     opcode.base == "div" ? "division" : "remainder"),
+         "use 32-bit indices where the range allows, step quotient and remainder along with the "
+         "loop, or divide once before it"});
+  }
+}
+
+} // namespace ptxasw::lint

@@ -1,0 +1,201 @@
+// Rules about single accesses. Numbers that are unknown are never told as found; of bounds that is
+// told which the pattern costs whatever the alignment (Count::typical).
+
+#include "analysis/lint/lint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <fmt/core.h>
+
+namespace ptxasw::lint {
+namespace {
+
+using facts::Access;
+using facts::AccessKind;
+using facts::Count;
+using facts::Verdict;
+
+std::string_view verb(AccessKind kind) { return facts::to_string(kind); }
+
+bool beyond(const Options &options, std::uint64_t cost, std::uint64_t ideal) {
+  return cost > ideal && cost * 100 >= ideal * options.threshold;
+}
+
+std::string plural(std::uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+/// Whether each lane's address comes from what it has loaded itself, and that is all that is known.
+bool is_indirect(const ExprPool &pool, const Access &access) {
+  const auto is_opaque = [&](Expr node) { // what an instruction gave that nobody evaluates
+    return node->kind == ExprKind::symbol &&
+           pool.symbols()[node->index].name.starts_with("opaque(");
+  };
+  return access.address && access.in_step && access.form.mixed.empty() &&
+         !access.form.varying.empty() &&
+         std::all_of(
+             access.form.varying.begin(), access.form.varying.end(), [&](const facts::Term &term) {
+               bool loaded = false;
+               for_each_node(term.atom, [&](Expr node) {
+                 loaded = loaded || node->kind == ExprKind::uf || node->kind == ExprKind::symbol;
+               });
+               return loaded;
+             });
+}
+
+std::string coalescing_note(const facts::KernelFacts &facts, const Access &access,
+                            const facts::Traffic &traffic) {
+  const std::string distance = stride_text(facts, access);
+  const auto stride = facts.lane_stride(access);
+  if (stride && std::abs(*stride) > access.site.bytes && std::abs(*stride) <= 32)
+    return fmt::format("lanes are {} bytes apart and use {} of them: a structure of arrays instead "
+                       "of an array of structures, or one vector access for what lies together",
+                       *stride, access.site.bytes);
+  if (!distance.empty() && distance != "0" && (!stride || std::abs(*stride) > 32))
+    return fmt::format("lanes are {} bytes apart: swap the loops or the indices so that "
+                       "neighbouring lanes touch neighbouring elements, or transpose through "
+                       "shared memory: {}, {} would do",
+                       distance, plural(traffic.sectors.typical, "sector"), traffic.ideal_sectors);
+  if (stride && std::abs(*stride) == access.site.bytes && access.form.strides.empty())
+    return "the warp begins in the middle of a sector: align the first element of each warp, by "
+           "padding rows to a multiple of 32 bytes";
+  return "rows of the block that share a warp lie apart in memory: make the block wider along x, "
+         "or "
+         "pad rows to a multiple of 32 bytes";
+}
+
+} // namespace
+
+void find_uncoalesced(Context &context) {
+  for (const Access &access : context.facts.accesses()) {
+    if (access.space != StateSpace::global)
+      continue;
+    const facts::Traffic &traffic = context.facts.traffic(access);
+    const Count &sectors = traffic.sectors;
+    if (sectors.verdict == Verdict::unknown) {
+      if (is_indirect(context.facts.emulation().pool(), access) && traffic.lanes > 1 &&
+          beyond(context.options, sectors.most, traffic.ideal_sectors))
+        context.warnings.push_back(
+            {Code::uncoalesced, access.site.instruction,
+             fmt::format(
+                 "excessive sectors: every lane of this {} goes where its own data says, up "
+                 "to {} a warp where {} would do",
+                 verb(access.site.kind), plural(sectors.most, "sector"), traffic.ideal_sectors),
+             "sort or group what the indices come from, or stage the table in shared memory",
+             sectors.most});
+      continue;
+    }
+    // Where the alignment is known, what it costs counts, too.
+    const std::uint32_t cost = std::max(sectors.typical, sectors.least);
+    if (!beyond(context.options, cost, traffic.ideal_sectors))
+      continue;
+    const bool exact = sectors.least == sectors.most;
+    context.warnings.push_back(
+        {Code::uncoalesced, access.site.instruction,
+         fmt::format("excessive sectors: this {} takes {}{} a warp where {} would do",
+                     verb(access.site.kind), exact ? "" : "up to ", plural(cost, "sector"),
+                     traffic.ideal_sectors),
+         coalescing_note(context.facts, access, traffic), cost});
+  }
+}
+
+void find_bank_conflicts(Context &context) {
+  for (const Access &access : context.facts.accesses()) {
+    if (access.space != StateSpace::shared)
+      continue;
+    const facts::Traffic &traffic = context.facts.traffic(access);
+    const Count &wavefronts = traffic.wavefronts;
+    if (wavefronts.verdict == Verdict::unknown ||
+        !beyond(context.options, std::max(wavefronts.least, wavefronts.typical),
+                traffic.ideal_wavefronts) ||
+        wavefronts.typical <= traffic.ideal_wavefronts || !traffic.clash)
+      continue;
+    std::string note =
+        fmt::format("lanes {} and {} want different words of bank {}", traffic.clash->lanes[0],
+                    traffic.clash->lanes[1], traffic.clash->bank);
+    if (const std::string distance = stride_text(context.facts, access); !distance.empty())
+      note += fmt::format("; lanes are {} bytes apart", distance);
+    note += ": pad each row by one element, or swizzle the index (xor it with the row)";
+    context.warnings.push_back(
+        {Code::bank_conflict, access.site.instruction,
+         fmt::format("bank conflicts: this {} takes {} a warp where {} would do",
+                     verb(access.site.kind), plural(wavefronts.typical, "wavefront"),
+                     traffic.ideal_wavefronts),
+         std::move(note), wavefronts.typical});
+  }
+}
+
+void find_local_memory(Context &context) {
+  for (const Access &access : context.facts.accesses())
+    if (access.space == StateSpace::local)
+      context.warnings.push_back(
+          {Code::local_memory, access.site.instruction,
+           fmt::format("this {} goes to local memory{}", verb(access.site.kind),
+                       access.loop_depth > 0 ? ", in a loop" : ""),
+           "an array that is indexed by what the compiler does not know cannot be in registers: "
+           "unroll the loop that indexes it, choose by comparisons, or use shared memory"});
+}
+
+void find_uniform_loads(Context &context) {
+  for (const Access &access : context.facts.accesses())
+    if (access.site.kind == AccessKind::load && access.space == StateSpace::global &&
+        access.loop != no_index && access.in_step && access.form.is_uniform()) {
+      Emulation &emulation = context.facts.emulation();
+      const bool same = access.address && emulation.invariant(access.address, access.loop);
+      context.warnings.push_back(
+          {Code::uniform_load, access.site.instruction,
+           "all lanes load one address, in every iteration of a loop",
+           same
+               ? "it is the same in all iterations, too: load it before the loop (a store that may "
+                 "change it is in the way of the compiler: __restrict__ and const tell it)"
+               : "let each lane load another element and pass them round by shuffles or shared "
+                 "memory, or put the table into __constant__ memory"});
+    }
+}
+
+void find_misaligned_vectors(Context &context) {
+  for (const Access &access : context.facts.accesses()) {
+    if (access.site.bytes < 2 || !access.form.is_linear())
+      continue;
+    if (!context.facts.traffic(access).misaligned)
+      continue;
+    context.warnings.push_back(
+        {Code::misaligned_vector, access.site.instruction,
+         fmt::format("no launch aligns this {} of {} bytes in every lane: it faults",
+                     verb(access.site.kind), access.site.bytes),
+         "addresses must be multiples of the size of the access: use narrower accesses, or pad the "
+         "record or the row"});
+  }
+}
+
+void find_vector_preconditions(Context &context) {
+  ExprPool &pool = context.facts.emulation().pool();
+  for (const Access &access : context.facts.accesses()) {
+    const unsigned bytes = std::bit_floor(access.site.bytes);
+    if (bytes < 8 || access.alignment >= bytes || !access.form.is_linear())
+      continue;
+    std::string needs;
+    const auto need = [&](Expr what, std::int64_t factor) {
+      const auto zeros =
+          static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(factor)));
+      const unsigned left = zeros >= 5 ? 1 : bytes >> std::min(zeros, 5u);
+      if (left <= 1 || what->trailing_zeros >= std::countr_zero(left))
+        return;
+      needs +=
+          fmt::format("{}{} % {} == 0", needs.empty() ? "" : " and ", readable(pool, what), left);
+    };
+    for (const auto *terms : {&access.form.uniform, &access.form.loops})
+      for (const facts::Term &term : *terms)
+        need(term.atom, term.factor);
+    for (const facts::StrideTerm &term : access.form.strides)
+      need(term.by, term.factor);
+    if (!needs.empty())
+      context.warnings.push_back({Code::vector_precondition, access.site.instruction,
+                                  fmt::format("this {} of {} bytes needs {}",
+                                              verb(access.site.kind), access.site.bytes, needs),
+                                  "each part by itself is enough; their sum would be, too"});
+  }
+}
+
+} // namespace ptxasw::lint

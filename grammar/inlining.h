@@ -1,0 +1,26 @@
+#pragma once
+
+#include "grammar/module.h"
+
+#include <vector>
+
+namespace ptxasw {
+
+/// The calls through which the code at a position was inlined, as `.loc ... inlined_at` has them
+/// (PTX ISA 11.5.2). Read off the text once a module, and only where somebody asks: the emulators
+/// have no use for it.
+class Inlining {
+public:
+  explicit Inlining(const Module &module);
+
+  /// Where the calls stand, the innermost first; empty if it was not inlined, or for `no_index`.
+  /// `location` is an index in Module::locations.
+  std::vector<Location> chain(std::uint32_t location) const;
+
+private:
+  const Module &module_;
+  std::vector<std::uint32_t> call_; ///< by location: the one of the call; no_index: none
+  std::vector<Location> calls_;     ///< call sites that are no location of their own
+};
+
+} // namespace ptxasw

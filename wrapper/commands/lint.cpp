@@ -1,0 +1,131 @@
+// `ptxasw lint`: what makes kernels slow, told like a compiler's warnings, as JSON or as SARIF; and
+// the gate that holds a module to what it cost before.
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/drop_in/lint_run.h"
+#include "wrapper/lint/lint_json.h"
+#include "wrapper/os/files.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+/// What `ptxasw lint` was asked.
+struct LintRequest {
+  std::string input;
+  std::vector<std::string> kernels;
+  std::optional<BlockShape> block;
+  std::vector<std::string> assume, warn, error_on;
+  std::optional<std::uint32_t> threshold;
+  std::string baseline, sarif, arch;
+  bool update_baseline = false;
+  bool json = false;
+};
+
+/// Settings, and the words of the command line on top of them. Errors: the first word that is none.
+tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
+                                                  const LintRequest &request) {
+  LintChoices choices = settings.lint_choices;
+  for (const std::string &word : request.assume)
+    if (!choices.assume(word))
+      return tl::unexpected(
+          fmt::format("--assume: `{}` is not base-align=BYTES with a power of two "
+                      "up to 4096",
+                      word));
+  for (const std::string &word : request.warn)
+    if (!choices.warn(word))
+      return tl::unexpected(fmt::format("-W: there is no warning `{}`", word));
+  for (const std::string &word : request.error_on)
+    if (!choices.error_on(word))
+      return tl::unexpected(fmt::format("--error-on: there is no warning `{}`", word));
+  if (request.threshold)
+    choices.options.threshold = *request.threshold;
+  if (!request.baseline.empty())
+    choices.baseline = request.baseline;
+  return choices;
+}
+
+/// Asks the real ptxas and holds what it says, and the warnings, to the baseline.
+tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest &request,
+                                     const Module &module, const std::string &baseline,
+                                     const std::vector<KernelLint> &kernels) {
+  const std::string target = request.arch.empty() ? std::string(module.target) : request.arch;
+  const auto real = find_real(settings.real, invoked_path());
+  if (!real)
+    return tl::unexpected(real.error());
+  const CommandLine line = parse_command_line({"-arch=" + target, request.input});
+  const auto modules = read_modules(line);
+  if (!modules)
+    return tl::unexpected(
+        fmt::format("cannot read `{}` a second time, for ptxas; give a file", modules.error()));
+  const auto assembled = ask_assembler(real->path, "ptxas", line, *modules);
+  if (!assembled)
+    return tl::unexpected(assembled.error());
+  tell_user(advice_text(*assembled));
+  return pass_gate(baseline, target, states_of(kernels, target, *assembled),
+                   request.update_baseline);
+}
+
+int run(const LintRequest &request, const Invocation &invocation) {
+  const auto settings = invocation.settings();
+  if (!settings)
+    return complain(settings.error(), usage_error);
+  const auto choices = choices_of(*settings, request);
+  if (!choices)
+    return complain(choices.error(), usage_error);
+  if (request.update_baseline && choices->baseline.empty())
+    return complain("--update-baseline needs --baseline FILE", usage_error);
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
+    return usage_error;
+  const std::string file = request.input == "-" ? "<stdin>" : request.input;
+  const Places places(*module);
+  const auto block = request.block ? request.block : settings->rewrite.assume_block;
+  const auto kernels = lint_module(*module, places, {*choices, block, request.kernels});
+  fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));
+  if (!request.sarif.empty())
+    if (const auto written = write_file_atomically(request.sarif, lint_sarif(kernels, file));
+        !written)
+      return complain(written.error(), usage_error);
+  bool failed = has_errors(kernels);
+  if (!choices->baseline.empty()) {
+    const auto passed = gate(*settings, request, *module, choices->baseline, kernels);
+    if (!passed)
+      return complain(passed.error(), usage_error);
+    failed = failed || !*passed;
+  }
+  return failed ? 1 : 0;
+}
+
+void declare(Words &words, LintRequest &request) {
+  words.required("input", request.input, "PTX to read, - for standard input");
+  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
+  words.list("--assume base-align=BYTES", request.assume,
+             "what pointers among the parameters are multiples of; cudaMalloc gives 256");
+  words.list("-W,--warn", request.warn,
+             "CODE, no-CODE, no-CODE:KERNEL, all or none; may be repeated");
+  words.list("--error-on", request.error_on, "CODE or all: exit with 1; may be repeated");
+  words.number("--threshold", request.threshold,
+               "percent of its ideal cost from which on an access is warned of", 100, 100000);
+  words.text("--baseline FILE", request.baseline,
+             "exit with 1 if findings, registers, spills, stack, shared memory or occupancy are "
+             "worse than there");
+  words.flag("--update-baseline", request.update_baseline, "put what is found into that file");
+  words.text("--arch sm_XX", request.arch, "for the baseline; otherwise the target of the PTX");
+  words.text("--sarif FILE", request.sarif, "also write the warnings as SARIF 2.1.0");
+  words.flag("--json", request.json, "as JSON: all accesses and branches, and the warnings");
+  words.footer("Exit codes: 0, 1 if a warning counts as an error or something is worse than the "
+               "baseline,\n2 if it could not be tried.");
+}
+
+} // namespace
+
+const Command lint_command = {"lint", "warn of what makes kernels slow, as a compiler does",
+                              bind<LintRequest, declare, run>};
+
+} // namespace ptxasw

@@ -1,0 +1,109 @@
+#include "wrapper/drop_in/lint_run.h"
+
+#include "wrapper/drop_in/resources.h"
+#include "wrapper/drop_in/summary.h"
+#include "wrapper/lint/lint_json.h"
+#include "wrapper/os/files.h"
+
+#include <cerrno>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+void warn(const std::string &message) { tell_user(fmt::format("ptxasw: warning: {}\n", message)); }
+
+void write_to(const std::string &setting, const std::string &input, const CommandLine &line,
+              const std::string &suffix, const std::string &text) {
+  if (setting.empty())
+    return;
+  const std::string file = report_file(setting, input, line.target, suffix);
+  if (const auto written = write_file_atomically(file, text); !written)
+    warn(written.error());
+}
+
+} // namespace
+
+tl::expected<AssemblerFacts, std::string> ask_assembler(const std::string &real,
+                                                        const std::string &name,
+                                                        const CommandLine &line,
+                                                        const std::vector<InputModule> &modules) {
+  const auto messages = assemble_for_messages(real, name, line, modules, false);
+  if (!messages)
+    return tl::unexpected(messages.error());
+  return AssemblerFacts{parse_resources(*messages), parse_advisories(*messages)};
+}
+
+std::string advice_text(const AssemblerFacts &assembled) {
+  std::string text;
+  for (const auto &[kernel, advisories] : assembled.advisories)
+    for (const Advisory &advisory : advisories)
+      text += fmt::format("ptxas: advisory {}: {}\n    note: {}\n", advisory.code, advisory.text,
+                          explain_advisory(advisory.code));
+  return text;
+}
+
+tl::expected<bool, std::string> pass_gate(const std::string &file, const std::string &target,
+                                          const std::vector<KernelState> &states, bool update) {
+  Baseline baseline;
+  if (::access(file.c_str(), F_OK) == 0 || errno != ENOENT) {
+    const auto text = read_input(file);
+    if (!text)
+      return tl::unexpected(text.error());
+    auto parsed = parse_baseline(*text);
+    if (!parsed)
+      return tl::unexpected(fmt::format("{}: {}", file, parsed.error()));
+    baseline = std::move(*parsed);
+  }
+  if (update) {
+    for (const KernelState &state : states)
+      baseline[target][state.name] = state;
+    if (const auto written = write_file_atomically(file, baseline_text(baseline)); !written)
+      return tl::unexpected(written.error());
+    return true;
+  }
+  const BaselineChanges changes = compare(baseline, target, states);
+  for (const std::string &change : changes.worse)
+    tell_user(fmt::format("ptxasw: error: worse than {}: {}\n", file, change));
+  for (const std::string &change : changes.better)
+    tell_user(fmt::format("ptxasw: note: better than {}: {}; --update-baseline keeps it so\n", file,
+                          change));
+  return changes.worse.empty();
+}
+
+int lint_run(const Settings &settings, const std::string &real, const std::string &name,
+             const CommandLine &line, const std::vector<InputModule> &modules) {
+  const LintChoices &choices = settings.lint_choices;
+  AssemblerFacts assembled;
+  if (auto said = ask_assembler(real, name, line, modules))
+    assembled = std::move(*said);
+  else
+    return 0; // it will say the same to the caller
+  tell_user(advice_text(assembled));
+  bool failed = false;
+  for (const InputModule &input : modules) {
+    const auto module = parse(input.original, input.name);
+    if (!module) {
+      warn(fmt::format("no lint: {}", module.error().message));
+      continue;
+    }
+    const Places places(**module);
+    const LintQuery query{choices, settings.rewrite.assume_block, {}};
+    const auto kernels = lint_module(**module, places, query);
+    tell_user(lint_text(kernels, input.name));
+    failed = failed || has_errors(kernels);
+    write_to(choices.json, input.name, line, "lint", lint_json(kernels, places, input.name));
+    write_to(choices.sarif, input.name, line, "sarif", lint_sarif(kernels, input.name));
+    if (choices.baseline.empty())
+      continue;
+    const auto passed =
+        pass_gate(choices.baseline, line.target, states_of(kernels, line.target, assembled), false);
+    if (!passed)
+      warn(passed.error());
+    failed = failed || !passed.value_or(true);
+  }
+  return failed ? 1 : 0;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,31 @@
+#pragma once
+
+// Warnings and the gate, in a run as ptxas and in `ptxasw lint`.
+
+#include "wrapper/drop_in/handover.h"
+#include "wrapper/lint/baseline.h"
+#include "wrapper/settings/settings.h"
+
+namespace ptxasw {
+
+/// What the real ptxas says of modules. Errors: as assemble_for_messages.
+tl::expected<AssemblerFacts, std::string> ask_assembler(const std::string &real,
+                                                        const std::string &name,
+                                                        const CommandLine &line,
+                                                        const std::vector<InputModule> &modules);
+
+/// What ptxas advises, a line each, with what is behind it.
+std::string advice_text(const AssemblerFacts &assembled);
+
+/// Holds states to a baseline file, or puts them into it. What is worse and what is better goes to
+/// standard error. Returns false if something is worse. A file that is not there is an empty
+/// baseline. Errors: it cannot be read, understood or written.
+tl::expected<bool, std::string> pass_gate(const std::string &file, const std::string &target,
+                                          const std::vector<KernelState> &states, bool update);
+
+/// All that the settings ask for, over the modules of one run as ptxas: warnings on standard error,
+/// files, the gate. Returns an exit code: 1 if a warning counts as an error or something is worse.
+int lint_run(const Settings &settings, const std::string &real, const std::string &name,
+             const CommandLine &line, const std::vector<InputModule> &modules);
+
+} // namespace ptxasw

@@ -1,0 +1,151 @@
+#include "wrapper/lint/collect.h"
+
+#include "synth/explain.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+bool wanted(const LintQuery &query, std::string_view name) {
+  return query.kernels.empty() ||
+         std::find(query.kernels.begin(), query.kernels.end(), name) != query.kernels.end();
+}
+
+/// Loads that the rewriting would replace: somebody has the value.
+void add_redundant(const Module &module, const LintQuery &query, std::vector<KernelLint> &kernels) {
+  RewriteOptions options;
+  options.assume_block = query.block;
+  options.kernels = query.kernels;
+  for (const KernelExplanation &explained : explain(module, options))
+    for (KernelLint &kernel : kernels) {
+      if (kernel.name != explained.name)
+        continue;
+      for (const LoadExplanation &load : explained.loads) {
+        if (!load.delta)
+          continue;
+        Told told;
+        told.code = lint::Code::redundant_load;
+        told.line = load.line;
+        told.message =
+            *load.delta == 0
+                ? fmt::format("the thread itself has loaded this value, in line {} of the PTX",
+                              load.source_line)
+                : fmt::format("lane {:+} of the warp has loaded this value, in line {} of the PTX",
+                              *load.delta, load.source_line);
+        told.note = *load.delta == 0
+                        ? "keep it in a variable"
+                        : "a shuffle could pass it on; on GPUs since Volta that is no faster than "
+                          "the load, which hits the cache";
+        kernel.warnings.push_back(std::move(told));
+      }
+    }
+}
+
+bool same_place(const Told &a, const Told &b) {
+  return a.code == b.code && (a.source ? a.source == b.source : !b.source && a.line == b.line);
+}
+
+/// Unrolled copies and instances of one place: the costliest is told.
+void keep_worst(std::vector<Told> &warnings) {
+  std::vector<Told> kept;
+  for (Told &told : warnings) {
+    const auto found = std::find_if(kept.begin(), kept.end(),
+                                    [&](const Told &other) { return same_place(told, other); });
+    if (found == kept.end())
+      kept.push_back(std::move(told));
+    else if (told.cost > found->cost)
+      *found = std::move(told);
+  }
+  warnings = std::move(kept);
+}
+
+} // namespace
+
+std::vector<KernelLint> lint_module(const Module &module, const Places &places,
+                                    const LintQuery &query) {
+  const LintChoices &choices = query.choices;
+  std::vector<KernelLint> kernels;
+  for (const Function &function : module.functions) {
+    if (!function.is_entry || !function.has_body || !wanted(query, function.name))
+      continue;
+    KernelLint kernel{std::string(function.name), nullptr, {}};
+    kernel.facts = std::make_unique<facts::KernelFacts>(
+        module, function,
+        facts::Assumptions{.block = query.block, .base_alignment = choices.base_alignment});
+    for (lint::Warning &warning : lint::warnings_of(*kernel.facts, choices.options)) {
+      Told told;
+      told.code = warning.code;
+      told.line = function.instructions[warning.instruction].line;
+      told.message = std::move(warning.message);
+      told.note = std::move(warning.note);
+      told.cost = warning.cost;
+      kernel.warnings.push_back(std::move(told));
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  if (choices.on[static_cast<std::size_t>(lint::Code::redundant_load)])
+    add_redundant(module, query, kernels);
+  for (KernelLint &kernel : kernels) {
+    std::erase_if(kernel.warnings,
+                  [&](const Told &told) { return choices.is_silenced(told.code, kernel.name); });
+    std::stable_sort(kernel.warnings.begin(), kernel.warnings.end(),
+                     [](const Told &a, const Told &b) { return a.line < b.line; });
+    const auto &instructions = kernel.facts->function().instructions;
+    for (Told &told : kernel.warnings) {
+      told.error = choices.error[static_cast<std::size_t>(told.code)];
+      const auto at = std::find_if(instructions.begin(), instructions.end(),
+                                   [&](const Instruction &i) { return i.line == told.line; });
+      if (at == instructions.end())
+        continue;
+      told.source = places.of(*at);
+      told.inlined_at = places.inlined_at(*at);
+    }
+    keep_worst(kernel.warnings);
+  }
+  return kernels;
+}
+
+std::vector<std::pair<std::string, Told>> merged(const std::vector<KernelLint> &kernels) {
+  std::vector<std::pair<std::string, Told>> result;
+  for (const KernelLint &kernel : kernels)
+    for (const Told &told : kernel.warnings) {
+      const auto found = std::find_if(result.begin(), result.end(), [&](const auto &entry) {
+        return told.source && same_place(told, entry.second);
+      });
+      if (found == result.end())
+        result.emplace_back(kernel.name, told);
+      else
+        found->second.also.push_back(kernel.name);
+    }
+  return result;
+}
+
+std::string lint_text(const std::vector<KernelLint> &kernels, const std::string &file) {
+  std::string text;
+  for (const auto &[name, told] : merged(kernels)) {
+    const std::string place =
+        told.source ? to_string(*told.source) : fmt::format("{}:{}", file, told.line);
+    text += fmt::format("{}: {}: {} [-W{}]\n", place, told.error ? "error" : "warning",
+                        told.message, lint::info(told.code).name);
+    if (!told.note.empty())
+      text += fmt::format("    note: {}\n", told.note);
+    for (const Place &call : told.inlined_at)
+      text += fmt::format("    inlined at {}\n", to_string(call));
+    text += fmt::format("    in kernel {}", name);
+    if (!told.also.empty())
+      text += fmt::format(" and {} more", told.also.size());
+    text += '\n';
+  }
+  return text;
+}
+
+bool has_errors(const std::vector<KernelLint> &kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [](const KernelLint &kernel) {
+    return std::any_of(kernel.warnings.begin(), kernel.warnings.end(),
+                       [](const Told &told) { return told.error; });
+  });
+}
+
+} // namespace ptxasw

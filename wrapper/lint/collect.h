@@ -1,0 +1,55 @@
+#pragma once
+
+// The warnings of a module with their places, as all outputs take them.
+
+#include "wrapper/lint/places.h"
+#include "wrapper/settings/lint_choices.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// One warning that is to be told.
+struct Told {
+  lint::Code code = lint::Code::uncoalesced;
+  bool error = false;
+  std::uint32_t line = 0; ///< in the PTX
+  std::optional<Place> source;
+  std::vector<Place> inlined_at;
+  std::string message, note;
+  std::uint64_t cost = 1;        ///< that a baseline compares
+  std::vector<std::string> also; ///< other kernels with the same warning at the same place
+};
+
+/// One kernel and what was found in it.
+struct KernelLint {
+  std::string name;
+  std::unique_ptr<facts::KernelFacts> facts;
+  std::vector<Told> warnings; ///< of each code one a place, in source order
+};
+
+/// What to look at and how.
+struct LintQuery {
+  LintChoices choices;
+  std::optional<BlockShape> block;
+  std::vector<std::string> kernels; ///< only these; empty: all
+};
+
+/// All kernels of a module in the order of the text. `facts` refer to the module.
+std::vector<KernelLint> lint_module(const Module &module, const Places &places,
+                                    const LintQuery &query);
+
+/// The warnings of all kernels, each place once however many kernels have it: instances of one
+/// template. With the name of the (first) kernel.
+std::vector<std::pair<std::string, Told>> merged(const std::vector<KernelLint> &kernels);
+
+/// As a compiler would print them. `file`: the name of the PTX, for what has no source.
+std::string lint_text(const std::vector<KernelLint> &kernels, const std::string &file);
+
+/// Whether one of them counts as an error.
+bool has_errors(const std::vector<KernelLint> &kernels);
+
+} // namespace ptxasw

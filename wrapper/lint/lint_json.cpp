@@ -1,0 +1,173 @@
+#include "wrapper/lint/lint_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using facts::Access;
+using facts::Count;
+using facts::KernelFacts;
+using facts::Traffic;
+using facts::Verdict;
+
+Json to_json(const Place &place) {
+  Json json;
+  json["file"] = place.file;
+  json["line"] = place.line;
+  json["column"] = place.column ? Json(place.column) : Json();
+  return json;
+}
+
+Json source_of(const Places &places, const Instruction &instruction) {
+  const auto place = places.of(instruction);
+  if (!place)
+    return {};
+  Json json = to_json(*place);
+  json["inlined_at"] = Json::array();
+  for (const Place &call : places.inlined_at(instruction))
+    json["inlined_at"].push_back(to_json(call));
+  return json;
+}
+
+/// A number that is not known is none.
+Json value_of(const Count &count, std::uint32_t less = 0) {
+  return count.verdict == Verdict::unknown ? Json() : Json(count.most - std::min(count.most, less));
+}
+
+/// What is said of a number does not depend on being told in full.
+Json counted(const Count &count, std::uint32_t less) {
+  Json json;
+  json["value"] = value_of(count, less);
+  json["verdict"] = to_string(count.verdict);
+  return json;
+}
+
+Json to_json(const KernelFacts &facts, const Access &access, const Places &places) {
+  const Instruction &instruction = facts.function().instructions[access.site.instruction];
+  const bool known_space = access.space == StateSpace::global;
+  const bool shared = access.space == StateSpace::shared;
+  const Traffic &traffic = facts.traffic(access);
+  Json json;
+  json["line"] = instruction.line;
+  json["source"] = source_of(places, instruction);
+  json["space"] = to_string(access.space);
+  json["op"] = to_string(access.site.kind);
+  json["bytes"] = access.site.bytes;
+  if (const auto stride = facts.lane_stride(access))
+    json["lane_stride"] = *stride;
+  else if (const std::string text = lint::stride_text(facts, access); !text.empty())
+    json["lane_stride"] = text;
+  else
+    json["lane_stride"] = nullptr;
+  json["sectors"] = nullptr;
+  if (known_space) {
+    json["sectors"] = Json::object();
+    json["sectors"]["value"] = value_of(traffic.sectors);
+    json["sectors"]["ideal"] = traffic.ideal_sectors;
+    json["sectors"]["verdict"] = to_string(traffic.sectors.verdict);
+  }
+  json["conflicts"] = shared ? counted(traffic.wavefronts, 1) : Json();
+  json["loop_depth"] = access.loop_depth;
+  json["times"] =
+      access.loop_depth == 0 && facts.cfg().loop_of(access.block) == no_index ? Json(1) : Json();
+  return json;
+}
+
+Json to_json(const KernelFacts &facts, const facts::Branch &branch, const Places &places) {
+  const Instruction &instruction = facts.function().instructions[branch.instruction];
+  Json json;
+  json["line"] = instruction.line;
+  json["source"] = source_of(places, instruction);
+  json["parting"] = to_string(branch.parting);
+  json["lanes"] =
+      branch.parting == facts::Parting::by_lane ? Json({branch.lanes[0], branch.lanes[1]}) : Json();
+  json["leaves_loop"] = branch.leaves != no_index;
+  json["loop_depth"] = branch.loop == no_index ? 0 : facts.cfg().loops()[branch.loop].depth;
+  return json;
+}
+
+Json to_json(const Told &told) {
+  Json json;
+  json["code"] = lint::info(told.code).name;
+  json["line"] = told.line;
+  json["source"] = told.source ? to_json(*told.source) : Json();
+  if (told.source) {
+    json["source"]["inlined_at"] = Json::array();
+    for (const Place &call : told.inlined_at)
+      json["source"]["inlined_at"].push_back(to_json(call));
+  }
+  json["message"] = told.message;
+  json["note"] = told.note;
+  return json;
+}
+
+std::string dump(const Json &json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace
+
+std::string lint_json(const std::vector<KernelLint> &kernels, const Places &places,
+                      const std::string &file) {
+  Json all;
+  all["file"] = file;
+  all["kernels"] = Json::array();
+  for (const KernelLint &kernel : kernels) {
+    const KernelFacts &facts = *kernel.facts;
+    Json json;
+    json["name"] = kernel.name;
+    const auto &block = facts.launch().block;
+    json["block"] = block ? Json({block->x, block->y, block->z}) : Json();
+    json["accesses"] = Json::array();
+    for (const Access &access : facts.accesses())
+      json["accesses"].push_back(to_json(facts, access, places));
+    json["branches"] = Json::array();
+    for (const facts::Branch &branch : facts.branches())
+      json["branches"].push_back(to_json(facts, branch, places));
+    json["warnings"] = Json::array();
+    for (const Told &told : kernel.warnings)
+      json["warnings"].push_back(to_json(told));
+    all["kernels"].push_back(std::move(json));
+  }
+  return dump(all);
+}
+
+std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string &file) {
+  Json rules = Json::array();
+  for (const lint::CodeInfo &info : lint::codes())
+    rules.push_back({{"id", info.name}, {"shortDescription", {{"text", info.meaning}}}});
+  const auto location = [](const std::string &uri, std::uint32_t line, std::uint32_t column) {
+    Json region{{"startLine", line}};
+    if (column)
+      region["startColumn"] = column;
+    return Json{{"physicalLocation", {{"artifactLocation", {{"uri", uri}}}, {"region", region}}}};
+  };
+  Json results = Json::array();
+  for (const auto &[name, told] : merged(kernels)) {
+    Json result;
+    result["ruleId"] = lint::info(told.code).name;
+    result["ruleIndex"] = static_cast<std::size_t>(told.code);
+    result["level"] = told.error ? "error" : "warning";
+    result["message"]["text"] = told.message + " (kernel " + name + ")\n" + told.note;
+    const Place place = told.source.value_or(Place{file, told.line, 0});
+    result["locations"] = Json::array({location(place.file, place.line, place.column)});
+    Json related = Json::array();
+    for (const Place &call : told.inlined_at) {
+      Json at = location(call.file, call.line, call.column);
+      at["message"]["text"] = "inlined at";
+      related.push_back(std::move(at));
+    }
+    if (!related.empty())
+      result["relatedLocations"] = std::move(related);
+    results.push_back(std::move(result));
+  }
+  Json driver{{"name", "ptxasw"}, {"version", PTXASW_VERSION}, {"rules", rules}};
+  Json run{{"tool", {{"driver", driver}}}, {"results", results}};
+  return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+               {"version", "2.1.0"},
+               {"runs", Json::array({run})}});
+}
+
+} // namespace ptxasw

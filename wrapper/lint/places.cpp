@@ -1,0 +1,32 @@
+#include "wrapper/lint/places.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw {
+
+std::string to_string(const Place &place) {
+  return place.column ? fmt::format("{}:{}:{}", place.file, place.line, place.column)
+                      : fmt::format("{}:{}", place.file, place.line);
+}
+
+Place Places::place(const Location &location) const {
+  const auto file = module_.files.find(location.file);
+  return {file == module_.files.end() ? fmt::format("file {}", location.file)
+                                      : std::string(file->second),
+          location.line, location.column};
+}
+
+std::optional<Place> Places::of(const Instruction &instruction) const {
+  if (instruction.location == no_index || module_.locations[instruction.location].line == 0)
+    return std::nullopt;
+  return place(module_.locations[instruction.location]);
+}
+
+std::vector<Place> Places::inlined_at(const Instruction &instruction) const {
+  std::vector<Place> result;
+  for (const Location &location : inlining_.chain(instruction.location))
+    result.push_back(place(location));
+  return result;
+}
+
+} // namespace ptxasw

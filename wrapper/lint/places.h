@@ -1,0 +1,38 @@
+#pragma once
+
+#include "grammar/inlining.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// A place in somebody's source.
+struct Place {
+  std::string file;
+  std::uint32_t line = 0, column = 0; ///< 1-based; column 0: not known
+  bool operator==(const Place &) const = default;
+};
+
+/// `file:line:column`, without a column that is not known.
+std::string to_string(const Place &place);
+
+/// Where the instructions of a module come from, by its `.loc` lines.
+class Places {
+public:
+  explicit Places(const Module &module) : module_(module), inlining_(module) {}
+
+  /// The source of an instruction; nothing without `.loc`.
+  std::optional<Place> of(const Instruction &instruction) const;
+  /// The calls through which it was inlined, the innermost first.
+  std::vector<Place> inlined_at(const Instruction &instruction) const;
+
+private:
+  Place place(const Location &location) const;
+
+  const Module &module_;
+  const Inlining inlining_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,42 @@
+#pragma once
+
+// What a user can choose about warnings.
+
+#include "analysis/lint/lint.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// A warning that is not wanted: of a code, in one kernel or in all.
+struct Silence {
+  lint::Code code = lint::Code::uncoalesced;
+  std::string kernel; ///< empty: all
+};
+
+/// Which warnings are told, how loud, and under which assumptions about the launch.
+struct LintChoices {
+  std::array<bool, lint::code_count> on = by_default(); ///< by code
+  std::array<bool, lint::code_count> error = {};        ///< by code
+  std::vector<Silence> silenced;
+  lint::Options options;
+  unsigned base_alignment = 1;           ///< bytes; see facts::Assumptions
+  std::string baseline;                  ///< file; empty: none
+  std::string sarif, json;               ///< files that a run as ptxas writes; empty: none
+  std::string warnings, errors, assumed; ///< the words behind the above, as settings show them
+
+  static std::array<bool, lint::code_count> by_default();
+  /// Takes a word behind -W: `CODE`, `no-CODE`, `no-CODE:KERNEL`, `all`, `none`. False if it is
+  /// none.
+  bool warn(std::string_view word);
+  /// Takes a word behind --error-on: `CODE` or `all`. False if it is none.
+  bool error_on(std::string_view word);
+  /// Takes `base-align=N`, N a power of two up to 4096. False if it is none.
+  bool assume(std::string_view word);
+  bool is_silenced(lint::Code code, std::string_view kernel) const;
+};
+
+} // namespace ptxasw
