@@ -34,14 +34,14 @@ bool is_indirect(const ExprPool &pool, const Access &access) {
   };
   return access.address && access.in_step && access.form.mixed.empty() &&
          !access.form.varying.empty() &&
-         std::all_of(
-             access.form.varying.begin(), access.form.varying.end(), [&](const facts::Term &term) {
-               bool loaded = false;
-               for_each_node(term.atom, [&](Expr node) {
-                 loaded = loaded || node->kind == ExprKind::uf || node->kind == ExprKind::symbol;
-               });
-               return loaded;
-             });
+         std::all_of(access.form.varying.begin(), access.form.varying.end(),
+                     [&](const facts::Term &term) {
+                       bool loaded = false;
+                       for_each_node(term.atom, [&](Expr node) {
+                         loaded = loaded || node->kind == ExprKind::uf || is_opaque(node);
+                       });
+                       return loaded;
+                     });
 }
 
 std::string coalescing_note(const facts::KernelFacts &facts, const Access &access,
