@@ -2,55 +2,22 @@
 
 // What a kernel does that costs more than it need: warnings in the manner of a compiler's.
 
+#include "analysis/lint/codes.h"
 #include "emulator/facts/kernel_facts.h"
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ptxasw::lint {
-
-/// The kinds of warnings. What each means stands in docs/lint.md.
-enum class Code : std::uint8_t {
-  uncoalesced,
-  bank_conflict,
-  divergent_loop,
-  local_memory,
-  uniform_load,
-  redundant_load,
-  wide_index,
-  misaligned_vector,
-  vector_precondition,
-};
-inline constexpr std::size_t code_count = 9;
-
-/// A code as users know it.
-struct CodeInfo {
-  Code code;
-  std::string_view name; ///< `bank-conflict`, for -Wbank-conflict
-  std::string_view meaning;
-  bool on = true; ///< unless the user says otherwise
-};
-std::span<const CodeInfo, code_count> codes();
-const CodeInfo &info(Code code);
-/// The code of that name; nothing if there is none.
-std::optional<Code> code_of(std::string_view name);
 
 /// One finding. Where it stands in a source file, whoever prints it looks up.
 struct Warning {
   Code code = Code::uncoalesced;
   std::uint32_t instruction = 0; ///< index in Function::instructions
   std::string message;
-  std::string note;      ///< what would help
+  std::string note;       ///< what would help
   std::uint64_t cost = 1; ///< sectors, wavefronts: what a baseline compares
-};
-
-struct Options {
-  /// Percent of the ideal cost from which on an access is warned of: 150 is half as much again.
-  unsigned threshold = 150;
 };
 
 /// What a rule looks at and adds to.

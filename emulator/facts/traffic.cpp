@@ -93,15 +93,29 @@ private:
   GroupCost cost_of(const Group &group, std::int64_t lowest) const {
     GroupCost result;
     result.bytes = distinct_bytes(group, query_.bytes);
+    // Accesses that are not naturally aligned fault (PTX ISA 6.4.1), so other beginnings need not
+    // be looked at, unless there are none: then all are, as no launch runs to its end.
+    result.misaligned = !try_beginnings(group, lowest, std::bit_floor(query_.bytes), result);
+    if (result.misaligned)
+      try_beginnings(group, lowest, 1, result);
+    for (Range *range : {&result.sectors, &result.lines, &result.wavefronts})
+      if (range->aligned == 0 && range->most > 0)
+        range->aligned = range->least;
+    return result;
+  }
+
+  // Returns false if no beginning makes all accesses multiples of `natural`.
+  bool try_beginnings(const Group &group, std::int64_t lowest, std::int64_t natural,
+                      GroupCost &result) const {
+    bool any = false;
     const std::int64_t step = std::min<std::int64_t>(query_.alignment, line_bytes);
-    const std::int64_t natural = std::bit_floor(query_.bytes);
     for (std::int64_t start = 0; start < line_bytes; start += step) {
       const bool fits =
           std::all_of(group.offsets.begin(), group.offsets.end(),
                       [&](std::int64_t offset) { return (start + offset) % natural == 0; });
-      if (!fits) // no such launch runs to its end (PTX ISA 6.4.1: accesses are naturally aligned)
+      if (!fits)
         continue;
-      result.misaligned = false;
+      any = true;
       // The best beginning: where the group's lowest byte is the first of a line.
       const bool best = step == line_bytes || (start + lowest) % line_bytes == 0;
       if (query_.shared) {
@@ -115,10 +129,7 @@ private:
         result.lines.take(units(group, start, query_.bytes, line_bytes), best);
       }
     }
-    for (Range *range : {&result.sectors, &result.lines, &result.wavefronts})
-      if (range->aligned == 0 && range->most > 0)
-        range->aligned = range->least;
-    return result;
+    return any;
   }
 
   const TrafficQuery &query_;
@@ -260,13 +271,13 @@ Traffic traffic_of(LaneValues &lanes, const TrafficQuery &query) {
       active += static_cast<std::uint32_t>(group.lanes.size());
       result.misaligned = result.misaligned || costs.back().misaligned;
     }
-    // A naturally aligned access lies in one line, and in one sector if it has no more bytes.
-    const std::uint32_t sectors_a_lane = std::max(1u, ceil_of(query.bytes, sector_bytes));
-    add_warp(result.sectors, costs, &GroupCost::sectors, active * sectors_a_lane, layout.copies,
+    // A naturally aligned access lies in one sector and one line.
+    const std::uint32_t units_a_lane = result.misaligned ? 2 : 1;
+    add_warp(result.sectors, costs, &GroupCost::sectors, active * units_a_lane, layout.copies,
              first);
-    add_warp(result.lines, costs, &GroupCost::lines, active, layout.copies, first);
-    add_warp(result.wavefronts, costs, &GroupCost::wavefronts, active * words, layout.copies,
-             first);
+    add_warp(result.lines, costs, &GroupCost::lines, active * units_a_lane, layout.copies, first);
+    add_warp(result.wavefronts, costs, &GroupCost::wavefronts, active * (words + units_a_lane - 1),
+             layout.copies, first);
     result.ideal_sectors = std::max(result.ideal_sectors, ceil_of(bytes, sector_bytes));
     result.ideal_lines = std::max(result.ideal_lines, ceil_of(bytes, line_bytes));
     result.ideal_wavefronts = std::max(result.ideal_wavefronts, ceil_of(bytes, line_bytes));

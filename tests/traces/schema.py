@@ -20,11 +20,12 @@ PTXASW, SOURCE = sys.argv[1], Path(sys.argv[2])
 COMMANDS = {
     "trace": ["trace", "--json"],
     "explain": ["explain", "--json"],
+    "lint": ["lint", "--json", "-W", "all"],
     "report": ["rewrite", "-o", "/dev/null", "--shuffle=always", "--report", "/dev/stdout"],
 }
 # Only a drop-in that is given several files has the one, only a proof that fails the other.
 NOT_HERE = {"modules", "detail"}
-FOLDERS = ("kernelgen-bench/ptx", "tests/data", "tests/synth/golden", "tests/grammar/modules")
+FOLDERS = ("kernelgen-bench/ptx", "tests/data", "tests/synth/golden", "tests/grammar/modules", "tests/analysis/lint")
 
 
 # What `--registers` asks; names every entry, and says nothing of the last one.

@@ -18,6 +18,7 @@ extern const Command lint_command;
 extern const Command merge_command;
 extern const Command occupancy_command;
 extern const Command overlay_command;
+extern const Command report_command;
 extern const Command rewrite_command;
 extern const Command run_command;
 extern const Command stats_command;

@@ -2,6 +2,7 @@
 
 // The warnings of a module with their places, as all outputs take them.
 
+#include "analysis/lint/lint.h"
 #include "wrapper/lint/places.h"
 #include "wrapper/settings/lint_choices.h"
 

@@ -2,7 +2,7 @@
 
 // What a user can choose about warnings.
 
-#include "analysis/lint/lint.h"
+#include "analysis/lint/codes.h"
 
 #include <array>
 #include <string>

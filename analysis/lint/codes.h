@@ -1,0 +1,43 @@
+#pragma once
+
+// The names of warnings, and what a user can choose about them.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace ptxasw::lint {
+
+/// The kinds of warnings. What each means stands in docs/lint.md.
+enum class Code : std::uint8_t {
+  uncoalesced,
+  bank_conflict,
+  divergent_loop,
+  local_memory,
+  uniform_load,
+  redundant_load,
+  wide_index,
+  misaligned_vector,
+  vector_precondition,
+};
+inline constexpr std::size_t code_count = 9;
+
+/// A code as users know it.
+struct CodeInfo {
+  Code code;
+  std::string_view name; ///< `bank-conflict`, for -Wbank-conflict
+  std::string_view meaning;
+  bool on = true; ///< unless the user says otherwise
+};
+std::span<const CodeInfo, code_count> codes();
+const CodeInfo &info(Code code);
+/// The code of that name; nothing if there is none.
+std::optional<Code> code_of(std::string_view name);
+
+struct Options {
+  /// Percent of the ideal cost from which on an access is warned of: 150 is half as much again.
+  unsigned threshold = 150;
+};
+
+} // namespace ptxasw::lint

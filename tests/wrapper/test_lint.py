@@ -1,0 +1,204 @@
+"""`ptxasw lint`: text, JSON, SARIF, severity, the gate, and warnings in builds. What the warnings
+are is tested in tests/analysis."""
+
+import json
+import os
+import unittest
+
+from support import JACOBI, PTXASW, Scratch, cuda_home, main, run
+
+# Lane stride 64 bytes at a.cu:7:3, inlined into b.cu:20:5; the second kernel is another instance.
+KERNEL = """.visible .entry %s(.param .u64 p) .reqntid 128, 1, 1 {
+  .reg .b32 %%r<4>; .reg .b64 %%rd<4>; .reg .f32 %%f<2>;
+  .loc 1 20 5
+  ld.param.u64 %%rd1, [p];
+  mov.u32 %%r1, %%tid.x;
+  mul.wide.u32 %%rd2, %%r1, %d;
+  add.s64 %%rd3, %%rd1, %%rd2;
+  .loc 2 7 3, function_name info, inlined_at 1 20 5
+  ld.global.f32 %%f1, [%%rd3];
+  st.global.f32 [%%rd3], %%f1;
+  ret;
+}
+"""
+HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+FILES = '.file 1 "b.cu"\n.file 2 "a.cu"\n'
+
+
+def module(stride, *names):
+    return HEAD + "".join(KERNEL % (name, stride) for name in names or ("k",)) + FILES
+
+
+# What of SARIF 2.1.0's schema the output uses.
+SARIF = {
+    "type": "object", "required": ["version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {"type": "array", "items": {
+            "type": "object", "required": ["tool"],
+            "properties": {
+                "tool": {"type": "object", "required": ["driver"], "properties": {"driver": {
+                    "type": "object", "required": ["name"],
+                    "properties": {"name": {"type": "string"}, "version": {"type": "string"},
+                                   "rules": {"type": "array", "uniqueItems": True, "items": {
+                                       "type": "object", "required": ["id"],
+                                       "properties": {"id": {"type": "string"},
+                                                      "shortDescription": {"$ref": "#/$defs/message"}},
+                                       "additionalProperties": False}}},
+                    "additionalProperties": False}}},
+                "results": {"type": "array", "items": {
+                    "type": "object", "required": ["message"],
+                    "properties": {
+                        "ruleId": {"type": "string"},
+                        "ruleIndex": {"type": "integer", "minimum": 0},
+                        "level": {"enum": ["none", "note", "warning", "error"]},
+                        "message": {"$ref": "#/$defs/message"},
+                        "locations": {"type": "array", "items": {"$ref": "#/$defs/location"}},
+                        "relatedLocations": {"type": "array", "items": {"$ref": "#/$defs/location"}}},
+                    "additionalProperties": False}}},
+            "additionalProperties": False}},
+        "$schema": {"type": "string"}},
+    "additionalProperties": False,
+    "$defs": {
+        "message": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}},
+                    "additionalProperties": False},
+        "location": {"type": "object", "properties": {
+            "message": {"$ref": "#/$defs/message"},
+            "physicalLocation": {"type": "object", "required": ["artifactLocation"], "properties": {
+                "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}},
+                                     "additionalProperties": False},
+                "region": {"type": "object", "properties": {
+                    "startLine": {"type": "integer", "minimum": 1},
+                    "startColumn": {"type": "integer", "minimum": 1}}, "additionalProperties": False}},
+                "additionalProperties": False}}, "additionalProperties": False}}}
+
+
+class Base(Scratch):
+    def lint(self, *words, code=0):
+        result = run([PTXASW, "lint", *words])
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def read(self, name):
+        return (self.dir / name).read_text()
+
+
+class Lint(Base):
+    def test_text(self):
+        self.write("a.ptx", module(64))
+        told = self.lint("a.ptx").stdout
+        self.assertEqual(told.splitlines()[0],
+                         "a.cu:7:3: warning: excessive sectors: this load takes 32 sectors a warp where 4 would do "
+                         "[-Wuncoalesced]")
+        self.assertIn("\n    inlined at b.cu:20:5\n", told)
+        self.assertIn("lanes are 64 bytes apart", told)
+        self.assertEqual(told.count("warning:"), 1)  # load and store, one place
+        self.write("b.ptx", module(4))
+        self.assertEqual(self.lint("b.ptx").stdout, "")
+
+    def test_instances_of_a_template_are_one_place(self):
+        self.write("a.ptx", module(64, "one", "two", "three"))
+        told = self.lint("a.ptx").stdout
+        self.assertEqual(told.count("warning:"), 1)
+        self.assertIn("in kernel one and 2 more", told)
+        self.assertEqual(len(json.loads(self.lint("a.ptx", "--json").stdout)["kernels"]), 3)
+
+    def test_json(self):
+        self.write("a.ptx", module(64))
+        (kernel,) = json.loads(self.lint("a.ptx", "--json").stdout)["kernels"]
+        self.assertEqual(kernel["block"], [128, 1, 1])
+        load = kernel["accesses"][1]
+        self.assertEqual((load["op"], load["bytes"], load["lane_stride"], load["sectors"]),
+                         ("load", 4, 64, {"value": 32, "ideal": 4, "verdict": "exact"}))
+        self.assertEqual(load["source"], {"file": "a.cu", "line": 7, "column": 3,
+                                          "inlined_at": [{"file": "b.cu", "line": 20, "column": 5}]})
+
+    def test_choices(self):
+        self.write("a.ptx", module(64))
+        self.assertEqual(self.lint("a.ptx", "-W", "no-uncoalesced").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-Wno-uncoalesced:k").stdout, "")
+        self.assertIn("warning", self.lint("a.ptx", "-Wno-uncoalesced:other").stdout)
+        self.assertIn("error: excessive", self.lint("a.ptx", "--error-on", "uncoalesced", code=1).stdout)
+        self.assertEqual(self.lint("a.ptx", "--threshold", "900").stdout, "")
+        self.write("ptxasw.toml", 'lint-warnings = "no-uncoalesced:k"\n')
+        self.assertEqual(self.lint("a.ptx").stdout, "")
+        for words in (["-W", "none-such"], ["--error-on", "x"], ["--assume", "base-align=24"],
+                      ["--assume", "x"], ["--update-baseline"], ["--kernel", "x"], ["--block", "0"]):
+            self.assertEqual(run([PTXASW, "lint", "a.ptx", *words]).returncode, 2, words)
+        self.assertEqual(run([PTXASW, "lint", "none.ptx"]).returncode, 2)
+        self.write("empty.ptx", HEAD)
+        self.assertEqual(self.lint("empty.ptx").stdout, "")
+
+    def test_sarif(self):
+        self.write("a.ptx", module(64))
+        self.lint("a.ptx", "--sarif", "a.sarif")
+        sarif = json.loads(self.read("a.sarif"))
+        (result,) = sarif["runs"][0]["results"]
+        self.assertEqual(result["ruleId"], "uncoalesced")
+        self.assertEqual(result["ruleId"], sarif["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"])
+        self.assertEqual(result["relatedLocations"][0]["physicalLocation"]["region"], {"startLine": 20, "startColumn": 5})
+        try:
+            import jsonschema
+        except ImportError:
+            return
+        jsonschema.validate(sarif, SARIF)
+
+
+@unittest.skipUnless(cuda_home(), "no CUDA toolkit")
+class WithToolkit(Base):
+    def test_gate(self):
+        gate = ["--baseline", "b.txt"]
+        self.write("a.ptx", module(8))
+        self.assertIn("worse than", self.lint("a.ptx", *gate, code=1).stderr)  # no baseline: all is new
+        self.lint("a.ptx", *gate, "--update-baseline")
+        text = self.read("b.txt")
+        self.assertIn("finding sm_90 k uncoalesced 8 a.cu\n", text)
+        self.assertIn(" warps=64\n", text)
+        # Moved lines and another module in between change nothing.
+        self.write("a.ptx", module(8).replace(".loc 2 7 3", ".loc 2 70 3").replace("ret;", "\n\n ret;"))
+        self.assertEqual(self.lint("a.ptx", *gate).stderr, "")
+        self.write("other.ptx", module(4, "other"))
+        self.lint("other.ptx", *gate, "--update-baseline")
+        self.assertEqual(self.lint("a.ptx", *gate).stderr, "")
+        self.write("worse.ptx", module(64))
+        worse = self.lint("worse.ptx", *gate, code=1).stderr
+        self.assertIn("-Wuncoalesced in a.cu: 8 before, 32 now", worse)
+        self.write("better.ptx", module(4))
+        better = self.lint("better.ptx", *gate).stderr
+        self.assertIn("8 before, none now; --update-baseline keeps it so", better)
+        self.write("b.txt", "finding sm_90 k\n")
+        self.assertIn("line 1", self.lint("a.ptx", *gate, code=2).stderr)
+
+    def test_resources_in_the_gate(self):
+        self.lint(str(JACOBI), "--baseline", "b.txt", "--update-baseline", "-Wnone", "--block", "256")
+        text = self.read("b.txt")
+        registers = int(text.split("registers=")[1].split()[0])
+        self.write("b.txt", text.replace(f"registers={registers}", f"registers={registers - 1}"))
+        told = self.lint(str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256", code=1).stderr
+        self.assertIn(f"registers: {registers - 1} before, {registers} now", told)
+
+    def test_in_a_build(self):
+        self.write("a.ptx", module(64))
+        os.symlink(PTXASW, "ptxas")
+        plain = run(["./ptxas", "-arch=sm_90", "a.ptx", "-o", "plain.cubin"])
+        self.assertEqual((plain.returncode, plain.stderr), (0, ""))
+        warned = run(["./ptxas", "-arch=sm_90", "a.ptx", "-o", "a.cubin", "--ptxasw-lint",
+                      "--ptxasw-lint-sarif=a.sarif", "--ptxasw-lint-json=a.json"])
+        self.assertEqual(warned.returncode, 0, warned.stderr)
+        self.assertIn("a.cu:7:3: warning: excessive sectors", warned.stderr)
+        self.assertEqual((self.dir / "plain.cubin").read_bytes(), (self.dir / "a.cubin").read_bytes())
+        self.assertEqual(json.loads(self.read("a.sarif"))["version"], "2.1.0")
+        self.assertEqual(len(json.loads(self.read("a.json"))["kernels"]), 1)
+        failed = run(["./ptxas", "-arch=sm_90", "a.ptx", "-o", "b.cubin", "--ptxasw-lint",
+                      "--ptxasw-lint-errors=uncoalesced"])
+        self.assertEqual(failed.returncode, 1)
+        self.assertFalse(os.path.exists("b.cubin"))
+        self.lint("a.ptx", "--baseline", "b.txt", "--update-baseline")
+        gated = ["./ptxas", "-arch=sm_90", "-o", "c.cubin", "--ptxasw-lint", "--ptxasw-lint-baseline=b.txt"]
+        self.assertEqual(run([*gated, "a.ptx"]).returncode, 0)
+        self.write("worse.ptx", module(64).replace("ld.global", "st.global.f32 [%rd3+32], 0f00000000;\n  .loc 2 8 3\n ld.global"))
+        self.assertEqual(run([*gated, "worse.ptx"]).returncode, 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""`ptxasw report`: the page is well formed, needs no network and no script, and shows what it should."""
+
+import html.parser
+import re
+
+from support import JACOBI, PTXASW, Scratch, main, run
+from test_lint import HEAD, module
+
+VOID = {"meta", "br", "rect", "line"}
+
+
+class Checker(html.parser.HTMLParser):
+    """Elements that are closed in order, and what could load something."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.names, self.wrong = [], [], []
+
+    def handle_starttag(self, name, attributes):
+        self.names.append(name)
+        self.wrong += [a for a in attributes if a[0] in ("src", "href", "onclick", "onload")]
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_startendtag(self, name, attributes):
+        self.names.append(name)
+
+    def handle_endtag(self, name):
+        if not self.open or self.open.pop() != name:
+            self.wrong.append(name)
+
+
+class Report(Scratch):
+    def page(self, *words):
+        result = run([PTXASW, "report", *words, "-o", "pages"])
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        text = (self.dir / result.stdout.strip()).read_text()
+        checker = Checker()
+        checker.feed(text)
+        self.assertEqual((checker.open, checker.wrong), ([], []))
+        self.assertNotIn("script", checker.names)
+        self.assertIsNone(re.search(r"https?://|@import|url\(", text))
+        return text, checker.names
+
+    def test_page(self):
+        text, names = self.page(str(JACOBI), "--block", "128", "--assume", "base-align=256")
+        self.assertGreaterEqual(names.count("svg"), 9)
+        self.assertGreaterEqual(names.count("details"), 10)
+        for part in ("prefers-color-scheme: dark", "width=device-width", "sector", "reuse: lane",
+                     'lang="en"'):
+            self.assertIn(part, text)
+
+    def test_escapes_and_shows_source(self):
+        self.write("a<b>.cu", "\n" * 6 + "float x = p[i] < 3 && \"<i>\";\n")
+        self.write("a.ptx", module(64).replace('"a.cu"', '"a<b>.cu"'))
+        text, names = self.page("a.ptx")
+        self.assertIn("float x = p[i] &lt; 3 &amp;&amp; &quot;&lt;i&gt;&quot;;", text)
+        self.assertNotIn("b", names)
+        self.assertIn("excessive sectors", text)
+
+    def test_little(self):
+        self.write("empty.ptx", HEAD)
+        self.assertIn("<h1>empty.ptx</h1>", self.page("empty.ptx")[0])
+        for words in (["none.ptx"], ["empty.ptx", "--kernel", "k"], ["empty.ptx", "-o", "/dev/null/x"]):
+            self.assertEqual(run([PTXASW, "report", *words]).returncode, 1, words)
+        self.assertEqual(run([PTXASW, "report", "empty.ptx", "--assume", "x"]).returncode, 2)
+
+
+if __name__ == "__main__":
+    main()

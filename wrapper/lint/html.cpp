@@ -1,0 +1,253 @@
+// Markup only: every number comes from the facts, every text goes through escape().
+
+#include "wrapper/lint/html.h"
+
+#include "wrapper/lint/picture.h"
+#include "wrapper/os/files.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+
+namespace ptxasw {
+namespace {
+
+using facts::Access;
+using facts::Count;
+using facts::KernelFacts;
+using facts::Verdict;
+
+constexpr std::string_view style = R"(<style>
+:root { --ink: #1b1f24; --paper: #fff; --faint: #6a737d; --rule: #d0d7de; --lane: #0969da; --bad: #cf222e;
+  color-scheme: light dark; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --paper: #0d1117; --faint: #8b949e; --rule: #30363d; --lane: #58a6ff; --bad: #ff7b72; } }
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto;
+  padding: 1em; max-width: 72em; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; }
+td, th { border-bottom: 1px solid var(--rule); padding: .2em .6em; text-align: left; vertical-align: top;
+  overflow-wrap: normal; }
+code, pre { font: 13px/1.4 ui-monospace, monospace; } pre { overflow-x: auto; margin: .3em 0; }
+summary { cursor: pointer; } .faint { color: var(--faint); } .bad { color: var(--bad); }
+svg { width: 100%; max-width: 60em; min-width: 30em; height: auto; display: block; }
+svg text { font: 9px sans-serif; text-anchor: middle; fill: var(--ink); }
+svg rect { fill: none; stroke: var(--faint); } svg .lane rect { stroke: var(--lane); }
+svg .clash rect { stroke: var(--bad); stroke-width: 2; } svg .wire { stroke: var(--lane); stroke-opacity: .45; }
+</style>
+)";
+
+std::string escape(std::string_view text) {
+  std::string result;
+  for (const char c : text)
+    if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '&')
+      result += "&amp;";
+    else if (c == '"')
+      result += "&quot;";
+    else
+      result += static_cast<unsigned char>(c) < 32 && c != '\n' && c != '\t' ? ' ' : c;
+  return result;
+}
+
+/// Lines of source files, read when first asked for.
+class Sources {
+public:
+  /// Empty if there is none.
+  std::string line(const Place &place) {
+    auto [found, is_new] = lines_.try_emplace(place.file);
+    if (is_new)
+      if (const auto text = read_regular_file(place.file))
+        for (std::size_t at = 0; at < text->size();) {
+          const std::size_t end = std::min(text->find('\n', at), text->size());
+          found->second.push_back(text->substr(at, end - at));
+          at = end + 1;
+        }
+    return place.line >= 1 && place.line <= found->second.size() ? found->second[place.line - 1]
+                                                                 : std::string();
+  }
+
+private:
+  std::map<std::string, std::vector<std::string>> lines_;
+};
+
+std::string text_of(const Count &count, std::uint32_t ideal) {
+  if (count.verdict == Verdict::unknown)
+    return fmt::format("<span class=\"faint\">unknown, at most {}</span>", count.most);
+  const std::string number = count.least == count.most
+                                 ? fmt::format("{}", count.most)
+                                 : fmt::format("{} to {}", count.least, count.most);
+  return fmt::format("<span{}>{} of {}</span> <span class=\"faint\">{}</span>",
+                     count.typical > ideal ? " class=\"bad\"" : "", number, ideal,
+                     to_string(count.verdict));
+}
+
+class Page {
+public:
+  Page(const Places &places, const std::string &file) : places_(places), file_(file) {}
+
+  std::string where(const Instruction &instruction) {
+    const auto place = places_.of(instruction);
+    return escape(place ? to_string(*place) : fmt::format("{}:{}", file_, instruction.line));
+  }
+
+  void add(const KernelLint &kernel, const KernelExplanation *explained) {
+    text_ += fmt::format("<h2>{}</h2>\n", escape(kernel.name));
+    const KernelFacts &facts = *kernel.facts;
+    if (!facts.complete()) {
+      text_ += "<p>Not followed: too large, or a branch whose targets are not known.</p>\n";
+      return;
+    }
+    const auto &block = facts.launch().block;
+    text_ += block ? fmt::format("<p>Blocks of {} x {} x {} threads.</p>\n", block->x, block->y,
+                                 block->z)
+                   : std::string("<p>Blocks of any shape whose rows are whole warps.</p>\n");
+    add_warnings(kernel);
+    add_loops(facts, no_index);
+    add_accesses(facts, explained);
+  }
+
+  std::string finish() const {
+    return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+                       "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<title>{0}</title>\n{1}</head><body>\n<h1>{0}</h1>\n{2}</body></html>\n",
+                       escape(file_), style, text_);
+  }
+
+private:
+  void add_warnings(const KernelLint &kernel) {
+    if (kernel.warnings.empty()) {
+      text_ += "<p>No warnings.</p>\n";
+      return;
+    }
+    text_ += "<h3>Warnings</h3>\n<ul>\n";
+    for (const Told &told : kernel.warnings) {
+      text_ += fmt::format(
+          "<li><code>{}</code> <span class=\"bad\">{}</span>: {}<br><span "
+          "class=\"faint\">{}</span>",
+          escape(told.source ? to_string(*told.source) : fmt::format("{}:{}", file_, told.line)),
+          lint::info(told.code).name, escape(told.message), escape(told.note));
+      if (told.source)
+        if (const std::string line = sources_.line(*told.source); !line.empty())
+          text_ += fmt::format("<pre>{}</pre>", escape(line));
+      text_ += "</li>\n";
+    }
+    text_ += "</ul>\n";
+  }
+
+  // Loops as a tree, each with what its accesses cost an iteration of a warp.
+  void add_loops(const KernelFacts &facts, LoopId parent) {
+    const ControlFlowGraph &cfg = facts.cfg();
+    bool any = false;
+    for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
+      if (cfg.loops()[loop].parent != parent)
+        continue;
+      if (!any)
+        text_ += parent == no_index ? "<h3>Loops</h3>\n<ul>\n" : "<ul>\n";
+      any = true;
+      std::uint64_t sectors = 0, wavefronts = 0;
+      for (const Access &access : facts.accesses())
+        if (access.loop == loop) {
+          const facts::Traffic &traffic = facts.traffic(access);
+          sectors += access.space == StateSpace::global ? traffic.sectors.most : 0;
+          wavefronts += access.space == StateSpace::shared ? traffic.wavefronts.most : 0;
+        }
+      std::string exits;
+      for (const facts::Branch &branch : facts.branches())
+        if (branch.leaves != no_index && branch.loop == loop)
+          exits += fmt::format("{}{}", exits.empty() ? "" : ", ", to_string(branch.parting));
+      const BasicBlock &header = cfg.blocks()[cfg.loops()[loop].header];
+      const std::string place = header.first < facts.function().instructions.size()
+                                    ? where(facts.function().instructions[header.first])
+                                    : std::string();
+      text_ += fmt::format("<li><code>{}</code>: at most {} sectors and {} wavefronts an iteration "
+                           "of a warp; lanes part at its exits: {}\n",
+                           place, sectors, wavefronts, exits.empty() ? "unknown" : exits);
+      add_loops(facts, loop);
+      text_ += "</li>\n";
+    }
+    if (any)
+      text_ += "</ul>\n";
+  }
+
+  void add_accesses(const KernelFacts &facts, const KernelExplanation *explained) {
+    text_ += "<h3>Accesses</h3>\n<div class=\"wide\"><table><tr><th>place</th><th>what</th>"
+             "<th>cost of a warp</th><th>bytes to the next lane</th><th>loops</th></tr>\n";
+    std::string details;
+    for (const Access &access : facts.accesses()) {
+      const Instruction &instruction = facts.function().instructions[access.site.instruction];
+      if (access.space != StateSpace::global && access.space != StateSpace::shared &&
+          access.space != StateSpace::local)
+        continue;
+      const facts::Traffic &traffic = facts.traffic(access);
+      const bool shared = access.space == StateSpace::shared;
+      const std::string what = fmt::format("{} {}, {} bytes", to_string(access.space),
+                                           to_string(access.site.kind), access.site.bytes);
+      const std::string cost =
+          shared ? "wavefronts " + text_of(traffic.wavefronts, traffic.ideal_wavefronts)
+          : access.space == StateSpace::global
+              ? "sectors " + text_of(traffic.sectors, traffic.ideal_sectors)
+              : std::string("interleaved by thread");
+      const std::string stride = lint::stride_text(facts, access);
+      text_ += fmt::format(
+          "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+          "</tr>\n",
+          where(instruction), what, cost, escape(stride.empty() ? "-" : stride), access.loop_depth);
+      details += detail(facts, access, instruction, what, explained);
+    }
+    text_ += "</table></div>\n" + details;
+  }
+
+  std::string detail(const KernelFacts &facts, const Access &access, const Instruction &instruction,
+                     const std::string &what, const KernelExplanation *explained) {
+    std::string text =
+        fmt::format("<details><summary><code>{}</code> {}</summary>\n", where(instruction), what);
+    if (const auto place = places_.of(instruction))
+      if (const std::string line = sources_.line(*place); !line.empty())
+        text += fmt::format("<pre>{}</pre>\n", escape(line));
+    text += fmt::format("<pre>{}</pre>\n", escape(facts.module().text(instruction.span)));
+    if (access.address)
+      text += fmt::format("<p>address <code>{}</code></p>\n",
+                          escape(lint::readable(facts.emulation().pool(), access.address)));
+    if (const std::string picture = access_picture(facts, access); !picture.empty())
+      text += fmt::format("<div class=\"wide\">{}</div>\n", picture);
+    if (explained)
+      for (const LoadExplanation &load : explained->loads)
+        if (load.line == instruction.line)
+          text += fmt::format("<p>reuse: {}</p>\n", escape(reuse_text(load)));
+    return text + "</details>\n";
+  }
+
+  static std::string reuse_text(const LoadExplanation &load) {
+    if (!load.delta)
+      return fmt::format("none ({}: {})", to_string(load.reason),
+                         load.detail.empty() ? describe(load.reason) : load.detail);
+    if (*load.delta == 0)
+      return fmt::format("the thread has read it in line {} of the PTX", load.source_line);
+    return fmt::format("lane {:+} has read it in line {} of the PTX; a shuffle could pass it on",
+                       *load.delta, load.source_line);
+  }
+
+  const Places &places_;
+  const std::string file_;
+  Sources sources_;
+  std::string text_;
+};
+
+} // namespace
+
+std::string report_page(const std::vector<KernelLint> &kernels, const Places &places,
+                        const std::vector<KernelExplanation> &explained, const std::string &file) {
+  Page page(places, file);
+  for (const KernelLint &kernel : kernels) {
+    const auto found =
+        std::find_if(explained.begin(), explained.end(),
+                     [&](const KernelExplanation &e) { return e.name == kernel.name; });
+    page.add(kernel, found == explained.end() ? nullptr : &*found);
+  }
+  return page.finish();
+}
+
+} // namespace ptxasw

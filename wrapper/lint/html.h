@@ -1,0 +1,14 @@
+#pragma once
+
+#include "synth/explain.h"
+#include "wrapper/lint/collect.h"
+
+namespace ptxasw {
+
+/// A page of one module that needs nothing else: kernels, their warnings, loops and accesses with
+/// pictures, and which loads somebody already has the value of. `explained`: by kernel. Source
+/// lines are shown where their files can be read from here.
+std::string report_page(const std::vector<KernelLint> &kernels, const Places &places,
+                        const std::vector<KernelExplanation> &explained, const std::string &file);
+
+} // namespace ptxasw
