@@ -36,11 +36,32 @@ std::array<unsigned, shared_banks> words_by_bank(const std::vector<Word> &words)
   return counts;
 }
 
+bool all_in_pairs(std::span<const SharedAccess> accesses) {
+  return !accesses.empty() &&
+         std::all_of(accesses.begin(), accesses.end(), [&](const SharedAccess &one) {
+           return std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess &other) {
+             return other.lane == (one.lane ^ 1) && other.address == one.address;
+           });
+         });
+}
+
 } // namespace
 
-unsigned shared_wavefronts(std::span<const SharedAccess> accesses, unsigned bytes) {
-  const auto counts = words_by_bank(distinct_words(accesses, bytes));
-  return *std::max_element(counts.begin(), counts.end());
+unsigned shared_wavefronts(std::span<const SharedAccess> accesses, unsigned bytes,
+                           Pairing pairing) {
+  unsigned piece = bytes <= 4 ? 32 : bytes <= 8 ? 16 : bytes <= 16 ? 8 : 4;
+  if (piece < 32 && pairing == Pairing::allowed && all_in_pairs(accesses))
+    piece *= 2;
+  unsigned total = 0;
+  for (unsigned first = 0; first < 32; first += piece) {
+    std::vector<SharedAccess> of_piece;
+    for (const SharedAccess &access : accesses)
+      if (access.lane >= first && access.lane < first + piece)
+        of_piece.push_back(access);
+    const auto counts = words_by_bank(distinct_words(of_piece, bytes));
+    total += *std::max_element(counts.begin(), counts.end());
+  }
+  return total;
 }
 
 std::optional<BankClash> bank_clash(std::span<const SharedAccess> accesses, unsigned bytes) {

@@ -1,6 +1,5 @@
 // Memory as a lane sees it: state spaces, bounds, alignment, atomics.
 
-#include "emulator/banks.h"
 #include "emulator/warp_machine.h"
 
 #include <algorithm>
@@ -163,7 +162,7 @@ void WarpMachine::load(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
   const unsigned size = in.element;
   if (options_.profile_memory)
-    profile_access(mask, size * static_cast<unsigned>(in.outputs.size()));
+    profile_access(mask, size * static_cast<unsigned>(in.outputs.size()), Pairing::allowed);
   for_each_lane(mask, [&](unsigned lane) {
     if (in.address.call_parameter) {
       const std::size_t at =
@@ -194,7 +193,7 @@ void WarpMachine::store(LaneMask mask) {
   const unsigned size = in.element;
   const std::size_t count = in.inputs.size();
   if (options_.profile_memory)
-    profile_access(mask, size * static_cast<unsigned>(count));
+    profile_access(mask, size * static_cast<unsigned>(count), Pairing::never);
   for_each_lane(mask, [&](unsigned lane) {
     if (in.address.call_parameter) {
       const std::size_t at =
@@ -332,7 +331,7 @@ void WarpMachine::is_space(LaneMask mask) {
 }
 
 // Sectors of 32 bytes of global memory, and passes beyond the first of shared memory.
-void WarpMachine::profile_access(LaneMask mask, unsigned bytes) {
+void WarpMachine::profile_access(LaneMask mask, unsigned bytes, Pairing pairing) {
   const WarpInstruction &in = *instruction_;
   if (in.address.call_parameter)
     return;
@@ -349,7 +348,7 @@ void WarpMachine::profile_access(LaneMask mask, unsigned bytes) {
         sectors.insert(at);
   });
   profile.sectors += sectors.size();
-  const unsigned wavefronts = shared_wavefronts(shared, bytes);
+  const unsigned wavefronts = shared_wavefronts(shared, bytes, pairing);
   profile.bank_conflicts += wavefronts > 1 ? wavefronts - 1 : 0;
 }
 

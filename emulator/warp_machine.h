@@ -2,6 +2,7 @@
 
 // The machine behind run_kernel: internal to the warp emulator.
 
+#include "emulator/banks.h"
 #include "emulator/warp_launch.h"
 #include "emulator/warp_races.h"
 
@@ -153,7 +154,7 @@ private:
                        bool is_store);
   void check_race(unsigned lane, std::uint64_t address, const std::uint8_t *bytes, unsigned size,
                   bool shared, bool is_store);
-  void profile_access(LaneMask mask, unsigned bytes);
+  void profile_access(LaneMask mask, unsigned bytes, Pairing pairing);
 
   // Lanes together: warp_collective.cpp
   Next arrive_at_sync(std::size_t index, LaneMask mask);

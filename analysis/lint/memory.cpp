@@ -57,7 +57,8 @@ std::string coalescing_note(const facts::KernelFacts &facts, const Access &acces
                        "neighbouring lanes touch neighbouring elements, or transpose through "
                        "shared memory: {}, {} would do",
                        distance, plural(traffic.sectors.typical, "sector"), traffic.ideal_sectors);
-  if (stride && std::abs(*stride) == access.site.bytes && access.form.strides.empty())
+  if (stride && std::abs(*stride) == access.site.bytes && access.form.strides.empty() &&
+      facts.layout().whole_rows)
     return "the warp begins in the middle of a sector: align the first element of each warp, by "
            "padding rows to a multiple of 32 bytes";
   return "rows of the block that share a warp lie apart in memory: make the block wider along x, "
@@ -86,8 +87,10 @@ void find_uncoalesced(Context &context) {
              sectors.most});
       continue;
     }
-    // Where the alignment is known, what it costs counts, too.
-    const std::uint32_t cost = std::max(sectors.typical, sectors.least);
+    // Where it is known where arrays begin, what rows of any pitch may cost counts, too.
+    const bool starts_known = context.facts.assumptions().base_alignment >= 32;
+    const std::uint32_t cost =
+        starts_known ? sectors.most : std::max(sectors.typical, sectors.least);
     if (!beyond(context.options, cost, traffic.ideal_sectors))
       continue;
     const bool exact = sectors.least == sectors.most;
@@ -173,7 +176,9 @@ void find_vector_preconditions(Context &context) {
   ExprPool &pool = context.facts.emulation().pool();
   for (const Access &access : context.facts.accesses()) {
     const unsigned bytes = std::bit_floor(access.site.bytes);
-    if (bytes < 8 || access.alignment >= bytes || !access.form.is_linear())
+    // Parameters lie where the ABI puts them.
+    if (bytes < 8 || access.space == StateSpace::param || access.space == StateSpace::constant ||
+        access.alignment >= bytes || !access.form.is_linear())
       continue;
     std::string needs;
     const auto need = [&](Expr what, std::int64_t factor) {

@@ -6,6 +6,7 @@
 #include "emulator/facts/address_form.h"
 
 #include <array>
+#include <cstdlib>
 
 namespace ptxasw::facts {
 namespace {
@@ -33,19 +34,42 @@ bool find_parting(const Layout &layout, const std::vector<std::uint64_t> &values
   return false;
 }
 
-/// Whether it is a comparison that holds below some lane and not above, or the other way round.
-bool cuts_once(Emulation &emulation, LaneValues &lanes, Expr condition, BlockId block) {
+/// A comparison that holds below some lane and not above, or the other way round.
+struct Cut {
+  std::int64_t a_lane = 0; ///< by how much a lane more changes what is compared with the limit
+  std::int64_t an_iteration =
+      0; ///< and an iteration of the innermost loop; 0: not known in numbers
+};
+
+std::optional<Cut> cut_by(Emulation &emulation, LaneValues &lanes, Expr condition, BlockId block) {
   // A negation is 1 + condition, in one bit.
   while (condition->kind == ExprKind::sum && condition->width == 1 && condition->child_count == 1)
     condition = condition->children[0];
   if (condition->kind != ExprKind::ult && condition->kind != ExprKind::slt)
-    return false;
+    return std::nullopt;
+  const LoopId loop = emulation.cfg().loop_of(block);
+  Cut cut;
+  std::int64_t sign = 1;
   for (const Expr side : condition->operands()) {
     const AddressForm form = address_form(emulation, lanes, side, block);
     if (!form.is_linear() || !form.strides.empty() || !form.of_lane.empty())
-      return false;
+      return std::nullopt;
+    cut.a_lane += sign * (form.tid[0] + form.laneid);
+    for (const Term &term : form.loops)
+      if (loop != no_index)
+        for_each_node(term.atom, [&](Expr node) {
+          if (node == emulation.trip_count(loop))
+            cut.an_iteration += sign * term.factor;
+        });
+    sign = -sign;
   }
-  return true;
+  return cut;
+}
+
+/// Whether the limit passes through a warp in so small steps that its lanes leave a loop one after
+/// the other, instead of all but the last at once.
+bool is_slow(const Cut &cut) {
+  return cut.an_iteration != 0 && std::abs(cut.an_iteration) < std::abs(cut.a_lane) * warp_lanes;
 }
 
 } // namespace
@@ -84,9 +108,11 @@ Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block,
     return branch;
   if (emulation.uniform(branch.condition, block))
     branch.parting = Parting::never;
-  else if (emulation.uniform_but_lane(branch.condition, block))
-    branch.parting = cuts_once(emulation, lanes, branch.condition, block) ? Parting::at_edge
-                                                                          : Parting::by_launch;
+  else if (emulation.uniform_but_lane(branch.condition, block)) {
+    const auto cut = cut_by(emulation, lanes, branch.condition, block);
+    const bool at_edge = cut && !(branch.leaves != no_index && is_slow(*cut));
+    branch.parting = at_edge ? Parting::at_edge : Parting::by_launch;
+  }
   return branch;
 }
 

@@ -13,7 +13,8 @@ enum class Parting : std::uint8_t {
   never,     ///< all lanes that come by go the same way
   by_lane,   ///< the lane alone decides, and in some warp two lanes go different ways: `lanes`
   at_edge,   ///< tid against what all lanes share: only warps that the limit cuts part
-  by_launch, ///< lane and what all lanes share decide, in no simple way
+  by_launch, ///< lane and what all lanes share decide in another way; of a loop's exit also: lanes
+             ///< leave one after the other
   by_data,   ///< something that each lane has for itself decides, or nobody knows what
 };
 

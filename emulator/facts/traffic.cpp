@@ -2,7 +2,9 @@
 // they are not (another row of an image of unknown pitch; a loaded index). What a group costs
 // depends on where its part of memory begins, of which only an alignment is known: all beginnings
 // are tried, up to 128 bytes. A warp costs at least what its costliest group does and at most the
-// sum of them.
+// sum of them. (Of wide loads of shared memory, a group's least is what it costs if lanes are
+// served in pairs. That it is so for all groups at once would only make the whole cheaper, but no
+// group cheaper than this.)
 
 #include "emulator/facts/traffic.h"
 
@@ -123,7 +125,11 @@ private:
         for (std::size_t i = 0; i < group.offsets.size(); ++i)
           accesses.push_back(
               {group.lanes[i], static_cast<std::uint64_t>(start + group.offsets[i])});
-        result.wavefronts.take(shared_wavefronts(accesses, query_.bytes), best);
+        // All lanes together may be served in pairs, a part of them not.
+        result.wavefronts.take(shared_wavefronts(accesses, query_.bytes, Pairing::never), false);
+        result.wavefronts.take(shared_wavefronts(accesses, query_.bytes,
+                                                 query_.load ? Pairing::allowed : Pairing::never),
+                               best);
       } else {
         result.sectors.take(units(group, start, query_.bytes, sector_bytes), best);
         result.lines.take(units(group, start, query_.bytes, line_bytes), best);

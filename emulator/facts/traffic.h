@@ -50,6 +50,7 @@ struct TrafficQuery {
   unsigned bytes = 0;     ///< a lane, 1 to 32
   unsigned alignment = 1; ///< bytes; a power of two that divides the part all lanes share
   bool shared = false;    ///< wavefronts instead of sectors and lines
+  bool load = false;      ///< wide loads of shared memory may be served in pairs of lanes
   /// By thread of the layout: whether it can take part at all.
   const std::vector<bool> *active = nullptr;
 };

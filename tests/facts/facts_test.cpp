@@ -183,6 +183,13 @@ const Case cases[] = {
      R"(
        load global 4: sectors 4 of 4 exact, lines 1, stride 4
        branch never, leaves a loop)"},
+    {"a loop that lanes leave one by one, and one that strides over the grid", R"(
+       mov.u32 %r10, 0;
+       L: add.s32 %r10, %r10, 1; setp.lt.s32 %p1, %r10, %r1; @%p1 bra L;
+       M: add.s32 %r3, %r3, 8192; setp.lt.s32 %p1, %r3, %r9; @%p1 bra M;)",
+     R"(
+       branch by-launch, leaves a loop
+       branch at-edge, leaves a loop)"},
     {"banks", R"(
        mov.u32 %r10, tile; shl.b32 %r11, %r1, 2; add.s32 %r12, %r10, %r11;
        ld.shared.f32 %r13, [%r12]; ld.shared.f32 %r13, [tile+8];
@@ -197,6 +204,17 @@ const Case cases[] = {
        store shared 4: wavefronts 32 of 1 exact, stride 128, lanes 0 and 1 in bank 1
        load shared 4: wavefronts 1 of 1 exact, stride 132
        load shared 1: wavefronts 1 of 1 exact, stride 132)"},
+    {"wide accesses of shared memory, in pieces", R"(
+       mov.u32 %r10, tile; shl.b32 %r11, %r1, 3; and.b32 %r11, %r11, 2047; add.s32 %r12, %r10, %r11;
+       ld.shared.f64 %rd3, [%r12]; st.shared.f64 [%r12], %rd3; ld.shared.f64 %rd3, [tile];
+       st.shared.f64 [tile], %rd3;
+       shl.b32 %r11, %r1, 4; add.s32 %r12, %r10, %r11; ld.shared.v4.u32 {%r13, %r14, %r15, %r16}, [%r12];)",
+     R"(
+       load shared 8: wavefronts 2 of 2 exact, stride 8
+       store shared 8: wavefronts 2 of 2 exact, stride 8
+       load shared 8: wavefronts 1..2 (1) of 1 bound, stride 0
+       store shared 8: wavefronts 2 of 1 exact, stride 0
+       load shared 16: wavefronts 4 of 4 exact, stride 16)"},
     {"addresses that say where they come from", R"(
        mov.u64 %rd3, tile; cvta.shared.u64 %rd4, %rd3; mul.wide.u32 %rd5, %r1, 4;
        add.s64 %rd4, %rd4, %rd5; ld.f32 %r10, [%rd4]; ld.f32 %r10, [%rd1];)",
