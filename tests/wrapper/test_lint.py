@@ -15,14 +15,22 @@ KERNEL = """.visible .entry %s(.param .u64 p) .reqntid 128, 1, 1 {
   mov.u32 %%r1, %%tid.x;
   mul.wide.u32 %%rd2, %%r1, %d;
   add.s64 %%rd3, %%rd1, %%rd2;
-  .loc 2 7 3, function_name info, inlined_at 1 20 5
+  .loc 2 7 3, function_name $L__info_string0, inlined_at 1 20 5
   ld.global.f32 %%f1, [%%rd3];
   st.global.f32 [%%rd3], %%f1;
   ret;
 }
 """
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
-FILES = '.file 1 "b.cu"\n.file 2 "a.cu"\n'
+FILES = """.file 1 "b.cu"
+.file 2 "a.cu"
+.section .debug_str
+{
+$L__info_string0:
+.b8 107
+.b8 0
+}
+"""
 
 
 def module(stride, *names):
