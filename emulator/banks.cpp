@@ -45,39 +45,50 @@ bool all_in_pairs(std::span<const SharedAccess> accesses) {
          });
 }
 
+/// Lanes that are served together, in pieces of `size`.
+std::vector<std::vector<SharedAccess>> pieces(std::span<const SharedAccess> accesses,
+                                              unsigned size) {
+  std::vector<std::vector<SharedAccess>> result(32 / size);
+  for (const SharedAccess &access : accesses)
+    result[access.lane / size].push_back(access);
+  return result;
+}
+
+unsigned piece_size(unsigned bytes) {
+  return bytes <= 4 ? 32 : bytes <= 8 ? 16 : bytes <= 16 ? 8 : 4;
+}
+
 } // namespace
 
 unsigned shared_wavefronts(std::span<const SharedAccess> accesses, unsigned bytes,
                            Pairing pairing) {
-  unsigned piece = bytes <= 4 ? 32 : bytes <= 8 ? 16 : bytes <= 16 ? 8 : 4;
-  if (piece < 32 && pairing == Pairing::allowed && all_in_pairs(accesses))
-    piece *= 2;
+  unsigned size = piece_size(bytes);
+  if (size < 32 && pairing == Pairing::allowed && all_in_pairs(accesses))
+    size *= 2;
   unsigned total = 0;
-  for (unsigned first = 0; first < 32; first += piece) {
-    std::vector<SharedAccess> of_piece;
-    for (const SharedAccess &access : accesses)
-      if (access.lane >= first && access.lane < first + piece)
-        of_piece.push_back(access);
-    const auto counts = words_by_bank(distinct_words(of_piece, bytes));
+  for (const auto &piece : pieces(accesses, size)) {
+    const auto counts = words_by_bank(distinct_words(piece, bytes));
     total += *std::max_element(counts.begin(), counts.end());
   }
   return total;
 }
 
 std::optional<BankClash> bank_clash(std::span<const SharedAccess> accesses, unsigned bytes) {
-  const std::vector<Word> words = distinct_words(accesses, bytes);
-  const auto counts = words_by_bank(words);
-  const auto worst = std::max_element(counts.begin(), counts.end());
-  if (*worst < 2)
-    return std::nullopt;
-  BankClash clash{{}, static_cast<std::uint32_t>(worst - counts.begin())};
-  unsigned found = 0;
-  for (const Word &word : words)
-    if (word.number % shared_banks == clash.bank && found < 2)
-      // A lane with a wide access may want both words itself.
-      if (found == 0 || word.lane != clash.lanes[0])
-        clash.lanes[found++] = word.lane;
-  return found == 2 ? std::optional(clash) : std::nullopt;
+  for (const auto &piece : pieces(accesses, piece_size(bytes))) {
+    const std::vector<Word> words = distinct_words(piece, bytes);
+    const auto counts = words_by_bank(words);
+    const auto worst = std::max_element(counts.begin(), counts.end());
+    BankClash clash{{}, static_cast<std::uint32_t>(worst - counts.begin())};
+    unsigned found = 0;
+    for (const Word &word : words)
+      if (word.number % shared_banks == clash.bank && found < 2)
+        // A lane with a wide access may want both words itself.
+        if (found == 0 || word.lane != clash.lanes[0])
+          clash.lanes[found++] = word.lane;
+    if (found == 2)
+      return clash;
+  }
+  return std::nullopt;
 }
 
 } // namespace ptxasw

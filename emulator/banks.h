@@ -35,7 +35,8 @@ struct BankClash {
   bool operator==(const BankClash &) const = default;
 };
 
-/// The first two lanes that meet in the bank with the most words; nothing if no bank has two.
+/// The first two lanes that are served together and meet in the bank with the most words; nothing
+/// if none do.
 std::optional<BankClash> bank_clash(std::span<const SharedAccess> accesses, unsigned bytes);
 
 } // namespace ptxasw
