@@ -35,8 +35,7 @@ struct BankClash {
   bool operator==(const BankClash &) const = default;
 };
 
-/// The first two lanes that are served together and meet in the bank with the most words; nothing
-/// if none do.
+/// The first two lanes that meet in the bank with the most words; nothing if no bank has two.
 std::optional<BankClash> bank_clash(std::span<const SharedAccess> accesses, unsigned bytes);
 
 } // namespace ptxasw
