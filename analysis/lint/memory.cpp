@@ -87,10 +87,8 @@ void find_uncoalesced(Context &context) {
              sectors.most});
       continue;
     }
-    // Where it is known where arrays begin, what rows of any pitch may cost counts, too.
-    const bool starts_known = context.facts.assumptions().base_alignment >= 32;
-    const std::uint32_t cost =
-        starts_known ? sectors.most : std::max(sectors.typical, sectors.least);
+    // Where it is known where a warp begins, that counts, too; an unlucky pitch does not.
+    const std::uint32_t cost = std::max(sectors.typical, sectors.least);
     if (!beyond(context.options, cost, traffic.ideal_sectors))
       continue;
     const bool exact = sectors.least == sectors.most;
