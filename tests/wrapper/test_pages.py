@@ -36,6 +36,7 @@ ELSEWHERE = {
     "build/tests/conformance/conformance check": "part of this suite",
     "tests/conformance/record": MINUTES + ", and " + GPU,
     "/tmp/cf/record": GPU,
+    "tests/facts/device/compare": "the test facts.counters",
     "tests/hazards/device/build": MINUTES,
     "DIRECTORY/run": GPU,
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
