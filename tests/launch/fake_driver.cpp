@@ -1,0 +1,608 @@
+// A CUDA driver that launches nothing and writes down what it was asked for, so that every way in
+// which programs come to cuLaunchKernel is tested without a GPU. An image is text:
+//
+//   fake
+//   kernel NAME MICROSECONDS WRITES BYTES...   a kernel, its time, what it adds, its parameters
+//   table KERNEL JSON                          KERNEL__ptxasw_siblings
+//   raw KERNEL HEXADECIMAL                     the same with bytes as they are
+//
+// Time is a counter that launches move on, so measuring is exact. A kernel with three parameters of
+// 8, 8 and 4 bytes (to, from, n) that writes W does to[i] = from[i] + W. Handles are reused at once:
+// what is unloaded last is what the next load gets.
+//
+// FAKE_NEWER: also exports functions that a driver of the future may have.
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <list>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Result = int;
+constexpr Result success = 0, invalid_value = 1, no_context = 201, invalid_handle = 400,
+                 not_found = 500, not_ready = 600, refused = 701, capture_unsafe = 900;
+
+struct Owner;
+
+/// A function or a kernel: the same to cuLaunchKernel, and different to everything else.
+struct Function {
+  std::uint64_t kind = 0; ///< 1: of a module, 2: of a library, 0: free
+  Owner *owner = nullptr;
+  std::string name;
+  double microseconds = 0;
+  int writes = 0;
+  std::vector<int> parameters;
+};
+
+/// A module or a library.
+struct Owner {
+  std::uint64_t kind = 0;
+  std::map<std::string, Function *> functions;
+  std::map<std::string, std::string> globals;
+};
+
+struct Context {
+  int device = 0;
+};
+
+struct Event {
+  double time = 0;
+  bool pending = false;
+};
+
+struct Stream {
+  bool capturing = false;
+};
+
+struct Node {
+  Function *function = nullptr;
+  unsigned grid[3]{}, block[3]{}, shared = 0;
+  std::vector<std::vector<unsigned char>> values;
+  std::vector<void *> pointers;
+};
+
+std::mutex mutex;
+std::list<Function> functions;
+std::vector<Function *> free_functions;
+std::list<Owner> owners;
+std::vector<Owner *> free_owners;
+std::list<Event> events;
+std::list<Node> nodes;
+std::map<std::uint64_t, std::size_t> allocations;
+std::string history;
+double now = 0;
+unsigned noise = 1;
+Context contexts[4] = {{0}, {1}, {0}, {1}};
+thread_local Context *current = &contexts[0];
+thread_local int capture_mode = 0; // global
+bool anybody_captures = false;
+bool late = false; ///< events stay pending until cuStreamSynchronize
+std::string refuse; ///< the name of a kernel that is not launched
+
+void note(const std::string &line) { history += line + "\n"; }
+
+/// What a driver may refuse while a stream is being captured.
+bool unsafe() {
+  if (!anybody_captures || capture_mode == 2)
+    return false;
+  note("UNSAFE");
+  return true;
+}
+
+template <typename Thing> Thing *take(std::list<Thing> &all, std::vector<Thing *> &free) {
+  if (!free.empty()) {
+    Thing *const thing = free.back();
+    free.pop_back();
+    return thing;
+  }
+  all.emplace_back();
+  return &all.back();
+}
+
+Function *function_of(void *handle) {
+  auto *const function = static_cast<Function *>(handle);
+  return function && (function->kind == 1 || function->kind == 2) ? function : nullptr;
+}
+
+Result load(void **result, const void *image, std::uint64_t kind) {
+  const std::lock_guard lock(mutex);
+  const std::string text = static_cast<const char *>(image);
+  if (text.rfind(".version", 0) == 0 || text.rfind("//", 0) == 0)
+    note("ptx " + std::to_string(text.size()));
+  else if (text.rfind("fake", 0) != 0)
+    return 200;
+  if (text.find("unloadable") != std::string::npos)
+    return 218;
+  Owner *const owner = take(owners, free_owners);
+  *owner = {kind, {}, {}};
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word, name;
+    words >> word >> name;
+    if (word == "kernel") {
+      Function *const function = take(functions, free_functions);
+      *function = {kind, owner, name, 0, 0, {}};
+      words >> function->microseconds >> function->writes;
+      for (int bytes = 0; words >> bytes;)
+        function->parameters.push_back(bytes);
+      owner->functions[name] = function;
+    } else if (word == "table" || word == "raw") {
+      std::string rest;
+      std::getline(words >> std::ws, rest);
+      std::string bytes;
+      if (word == "table") {
+        bytes.assign("PTXASWS\0\1\0\0\0", 12);
+        for (unsigned shift = 0; shift < 32; shift += 8)
+          bytes += static_cast<char>(rest.size() >> shift & 0xff);
+        bytes += rest;
+      } else {
+        for (std::size_t i = 0; i + 1 < rest.size(); i += 2)
+          bytes += static_cast<char>(std::stoi(rest.substr(i, 2), nullptr, 16));
+      }
+      owner->globals[name + "__ptxasw_siblings"] = bytes;
+    }
+  }
+  *result = owner;
+  return success;
+}
+
+Result unload(void *handle) {
+  const std::lock_guard lock(mutex);
+  auto *const owner = static_cast<Owner *>(handle);
+  // From the back, so that the next image that is alike gets them the other way round.
+  for (auto &[name, function] : owner->functions) {
+    function->kind = 0;
+    free_functions.push_back(function);
+  }
+  *owner = {};
+  free_owners.push_back(owner);
+  note("unload");
+  return success;
+}
+
+Result get_function(void **result, void *handle, const char *name) {
+  const std::lock_guard lock(mutex);
+  auto *const owner = static_cast<Owner *>(handle);
+  const auto found = owner->functions.find(name);
+  if (found == owner->functions.end())
+    return not_found;
+  *result = found->second;
+  return success;
+}
+
+Result get_global(std::uint64_t *address, std::size_t *bytes, void *handle, const char *name) {
+  const std::lock_guard lock(mutex);
+  auto *const owner = static_cast<Owner *>(handle);
+  const auto found = owner->globals.find(name);
+  if (found == owner->globals.end())
+    return not_found;
+  *address = reinterpret_cast<std::uint64_t>(found->second.data());
+  *bytes = found->second.size();
+  return success;
+}
+
+Result attribute(int *value, int number, Function *function) {
+  if (!function)
+    return invalid_handle;
+  *value = number == 0 ? (function->name.find("narrow") != std::string::npos ? 128 : 1024) : 0;
+  return success;
+}
+
+template <typename Number> Number argument(const std::vector<unsigned char> &bytes) {
+  Number number = 0;
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
+/// What the kernel does, on the host.
+void execute(const Function &function, const std::vector<std::vector<unsigned char>> &values) {
+  if (function.parameters.size() < 3 || function.parameters[0] != 8 ||
+      function.parameters[1] != 8 || function.parameters[2] != 4 || function.writes == 0)
+    return;
+  auto *const to = argument<std::int32_t *>(values[0]);
+  auto *const from = argument<const std::int32_t *>(values[1]);
+  for (unsigned i = 0; i < argument<unsigned>(values[2]); ++i)
+    to[i] = from[i] + function.writes;
+}
+
+Result launch(const char *door, void *handle, const unsigned *grid, const unsigned *block,
+              unsigned shared, void *stream, void **parameters, void **extra) {
+  const std::lock_guard lock(mutex);
+  if (!current)
+    return no_context;
+  Function *const function = function_of(handle);
+  if (!function)
+    return invalid_handle;
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || block[0] * block[1] * block[2] == 0)
+    return invalid_value;
+  if (!refuse.empty() && function->name.find(refuse) != std::string::npos)
+    return refused;
+  std::vector<std::vector<unsigned char>> values;
+  std::size_t offset = 0;
+  const unsigned char *buffer = nullptr;
+  std::size_t size = 0;
+  for (void **word = extra; word && *word; word += 2)
+    (*word == reinterpret_cast<void *>(1) ? buffer : buffer) =
+        *word == reinterpret_cast<void *>(1) ? static_cast<const unsigned char *>(word[1]) : buffer,
+    size = *word == reinterpret_cast<void *>(2) ? *static_cast<std::size_t *>(word[1]) : size;
+  std::string text;
+  for (std::size_t i = 0; i < function->parameters.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(function->parameters[i]);
+    offset = (offset + bytes - 1) / bytes * bytes;
+    if (!parameters && (!buffer || offset + bytes > size))
+      return invalid_value;
+    const unsigned char *from =
+        parameters ? static_cast<const unsigned char *>(parameters[i]) : buffer + offset;
+    offset += bytes;
+    values.emplace_back(from, from + bytes);
+    if (bytes == 4)
+      text += " " + std::to_string(argument<unsigned>(values.back()));
+    else
+      text += " *";
+  }
+  auto *const where = static_cast<Stream *>(stream);
+  const bool capturing = where > reinterpret_cast<Stream *>(16) && where->capturing;
+  std::ostringstream line;
+  line << (capturing ? "capture " : "launch ") << function->name << " " << grid[0] << "," << grid[1]
+       << "," << grid[2] << " " << block[0] << "," << block[1] << "," << block[2] << " " << shared
+       << " " << door << " device" << current->device << text;
+  note(line.str());
+  if (capturing) {
+    nodes.push_back({function, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared,
+                     values, {}});
+    for (auto &value : nodes.back().values)
+      nodes.back().pointers.push_back(value.data());
+    return success;
+  }
+  noise = noise * 1103515245 + 12345;
+  now += function->microseconds / 1000 * (1 + 0.01 * static_cast<double>(noise >> 16 & 0xff) / 255);
+  execute(*function, values);
+  return success;
+}
+
+Result record(void *event, void *stream) {
+  auto *const where = static_cast<Stream *>(stream);
+  const std::lock_guard lock(mutex);
+  if (where > reinterpret_cast<Stream *>(16) && where->capturing)
+    note("RECORDED IN A CAPTURE");
+  *static_cast<Event *>(event) = {now, late};
+  return success;
+}
+
+Result capturing(void *stream, int *status) {
+  auto *const where = static_cast<Stream *>(stream);
+  *status = where > reinterpret_cast<Stream *>(16) && where->capturing;
+  return success;
+}
+
+struct Config {
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  void *attributes;
+  unsigned count;
+};
+
+struct NodeParameters {
+  void *function;
+  unsigned grid[3], block[3], shared;
+  void **parameters, **extra;
+};
+
+Result node_parameters(void *handle, NodeParameters *result) {
+  auto *const node = static_cast<Node *>(handle);
+  *result = {node->function, {node->grid[0], node->grid[1], node->grid[2]},
+             {node->block[0], node->block[1], node->block[2]}, node->shared,
+             node->pointers.data(), nullptr};
+  return success;
+}
+
+/// The library itself, as real drivers look things up in themselves.
+void *self() {
+  Dl_info info;
+  return ::dladdr(reinterpret_cast<void *>(&self), &info)
+             ? ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+             : nullptr;
+}
+
+Result find(const char *name, void **function, int version, std::uint64_t flags) {
+  static const std::map<std::string, std::vector<std::pair<int, std::string>>> versions = {
+      {"cuGetProcAddress", {{11030, ""}, {12000, "_v2"}}},
+      {"cuCtxDestroy", {{2000, ""}, {4000, "_v2"}}},
+      {"cuMemcpyDtoH", {{3020, "_v2"}}},
+      {"cuLinkAddData", {{5050, ""}, {6050, "_v2"}}},
+#ifdef FAKE_NEWER
+      {"cuLaunchKernelEx", {{11060, ""}, {14000, "_v2"}}},
+#endif
+  };
+  std::string symbol = name;
+  if (const auto known = versions.find(name); known != versions.end()) {
+    std::string suffix;
+    for (const auto &[since, text] : known->second)
+      if (since <= version)
+        suffix = text;
+    symbol += suffix;
+  }
+  *function = nullptr;
+  // In itself, by the program's dlsym: a trap for whoever stands in front of that.
+  if (flags & 2)
+    *function = ::dlsym(self(), (symbol + "_ptsz").c_str());
+  if (!*function)
+    *function = ::dlsym(self(), symbol.c_str());
+  return *function ? success : not_found;
+}
+
+} // namespace
+
+extern "C" {
+
+// What tests ask of the fake.
+const char *fake_history() { return history.c_str(); }
+void fake_clear() { history.clear(); }
+void fake_set_late(int on) { late = on != 0; }
+void fake_refuse(const char *name) { refuse = name; }
+void fake_capture(void *stream, int on) {
+  static_cast<Stream *>(stream)->capturing = on != 0;
+  anybody_captures = on != 0;
+}
+void *fake_node(int index) {
+  auto node = nodes.begin();
+  std::advance(node, index);
+  return &*node;
+}
+double fake_now() { return now; }
+
+Result cuInit(unsigned) { return success; }
+Result cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return success;
+}
+Result cuGetProcAddress(const char *name, void **function, int version, std::uint64_t flags) {
+  return find(name, function, version, flags);
+}
+Result cuGetProcAddress_v2(const char *name, void **function, int version, std::uint64_t flags,
+                           int *status) {
+  const Result result = find(name, function, version, flags);
+  if (status)
+    *status = result == success ? 0 : 1;
+  return result;
+}
+
+Result cuCtxCreate_v2(void **context, unsigned, int device) {
+  *context = current = &contexts[2 + device];
+  return success;
+}
+Result cuCtxDestroy(void *) { return success; }
+Result cuCtxDestroy_v2(void *) { return success; }
+Result cuCtxDetach(void *) { return success; }
+Result cuCtxSetCurrent(void *context) {
+  current = static_cast<Context *>(context);
+  return success;
+}
+Result cuCtxGetCurrent(void **context) {
+  *context = current;
+  return success;
+}
+Result cuCtxGetDevice(int *device) {
+  if (!current)
+    return no_context;
+  *device = current->device;
+  return success;
+}
+Result cuDevicePrimaryCtxRetain(void **context, int device) {
+  *context = &contexts[device];
+  return success;
+}
+Result cuDevicePrimaryCtxRelease(int) { return success; }
+Result cuDevicePrimaryCtxRelease_v2(int) { return success; }
+Result cuDevicePrimaryCtxReset(int) { return success; }
+Result cuDevicePrimaryCtxReset_v2(int) { return success; }
+Result cuGreenCtxDestroy(void *) { return success; }
+Result cuDeviceGetName(char *name, int length, int device) {
+  std::strncpy(name, device == 0 ? "Fake GPU" : "Other GPU", static_cast<std::size_t>(length));
+  return success;
+}
+
+Result cuModuleLoadData(void **module, const void *image) { return load(module, image, 1); }
+Result cuModuleLoadDataEx(void **module, const void *image, unsigned, int *, void **) {
+  return load(module, image, 1);
+}
+Result cuLibraryLoadData(void **library, const void *image, int *, void **, unsigned, int *, void **,
+                         unsigned) {
+  return load(library, image, 2);
+}
+Result cuLinkAddData(void *, int, void *, std::size_t size, const char *, unsigned, int *, void **) {
+  note("link " + std::to_string(size));
+  return success;
+}
+Result cuLinkAddData_v2(void *, int, void *data, std::size_t size, const char *, unsigned, int *,
+                        void **) {
+  note("link " + std::to_string(size) + " " + static_cast<const char *>(data));
+  return success;
+}
+Result cuModuleUnload(void *module) { return unload(module); }
+Result cuLibraryUnload(void *library) { return unload(library); }
+Result cuModuleGetFunction(void **function, void *module, const char *name) {
+  return get_function(function, module, name);
+}
+Result cuModuleGetGlobal_v2(std::uint64_t *address, std::size_t *bytes, void *module,
+                            const char *name) {
+  return get_global(address, bytes, module, name);
+}
+Result cuLibraryGetKernel(void **kernel, void *library, const char *name) {
+  return get_function(kernel, library, name);
+}
+Result cuLibraryGetGlobal(std::uint64_t *address, std::size_t *bytes, void *library,
+                          const char *name) {
+  return get_global(address, bytes, library, name);
+}
+Result cuFuncGetName(const char **name, void *handle) {
+  Function *const function = function_of(handle);
+  if (!function || function->kind != 1)
+    return invalid_handle;
+  *name = function->name.c_str();
+  return success;
+}
+Result cuFuncGetModule(void **module, void *handle) {
+  Function *const function = function_of(handle);
+  if (!function || function->kind != 1)
+    return invalid_handle;
+  *module = function->owner;
+  return success;
+}
+Result cuFuncGetAttribute(int *value, int number, void *handle) {
+  return attribute(value, number, function_of(handle));
+}
+Result cuKernelGetName(const char **name, void *handle) {
+  Function *const function = function_of(handle);
+  if (!function || function->kind != 2)
+    return invalid_handle;
+  *name = function->name.c_str();
+  return success;
+}
+Result cuKernelGetLibrary(void **library, void *handle) {
+  Function *const function = function_of(handle);
+  if (!function || function->kind != 2)
+    return invalid_handle;
+  *library = function->owner;
+  return success;
+}
+Result cuKernelGetAttribute(int *value, int number, void *handle, int) {
+  return attribute(value, number, function_of(handle));
+}
+
+Result cuMemAlloc_v2(std::uint64_t *memory, std::size_t bytes) {
+  const std::lock_guard lock(mutex);
+  if (std::getenv("FAKE_FULL") && allocations.size() >= 2)
+    return 2;
+  *memory = reinterpret_cast<std::uint64_t>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  allocations[*memory] = bytes;
+  return success;
+}
+Result cuMemFree_v2(std::uint64_t memory) {
+  const std::lock_guard lock(mutex);
+  allocations.erase(memory);
+  std::free(reinterpret_cast<void *>(memory));
+  return success;
+}
+Result cuMemGetAddressRange_v2(std::uint64_t *base, std::size_t *bytes, std::uint64_t address) {
+  const std::lock_guard lock(mutex);
+  auto found = allocations.upper_bound(address);
+  if (found == allocations.begin() || address >= (--found)->first + found->second)
+    return not_found;
+  *base = found->first;
+  *bytes = found->second;
+  return success;
+}
+Result cuMemcpyDtoHAsync_v2(void *to, std::uint64_t from, std::size_t bytes, void *) {
+  if (unsafe())
+    return capture_unsafe;
+  std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
+  return success;
+}
+Result cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, void *) {
+  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
+  return success;
+}
+
+Result cuStreamCreate(void **stream, unsigned) {
+  if (unsafe())
+    return capture_unsafe;
+  *stream = new Stream;
+  return success;
+}
+Result cuStreamDestroy_v2(void *stream) {
+  delete static_cast<Stream *>(stream);
+  return success;
+}
+Result cuStreamSynchronize(void *) {
+  const std::lock_guard lock(mutex);
+  for (Event &event : events)
+    event.pending = false;
+  return success;
+}
+Result cuStreamSynchronize_ptsz(void *stream) { return cuStreamSynchronize(stream); }
+Result cuStreamIsCapturing(void *stream, int *status) { return capturing(stream, status); }
+Result cuStreamIsCapturing_ptsz(void *stream, int *status) { return capturing(stream, status); }
+Result cuThreadExchangeStreamCaptureMode(int *mode) {
+  std::swap(*mode, capture_mode);
+  return success;
+}
+
+Result cuEventCreate(void **event, unsigned) {
+  if (unsafe())
+    return capture_unsafe;
+  const std::lock_guard lock(mutex);
+  events.emplace_back();
+  *event = &events.back();
+  return success;
+}
+Result cuEventRecord(void *event, void *stream) { return record(event, stream); }
+Result cuEventRecord_ptsz(void *event, void *stream) { return record(event, stream); }
+Result cuEventQuery(void *event) {
+  if (unsafe())
+    return capture_unsafe;
+  const std::lock_guard lock(mutex);
+  return static_cast<Event *>(event)->pending ? not_ready : success;
+}
+Result cuEventElapsedTime_v2(float *milliseconds, void *start, void *end) {
+  *milliseconds = static_cast<float>(static_cast<Event *>(end)->time - static_cast<Event *>(start)->time);
+  return success;
+}
+
+Result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                      unsigned by, unsigned bz, unsigned shared, void *stream, void **parameters,
+                      void **extra) {
+  const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
+  return launch("plain", function, grid, block, shared, stream, parameters, extra);
+}
+Result cuLaunchKernel_ptsz(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                           unsigned by, unsigned bz, unsigned shared, void *stream,
+                           void **parameters, void **extra) {
+  const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
+  return launch("plain-ptsz", function, grid, block, shared, stream, parameters, extra);
+}
+Result cuLaunchKernelEx(const Config *config, void *function, void **parameters, void **extra) {
+  return launch("ex", function, config->grid, config->block, config->shared, config->stream,
+                parameters, extra);
+}
+Result cuLaunchKernelEx_ptsz(const Config *config, void *function, void **parameters, void **extra) {
+  return launch("ex-ptsz", function, config->grid, config->block, config->shared, config->stream,
+                parameters, extra);
+}
+Result cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                 unsigned by, unsigned bz, unsigned shared, void *stream,
+                                 void **parameters) {
+  const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
+  return launch("cooperative", function, grid, block, shared, stream, parameters, nullptr);
+}
+#ifdef FAKE_NEWER
+Result cuLaunchKernelEx_v2(void *function, void **parameters, const Config *config) {
+  return launch("ex-2", function, config->grid, config->block, config->shared, config->stream,
+                parameters, nullptr);
+}
+#endif
+
+Result cuGraphKernelNodeGetParams(void *node, NodeParameters *parameters) {
+  return node_parameters(node, parameters);
+}
+Result cuGraphKernelNodeGetParams_v2(void *node, NodeParameters *parameters) {
+  struct Version2 : NodeParameters {
+    void *kernel, *context;
+  };
+  auto *const result = static_cast<Version2 *>(parameters);
+  result->kernel = result->context = nullptr;
+  node_parameters(node, parameters);
+  // Of a library's kernel the driver tells the kernel.
+  if (static_cast<Function *>(result->function)->kind == 2)
+    result->kernel = std::exchange(result->function, nullptr);
+  return success;
+}
+}

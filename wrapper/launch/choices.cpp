@@ -1,0 +1,212 @@
+#include "wrapper/launch/choices.h"
+
+#include "wrapper/launch/driver.h"
+#include "wrapper/launch/state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <map>
+#include <memory>
+#include <unistd.h>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr std::size_t most_shapes = 256; ///< of one kernel
+
+/// All kernels with siblings by their table's text. Never destroyed: launches may come from other
+/// libraries' destructors.
+struct Codes {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<KernelCode>> all;
+};
+Codes &codes() {
+  static auto *const value = new Codes;
+  return *value;
+}
+
+ChoiceRules rules() {
+  ChoiceRules result;
+  result.eager = configuration().mode == Mode::tune;
+  return result;
+}
+
+/// What the profile says of a new choice.
+void follow_profile(const KernelCode &code, Choice &choice) {
+  const ProfileEntry *entry = configuration().profile.find(code.table.hash, choice.gpu, choice.key);
+  if (!entry)
+    return;
+  choice.from_profile = true;
+  int decided = 0;
+  for (const unsigned sibling : choice.siblings)
+    if (code.table.siblings[sibling].name == entry->chosen)
+      decided = static_cast<int>(sibling) + 1;
+  choice.decided.store(decided, std::memory_order_relaxed);
+}
+
+std::string results_text() {
+  std::string list;
+  const std::lock_guard lock(codes().mutex);
+  for (const auto &[bytes, code] : codes().all)
+    for (Choice *choice = code->choices.load(std::memory_order_acquire); choice;
+         choice = choice->next) {
+      const std::lock_guard own(choice->mutex);
+      const SiblingTable &table = code->table;
+      std::string versions;
+      for (std::size_t i = 0; i <= choice->siblings.size(); ++i) {
+        const Comparison found = choice->chooser.against_original(i);
+        std::string samples;
+        for (const double ms : choice->chooser.samples(i))
+          samples += fmt::format("{}{:.3f}", samples.empty() ? "" : ",", ms * 1000);
+        versions += fmt::format(
+            "{}{{\"name\":{},\"us\":{:.4f},\"ratio\":{:.5f},\"low\":{:.5f},\"high\":{:.5f},"
+            "\"samples_us\":[{}]}}",
+            i ? "," : "",
+            json_text(i ? table.siblings[choice->siblings[i - 1]].name : original_word),
+            choice->chooser.time(i) * 1000, found.ratio, found.low, std::min(found.high, 1e9),
+            samples);
+      }
+      const int decided = choice->decided.load(std::memory_order_relaxed);
+      std::string among;
+      for (const std::string &name : choice->key.among)
+        among += (among.empty() ? "" : ",") + json_text(name);
+      list += fmt::format(
+          "{}\n{{\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
+          "\"among\":[{}],\"decided\":{},\"from_profile\":{},\"chosen\":{},\"launches\":{},"
+          "\"redirected\":{},\"versions\":[{}]}}",
+          list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),
+          json_text(choice->gpu), choice->key.block[0], choice->key.block[1], choice->key.block[2],
+          choice->key.threads, among, decided >= 0, choice->from_profile,
+          json_text(decided > 0 ? table.siblings[static_cast<std::size_t>(decided) - 1].name
+                                : original_word),
+          choice->launches.load(std::memory_order_relaxed),
+          choice->redirected.load(std::memory_order_relaxed), versions);
+    }
+  return list;
+}
+
+} // namespace
+
+std::uint32_t size_class(const Extents &grid, const Extents &block) {
+  const double blocks = static_cast<double>(grid.x) * grid.y * grid.z;
+  return static_cast<std::uint32_t>(std::ilogb(blocks * block.x * block.y * block.z));
+}
+
+KernelCode &code_of(SiblingTable table) {
+  std::string bytes = encode(table);
+  const std::lock_guard lock(codes().mutex);
+  std::unique_ptr<KernelCode> &code = codes().all[std::move(bytes)];
+  if (!code) {
+    code = std::make_unique<KernelCode>();
+    code->table = std::move(table);
+    std::string names;
+    for (const Sibling &sibling : code->table.siblings)
+      names += (names.empty() ? "" : ",") + json_text(sibling.name);
+    log_line("kernel",
+             fmt::format("\"kernel\":{},\"hash\":{},\"siblings\":[{}]",
+                         json_text(code->table.kernel), json_text(code->table.hash), names));
+    if (configuration().profile.outdated(code->table.kernel, code->table.hash))
+      tell(fmt::format("the profile {} is of other code of {}; its entries are ignored",
+                       configuration().profile_path, code->table.kernel));
+  }
+  return *code;
+}
+
+Choice *choice_for(KernelCode &code, const Shape &shape) {
+  const auto find = [&]() -> Choice * {
+    for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next)
+      if (one->shape == shape)
+        return one;
+    return nullptr;
+  };
+  if (Choice *const known = find())
+    return known;
+  const std::lock_guard lock(codes().mutex);
+  if (Choice *const known = find())
+    return known;
+  if (code.shapes >= most_shapes)
+    return nullptr;
+  ++code.shapes;
+  auto choice = std::make_unique<Choice>();
+  choice->shape = shape;
+  choice->gpu = gpu_name(shape.device);
+  choice->key.block = {shape.block.x, shape.block.y, shape.block.z};
+  choice->key.threads = shape.threads;
+  for (unsigned i = 0; i < code.table.siblings.size() && i < most_siblings; ++i)
+    if (shape.fitting >> i & 1) {
+      choice->siblings.push_back(i);
+      choice->key.among.push_back(code.table.siblings[i].name);
+    }
+  std::sort(choice->key.among.begin(), choice->key.among.end());
+  choice->chooser = Chooser(choice->siblings.size() + 1, rules());
+  switch (configuration().mode) {
+  case Mode::first:
+    choice->decided = choice->siblings.empty() ? 0 : static_cast<int>(choice->siblings[0]) + 1;
+    break;
+  case Mode::profile:
+    choice->decided = 0;
+    [[fallthrough]];
+  case Mode::tune:
+  case Mode::measure:
+    follow_profile(code, *choice);
+    break;
+  }
+  choice->next = code.choices.load(std::memory_order_relaxed);
+  Choice *const result = choice.release();
+  code.choices.store(result, std::memory_order_release);
+  return result;
+}
+
+void settle(KernelCode &code, Choice &choice) {
+  const std::size_t best = choice.chooser.best();
+  const int decided = best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;
+  choice.decided.store(decided, std::memory_order_release);
+  const auto &block = choice.key.block;
+  log_line(
+      "choice",
+      fmt::format(
+          "\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
+          "\"chosen\":{},\"original_us\":{:.3f},\"chosen_us\":{:.3f}",
+          json_text(code.table.kernel), json_text(code.table.hash), json_text(choice.gpu), block[0],
+          block[1], block[2], choice.key.threads,
+          json_text(decided == 0
+                        ? original_word
+                        : std::string_view(
+                              code.table.siblings[static_cast<std::size_t>(decided) - 1].name)),
+          choice.chooser.time(0) * 1000, choice.chooser.time(best) * 1000));
+}
+
+void lock_choices() { codes().mutex.lock(); }
+void unlock_choices() { codes().mutex.unlock(); }
+
+void write_results() {
+  const std::string &directory = configuration().results;
+  if (directory.empty())
+    return;
+  std::string kept;
+  for (unsigned i = 0; i < static_cast<unsigned>(Outcome::count); ++i)
+    kept += fmt::format("{}{}:{}", i ? "," : "", json_text(name_of(static_cast<Outcome>(i))),
+                        counted(static_cast<Outcome>(i)));
+  const std::string text = fmt::format("{{\"off\":{},\"outcomes\":{{{}}},\"choices\":[{}]}}\n",
+                                       json_text(name_of(why_off())), kept, results_text());
+  // Under its final name only when it is whole: whoever is killed leaves the last one.
+  const std::string path = fmt::format("{}/{}.json", directory, ::getpid()), part = path + ".part";
+  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0)
+    return;
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = ::write(file, text.data() + done, text.size() - done);
+    if (n <= 0)
+      break;
+    done += static_cast<std::size_t>(n);
+  }
+  ::close(file);
+  if (done == text.size())
+    ::rename(part.c_str(), path.c_str());
+}
+
+} // namespace ptxasw::launch

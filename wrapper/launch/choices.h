@@ -1,0 +1,85 @@
+#pragma once
+
+// What was chosen for which launches. Keyed by what the code is, not by where the driver keeps it,
+// so that a module that is unloaded and loaded again is known.
+
+#include "synth/sibling_table.h"
+#include "wrapper/launch/chooser.h"
+#include "wrapper/launch/driver_types.h"
+#include "wrapper/launch/profile.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::launch {
+
+/// What tells launches of one kernel apart.
+struct Shape {
+  Extents block;
+  std::uint32_t threads = 0; ///< logarithm, as in ShapeClass
+  std::uint32_t fitting = 0; ///< a bit for each sibling of the table that may be launched
+  int device = 0;
+  bool operator==(const Shape &) const = default;
+};
+
+/// The logarithm to base 2, rounded down, of the threads of a grid that is not empty.
+std::uint32_t size_class(const Extents &grid, const Extents &block);
+
+/// A launch whose time is not known yet.
+struct Pending {
+  std::size_t version = 0; ///< of the chooser
+  Handle start = nullptr, end = nullptr;
+  Handle context = nullptr;
+};
+
+/// What is chosen, or being chosen, for launches of one shape.
+struct Choice {
+  Shape shape;
+  ShapeClass key;
+  std::string gpu;
+  std::vector<unsigned> siblings; ///< of the table, those that fit; the chooser's versions 1, ...
+  /// 0: the original; n: sibling n - 1 of the table; negative: not yet decided.
+  std::atomic<int> decided{-1};
+  std::atomic<std::uint64_t> launches{0}, redirected{0};
+  bool from_profile = false; ///< the profile knew it
+
+  std::mutex mutex; ///< for what follows
+  Chooser chooser{1, {}};
+  std::vector<Pending> pending;
+
+  Choice *next = nullptr;
+};
+
+/// A kernel with siblings, by its code.
+struct KernelCode {
+  SiblingTable table;
+  std::atomic<Choice *> choices{nullptr};
+  std::atomic<std::uint32_t> told{0}; ///< outcomes that were explained, a bit each
+  std::size_t shapes = 0;
+};
+
+/// A table has at most that many siblings that are looked at.
+inline constexpr std::size_t most_siblings = 31;
+
+/// The one object for a table. Takes the lock.
+KernelCode &code_of(SiblingTable table);
+
+/// The choice for a shape, made if need be: by the profile, by the mode, or open. Null if the
+/// kernel has more shapes than are kept apart.
+Choice *choice_for(KernelCode &code, const Shape &shape);
+
+/// With the choice's lock held, after the chooser has decided: from now on that is launched.
+void settle(KernelCode &code, Choice &choice);
+
+/// For fork(): nobody may be in the middle of a change.
+void lock_choices();
+void unlock_choices();
+
+/// Writes what was measured into the directory that the tuner gave; nothing without one.
+void write_results();
+
+} // namespace ptxasw::launch

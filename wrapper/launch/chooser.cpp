@@ -1,0 +1,109 @@
+// Every launch runs one of the versions, all of which compute the same, so nothing is run twice.
+// Launches come in rounds; in each round every version that is still in the race runs once, in an
+// order that changes, so that a program whose launches alternate does not favour one. A version
+// leaves the race when it is hopeless, or when its confidence interval says that it cannot win; the
+// race ends when all that are left have been measured often enough. Only a version whose whole
+// interval lies below `win` beats the original: two versions of equal code come out equal.
+
+#include "wrapper/launch/chooser.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptxasw::launch {
+
+Chooser::Chooser(std::size_t versions, const ChoiceRules &rules)
+    : rules_(rules), samples_(std::max<std::size_t>(versions, 1)), warm_(samples_.size()),
+      dropped_(samples_.size()), decided_(versions <= 1) {}
+
+/// A small generator: all it must give is an order that has no period in common with the program's.
+std::size_t Chooser::draw(std::size_t below) {
+  seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<std::size_t>((seed_ >> 33) % below);
+}
+
+void Chooser::begin_round() {
+  for (std::size_t version = 0; version < samples_.size(); ++version)
+    if (!dropped_[version])
+      order_.push_back(version);
+  for (std::size_t i = order_.size(); i > 1; --i)
+    std::swap(order_[i - 1], order_[draw(i)]);
+}
+
+/// Whether the trials so far leave room for another one of this version: what it may cost more than
+/// the original (half of its time where nothing is known) against a share of all time.
+bool Chooser::affordable(std::size_t version) const {
+  if (rules_.eager || version == 0)
+    return true;
+  const double mine = time(version);
+  const double cost = mine > 0 ? std::max(0.0, mine - original_) : original_ / 2;
+  return original_ > 0 && regret_ + cost <= rules_.share * total_;
+}
+
+Chooser::Turn Chooser::next() {
+  ++launches_;
+  total_ += original_;
+  if (decided_)
+    return {best_, false};
+  if (!rules_.eager && launches_ <= rules_.patience)
+    return {0, launches_ + rules_.fewest >= rules_.patience};
+  if (order_.empty())
+    begin_round();
+  const std::size_t version = order_.back();
+  if (!affordable(version))
+    return {0, samples_[0].size() < rules_.fewest};
+  order_.pop_back();
+  return {version, true};
+}
+
+void Chooser::record(std::size_t version, double milliseconds) {
+  if (decided_ || version >= samples_.size() || !std::isfinite(milliseconds) || milliseconds <= 0)
+    return;
+  if (version != 0)
+    regret_ += std::max(0.0, milliseconds - original_);
+  if (!warm_[version]) { // the first launch loads the code
+    warm_[version] = true;
+    return;
+  }
+  samples_[version].push_back(milliseconds);
+  if (version == 0)
+    original_ = time(0);
+  judge();
+}
+
+void Chooser::judge() {
+  if (samples_[0].size() < 3)
+    return;
+  bool open = false;
+  std::size_t best = 0;
+  for (std::size_t version = 1; version < samples_.size(); ++version) {
+    if (dropped_[version])
+      continue;
+    const std::size_t taken = samples_[version].size();
+    const Comparison found = against_original(version);
+    if ((taken >= 3 && found.ratio > rules_.hopeless) ||
+        (taken >= rules_.fewest && samples_[0].size() >= rules_.fewest && found.low > rules_.win)) {
+      dropped_[version] = true;
+      continue;
+    }
+    if (taken < rules_.fewest || samples_[0].size() < rules_.fewest)
+      open = true;
+    else if (found.high < rules_.win && time(0) - time(version) >= rules_.resolution) {
+      if (best == 0 || time(version) < time(best))
+        best = version;
+    } else if (taken < rules_.most)
+      open = true;
+  }
+  if (open)
+    return;
+  decided_ = true;
+  best_ = best;
+}
+
+Comparison Chooser::against_original(std::size_t version) const {
+  return compare(samples_[0], samples_[version]);
+}
+
+double Chooser::time(std::size_t version) const { return trimmed_mean(samples_[version]); }
+
+} // namespace ptxasw::launch

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "wrapper/launch/statistics.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ptxasw::launch {
+
+/// How the versions of one kernel in one shape are compared.
+struct ChoiceRules {
+  /// Try versions as fast as possible, as `ptxasw tune` does. Otherwise slower ones only as often
+  /// as a fiftieth of the kernel's time allows, and nothing in a kernel's first dozen launches.
+  bool eager = false;
+  double win = 0.98;          ///< a version wins below this share of the original's time
+  double resolution = 0.0005; ///< of the clock, ms: it must also save that much
+  std::size_t fewest = 6;     ///< samples of a version before it is judged
+  std::size_t most = 24;      ///< and then the best so far is taken
+  double hopeless = 1.15;     ///< after three samples, this much slower ends it
+  std::size_t patience = 12;  ///< launches before the first trial, if not eager
+  double share = 0.02;        ///< of the kernel's time that trials may cost, if not eager
+};
+
+/// Says which version of a kernel a launch should run, and which one to keep. Version 0 is the
+/// original. Knows no driver and no clock: times come in as they are measured.
+class Chooser {
+public:
+  /// `versions`: how many there are, the original among them; at least 1.
+  Chooser(std::size_t versions, const ChoiceRules &rules);
+
+  /// What the next launch should do.
+  struct Turn {
+    std::size_t version = 0;
+    bool measure = false; ///< and tell record() how long it took
+  };
+  Turn next();
+  /// That a launch of a version took so many milliseconds. Times that cannot be (not positive, not
+  /// finite) are left out.
+  void record(std::size_t version, double milliseconds);
+
+  /// True when no more trials are needed; `best()` is then the version to keep.
+  bool decided() const { return decided_; }
+  std::size_t best() const { return best_; }
+
+  const std::vector<double> &samples(std::size_t version) const { return samples_[version]; }
+  /// A version's times against the original's.
+  Comparison against_original(std::size_t version) const;
+  /// A typical time of a version in ms; 0 if it was not measured.
+  double time(std::size_t version) const;
+
+private:
+  void judge();
+  bool affordable(std::size_t version) const;
+  void begin_round();
+  std::size_t draw(std::size_t below);
+
+  ChoiceRules rules_;
+  std::vector<std::vector<double>> samples_;
+  std::vector<bool> warm_;         ///< has been launched: its code is loaded
+  std::vector<bool> dropped_;      ///< out of the race
+  std::vector<std::size_t> order_; ///< of the round that is under way, from the back
+  double regret_ = 0;              ///< time that trials cost beyond the original's, ms
+  double total_ = 0;               ///< time of all launches, had each been the original's, ms
+  double original_ = 0;            ///< typical time of the original, ms
+  std::size_t launches_ = 0;
+  std::size_t best_ = 0;
+  bool decided_ = false;
+  std::uint64_t seed_ = 0x9e3779b97f4a7c15u;
+};
+
+} // namespace ptxasw::launch

@@ -1,0 +1,193 @@
+// For each door there is one slot with the driver's function. A program may be given different
+// addresses for one function (the symbol, and what cuGetProcAddress hands out); as long as they lie
+// in one library they do the same, and the first found serves all. An address in another library
+// (somebody else's interposer, a second driver) is handed through as it is: the launches behind it
+// are not seen. Were it one that ends handles, what the helper knows of handles could go stale
+// unseen; then it stops redirecting (state.h).
+//
+// cuGetProcAddress is asked for a version, and a driver newer than this file may answer with a
+// function of another signature. It then exports the symbol NAME_vN with a higher N than the table
+// has, and for a version beyond the known one such a function is handed through.
+
+#include "wrapper/launch/doors.h"
+
+#include "wrapper/launch/exported.h"
+#include "wrapper/launch/state.h"
+
+#include <atomic>
+#include <cstring>
+#include <dlfcn.h>
+#include <iterator>
+#include <string>
+
+namespace ptxasw::launch {
+namespace {
+
+template <typename Function> void *address(Function *function) {
+  return reinterpret_cast<void *>(function);
+}
+
+const DoorSpec table[] = {
+    {"cuGetProcAddress", 11030, false, "cuGetProcAddress", address(&cuGetProcAddress), false},
+    {"cuGetProcAddress", 12000, false, "cuGetProcAddress_v2", address(&cuGetProcAddress_v2), false},
+    {"cuLaunchKernel", 4000, false, "cuLaunchKernel", address(&cuLaunchKernel), false},
+    {"cuLaunchKernel", 7000, true, "cuLaunchKernel_ptsz", address(&cuLaunchKernel_ptsz), false},
+    {"cuLaunchKernelEx", 11060, false, "cuLaunchKernelEx", address(&cuLaunchKernelEx), false},
+    {"cuLaunchKernelEx", 11060, true, "cuLaunchKernelEx_ptsz", address(&cuLaunchKernelEx_ptsz),
+     false},
+    {"cuModuleUnload", 2000, false, "cuModuleUnload", address(&cuModuleUnload), true},
+    {"cuLibraryUnload", 12000, false, "cuLibraryUnload", address(&cuLibraryUnload), true},
+    {"cuCtxDestroy", 2000, false, "cuCtxDestroy", address(&cuCtxDestroy), true},
+    {"cuCtxDestroy", 4000, false, "cuCtxDestroy_v2", address(&cuCtxDestroy_v2), true},
+    {"cuCtxDetach", 2000, false, "cuCtxDetach", address(&cuCtxDetach), true},
+    {"cuDevicePrimaryCtxRelease", 7000, false, "cuDevicePrimaryCtxRelease",
+     address(&cuDevicePrimaryCtxRelease), true},
+    {"cuDevicePrimaryCtxRelease", 11000, false, "cuDevicePrimaryCtxRelease_v2",
+     address(&cuDevicePrimaryCtxRelease_v2), true},
+    {"cuDevicePrimaryCtxReset", 7000, false, "cuDevicePrimaryCtxReset",
+     address(&cuDevicePrimaryCtxReset), true},
+    {"cuDevicePrimaryCtxReset", 11000, false, "cuDevicePrimaryCtxReset_v2",
+     address(&cuDevicePrimaryCtxReset_v2), true},
+    {"cuGreenCtxDestroy", 12040, false, "cuGreenCtxDestroy", address(&cuGreenCtxDestroy), true},
+    {"cuGraphKernelNodeGetParams", 10000, false, "cuGraphKernelNodeGetParams",
+     address(&cuGraphKernelNodeGetParams), false},
+    {"cuGraphKernelNodeGetParams", 12000, false, "cuGraphKernelNodeGetParams_v2",
+     address(&cuGraphKernelNodeGetParams_v2), false},
+    {"cuModuleLoadData", 2000, false, "cuModuleLoadData", address(&cuModuleLoadData), false},
+    {"cuModuleLoadDataEx", 2010, false, "cuModuleLoadDataEx", address(&cuModuleLoadDataEx), false},
+    {"cuLibraryLoadData", 12000, false, "cuLibraryLoadData", address(&cuLibraryLoadData), false},
+    {"cuLinkAddData", 5050, false, "cuLinkAddData", address(&cuLinkAddData), false},
+    {"cuLinkAddData", 6050, false, "cuLinkAddData_v2", address(&cuLinkAddData_v2), false},
+};
+constexpr std::size_t door_count = std::size(table);
+static_assert(door_count == static_cast<std::size_t>(Door::link_add_data_2) + 1);
+
+std::atomic<void *> slots[door_count];
+
+thread_local int depth __attribute__((tls_model("initial-exec")));
+
+using Dlsym = void *(void *, const char *);
+
+Dlsym *find_dlsym() {
+  // Never by dlsym(): that is us. The version of the first glibc for this machine is there in all.
+  return reinterpret_cast<Dlsym *>(::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+}
+
+bool same_library(void *a, void *b) {
+  Dl_info one, other;
+  return ::dladdr(a, &one) && ::dladdr(b, &other) && one.dli_fbase == other.dli_fbase;
+}
+
+/// Our function for a door behind which the driver's is `found`.
+void *enter(std::size_t index, void *found) {
+  if (found == table[index].replacement)
+    return found;
+  void *known = nullptr;
+  if (slots[index].compare_exchange_strong(known, found, std::memory_order_acq_rel) ||
+      known == found || same_library(known, found))
+    return table[index].replacement;
+  if (table[index].ends_handles)
+    switch_off(Off::unseen_unload);
+  return found;
+}
+
+/// Whether the driver has a version of the function beyond those of the table.
+bool has_newer(const DoorSpec &newest) {
+  const char *suffix = std::strstr(newest.symbol, "_v");
+  const int version = suffix ? suffix[2] - '0' : 1;
+  const std::string symbol = std::string(newest.name) + "_v" + std::to_string(version + 1) +
+                             (newest.per_thread ? "_ptsz" : "");
+  void *library = driver_library();
+  return library && real_dlsym(library, symbol.c_str());
+}
+
+} // namespace
+
+std::span<const DoorSpec> doors() { return table; }
+
+void *real_dlsym(void *library, const char *name) {
+  static Dlsym *const function = find_dlsym();
+  return function ? function(library, name) : nullptr;
+}
+
+void *driver_library() {
+  static std::atomic<void *> library{nullptr};
+  if (void *const known = library.load(std::memory_order_acquire))
+    return known;
+  void *found = nullptr;
+  // The library that gave us a function, whatever its name.
+  for (const std::atomic<void *> &slot : slots) {
+    Dl_info info;
+    void *const function = slot.load(std::memory_order_acquire);
+    if (function && ::dladdr(function, &info) && info.dli_fname &&
+        (found = ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)))
+      break;
+  }
+  if (!found)
+    found = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (found)
+    library.store(found, std::memory_order_release);
+  return found;
+}
+
+void *behind(Door door) {
+  const auto index = static_cast<std::size_t>(door);
+  if (void *const known = slots[index].load(std::memory_order_acquire))
+    return known;
+  const LookupGuard guard;
+  // Whoever links libcuda has it behind us; whoever opened it privately has at least loaded it.
+  void *found = real_dlsym(RTLD_NEXT, table[index].symbol);
+  if (!found || found == table[index].replacement) {
+    void *const library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    found = library ? real_dlsym(library, table[index].symbol) : nullptr;
+  }
+  if (found && found != table[index].replacement)
+    enter(index, found);
+  return slots[index].load(std::memory_order_acquire);
+}
+
+bool is_door(const char *symbol) {
+  for (const DoorSpec &spec : table)
+    if (std::strcmp(spec.symbol, symbol) == 0)
+      return true;
+  return false;
+}
+
+void *replace_symbol(const char *symbol, void *found) {
+  for (std::size_t i = 0; i < door_count; ++i)
+    if (std::strcmp(table[i].symbol, symbol) == 0)
+      return enter(i, found);
+  return found;
+}
+
+void *replace_named(const char *name, int version, std::uint64_t flags, void *found) {
+  if (is_door(name) && std::strpbrk(name, "_")) // asked for by the symbol itself
+    return replace_symbol(name, found);
+  const bool per_thread = flags & per_thread_stream;
+  std::size_t match = door_count, newest = door_count;
+  bool has_per_thread = false;
+  for (const DoorSpec &spec : table)
+    has_per_thread = has_per_thread || (spec.per_thread && std::strcmp(spec.name, name) == 0);
+  for (std::size_t i = 0; i < door_count; ++i) {
+    if (std::strcmp(table[i].name, name) != 0 ||
+        (has_per_thread && table[i].per_thread != per_thread))
+      continue;
+    newest = i;
+    if (table[i].since <= version)
+      match = i;
+  }
+  if (match == door_count)
+    return found;
+  if (version > known_cuda && has_newer(table[newest])) {
+    if (table[newest].ends_handles)
+      switch_off(Off::unseen_unload);
+    return found;
+  }
+  return enter(match, found);
+}
+
+LookupGuard::LookupGuard() { ++depth; }
+LookupGuard::~LookupGuard() { --depth; }
+bool LookupGuard::active() { return depth > 0; }
+
+} // namespace ptxasw::launch

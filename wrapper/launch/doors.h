@@ -1,0 +1,88 @@
+#pragma once
+
+// The functions of the driver that the helper stands in front of. A program comes to them by
+// linking libcuda, by dlsym(), or by asking cuGetProcAddress() for a name and a version; the table
+// here says which replacement each of those gets.
+
+#include "wrapper/launch/driver_types.h"
+
+#include <span>
+
+namespace ptxasw::launch {
+
+/// An index into doors(); the same order.
+enum class Door : unsigned {
+  get_proc_address,
+  get_proc_address_2,
+  launch_kernel,
+  launch_kernel_ptsz,
+  launch_kernel_ex,
+  launch_kernel_ex_ptsz,
+  module_unload,
+  library_unload,
+  context_destroy,
+  context_destroy_2,
+  context_detach,
+  primary_release,
+  primary_release_2,
+  primary_reset,
+  primary_reset_2,
+  green_context_destroy,
+  kernel_node_get,
+  kernel_node_get_2,
+  module_load_data,
+  module_load_data_ex,
+  library_load_data,
+  link_add_data,
+  link_add_data_2,
+};
+
+struct DoorSpec {
+  const char *name;   ///< without what tells versions apart
+  int since;          ///< the version of CUDA from which cuGetProcAddress means this one
+  bool per_thread;    ///< the form for the default stream of a thread
+  const char *symbol; ///< as libcuda exports it
+  void *replacement;  ///< ours
+  bool ends_handles;  ///< kernels' handles end here: going on without seeing it would be wrong
+};
+
+/// All of them; for one name the versions in ascending order.
+std::span<const DoorSpec> doors();
+
+/// The newest version of CUDA whose cuda.h the table was held against: 1000 * major + 10 * minor.
+inline constexpr int known_cuda = 13000;
+
+/// What is behind a door: the driver's function, found now if the program came in without asking
+/// for it (it links libcuda). Null if no driver is loaded.
+void *behind(Door door);
+
+/// The driver's function as the type it has.
+template <typename Function> Function *real(Door door) {
+  return reinterpret_cast<Function *>(behind(door));
+}
+
+/// What a program gets that looked up a symbol of libcuda and found `found`: the replacement, or
+/// `found` itself if the symbol is not among ours.
+void *replace_symbol(const char *symbol, void *found);
+/// Whether replace_symbol() would know the symbol.
+bool is_door(const char *symbol);
+/// The same for cuGetProcAddress.
+void *replace_named(const char *name, int version, std::uint64_t flags, void *found);
+
+/// A handle of the driver's library for dlsym; null if none is loaded.
+void *driver_library();
+/// dlsym() itself, past our own.
+void *real_dlsym(void *library, const char *name);
+
+/// While one lives, lookups by this thread go straight through: the driver looks things up, too,
+/// and must not find us.
+class LookupGuard {
+public:
+  LookupGuard();
+  ~LookupGuard();
+  LookupGuard(const LookupGuard &) = delete;
+  LookupGuard &operator=(const LookupGuard &) = delete;
+  static bool active();
+};
+
+} // namespace ptxasw::launch

@@ -1,0 +1,95 @@
+#include "wrapper/launch/driver.h"
+
+#include "wrapper/launch/doors.h"
+
+#include <array>
+#include <mutex>
+
+namespace ptxasw::launch {
+namespace {
+
+/// The first symbol of a list that the driver has.
+template <typename Function, typename... Names>
+void find(void *library, Function *&function, Names... names) {
+  for (const char *name : {names...})
+    if (!function)
+      function = reinterpret_cast<Function *>(real_dlsym(library, name));
+}
+
+Driver look_up() {
+  Driver d;
+  const LookupGuard guard;
+  void *const library = driver_library();
+  if (!library)
+    return d;
+  find(library, d.function_name, "cuFuncGetName");
+  find(library, d.function_module, "cuFuncGetModule");
+  find(library, d.function_attribute, "cuFuncGetAttribute");
+  find(library, d.module_function, "cuModuleGetFunction");
+  find(library, d.module_global, "cuModuleGetGlobal_v2");
+  find(library, d.kernel_name, "cuKernelGetName");
+  find(library, d.kernel_library, "cuKernelGetLibrary");
+  find(library, d.kernel_attribute, "cuKernelGetAttribute");
+  find(library, d.library_kernel, "cuLibraryGetKernel");
+  find(library, d.library_global, "cuLibraryGetGlobal");
+  find(library, d.copy_to_host, "cuMemcpyDtoHAsync_v2");
+  find(library, d.copy_on_device, "cuMemcpyDtoDAsync_v2");
+  find(library, d.stream_create, "cuStreamCreate");
+  find(library, d.stream_destroy, "cuStreamDestroy_v2");
+  find(library, d.stream_synchronize[0], "cuStreamSynchronize");
+  find(library, d.stream_synchronize[1], "cuStreamSynchronize_ptsz");
+  find(library, d.stream_capturing[0], "cuStreamIsCapturing");
+  find(library, d.stream_capturing[1], "cuStreamIsCapturing_ptsz");
+  find(library, d.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
+  find(library, d.event_create, "cuEventCreate");
+  find(library, d.event_record[0], "cuEventRecord");
+  find(library, d.event_record[1], "cuEventRecord_ptsz");
+  find(library, d.event_query, "cuEventQuery");
+  find(library, d.event_time, "cuEventElapsedTime_v2", "cuEventElapsedTime");
+  find(library, d.context_current, "cuCtxGetCurrent");
+  find(library, d.context_device, "cuCtxGetDevice");
+  find(library, d.device_name, "cuDeviceGetName");
+  find(library, d.allocation, "cuMemGetAddressRange_v2");
+  find(library, d.allocate, "cuMemAlloc_v2");
+  find(library, d.release, "cuMemFree_v2");
+  return d;
+}
+
+} // namespace
+
+bool Driver::usable() const {
+  return function_name && function_module && function_attribute && module_function &&
+         module_global && copy_to_host && stream_create && stream_destroy &&
+         stream_synchronize[0] && stream_synchronize[1] && stream_capturing[0] &&
+         stream_capturing[1] && exchange_capture_mode && event_create && event_record[0] &&
+         event_record[1] && event_query && event_time && context_current && context_device &&
+         device_name;
+}
+
+const Driver &driver() {
+  static const Driver *const found = new Driver(look_up());
+  return *found;
+}
+
+int current_device() {
+  int device = -1;
+  return driver().context_device(&device) == success ? device : -1;
+}
+
+const std::string &gpu_name(int device) {
+  static std::mutex mutex;
+  static auto *const names = new std::array<std::string, 64>;
+  static const std::string unknown;
+  if (device < 0 || device >= 64)
+    return unknown;
+  const std::lock_guard lock(mutex);
+  std::string &name = (*names)[static_cast<std::size_t>(device)];
+  if (char text[256] = {}; name.empty() && driver().device_name(text, 255, device) == success)
+    name = text;
+  return name;
+}
+
+RelaxedCapture::RelaxedCapture() { driver().exchange_capture_mode(&mode_); }
+RelaxedCapture::~RelaxedCapture() { driver().exchange_capture_mode(&mode_); }
+
+} // namespace ptxasw::launch

@@ -1,0 +1,65 @@
+#pragma once
+
+// The functions of the driver that the helper calls on its own account.
+
+#include "wrapper/launch/driver_types.h"
+
+#include <string>
+
+namespace ptxasw::launch {
+
+/// Null where the driver is too old to have one; `usable()` says that none of those is missing
+/// without which nothing is redirected.
+struct Driver {
+  Result (*function_name)(const char **, Handle) = nullptr; // 12.3
+  Result (*function_module)(Handle *, Handle) = nullptr;    // 11.0
+  Result (*function_attribute)(int *, int, Handle) = nullptr;
+  Result (*module_function)(Handle *, Handle, const char *) = nullptr;
+  Result (*module_global)(DevicePointer *, std::size_t *, Handle, const char *) = nullptr;
+  Result (*kernel_name)(const char **, Handle) = nullptr;             // 12.3
+  Result (*kernel_library)(Handle *, Handle) = nullptr;               // 12.5
+  Result (*kernel_attribute)(int *, int, Handle, int) = nullptr;      // 12.0
+  Result (*library_kernel)(Handle *, Handle, const char *) = nullptr; // 12.0
+  Result (*library_global)(DevicePointer *, std::size_t *, Handle, const char *) = nullptr;
+  Result (*copy_to_host)(void *, DevicePointer, std::size_t, Handle) = nullptr; // asynchronous
+  Result (*copy_on_device)(DevicePointer, DevicePointer, std::size_t, Handle) = nullptr;
+  Result (*stream_create)(Handle *, unsigned) = nullptr;
+  Result (*stream_destroy)(Handle) = nullptr;
+  Result (*stream_synchronize[2])(Handle) = {}; ///< by whether streams are per thread
+  Result (*stream_capturing[2])(Handle, int *) = {};
+  Result (*exchange_capture_mode)(int *) = nullptr;
+  Result (*event_create)(Handle *, unsigned) = nullptr;
+  Result (*event_record[2])(Handle, Handle) = {};
+  Result (*event_query)(Handle) = nullptr;
+  Result (*event_time)(float *, Handle, Handle) = nullptr;
+  Result (*context_current)(Handle *) = nullptr;
+  Result (*context_device)(int *) = nullptr;
+  Result (*device_name)(char *, int, int) = nullptr;
+  Result (*allocation)(DevicePointer *, std::size_t *, DevicePointer) = nullptr;
+  Result (*allocate)(DevicePointer *, std::size_t) = nullptr;
+  Result (*release)(DevicePointer) = nullptr;
+
+  bool usable() const;
+};
+
+/// Those of the driver that is loaded, looked up at the first call.
+const Driver &driver();
+
+/// The name of a device as the driver gives it; empty if it gives none.
+const std::string &gpu_name(int device);
+/// The device of the calling thread's context, -1 if there is none.
+int current_device();
+
+/// While one lives, calls of this thread do not disturb a capture that is going on.
+class RelaxedCapture {
+public:
+  RelaxedCapture();
+  ~RelaxedCapture();
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+
+private:
+  int mode_ = capture_relaxed;
+};
+
+} // namespace ptxasw::launch

@@ -1,0 +1,86 @@
+#pragma once
+
+// What the helper knows of the CUDA driver's interface: enough to stand between a program and
+// cuLaunchKernel without a toolkit at build time. tests/launch holds it to cuda.h where there is
+// one.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ptxasw::launch {
+
+/// CUresult. Only these values are told apart.
+using Result = int;
+inline constexpr Result success = 0, not_initialized = 3, invalid_image = 200, invalid_handle = 400,
+                        not_ready = 600;
+
+/// CUfunction, CUkernel, CUmodule, CUlibrary, CUcontext, CUstream, CUevent, CUgraphNode.
+using Handle = void *;
+using DevicePointer = std::uint64_t;
+
+/// Extents of a grid in blocks, or of a block in threads.
+struct Extents {
+  unsigned x = 1, y = 1, z = 1;
+  bool operator==(const Extents &) const = default;
+};
+
+/// CUlaunchAttribute: a number and 64 bytes that it gives a meaning to.
+struct LaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  union {
+    unsigned char bytes[64];
+    int number;
+  } value;
+};
+
+/// CUlaunchConfig.
+struct LaunchConfig {
+  Extents grid, block;
+  unsigned shared_bytes = 0;
+  Handle stream = nullptr;
+  LaunchAttribute *attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
+/// CUDA_KERNEL_NODE_PARAMS_v1; version 2 goes on with a kernel and a context.
+struct KernelNode {
+  Handle function = nullptr;
+  Extents grid, block;
+  unsigned shared_bytes = 0;
+  void **parameters = nullptr;
+  void **extra = nullptr;
+};
+struct KernelNode2 : KernelNode {
+  Handle kernel = nullptr;
+  Handle context = nullptr;
+};
+
+/// CUlaunchAttributeID, those that change nothing about which threads there are.
+enum : int {
+  attribute_ignore = 0,
+  attribute_access_policy = 1,
+  attribute_cooperative = 2,
+  attribute_synchronization_policy = 3,
+  attribute_priority = 8,
+  attribute_memory_domain_map = 9,
+  attribute_memory_domain = 10,
+};
+
+/// Words of the `extra` array of a launch: CU_LAUNCH_PARAM_...
+inline void *const extra_end = nullptr;
+inline void *const extra_buffer = reinterpret_cast<void *>(1);
+inline void *const extra_size = reinterpret_cast<void *>(2);
+
+/// CUfunction_attribute.
+inline constexpr int attribute_max_threads = 0, attribute_static_shared = 1;
+/// CUstreamCaptureMode, CUstreamCaptureStatus.
+inline constexpr int capture_relaxed = 2, capture_none = 0;
+/// CUevent_flags, CUstream_flags.
+inline constexpr unsigned event_default = 0, stream_non_blocking = 1;
+/// CUjitInputType.
+inline constexpr int jit_input_ptx = 1;
+/// Flags of cuGetProcAddress.
+inline constexpr std::uint64_t per_thread_stream = 2;
+
+} // namespace ptxasw::launch

@@ -1,0 +1,53 @@
+#pragma once
+
+// The functions that stand in for the driver's, by the names and signatures of cuda.h.
+
+#include "wrapper/launch/driver_types.h"
+
+#define PTXASW_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+PTXASW_EXPORT int cuGetProcAddress(const char *name, void **function, int version,
+                                   std::uint64_t flags);
+PTXASW_EXPORT int cuGetProcAddress_v2(const char *name, void **function, int version,
+                                      std::uint64_t flags, int *status);
+
+PTXASW_EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y, unsigned block_z,
+                                 unsigned shared_bytes, void *stream, void **parameters,
+                                 void **extra);
+PTXASW_EXPORT int cuLaunchKernel_ptsz(void *function, unsigned grid_x, unsigned grid_y,
+                                      unsigned grid_z, unsigned block_x, unsigned block_y,
+                                      unsigned block_z, unsigned shared_bytes, void *stream,
+                                      void **parameters, void **extra);
+PTXASW_EXPORT int cuLaunchKernelEx(const ptxasw::launch::LaunchConfig *config, void *function,
+                                   void **parameters, void **extra);
+PTXASW_EXPORT int cuLaunchKernelEx_ptsz(const ptxasw::launch::LaunchConfig *config, void *function,
+                                        void **parameters, void **extra);
+
+PTXASW_EXPORT int cuModuleUnload(void *module);
+PTXASW_EXPORT int cuLibraryUnload(void *library);
+PTXASW_EXPORT int cuCtxDestroy(void *context);
+PTXASW_EXPORT int cuCtxDestroy_v2(void *context);
+PTXASW_EXPORT int cuCtxDetach(void *context);
+PTXASW_EXPORT int cuDevicePrimaryCtxRelease(int device);
+PTXASW_EXPORT int cuDevicePrimaryCtxRelease_v2(int device);
+PTXASW_EXPORT int cuDevicePrimaryCtxReset(int device);
+PTXASW_EXPORT int cuDevicePrimaryCtxReset_v2(int device);
+PTXASW_EXPORT int cuGreenCtxDestroy(void *context);
+
+PTXASW_EXPORT int cuGraphKernelNodeGetParams(void *node, ptxasw::launch::KernelNode *parameters);
+PTXASW_EXPORT int cuGraphKernelNodeGetParams_v2(void *node,
+                                                ptxasw::launch::KernelNode2 *parameters);
+
+PTXASW_EXPORT int cuModuleLoadData(void **module, const void *image);
+PTXASW_EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options,
+                                     void **values);
+PTXASW_EXPORT int cuLibraryLoadData(void **library, const void *image, int *jit_options,
+                                    void **jit_values, unsigned jit_count, int *library_options,
+                                    void **library_values, unsigned library_count);
+PTXASW_EXPORT int cuLinkAddData(void *state, int type, void *data, std::size_t size,
+                                const char *name, unsigned count, int *options, void **values);
+PTXASW_EXPORT int cuLinkAddData_v2(void *state, int type, void *data, std::size_t size,
+                                   const char *name, unsigned count, int *options, void **values);
+}

@@ -1,0 +1,80 @@
+#pragma once
+
+// Whether a sibling may take the place of a launch, and what its launch looks like. No driver: a
+// launch in, a launch out.
+
+#include "synth/sibling_table.h"
+#include "wrapper/launch/driver_types.h"
+#include "wrapper/launch/state.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ptxasw::launch {
+
+/// A launch as the program asked for it.
+struct Launch {
+  Handle function = nullptr;
+  Extents grid, block;
+  unsigned shared_bytes = 0;
+  Handle stream = nullptr;
+  void **parameters = nullptr;          ///< a pointer to each argument, or
+  void **extra = nullptr;               ///< pairs of a word and a value, ended by a null
+  const LaunchConfig *config = nullptr; ///< of cuLaunchKernelEx: attributes
+  bool per_thread = false;              ///< a null stream is the thread's own
+};
+
+/// What the driver says of a sibling's code.
+struct SiblingLimits {
+  unsigned max_threads = 1024; ///< of a block
+  unsigned static_shared = 0;  ///< bytes
+};
+
+/// Where a launch's arguments are.
+struct Arguments {
+  void *const *list = nullptr;           ///< a pointer to each, or
+  const unsigned char *buffer = nullptr; ///< all of them, as the table says where
+};
+
+/// Finds the arguments. False: neither form that the driver documents, or a buffer that is shorter
+/// than the table says.
+bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &arguments);
+
+/// Outcome::sibling if the sibling may be launched instead, otherwise what is in the way. Whether
+/// the attributes of the launch allow any is not looked at here.
+Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
+            const Sibling &sibling, const SiblingLimits &limits);
+
+/// In words for people, with the numbers of this launch; after fit() said no.
+std::string explain(Outcome outcome, const Launch &launch, const Arguments &arguments,
+                    const SiblingTable &table, const Sibling &sibling, const SiblingLimits &limits);
+
+/// Whether the attributes of cuLaunchKernelEx are such that a kernel's threads may be distributed
+/// otherwise: no cooperative launch, no cluster, nothing that is not known.
+bool harmless_attributes(const LaunchConfig &config);
+
+/// The launch of a sibling. Big, and meant for the stack: what is not needed is not written.
+class SiblingLaunch {
+public:
+  static constexpr std::size_t most_parameters = 253;
+  static constexpr std::size_t most_bytes = 4096;
+
+  /// False if there are too many arguments.
+  bool prepare(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
+               const Sibling &sibling);
+
+  Extents grid;
+  unsigned shared_bytes = 0;
+  void **parameters = nullptr; ///< one of the two, as in the original
+  void **extra = nullptr;
+
+private:
+  std::array<std::uint32_t, 3> extents_{};
+  std::array<void *, most_parameters + 3> list_;
+  std::array<void *, 5> words_;
+  std::size_t bytes_ = 0;
+  alignas(16) std::array<unsigned char, most_bytes> buffer_;
+};
+
+} // namespace ptxasw::launch

@@ -1,0 +1,20 @@
+#pragma once
+
+// PTX on its way to the driver's own compiler.
+
+#include <cstddef>
+#include <string>
+
+namespace ptxasw::launch {
+
+/// The rewritten text of an image that is PTX ended by a NUL; null to load it as it is: rewriting
+/// is not asked for, the image is something else, nothing was rewritten, or anything went wrong.
+/// Lives until the process ends, since a driver may be told to refer to it.
+const char *rewritten_image(const void *image);
+/// The same for PTX of a known size, with or without a NUL at its end.
+const std::string *rewritten_ptx(const void *data, std::size_t size);
+
+/// Notes that the driver did not take what was rewritten.
+void note_rejected();
+
+} // namespace ptxasw::launch

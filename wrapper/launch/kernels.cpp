@@ -1,0 +1,198 @@
+// A handle may be a CUfunction, of a module in one context, or a CUkernel, of a library and any
+// context; cuLaunchKernel takes both, and each has its own functions to ask for names and
+// neighbours. The table is a variable in the memory of the device. It is fetched on a stream of our
+// own that waits for nobody, so that the program's streams, and a capture on one of them, go on.
+
+#include "wrapper/launch/kernels.h"
+
+#include "wrapper/launch/cache.h"
+#include "wrapper/launch/doors.h"
+#include "wrapper/launch/driver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/core.h>
+#include <optional>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr std::size_t largest_table = 1 << 20;
+
+struct Known {
+  std::mutex mutex;
+  KernelCache cache;
+  /// Originals by the names of their siblings, for origin_of().
+  std::vector<const KernelCode *> codes;
+  std::atomic<bool> used{false};
+};
+Known &known() {
+  static auto *const value = new Known;
+  return *value;
+}
+
+/// Where a function comes from.
+struct Home {
+  Handle owner = nullptr; ///< a module, or a library
+  bool in_library = false;
+  const char *name = nullptr;
+};
+
+bool find_home(Handle function, Home &home) {
+  const Driver &d = driver();
+  if (d.kernel_library && d.kernel_name && d.library_kernel && d.library_global &&
+      d.kernel_attribute && d.kernel_library(&home.owner, function) == success && home.owner) {
+    home.in_library = true;
+    return d.kernel_name(&home.name, function) == success && home.name;
+  }
+  return d.function_module(&home.owner, function) == success && home.owner &&
+         d.function_name(&home.name, function) == success && home.name;
+}
+
+std::optional<std::string> fetch(DevicePointer address, std::size_t bytes) {
+  const Driver &d = driver();
+  std::string text(bytes, '\0');
+  Handle stream = nullptr;
+  if (d.stream_create(&stream, stream_non_blocking) != success)
+    return std::nullopt;
+  const bool good = d.copy_to_host(text.data(), address, bytes, stream) == success &&
+                    d.stream_synchronize[0](stream) == success;
+  d.stream_destroy(stream);
+  return good ? std::optional(std::move(text)) : std::nullopt;
+}
+
+enum class Reading { none, unreadable, read };
+
+Reading read_table(const Home &home, SiblingTable &table) {
+  const Driver &d = driver();
+  const std::string symbol = home.name + std::string(sibling_table_suffix);
+  DevicePointer address = 0;
+  std::size_t bytes = 0;
+  const Result found = home.in_library
+                           ? d.library_global(&address, &bytes, home.owner, symbol.c_str())
+                           : d.module_global(&address, &bytes, home.owner, symbol.c_str());
+  if (found != success || !address)
+    return Reading::none;
+  if (bytes < sibling_table_head || bytes > largest_table)
+    return Reading::unreadable;
+  const auto text = fetch(address, bytes);
+  if (!text)
+    return Reading::unreadable;
+  auto decoded = decode(*text);
+  if (!decoded || decoded->kernel != home.name)
+    return Reading::unreadable;
+  table = std::move(*decoded);
+  return Reading::read;
+}
+
+void load_sibling(const Home &home, const Sibling &sibling, LoadedSibling &loaded) {
+  if (sibling.name.find(configuration().only) == std::string::npos)
+    return;
+  const Driver &d = driver();
+  Handle function = nullptr;
+  int threads = 0, shared = 0;
+  if (home.in_library) {
+    const int device = current_device();
+    if (d.library_kernel(&function, home.owner, sibling.name.c_str()) != success ||
+        d.kernel_attribute(&threads, attribute_max_threads, function, device) != success ||
+        d.kernel_attribute(&shared, attribute_static_shared, function, device) != success)
+      return;
+  } else if (d.module_function(&function, home.owner, sibling.name.c_str()) != success ||
+             d.function_attribute(&threads, attribute_max_threads, function) != success ||
+             d.function_attribute(&shared, attribute_static_shared, function) != success) {
+    return;
+  }
+  if (threads < 0 || shared < 0)
+    return;
+  loaded.limits = {static_cast<unsigned>(threads), static_cast<unsigned>(shared)};
+  loaded.function = function;
+}
+
+/// Asks the driver. The lock is held.
+const Kernel *look_up(Handle function) {
+  known().used.store(true, std::memory_order_relaxed);
+  if (!driver().usable())
+    return nullptr;
+  const LookupGuard guard;
+  const RelaxedCapture relaxed;
+  Home home;
+  SiblingTable table;
+  if (!find_home(function, home)) {
+    known().cache.insert(function, nullptr, nullptr);
+    return nullptr;
+  }
+  const Kernel *result = nullptr;
+  const Reading reading = read_table(home, table);
+  if (reading == Reading::unreadable) {
+    count(Outcome::table);
+    log_line("table",
+             fmt::format("\"kernel\":{},\"problem\":\"not understood\"", json_text(home.name)));
+  } else if (reading == Reading::read && !table.siblings.empty()) {
+    KernelCode &code = code_of(std::move(table));
+    const std::size_t siblings = std::min(code.table.siblings.size(), most_siblings);
+    // Never freed: another thread may still be looking at it when its module goes.
+    auto *kernel = new Kernel{code, home.in_library,
+                              std::make_unique<LoadedSibling[]>(code.table.siblings.size())};
+    for (std::size_t i = 0; i < siblings; ++i)
+      load_sibling(home, code.table.siblings[i], kernel->siblings[i]);
+    if (std::find(known().codes.begin(), known().codes.end(), &code) == known().codes.end())
+      known().codes.push_back(&code);
+    result = kernel;
+  }
+  known().cache.insert(function, home.owner, result);
+  return result;
+}
+
+} // namespace
+
+const Kernel *find_kernel(Handle function) {
+  const Kernel *kernel = nullptr;
+  Known &all = known();
+  if (all.cache.find(function, kernel))
+    return kernel;
+  const std::lock_guard lock(all.mutex);
+  if (all.cache.find(function, kernel))
+    return kernel;
+  return look_up(function);
+}
+
+bool handles_in_use() { return known().used.load(std::memory_order_relaxed); }
+void lock_handles() { known().mutex.lock(); }
+void unlock_handles() { known().mutex.unlock(); }
+
+void forget_handles(Handle owner) {
+  Known &all = known();
+  const std::lock_guard lock(all.mutex);
+  if (owner)
+    all.cache.forget(owner);
+  else
+    all.cache.forget_all();
+}
+
+Origin origin_of(Handle function) {
+  Origin origin;
+  if (!function || !driver().usable())
+    return origin;
+  const LookupGuard guard;
+  Home home;
+  if (!find_home(function, home))
+    return origin;
+  const std::lock_guard lock(known().mutex);
+  for (const KernelCode *code : known().codes)
+    for (const Sibling &sibling : code->table.siblings)
+      if (sibling.name == home.name) {
+        const Driver &d = driver();
+        const char *name = code->table.kernel.c_str();
+        const Result found = home.in_library
+                                 ? d.library_kernel(&origin.function, home.owner, name)
+                                 : d.module_function(&origin.function, home.owner, name);
+        if (found != success)
+          return {};
+        origin.table = &code->table;
+        origin.sibling = &sibling;
+        return origin;
+      }
+  return origin;
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,80 @@
+// Nothing here waits: what has not ended yet is looked at again at the kernel's next launch. What
+// has not ended at the end of the program is lost.
+
+#include "wrapper/launch/measure.h"
+
+#include "wrapper/launch/driver.h"
+#include "wrapper/launch/state.h"
+
+#include <algorithm>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr std::size_t most_pending = 16;
+
+struct Pool {
+  std::mutex mutex;
+  std::vector<Pending> free;
+};
+Pool &pool() {
+  static auto *const value = new Pool;
+  return *value;
+}
+
+} // namespace
+
+bool take_events(Pending &pending) {
+  const Driver &d = driver();
+  Handle context = nullptr;
+  if (d.context_current(&context) != success)
+    return false;
+  {
+    Pool &all = pool();
+    const std::lock_guard lock(all.mutex);
+    for (std::size_t i = all.free.size(); i-- > 0;)
+      if (all.free[i].context == context) {
+        pending = all.free[i];
+        all.free.erase(all.free.begin() + static_cast<std::ptrdiff_t>(i));
+        return true;
+      }
+  }
+  pending.context = context;
+  return d.event_create(&pending.start, event_default) == success &&
+         d.event_create(&pending.end, event_default) == success;
+}
+
+void give_events(const Pending &pending) {
+  const std::lock_guard lock(pool().mutex);
+  pool().free.push_back(pending);
+}
+
+void forget_events() {
+  const std::lock_guard lock(pool().mutex);
+  pool().free.clear();
+}
+
+void collect(KernelCode &code, Choice &choice) {
+  const Driver &d = driver();
+  auto &pending = choice.pending;
+  for (std::size_t i = 0; i < pending.size();) {
+    const Result state = d.event_query(pending[i].end);
+    if (state == not_ready) {
+      ++i;
+      continue;
+    }
+    float milliseconds = 0;
+    if (state == success &&
+        d.event_time(&milliseconds, pending[i].start, pending[i].end) == success)
+      choice.chooser.record(pending[i].version, static_cast<double>(milliseconds));
+    if (state == success)
+      give_events(pending[i]);
+    pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (choice.chooser.decided() && choice.decided.load(std::memory_order_relaxed) < 0)
+    settle(code, choice);
+}
+
+bool crowded(const Choice &choice) { return choice.pending.size() >= most_pending; }
+
+} // namespace ptxasw::launch

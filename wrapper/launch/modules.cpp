@@ -1,0 +1,149 @@
+// Where handles begin and end. What ends is forgotten before the driver is told, so that an address
+// that it uses again is a new one to us. Nothing is forgotten for a process that redirects nothing.
+
+#include "wrapper/launch/doors.h"
+#include "wrapper/launch/exported.h"
+#include "wrapper/launch/jit.h"
+#include "wrapper/launch/kernels.h"
+#include "wrapper/launch/measure.h"
+
+namespace ptxasw::launch {
+namespace {
+
+/// A module or library ends.
+Result end_owner(Door door, Handle owner) {
+  auto *const function = real<Result(Handle)>(door);
+  if (!function)
+    return not_initialized;
+  if (at_work())
+    forget_handles(door == Door::library_unload ? nullptr : owner);
+  return function(owner);
+}
+
+/// A context ends, and with it whatever was loaded into it.
+template <typename Argument> Result end_context(Door door, Argument context) {
+  auto *const function = real<Result(Argument)>(door);
+  if (!function)
+    return not_initialized;
+  if (at_work()) {
+    forget_handles(nullptr);
+    forget_events();
+  }
+  return function(context);
+}
+
+/// Loads an image by `load`, rewritten if it is PTX and that is wanted, and as it came if the
+/// driver does not take what we made of it.
+template <typename Load> Result load_image(const void *image, Load load) {
+  if (const char *const changed = rewritten_image(image); changed) {
+    const LookupGuard guard;
+    if (load(changed) == success)
+      return success;
+    note_rejected();
+  }
+  return load(image);
+}
+
+Result add_link_data(Door door, void *state, int type, void *data, std::size_t size,
+                     const char *name, unsigned count, int *options, void **values) {
+  using Function = Result(void *, int, void *, std::size_t, const char *, unsigned, int *, void **);
+  auto *const function = real<Function>(door);
+  if (!function)
+    return not_initialized;
+  if (type == jit_input_ptx)
+    if (const std::string *changed = rewritten_ptx(data, size); changed) {
+      auto *const text = const_cast<char *>(changed->c_str());
+      if (function(state, type, text, changed->size() + 1, name, count, options, values) == success)
+        return success;
+      note_rejected();
+    }
+  return function(state, type, data, size, name, count, options, values);
+}
+
+} // namespace
+} // namespace ptxasw::launch
+
+using namespace ptxasw::launch;
+
+extern "C" {
+
+int cuGetProcAddress(const char *name, void **function, int version, std::uint64_t flags) {
+  using Function = Result(const char *, void **, int, std::uint64_t);
+  auto *const through = real<Function>(Door::get_proc_address);
+  if (!through)
+    return not_initialized;
+  const LookupGuard guard;
+  const Result result = through(name, function, version, flags);
+  if (result == success && name && function && *function)
+    *function = replace_named(name, version, flags, *function);
+  return result;
+}
+
+int cuGetProcAddress_v2(const char *name, void **function, int version, std::uint64_t flags,
+                        int *status) {
+  using Function = Result(const char *, void **, int, std::uint64_t, int *);
+  auto *const through = real<Function>(Door::get_proc_address_2);
+  if (!through)
+    return not_initialized;
+  const LookupGuard guard;
+  const Result result = through(name, function, version, flags, status);
+  if (result == success && name && function && *function)
+    *function = replace_named(name, version, flags, *function);
+  return result;
+}
+
+int cuModuleUnload(void *module) { return end_owner(Door::module_unload, module); }
+int cuLibraryUnload(void *library) { return end_owner(Door::library_unload, library); }
+int cuCtxDestroy(void *context) { return end_context(Door::context_destroy, context); }
+int cuCtxDestroy_v2(void *context) { return end_context(Door::context_destroy_2, context); }
+int cuCtxDetach(void *context) { return end_context(Door::context_detach, context); }
+int cuDevicePrimaryCtxRelease(int device) { return end_context(Door::primary_release, device); }
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  return end_context(Door::primary_release_2, device);
+}
+int cuDevicePrimaryCtxReset(int device) { return end_context(Door::primary_reset, device); }
+int cuDevicePrimaryCtxReset_v2(int device) { return end_context(Door::primary_reset_2, device); }
+int cuGreenCtxDestroy(void *context) { return end_context(Door::green_context_destroy, context); }
+
+int cuModuleLoadData(void **module, const void *image) {
+  auto *const function = real<Result(void **, const void *)>(Door::module_load_data);
+  return function ? load_image(image, [&](const void *from) { return function(module, from); })
+                  : not_initialized;
+}
+
+int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options,
+                       void **values) {
+  using Function = Result(void **, const void *, unsigned, int *, void **);
+  auto *const function = real<Function>(Door::module_load_data_ex);
+  return function ? load_image(image,
+                               [&](const void *from) {
+                                 return function(module, from, count, options, values);
+                               })
+                  : not_initialized;
+}
+
+int cuLibraryLoadData(void **library, const void *image, int *jit_options, void **jit_values,
+                      unsigned jit_count, int *library_options, void **library_values,
+                      unsigned library_count) {
+  using Function =
+      Result(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
+  auto *const function = real<Function>(Door::library_load_data);
+  return function ? load_image(image,
+                               [&](const void *from) {
+                                 return function(library, from, jit_options, jit_values, jit_count,
+                                                 library_options, library_values, library_count);
+                               })
+                  : not_initialized;
+}
+
+int cuLinkAddData(void *state, int type, void *data, std::size_t size, const char *name,
+                  unsigned count, int *options, void **values) {
+  return add_link_data(Door::link_add_data, state, type, data, size, name, count, options, values);
+}
+
+int cuLinkAddData_v2(void *state, int type, void *data, std::size_t size, const char *name,
+                     unsigned count, int *options, void **values) {
+  return add_link_data(Door::link_add_data_2, state, type, data, size, name, count, options,
+                       values);
+}
+}

@@ -1,0 +1,214 @@
+// One `[[choice]]` an entry, members in a fixed order, entries sorted: two runs that found the same
+// write the same bytes apart from the times, and two profiles can be merged as text.
+
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#include "wrapper/launch/profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/core.h>
+#include <limits>
+#include <toml++/toml.h>
+#include <tuple>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr std::int64_t known_version = 1;
+
+/// What tells entries apart; the name is only for people, but keeps the file in their order.
+auto key(const ProfileEntry &entry) {
+  return std::tie(entry.kernel, entry.hash, entry.gpu, entry.shape.block, entry.shape.threads,
+                  entry.shape.among);
+}
+
+/// A basic string of TOML.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text)
+    if (c == '"' || c == '\\')
+      result += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\u{:04X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    else
+      result += c;
+  return result + '"';
+}
+
+std::string quoted(const std::vector<std::string> &list) {
+  std::string result;
+  for (const std::string &text : list)
+    result += (result.empty() ? "" : ", ") + quoted(text);
+  return "[" + result + "]";
+}
+
+struct Reader {
+  std::string_view path;
+  std::string error;
+
+  void complain(const toml::node &node, const std::string &what) {
+    if (error.empty())
+      error = fmt::format("{}:{}:{}: {}", path, node.source().begin.line,
+                          node.source().begin.column, what);
+  }
+
+  std::string text(const toml::table &table, std::string_view name) {
+    if (const auto value = table[name].value_exact<std::string>())
+      return *value;
+    complain(table, fmt::format("`{}` must be a text", name));
+    return "";
+  }
+
+  double time(const toml::table &table, std::string_view name) {
+    const auto value = table[name].value<double>();
+    if (value && std::isfinite(*value) && *value >= 0)
+      return *value;
+    complain(table, fmt::format("`{}` must be a time in microseconds", name));
+    return 0;
+  }
+
+  std::uint32_t number(const toml::table &table, std::string_view name, std::int64_t most) {
+    const auto value = table[name].value_exact<std::int64_t>();
+    if (value && *value >= 0 && *value <= most)
+      return static_cast<std::uint32_t>(*value);
+    complain(table, fmt::format("`{}` must be a number from 0 to {}", name, most));
+    return 0;
+  }
+
+  void block(const toml::table &table, std::array<std::uint32_t, 3> &block) {
+    const toml::array *list = table["block"].as_array();
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto value = list && list->size() == 3 ? (*list)[i].value_exact<std::int64_t>()
+                                                   : std::optional<std::int64_t>{};
+      if (!value || *value < 1 || *value > 1024)
+        return complain(table, "`block` must be three numbers from 1 to 1024");
+      block[i] = static_cast<std::uint32_t>(*value);
+    }
+  }
+
+  std::vector<std::string> names(const toml::table &table, std::string_view name) {
+    std::vector<std::string> result;
+    const toml::array *list = table[name].as_array();
+    if (!list)
+      complain(table, fmt::format("`{}` must be a list of texts", name));
+    else
+      for (const toml::node &one : *list)
+        if (const auto value = one.value_exact<std::string>())
+          result.push_back(*value);
+        else
+          complain(one, fmt::format("`{}` must be a list of texts", name));
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  ProfileEntry entry(const toml::table &table) {
+    ProfileEntry result;
+    result.kernel = text(table, "kernel");
+    result.hash = text(table, "hash");
+    result.gpu = text(table, "gpu");
+    block(table, result.shape.block);
+    result.shape.threads = number(table, "threads", 95);
+    result.shape.among = names(table, "among");
+    result.chosen = text(table, "chosen");
+    result.original_us = time(table, "original_us");
+    result.chosen_us = time(table, "chosen_us");
+    const auto &among = result.shape.among;
+    if (result.chosen != original_word &&
+        std::find(among.begin(), among.end(), result.chosen) == among.end())
+      complain(table, fmt::format("`{}` is chosen and not in `among`", result.chosen));
+    return result;
+  }
+};
+
+} // namespace
+
+const ProfileEntry *Profile::find(std::string_view hash, std::string_view gpu,
+                                  const ShapeClass &shape) const {
+  for (const ProfileEntry &entry : entries)
+    if (entry.hash == hash && entry.gpu == gpu && entry.shape == shape)
+      return &entry;
+  return nullptr;
+}
+
+std::optional<bool> Profile::wins(std::string_view hash, std::string_view sibling) const {
+  std::optional<bool> result;
+  for (const ProfileEntry &entry : entries)
+    if (entry.hash == hash)
+      result = result.value_or(false) || entry.chosen == sibling;
+  return result;
+}
+
+bool Profile::outdated(std::string_view kernel, std::string_view hash) const {
+  bool other = false;
+  for (const ProfileEntry &entry : entries) {
+    if (entry.hash == hash)
+      return false;
+    other = other || entry.kernel == kernel;
+  }
+  return other;
+}
+
+void Profile::merge(const Profile &other) {
+  for (const ProfileEntry &entry : other.entries) {
+    const auto same = std::find_if(entries.begin(), entries.end(), [&](const ProfileEntry &mine) {
+      return mine.hash == entry.hash && mine.gpu == entry.gpu && mine.shape == entry.shape;
+    });
+    if (same != entries.end())
+      *same = entry;
+    else
+      entries.push_back(entry);
+  }
+}
+
+std::string to_toml(const Profile &profile) {
+  std::vector<const ProfileEntry *> sorted;
+  for (const ProfileEntry &entry : profile.entries)
+    sorted.push_back(&entry);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const ProfileEntry *a, const ProfileEntry *b) { return key(*a) < key(*b); });
+  std::string text = fmt::format("# Which version of a kernel to launch, as `ptxasw tune` measured "
+                                 "it.\nversion = {}\n",
+                                 known_version);
+  for (const ProfileEntry *entry : sorted) {
+    const auto &block = entry->shape.block;
+    text += fmt::format("\n[[choice]]\nkernel = {}\nhash = {}\ngpu = {}\nblock = [{}, {}, {}]\n"
+                        "threads = {}\namong = {}\nchosen = {}\noriginal_us = {:.3f}\n"
+                        "chosen_us = {:.3f}\n",
+                        quoted(entry->kernel), quoted(entry->hash), quoted(entry->gpu), block[0],
+                        block[1], block[2], entry->shape.threads, quoted(entry->shape.among),
+                        quoted(entry->chosen), entry->original_us, entry->chosen_us);
+  }
+  return text;
+}
+
+tl::expected<Profile, std::string> parse_profile(std::string_view text, std::string_view path) {
+  const toml::parse_result parsed = toml::parse(text, path);
+  if (!parsed) {
+    const auto &where = parsed.error().source().begin;
+    return tl::unexpected(
+        fmt::format("{}:{}:{}: {}", path, where.line, where.column, parsed.error().description()));
+  }
+  const toml::table &table = parsed.table();
+  if (table["version"].value_exact<std::int64_t>() != known_version)
+    return tl::unexpected(
+        fmt::format("{}: no profile of version {}: `version` says otherwise", path, known_version));
+  Profile profile;
+  Reader reader{path, ""};
+  if (const toml::node *choices = table.get("choice")) {
+    const toml::array *list = choices->as_array();
+    if (!list)
+      reader.complain(*choices, "`choice` must be a list of tables");
+    else
+      for (const toml::node &one : *list)
+        if (const toml::table *choice = one.as_table())
+          profile.entries.push_back(reader.entry(*choice));
+        else
+          reader.complain(one, "`choice` must be a list of tables");
+  }
+  if (!reader.error.empty())
+    return tl::unexpected(reader.error);
+  return profile;
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,63 @@
+#pragma once
+
+// What measuring found out, as a file: for each kernel, shape of launch and GPU, the version that
+// won. `ptxasw tune` writes it, the launch helper chooses by it, and a build that knows it emits
+// only what won. This file and profile.cpp know neither CUDA nor the command line.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw::launch {
+
+/// The word for "no sibling".
+inline constexpr std::string_view original_word = "original";
+
+/// What launches must have in common to be one entry of a profile.
+struct ShapeClass {
+  std::array<std::uint32_t, 3> block = {1, 1, 1};
+  /// The logarithm of the number of threads in the grid, rounded down.
+  std::uint32_t threads = 0;
+  /// Names of the siblings that such a launch may use (its block, its addresses and its numbers
+  /// meet their needs), in ascending order.
+  std::vector<std::string> among;
+  bool operator==(const ShapeClass &) const = default;
+};
+
+/// One line of findings.
+struct ProfileEntry {
+  std::string kernel; ///< its name in the module, for people
+  std::string hash;   ///< of its text: 16 hexadecimal digits
+  std::string gpu;    ///< as the driver calls it
+  ShapeClass shape;
+  std::string chosen = std::string(original_word); ///< a sibling's name, or "original"
+  double original_us = 0;                          ///< typical time of the original, microseconds
+  double chosen_us = 0;
+};
+
+struct Profile {
+  std::vector<ProfileEntry> entries;
+
+  /// The entry for a launch; null if there is none.
+  const ProfileEntry *find(std::string_view hash, std::string_view gpu,
+                           const ShapeClass &shape) const;
+  /// Whether a sibling was chosen for any launch of the code with this hash. Nothing: the profile
+  /// does not know the code.
+  std::optional<bool> wins(std::string_view hash, std::string_view sibling) const;
+  /// Whether there is an entry for a kernel of this name and other code: the kernel has changed.
+  bool outdated(std::string_view kernel, std::string_view hash) const;
+  /// Takes over another profile's entries; where both have one, the other's.
+  void merge(const Profile &other);
+};
+
+/// The file's text: TOML, in an order that depends on nothing but the entries.
+std::string to_toml(const Profile &profile);
+
+/// Reads such a text. Errors: line, column and what is wrong. `path` is for the message.
+tl::expected<Profile, std::string> parse_profile(std::string_view text, std::string_view path);
+
+} // namespace ptxasw::launch

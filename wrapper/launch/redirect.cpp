@@ -1,0 +1,257 @@
+// The launch functions. What a launch costs a program without siblings is a look into a table; with
+// a decided choice it is the conditions of the siblings and the copying of a few pointers. Whatever
+// is unexpected ends in the original launch.
+
+#include "wrapper/launch/doors.h"
+#include "wrapper/launch/driver.h"
+#include "wrapper/launch/exported.h"
+#include "wrapper/launch/kernels.h"
+#include "wrapper/launch/measure.h"
+#include "wrapper/launch/verify.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw::launch {
+namespace {
+
+using LaunchFunction = Result(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned, Handle, void **, void **);
+using LaunchExFunction = Result(const LaunchConfig *, Handle, void **, void **);
+
+/// Everything about one launch of a kernel with siblings.
+struct Redirection {
+  const Launch &launch;
+  const Kernel &kernel;
+  Arguments arguments;
+
+  const SiblingTable &table() const { return kernel.code.table; }
+};
+
+/// The driver's launch, of whatever function, with the attributes that the program gave.
+Result start(const Launch &launch) {
+  if (launch.config) {
+    auto *const function = real<LaunchExFunction>(launch.per_thread ? Door::launch_kernel_ex_ptsz
+                                                                    : Door::launch_kernel_ex);
+    LaunchConfig config = *launch.config;
+    config.grid = launch.grid;
+    config.shared_bytes = launch.shared_bytes;
+    return function(&config, launch.function, launch.parameters, launch.extra);
+  }
+  auto *const function =
+      real<LaunchFunction>(launch.per_thread ? Door::launch_kernel_ptsz : Door::launch_kernel);
+  return function(launch.function, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
+                  launch.block.y, launch.block.z, launch.shared_bytes, launch.stream,
+                  launch.parameters, launch.extra);
+}
+
+Result original(const Launch &launch, Outcome why) {
+  count(why);
+  return start(launch);
+}
+
+/// A sibling's launch, or the original's if the driver does not want it; `ran` says which.
+Result sibling(const Redirection &r, unsigned index, bool &ran) {
+  ran = false;
+  const LoadedSibling &loaded = r.kernel.siblings[index];
+  const Sibling &what = r.table().siblings[index];
+  SiblingLaunch changed; // not initialised on purpose
+  if (!changed.prepare(r.launch, r.arguments, r.table(), what))
+    return original(r.launch, Outcome::arguments);
+  Launch launch = r.launch;
+  launch.function = loaded.function;
+  launch.grid = changed.grid;
+  launch.shared_bytes = changed.shared_bytes;
+  launch.parameters = changed.parameters;
+  launch.extra = changed.extra;
+  const Result result = configuration().verify
+                            ? verify(r.launch, launch, r.arguments, r.table(), what, start)
+                            : start(launch);
+  if (result == success) {
+    ran = true;
+    count(Outcome::sibling);
+    return result;
+  }
+  // An error of something earlier comes back again; a refusal of this launch does not.
+  const Result again = original(r.launch, Outcome::refused);
+  if (again == success) {
+    loaded.refused.store(true, std::memory_order_relaxed);
+    log_line("refused", fmt::format("\"sibling\":{},\"error\":{}", json_text(what.name), result));
+  }
+  return again;
+}
+
+/// Says once for each kernel and outcome why a sibling is not used, if that is wanted.
+void tell_why(const Redirection &r, unsigned index, Outcome why) {
+  KernelCode &code = r.kernel.code;
+  const std::uint32_t bit = 1u << static_cast<unsigned>(why);
+  if ((!configuration().check && configuration().log.empty()) ||
+      code.told.fetch_or(bit, std::memory_order_relaxed) & bit)
+    return;
+  const Sibling &sibling = code.table.siblings[index];
+  const std::string words =
+      explain(why, r.launch, r.arguments, code.table, sibling, r.kernel.siblings[index].limits);
+  log_line("kept", fmt::format("\"kernel\":{},\"sibling\":{},\"reason\":{},\"text\":{}",
+                               json_text(code.table.kernel), json_text(sibling.name),
+                               json_text(name_of(why)), json_text(words)));
+  if (configuration().check)
+    tell(fmt::format("{}: {} is not used: {}", code.table.kernel, sibling.name, words));
+}
+
+/// The siblings that may take this launch, a bit each. If none may, `why` says what was in the way
+/// of the first.
+std::uint32_t fitting(const Redirection &r, Outcome &why) {
+  std::uint32_t bits = 0;
+  why = Outcome::sibling;
+  const auto &siblings = r.table().siblings;
+  for (unsigned i = 0; i < siblings.size() && i < most_siblings; ++i) {
+    const LoadedSibling &loaded = r.kernel.siblings[i];
+    if (!loaded.function || loaded.refused.load(std::memory_order_relaxed))
+      continue;
+    const Outcome outcome = fit(r.launch, r.arguments, r.table(), siblings[i], loaded.limits);
+    if (outcome == Outcome::sibling)
+      bits |= 1u << i;
+    else {
+      tell_why(r, i, outcome);
+      if (why == Outcome::sibling)
+        why = outcome;
+    }
+  }
+  if (bits == 0 && why == Outcome::sibling)
+    why = Outcome::refused; // none is there
+  return bits;
+}
+
+/// A launch while it is not decided which version is best.
+Result trial(const Redirection &r, Choice &choice) {
+  const Driver &d = driver();
+  const RelaxedCapture relaxed;
+  int capturing = capture_none;
+  if (d.stream_capturing[r.launch.per_thread](r.launch.stream, &capturing) != success ||
+      capturing != capture_none)
+    return original(r.launch, Outcome::captured);
+  Chooser::Turn turn;
+  Pending pending;
+  {
+    const std::lock_guard lock(choice.mutex);
+    collect(r.kernel.code, choice);
+    turn = choice.chooser.next();
+    if (turn.measure && crowded(choice))
+      turn = {};
+  }
+  const auto &record = d.event_record[r.launch.per_thread];
+  if (turn.measure && (!take_events(pending) || record(pending.start, r.launch.stream) != success))
+    turn = {};
+  bool ran = true;
+  const Result result = turn.version == 0 ? original(r.launch, Outcome::measuring)
+                                          : sibling(r, choice.siblings[turn.version - 1], ran);
+  if (turn.version != 0 && ran)
+    choice.redirected.fetch_add(1, std::memory_order_relaxed);
+  if (turn.measure && record(pending.end, r.launch.stream) == success && result == success && ran) {
+    pending.version = turn.version;
+    const std::lock_guard lock(choice.mutex);
+    choice.pending.push_back(pending);
+  }
+  return result;
+}
+
+Result redirect(const Redirection &r) {
+  Outcome why = Outcome::sibling;
+  const std::uint32_t bits = fitting(r, why);
+  if (bits == 0)
+    return original(r.launch, why);
+  Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits, current_device()};
+  Choice *const choice = choice_for(r.kernel.code, shape);
+  if (!choice)
+    return original(r.launch, Outcome::too_many_shapes);
+  choice->launches.fetch_add(1, std::memory_order_relaxed);
+  const int decided = choice->decided.load(std::memory_order_acquire);
+  if (decided < 0)
+    return trial(r, *choice);
+  if (decided == 0)
+    return original(r.launch, configuration().mode == Mode::profile && !choice->from_profile
+                                  ? Outcome::not_in_profile
+                                  : Outcome::original_chosen);
+  bool ran = false;
+  const Result result = sibling(r, static_cast<unsigned>(decided) - 1, ran);
+  if (ran)
+    choice->redirected.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
+/// Every launch comes here.
+Result launch(const Launch &launch) {
+  if (!at_work())
+    return original(launch, Outcome::off);
+  const Kernel *const kernel = find_kernel(launch.function);
+  if (!kernel)
+    return original(launch, Outcome::no_siblings);
+  if (launch.config && !harmless_attributes(*launch.config))
+    return original(launch, Outcome::attributes);
+  Redirection r{launch, *kernel, {}};
+  if (!find_arguments(launch, r.table(), r.arguments))
+    return original(launch, Outcome::arguments);
+  return redirect(r);
+}
+
+Result launch_plain(Launch launch, Door door) {
+  return behind(door) ? ptxasw::launch::launch(launch) : not_initialized;
+}
+
+Result launch_extended(const LaunchConfig *config, Handle function, void **parameters, void **extra,
+                       bool per_thread) {
+  auto *const through =
+      real<LaunchExFunction>(per_thread ? Door::launch_kernel_ex_ptsz : Door::launch_kernel_ex);
+  if (!through)
+    return not_initialized;
+  if (!config || (config->attribute_count > 0 && !config->attributes))
+    return through(config, function, parameters, extra); // the driver says what it thinks of it
+  return launch({function, config->grid, config->block, config->shared_bytes, config->stream,
+                 parameters, extra, config, per_thread});
+}
+
+} // namespace
+} // namespace ptxasw::launch
+
+using namespace ptxasw::launch;
+
+extern "C" {
+
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   void *stream, void **parameters, void **extra) {
+  return launch_plain({function,
+                       {grid_x, grid_y, grid_z},
+                       {block_x, block_y, block_z},
+                       shared_bytes,
+                       stream,
+                       parameters,
+                       extra,
+                       nullptr,
+                       false},
+                      Door::launch_kernel);
+}
+
+int cuLaunchKernel_ptsz(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                        void *stream, void **parameters, void **extra) {
+  return launch_plain({function,
+                       {grid_x, grid_y, grid_z},
+                       {block_x, block_y, block_z},
+                       shared_bytes,
+                       stream,
+                       parameters,
+                       extra,
+                       nullptr,
+                       true},
+                      Door::launch_kernel_ptsz);
+}
+
+int cuLaunchKernelEx(const LaunchConfig *config, void *function, void **parameters, void **extra) {
+  return launch_extended(config, function, parameters, extra, false);
+}
+
+int cuLaunchKernelEx_ptsz(const LaunchConfig *config, void *function, void **parameters,
+                          void **extra) {
+  return launch_extended(config, function, parameters, extra, true);
+}
+}
