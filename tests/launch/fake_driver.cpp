@@ -7,8 +7,8 @@
 //   raw KERNEL HEXADECIMAL                     the same with bytes as they are
 //
 // Time is a counter that launches move on, so measuring is exact. A kernel with three parameters of
-// 8, 8 and 4 bytes (to, from, n) that writes W does to[i] = from[i] + W. Handles are reused at once:
-// what is unloaded last is what the next load gets.
+// 8, 8 and 4 bytes (to, from, n) that writes W does to[i] = from[i] + W if `to` is an allocation.
+// Handles are reused at once: what is unloaded last is what the next load gets.
 //
 // FAKE_NEWER: also exports functions that a driver of the future may have.
 
@@ -21,6 +21,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -83,7 +84,7 @@ Context contexts[4] = {{0}, {1}, {0}, {1}};
 thread_local Context *current = &contexts[0];
 thread_local int capture_mode = 0; // global
 bool anybody_captures = false;
-bool late = false; ///< events stay pending until cuStreamSynchronize
+bool late = false;  ///< events stay pending until cuStreamSynchronize
 std::string refuse; ///< the name of a kernel that is not launched
 
 void note(const std::string &line) { history += line + "\n"; }
@@ -207,6 +208,8 @@ void execute(const Function &function, const std::vector<std::vector<unsigned ch
   if (function.parameters.size() < 3 || function.parameters[0] != 8 ||
       function.parameters[1] != 8 || function.parameters[2] != 4 || function.writes == 0)
     return;
+  if (!allocations.contains(argument<std::uint64_t>(values[0])))
+    return;
   auto *const to = argument<std::int32_t *>(values[0]);
   auto *const from = argument<const std::int32_t *>(values[1]);
   for (unsigned i = 0; i < argument<unsigned>(values[2]); ++i)
@@ -230,9 +233,10 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
   const unsigned char *buffer = nullptr;
   std::size_t size = 0;
   for (void **word = extra; word && *word; word += 2)
-    (*word == reinterpret_cast<void *>(1) ? buffer : buffer) =
-        *word == reinterpret_cast<void *>(1) ? static_cast<const unsigned char *>(word[1]) : buffer,
-    size = *word == reinterpret_cast<void *>(2) ? *static_cast<std::size_t *>(word[1]) : size;
+    if (*word == reinterpret_cast<void *>(1))
+      buffer = static_cast<const unsigned char *>(word[1]);
+    else
+      size = *static_cast<std::size_t *>(word[1]);
   std::string text;
   for (std::size_t i = 0; i < function->parameters.size(); ++i) {
     const auto bytes = static_cast<std::size_t>(function->parameters[i]);
@@ -256,8 +260,12 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
        << " " << door << " device" << current->device << text;
   note(line.str());
   if (capturing) {
-    nodes.push_back({function, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared,
-                     values, {}});
+    nodes.push_back({function,
+                     {grid[0], grid[1], grid[2]},
+                     {block[0], block[1], block[2]},
+                     shared,
+                     values,
+                     {}});
     for (auto &value : nodes.back().values)
       nodes.back().pointers.push_back(value.data());
     return success;
@@ -298,9 +306,12 @@ struct NodeParameters {
 
 Result node_parameters(void *handle, NodeParameters *result) {
   auto *const node = static_cast<Node *>(handle);
-  *result = {node->function, {node->grid[0], node->grid[1], node->grid[2]},
-             {node->block[0], node->block[1], node->block[2]}, node->shared,
-             node->pointers.data(), nullptr};
+  *result = {node->function,
+             {node->grid[0], node->grid[1], node->grid[2]},
+             {node->block[0], node->block[1], node->block[2]},
+             node->shared,
+             node->pointers.data(),
+             nullptr};
   return success;
 }
 
@@ -348,9 +359,10 @@ const char *fake_history() { return history.c_str(); }
 void fake_clear() { history.clear(); }
 void fake_set_late(int on) { late = on != 0; }
 void fake_refuse(const char *name) { refuse = name; }
-void fake_capture(void *stream, int on) {
+int fake_capture(void *stream, int on) {
   static_cast<Stream *>(stream)->capturing = on != 0;
   anybody_captures = on != 0;
+  return success;
 }
 void *fake_node(int index) {
   auto node = nodes.begin();
@@ -414,11 +426,12 @@ Result cuModuleLoadData(void **module, const void *image) { return load(module, 
 Result cuModuleLoadDataEx(void **module, const void *image, unsigned, int *, void **) {
   return load(module, image, 1);
 }
-Result cuLibraryLoadData(void **library, const void *image, int *, void **, unsigned, int *, void **,
-                         unsigned) {
+Result cuLibraryLoadData(void **library, const void *image, int *, void **, unsigned, int *,
+                         void **, unsigned) {
   return load(library, image, 2);
 }
-Result cuLinkAddData(void *, int, void *, std::size_t size, const char *, unsigned, int *, void **) {
+Result cuLinkAddData(void *, int, void *, std::size_t size, const char *, unsigned, int *,
+                     void **) {
   note("link " + std::to_string(size));
   return success;
 }
@@ -553,7 +566,8 @@ Result cuEventQuery(void *event) {
   return static_cast<Event *>(event)->pending ? not_ready : success;
 }
 Result cuEventElapsedTime_v2(float *milliseconds, void *start, void *end) {
-  *milliseconds = static_cast<float>(static_cast<Event *>(end)->time - static_cast<Event *>(start)->time);
+  *milliseconds =
+      static_cast<float>(static_cast<Event *>(end)->time - static_cast<Event *>(start)->time);
   return success;
 }
 
@@ -573,7 +587,8 @@ Result cuLaunchKernelEx(const Config *config, void *function, void **parameters,
   return launch("ex", function, config->grid, config->block, config->shared, config->stream,
                 parameters, extra);
 }
-Result cuLaunchKernelEx_ptsz(const Config *config, void *function, void **parameters, void **extra) {
+Result cuLaunchKernelEx_ptsz(const Config *config, void *function, void **parameters,
+                             void **extra) {
   return launch("ex-ptsz", function, config->grid, config->block, config->shared, config->stream,
                 parameters, extra);
 }

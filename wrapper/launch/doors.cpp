@@ -114,17 +114,17 @@ void *driver_library() {
   static std::atomic<void *> library{nullptr};
   if (void *const known = library.load(std::memory_order_acquire))
     return known;
-  void *found = nullptr;
-  // The library that gave us a function, whatever its name.
+  void *found = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  // Under another name: the library that gave us a function, unless that is an interposer.
   for (const std::atomic<void *> &slot : slots) {
     Dl_info info;
     void *const function = slot.load(std::memory_order_acquire);
-    if (function && ::dladdr(function, &info) && info.dli_fname &&
-        (found = ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)))
-      break;
+    if (!found && function && ::dladdr(function, &info) && info.dli_fname) {
+      found = ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+      if (found && !real_dlsym(found, "cuInit"))
+        found = nullptr;
+    }
   }
-  if (!found)
-    found = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (found)
     library.store(found, std::memory_order_release);
   return found;

@@ -5,7 +5,8 @@
 // caller's return address still on the stack; no C++ compiler promises that, and a few lines of
 // assembly do it: ask find_symbol(), then return its answer or jump.
 //
-// - dlsym(RTLD_NEXT, ...) always goes through: it is another interposer looking past itself.
+// - dlsym(RTLD_NEXT, ...) goes through: it is another interposer looking past itself. Only where
+//   there is no driver is it answered, with nothing, since the caller may stand before us.
 // - dlsym(NULL, ...), which is RTLD_DEFAULT, would find our own cuLaunchKernel even where no driver
 //   is loaded; so it is answered with what lies behind us.
 // - A library opened with RTLD_DEEPBIND finds libc's dlsym before ours. Its launches are not seen,
@@ -49,10 +50,11 @@ extern "C" {
 __attribute__((visibility("hidden"), used)) Found ptxasw_launch_find_symbol(void *library,
                                                                             const char *name) {
   const Found through{nullptr, real_dlsym_address()};
-  if (!name || name[0] != 'c' || name[1] != 'u' || library == RTLD_NEXT || LookupGuard::active() ||
-      !is_door(name))
+  if (!name || name[0] != 'c' || name[1] != 'u' || LookupGuard::active() || !is_door(name))
     return through;
   const LookupGuard guard;
+  if (library == RTLD_NEXT)
+    return real_dlsym(RTLD_NEXT, name) ? through : Found{nullptr, nullptr};
   void *const found = real_dlsym(library == RTLD_DEFAULT ? RTLD_NEXT : library, name);
   // A null answer leaves dlerror() as the lookup behind us set it.
   return {found ? replace_symbol(name, found) : nullptr, nullptr};

@@ -1,0 +1,152 @@
+// Choosing: by measuring, by a profile, and what is said about it.
+
+#include "tests/launch/host.h"
+
+#include <cstdlib>
+#include <fstream>
+
+using namespace host;
+using namespace ptxasw::launch;
+
+namespace {
+
+const std::string sibling = "launch add__ptxasw_retile_apart_x4 ";
+
+int count(const std::string &text, const std::string &part) {
+  int n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++n;
+  return n;
+}
+
+/// Launches so many times; how often the sibling went off.
+int siblings_of(Handle f, int launches) {
+  history();
+  for (int i = 0; i < launches; ++i)
+    CHECK(launch(f) == 0);
+  return count(history(), sibling);
+}
+
+/// A kernel whose sibling takes as long as the environment says.
+Handle kernel_of(const char *variable) {
+  const char *text = std::getenv(variable);
+  return function(load(image("", text ? std::atof(text) : 60)), "add");
+}
+
+const Scenario measure("measure", [] {
+  // Fast siblings are found soon, and stay.
+  Handle f = function(load(image("", 60)), "add");
+  CHECK(siblings_of(f, 12) == 0);
+  siblings_of(f, 100);
+  CHECK(siblings_of(f, 50) == 50);
+});
+
+const Scenario measure_slow("measure-slow", [] {
+  // Slow ones cost next to nothing: 200 launches of a program.
+  Handle f = function(load(image("", 300)), "add");
+  const double before = symbol<double()>("fake_now")();
+  const int tried = siblings_of(f, 200);
+  CHECK(tried >= 1 && tried <= 3);
+  CHECK(symbol<double()>("fake_now")() - before < 200 * 0.1 * 1.03);
+  siblings_of(f, 2000);
+  CHECK(siblings_of(f, 500) == 0);
+});
+
+const Scenario equal("measure-equal", [] {
+  // Equal code comes out equal.
+  for (int i = 0; i < 20; ++i) {
+    Handle f = function(load(image("\"max_block\":" + std::to_string(900 + i) + ",", 100)), "add");
+    siblings_of(f, 300);
+    CHECK(siblings_of(f, 100) == 0);
+  }
+});
+
+const Scenario pending("measure-late", [] {
+  // A program that never waits: nothing is known of its launches, and they go on.
+  symbol<void(int)>("fake_set_late")(1);
+  Handle f = function(load(image("", 60)), "add");
+  CHECK(siblings_of(f, 200) < 20);
+  call<Handle>("cuStreamSynchronize", nullptr);
+  symbol<void(int)>("fake_set_late")(0);
+  siblings_of(f, 100);
+  CHECK(siblings_of(f, 50) == 50);
+});
+
+const Scenario in_capture("measure-capture", [] {
+  // While nothing is decided, a captured launch is the original's, without events around it.
+  Handle stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 0);
+  Handle f = function(load(image("", 60)), "add");
+  call<Handle, int>("fake_capture", stream, 1);
+  for (int i = 0; i < 100; ++i)
+    CHECK(launch(f, 64, stream) == 0);
+  call<Handle, int>("fake_capture", stream, 0);
+  const std::string seen = history();
+  CHECK(count(seen, "capture add 64,1,1") == 100 && !has(seen, "RECORDED") && !has(seen, "UNSAFE"));
+  // Another thread's capture is not disturbed by measuring.
+  siblings_of(f, 5);
+  call<Handle, int>("fake_capture", stream, 1);
+  for (int i = 0; i < 100; ++i)
+    CHECK(launch(f) == 0);
+  const std::string during = history();
+  CHECK(has(during, sibling) && !has(during, "UNSAFE"));
+  CHECK(launch(f, 64, stream) == 0);
+  CHECK(has(history(), "capture add__ptxasw_retile_apart_x4"));
+});
+
+const Scenario tune("tune", [] {
+  Handle f = kernel_of("SIBLING_US");
+  siblings_of(f, 100);
+  siblings_of(function(load(image("\"block\":[[1,1,1]],")), "add"), 3);
+  CHECK(launch(f, 4096, nullptr, 0, {128, 1, 1}) == 0); // too seldom to say
+});
+
+const Scenario warm("profiled", [] {
+  // With a profile nothing is measured, and the first launch is what won.
+  Handle f = kernel_of("SIBLING_US");
+  const bool wins = std::getenv("SIBLING_WINS");
+  CHECK(siblings_of(f, 5) == (wins ? 5 : 0));
+  CHECK(launch(f, 4096, nullptr, 0, {128, 1, 1}) == 0);
+  CHECK(has(history(), "launch add 4096,1,1"));
+});
+
+const Scenario verifying("verify", [] {
+  const char *wrong = std::getenv("SIBLING_WRITES");
+  Handle f = function(load(image("", 60, wrong ? std::atoi(wrong) : 1)), "add");
+  std::uint64_t to = 0, from = 0;
+  call<std::uint64_t *, std::size_t>("cuMemAlloc_v2", &to, 4000);
+  call<std::uint64_t *, std::size_t>("cuMemAlloc_v2", &from, 4000);
+  for (unsigned i = 0; i < 1000; ++i)
+    reinterpret_cast<int *>(from)[i] = static_cast<int>(i);
+  // In place, too: the original must not run on what it has written.
+  for (const std::uint64_t target : {to, from}) {
+    Arguments arguments;
+    arguments.to = target;
+    arguments.from = from;
+    arguments.n = 1000;
+    void *list[] = {&arguments.to, &arguments.from, &arguments.n};
+    CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, 4, 1, 1, 256, 1, 1, 0, nullptr, list,
+                                                   nullptr) == 0);
+    CHECK(reinterpret_cast<int *>(target)[7] == 8);
+  }
+  const std::string seen = history();
+  CHECK(has(seen, "launch add 4,1,1") == !std::getenv("FAKE_FULL") && has(seen, sibling + "1,1,1"));
+});
+
+const Scenario jit("jit", [] {
+  // The images that are PTX, by all the ways in.
+  const std::string text = "// made by somebody\n.version 8.0\n.target sm_90\n";
+  load(text);
+  load_library(text);
+  Handle module = nullptr;
+  call<Handle *, const void *, unsigned, int *, void **>("cuModuleLoadDataEx", &module,
+                                                         text.c_str(), 0, nullptr, nullptr);
+  call<void *, int, void *, std::size_t, const char *, unsigned, int *, void **>(
+      "cuLinkAddData_v2", nullptr, jit_input_ptx, const_cast<char *>(text.c_str()), text.size(), "",
+      0, nullptr, nullptr);
+  // Another kind of image is not looked at.
+  load("fake\nkernel add 100 1 8 8 4\n");
+  std::printf("%s", history().c_str());
+});
+
+} // namespace

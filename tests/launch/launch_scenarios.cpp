@@ -1,0 +1,262 @@
+// What must hold for a sibling, how its arguments are made, and handles that come and go.
+
+#include "tests/launch/host.h"
+
+#include <cstdint>
+#include <vector>
+
+using namespace host;
+using namespace ptxasw::launch;
+
+namespace {
+
+const std::string sibling = "launch add__ptxasw_retile_apart_x4 ";
+const std::string original = "launch add ";
+
+/// Launches once and says whether a sibling went off.
+bool goes(Handle f, unsigned grid = 64, unsigned shared = 0, Extents block = {256, 1, 1}) {
+  CHECK(launch(f, grid, nullptr, shared, block) == 0);
+  const std::string seen = history();
+  CHECK(has(seen, sibling) != has(seen, original));
+  return has(seen, sibling);
+}
+
+bool goes_with(Handle f, Arguments arguments) {
+  void *list[] = {&arguments.to, &arguments.from, &arguments.n};
+  CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, 64, 1, 1, 256, 1, 1, 0, nullptr, list,
+                                                 nullptr) == 0);
+  return has(history(), sibling);
+}
+
+const Scenario needs("needs", [] {
+  const auto with = [](const std::string &text) { return function(load(image(text)), "add"); };
+  Handle f = with("\"block\":[[128,1,1],[16,16,1]],");
+  CHECK(!goes(f) && goes(f, 64, 0, {128, 1, 1}) && goes(f, 64, 0, {16, 16, 1}));
+  CHECK(!goes(f, 64, 0, {128, 2, 1}));
+  f = with("\"max_block\":256,");
+  CHECK(goes(f) && !goes(f, 64, 0, {512, 1, 1}));
+  f = with("\"min_grid\":[32,1,1],");
+  CHECK(goes(f, 32) && !goes(f, 31));
+  f = with("\"dynamic_shared\":\"none\",");
+  CHECK(goes(f) && !goes(f, 64, 16));
+  f = with("\"dynamic_shared\":\"times:4\",");
+  CHECK(goes(f) && goes(f, 64, 12288) && !goes(f, 64, 12289) && !goes(f, 64, 0x40000001));
+  f = with("");
+  CHECK(goes(f, 64, 1024) && goes(f, 64, 49152) && !goes(f, 64, 49153));
+  f = with("\"align\":[[0,0,16],[1,0,8]],");
+  CHECK(goes_with(f, {0x1010, 0x2008, 4}));
+  CHECK(!goes_with(f, {0x1008, 0x2008, 4}) && !goes_with(f, {0x1010, 0x2004, 4}));
+  f = with("\"divisible\":[[2,0,4,4]],");
+  CHECK(goes_with(f, {16, 16, 8}) && goes_with(f, {16, 16, 0}) && !goes_with(f, {16, 16, 7}));
+  f = with("\"divisible\":[[0,0,8,3]],");
+  CHECK(goes_with(f, {0xfffffffffffffffc, 16, 8}) == (0xfffffffffffffffcu % 3 == 0));
+});
+
+const Scenario limits("limits", [] {
+  // The sibling's registers allow fewer threads than the launch has.
+  Handle f = function(load(image("", 60, 1, "add__ptxasw_narrow")), "add");
+  CHECK(launch(f, 64, nullptr, 0, {256, 1, 1}) == 0);
+  CHECK(has(history(), original));
+  CHECK(launch(f, 64, nullptr, 0, {128, 1, 1}) == 0);
+  CHECK(has(history(), "launch add__ptxasw_narrow 16,1,1 128,1,1"));
+});
+
+const Scenario grids("grids", [] {
+  Handle f = function(load(image()), "add");
+  Arguments arguments;
+  const auto run = [&](unsigned x, unsigned y, unsigned z) {
+    return symbol<LaunchFunction>("cuLaunchKernel")(f, x, y, z, 256, 1, 1, 0, nullptr,
+                                                    arguments.list, nullptr);
+  };
+  CHECK(run(1, 1, 1) == 0 && has(history(), sibling + "1,1,1 256,1,1 0 plain device0 * * 0 1\n"));
+  CHECK(run(5, 3, 2) == 0 && has(history(), sibling + "2,3,2 256,1,1 0 plain device0 * * 0 5\n"));
+  CHECK(run(2147483647, 65535, 65535) == 0);
+  CHECK(has(history(), sibling + "536870912,65535,65535"));
+  // What the driver refuses, it refuses as before.
+  CHECK(run(0, 1, 1) == 1 && run(1, 0, 1) == 1 && history().empty());
+});
+
+const Scenario buffers("extra", [] {
+  Handle f = function(load(image()), "add");
+  struct Packed {
+    std::uint64_t to = 16, from = 32;
+    std::uint32_t n = 77;
+  } packed;
+  std::size_t size = 20;
+  void *extra[] = {extra_buffer, &packed, extra_size, &size, extra_end};
+  auto *const run = symbol<LaunchFunction>("cuLaunchKernel");
+  CHECK(run(f, 64, 1, 1, 256, 1, 1, 0, nullptr, nullptr, extra) == 0);
+  CHECK(has(history(), sibling + "16,1,1 256,1,1 0 plain device0 * * 77 64\n"));
+  void *turned[] = {extra_size, &size, extra_buffer, &packed, extra_end};
+  CHECK(run(f, 64, 1, 1, 256, 1, 1, 0, nullptr, nullptr, turned) == 0);
+  CHECK(has(history(), sibling));
+  size = 24; // with what the compiler padded
+  CHECK(run(f, 64, 1, 1, 256, 1, 1, 0, nullptr, nullptr, extra) == 0);
+  CHECK(has(history(), sibling));
+  size = 19; // too short: the driver says so
+  CHECK(run(f, 64, 1, 1, 256, 1, 1, 0, nullptr, nullptr, extra) == 1);
+  CHECK(run(f, 64, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr) == 1);
+  CHECK(history().empty());
+});
+
+const Scenario no_parameters("no-parameters", [] {
+  Handle f = function(load("fake\nkernel k 10 0\nkernel k__ptxasw_s 5 0 4 4\n"
+                           "table k {\"kernel\":\"k\",\"hash\":\"0000000000000000\","
+                           "\"parameters\":[],\"siblings\":[{\"name\":\"k__ptxasw_s\","
+                           "\"family\":\"f\",\"kind\":\"k\",\"grid\":[2,3,1],"
+                           "\"append\":[\"grid.y\",\"grid.x\"],"
+                           "\"needs\":{\"cooperative\":false,\"cluster\":false}}]}\n"),
+                      "k");
+  auto *const run = symbol<LaunchFunction>("cuLaunchKernel");
+  CHECK(run(f, 9, 10, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
+  CHECK(has(history(), "launch k__ptxasw_s 5,4,1 32,1,1 0 plain device0 10 9\n"));
+});
+
+const Scenario odd_tables("odd-tables", [] {
+  const std::string kernel = "fake\nkernel add 100 1 8 8 4\n";
+  for (const std::string &table :
+       {std::string(), std::string("raw add 00\n"),
+        std::string("raw add 5054584153575300ff000000\n"),
+        std::string("raw add 50545841535753000200000002000000 7b7d\n"),
+        std::string("raw add 505458415357530001000000ffffffff7b7d\n"),
+        std::string("raw add 5054584153575300010000000200000000ff\n"),
+        std::string("table add {}\n"), std::string("table add []\n"),
+        // of another kernel, of no siblings, and of a sibling that is not there
+        std::string(
+            "table add {\"kernel\":\"sub\",\"hash\":\"\",\"parameters\":[],\"siblings\":[]}\n"),
+        std::string(
+            "table add {\"kernel\":\"add\",\"hash\":\"\",\"parameters\":[],\"siblings\":[]}\n"),
+        std::string(
+            "table add {\"kernel\":\"add\",\"hash\":\"\",\"parameters\":[[0,8],[8,8],[16,4]],"
+            "\"siblings\":[{\"name\":\"gone\",\"family\":\"f\",\"kind\":\"k\",\"grid\":[4,1,1],"
+            "\"append\":[],\"needs\":{\"cooperative\":false,\"cluster\":false}}]}\n")})
+    for (int i = 0; i < 2; ++i) {
+      Handle f = function(load(kernel + table), "add");
+      CHECK(launch(f) == 0 && launch(f) == 0);
+      const std::string seen = history();
+      CHECK(!has(seen, "ptxasw") && has(seen, original));
+    }
+  CHECK(launch(nullptr) == 400);
+});
+
+const Scenario library("library", [] {
+  // A CUkernel, which cuLaunchKernel takes like a CUfunction.
+  Handle library = load_library(image());
+  Handle k = kernel(library, "add");
+  CHECK(goes(k));
+  // The same handle is for every context.
+  Handle context = nullptr;
+  call<Handle *, unsigned, int>("cuCtxCreate_v2", &context, 0, 1);
+  CHECK(launch(k) == 0);
+  CHECK(has(history(), sibling + "16,1,1 256,1,1 0 plain device1"));
+  call<Handle>("cuLibraryUnload", library);
+});
+
+const Scenario reused("reuse", [] {
+  // An address that was a kernel with a sibling is another kernel now, and the other way round.
+  const std::string plain = "fake\nkernel add 100 1 8 8 4\nkernel mul 1 1 8 8 4\n";
+  Handle module = load(image());
+  Handle f = function(module, "add");
+  Handle s = function(module, "add__ptxasw_retile_apart_x4");
+  CHECK(goes(f));
+  call<Handle>("cuModuleUnload", module);
+  module = load(plain);
+  Handle again = function(module, "add"), other = function(module, "mul");
+  CHECK((again == f || again == s) && (other == f || other == s));
+  history();
+  CHECK(launch(again) == 0 && launch(other) == 0);
+  CHECK(has(history(), "launch add 64,1,1 256,1,1 0 plain device0 * * 0\nlaunch mul 64,1,1"));
+  call<Handle>("cuModuleUnload", module);
+  module = load(image());
+  history();
+  CHECK(goes(function(module, "add")));
+  // The same by libraries, and by the end of a context.
+  Handle library = load_library(image());
+  CHECK(goes(kernel(library, "add")));
+  call<Handle>("cuLibraryUnload", library);
+  library = load_library(plain);
+  history();
+  CHECK(!goes(kernel(library, "add")));
+  Handle context = nullptr;
+  call<Handle *, unsigned, int>("cuCtxCreate_v2", &context, 0, 0);
+  CHECK(goes(function(load(image()), "add")));
+  call<Handle>("cuCtxDestroy_v2", context);
+  CHECK(goes(function(load(image()), "add")));
+  call<int>("cuDevicePrimaryCtxRelease_v2", 0);
+  call<int>("cuDevicePrimaryCtxReset_v2", 0);
+});
+
+const Scenario refused("refused", [] {
+  // The driver does not want the sibling: the original goes off, now and ever after.
+  Handle f = function(load(image()), "add");
+  symbol<void(const char *)>("fake_refuse")("ptxasw");
+  CHECK(!goes(f));
+  symbol<void(const char *)>("fake_refuse")("");
+  CHECK(!goes(f));
+  // An error of something earlier is not taken for a refusal.
+  f = function(load(image("\"max_block\":512,")), "add");
+  symbol<void(const char *)>("fake_refuse")("add");
+  CHECK(launch(f) == 701);
+  symbol<void(const char *)>("fake_refuse")("");
+  CHECK(goes(f));
+});
+
+const Scenario graphs("graph", [] {
+  Handle f = function(load(image()), "add");
+  Handle stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 0);
+  // Captured before it was ever launched: even finding the siblings must not disturb the capture.
+  call<Handle, int>("fake_capture", stream, 1);
+  CHECK(launch(f, 61, stream) == 0);
+  call<Handle, int>("fake_capture", stream, 0);
+  const std::string seen = history();
+  CHECK(has(seen, "capture add__ptxasw_retile_apart_x4 16,1,1") && !has(seen, "UNSAFE") &&
+        !has(seen, "RECORDED"));
+  // Whoever asks for the node's parameters sees the launch that was made.
+  void *const node = symbol<void *(int)>("fake_node")(0);
+  KernelNode first;
+  call<Handle, KernelNode *>("cuGraphKernelNodeGetParams", node, &first);
+  CHECK(first.function == f && first.grid == (Extents{61, 1, 1}) &&
+        first.block == (Extents{256, 1, 1}));
+  CHECK(*static_cast<std::uint64_t *>(first.parameters[1]) == 0x2000);
+  KernelNode2 second;
+  call<Handle, KernelNode2 *>("cuGraphKernelNodeGetParams_v2", node, &second);
+  CHECK(second.function == f && second.grid == (Extents{61, 1, 1}) && !second.kernel);
+  // A library's.
+  Handle k = kernel(load_library(image()), "add");
+  call<Handle, int>("fake_capture", stream, 1);
+  CHECK(launch(k, 60, stream) == 0);
+  call<Handle, int>("fake_capture", stream, 0);
+  call<Handle, KernelNode2 *>("cuGraphKernelNodeGetParams_v2", symbol<void *(int)>("fake_node")(1),
+                              &second);
+  CHECK(!second.function && second.kernel == k && second.grid == (Extents{60, 1, 1}));
+});
+
+const Scenario no_siblings("no-siblings", [] {
+  Handle f = function(load("fake\nkernel add 100 1 8 8 4\n"), "add");
+  for (int i = 0; i < 100; ++i)
+    CHECK(launch(f) == 0);
+  CHECK(!has(history(), "ptxasw"));
+});
+
+const Scenario many("many-functions", [] {
+  // More than the table of handles has places for.
+  std::string text = "fake\n";
+  for (int i = 0; i < 3000; ++i)
+    text += "kernel k" + std::to_string(i) + " 1 0 8 8 4\n";
+  std::vector<Handle> all{function(load(image()), "add")};
+  for (int m = 0; m < 8; ++m) {
+    Handle module = load(text);
+    for (int i = 0; i < 3000; ++i)
+      all.push_back(function(module, ("k" + std::to_string(i)).c_str()));
+  }
+  for (int round = 0; round < 2; ++round)
+    for (Handle f : all)
+      CHECK(launch(f) == 0);
+  const std::string seen = history();
+  CHECK(has(seen, sibling) && !has(seen, original));
+});
+
+const Scenario off("off", [] { CHECK(!goes(function(load(image()), "add"))); });
+
+} // namespace

@@ -1,0 +1,264 @@
+"""The launch helper under a fake driver: each scenario of `host` is a program that comes to its
+launches in one of the ways in which programs do, and says itself if anything is not as it should be.
+
+test_launch.py HELPER HOST FAKE NEWER NEIGHBOUR PTXASW"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HELPER, HOST, FAKE, NEWER, NEIGHBOUR, PTXASW = [Path(word) for word in sys.argv[1:7]]
+ROOT = Path(__file__).resolve().parent.parent.parent
+for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOAD"]:
+    del os.environ[name]
+
+# Scenarios that need more than the helper in its simplest mode; each has a test of its own below.
+SPECIAL = {"rtld-next", "newer-driver", "off", "tune", "profiled", "verify", "jit"}
+HASH = "0123456789abcdef"
+SIBLING = "add__ptxasw_retile_apart_x4"
+
+
+def run(scenario, driver=FAKE, preload=(HELPER,), **extra):
+    environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, preload)),
+                   "LD_LIBRARY_PATH": str(driver.parent), **extra}
+    return subprocess.run([str(HOST), scenario], env=environment, text=True, timeout=120,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def good(self, scenario, *words, **extra):
+        done = run(scenario, *words, **extra)
+        self.assertEqual(done.returncode, 0, f"{scenario}: {done.stdout}{done.stderr}")
+        return done
+
+    def results(self):
+        """What the processes of one run wrote for the tuner."""
+        return [json.loads(path.read_text()) for path in sorted(self.dir.glob("*.json"))]
+
+    def log(self):
+        return [json.loads(line) for line in (self.dir / "log").read_text().splitlines()]
+
+
+class Scenarios(Case):
+    def test_each(self):
+        every = subprocess.run([str(HOST), "--list"], capture_output=True, text=True).stdout.split()
+        self.assertGreater(len(every), 20)
+        self.assertLessEqual(SPECIAL, set(every))
+        for scenario in every:
+            if scenario in SPECIAL:
+                continue
+            mode = "measure" if scenario.startswith("measure") else "first"
+            with self.subTest(scenario=scenario):
+                self.assertEqual(self.good(scenario, PTXASW_LAUNCH_MODE=mode).stderr, "")
+
+    def test_behind_and_before_another_interposer(self):
+        self.good("rtld-next", preload=(HELPER, NEIGHBOUR), PTXASW_LAUNCH_MODE="first")
+
+    def test_a_driver_of_the_future(self):
+        self.good("newer-driver", driver=NEWER, PTXASW_LAUNCH_MODE="first")
+
+    def test_off(self):
+        self.good("off", PTXASW_LAUNCH_MODE="off")
+        self.good("off", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_ONLY="no such name")
+
+    def test_settings_that_are_none(self):
+        done = self.good("off", PTXASW_LAUNCH_MODE="fastest", PTXASW_LAUNCH_PROFIL="x")
+        self.assertIn("`fastest`", done.stderr)
+        self.assertIn("PTXASW_LAUNCH_PROFIL is no setting", done.stderr)
+
+
+class Saying(Case):
+    def test_the_log(self):
+        log = self.dir / "log"
+        self.good("dlsym", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_LOG=str(log))
+        kernel, end = self.log()
+        self.assertEqual((kernel["event"], kernel["kernel"], kernel["hash"], kernel["siblings"]),
+                         ("kernel", "add", HASH, [SIBLING]))
+        self.assertEqual((end["event"], end["launches"], end["redirected"], end["kept"], end["off"]),
+                         ("end", 2, 2, {}, ""))
+
+    def test_reasons_are_counted(self):
+        log = self.dir / "log"
+        self.good("needs", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_LOG=str(log))
+        kept = self.log()[-1]["kept"]
+        for reason in ("block-shape", "block-size", "grid", "dynamic-shared", "alignment", "divisibility"):
+            self.assertGreaterEqual(kept[reason], 1, reason)
+        self.good("deepbind", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_LOG=str(log))
+        self.assertEqual(self.log()[-1]["off"], "deep-bind")
+        self.assertEqual(self.log()[-1]["kept"], {"off": 1})
+
+    def test_check_says_what_is_in_the_way(self):
+        said = self.good("needs", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_CHECK="1").stderr
+        for words in (f"add: {SIBLING} is not used: the block is 256x1x1, and must be 128x1x1 or 16x16x1",
+                      "the block has 512 threads, and may have 256",
+                      "the grid is 31x1x1, and must be at least 32x1x1",
+                      "the launch has 16 bytes of dynamic shared memory, and must have none",
+                      "it would need 49156 bytes of shared memory, and 49152 are there",
+                      "the address 0x1008 in parameter 0 is no multiple of 16",
+                      "the number 7 in parameter 2 is no multiple of 4"):
+            self.assertIn(words, said)
+
+    def test_a_log_that_cannot_be_written(self):
+        self.assertEqual(self.good("dlsym", PTXASW_LAUNCH_MODE="first",
+                                   PTXASW_LAUNCH_LOG="/nowhere/log").stderr, "")
+
+
+class Choosing(Case):
+    def tune(self, **extra):
+        self.good("tune", PTXASW_LAUNCH_MODE="tune", PTXASW_LAUNCH_RESULTS=str(self.dir), **extra)
+        (result,) = self.results()
+        return result
+
+    def test_tuning_finds_what_wins(self):
+        choices = self.tune(SIBLING_US="60")["choices"]
+        chosen = {(c["block"][0], c["decided"]): c["chosen"] for c in choices if c["launches"] == 100}
+        self.assertEqual(chosen, {(256, True): SIBLING})
+        (choice,) = [c for c in choices if c["launches"] == 100]
+        original, sibling = choice["versions"]
+        self.assertAlmostEqual(original["us"], 100, delta=1)
+        self.assertAlmostEqual(sibling["ratio"], 0.6, delta=0.01)
+        self.assertLess(sibling["high"], 0.98)
+        self.assertEqual((choice["gpu"], choice["threads"], choice["among"]), ("Fake GPU", 14, [SIBLING]))
+        # Launched once: nothing can be said.
+        self.assertIn((128, False, "original"), [(c["block"][0], c["decided"], c["chosen"]) for c in choices])
+
+    def test_equal_and_slower_ones_do_not_win(self):
+        for microseconds in ("100", "99", "130"):
+            for path in self.dir.glob("*.json"):
+                path.unlink()
+            choices = self.tune(SIBLING_US=microseconds)["choices"]
+            self.assertEqual({c["chosen"] for c in choices}, {"original"})
+
+    def profile(self, chosen, hash_=HASH, gpu="Fake GPU", threads=14):
+        path = self.dir / "profile.toml"
+        path.write_text(f"""version = 1
+[[choice]]
+kernel = "add"
+hash = "{hash_}"
+gpu = "{gpu}"
+block = [256, 1, 1]
+threads = {threads}
+among = ["{SIBLING}"]
+chosen = "{chosen}"
+original_us = 100.0
+chosen_us = 60.0
+""")
+        return str(path)
+
+    def test_a_profile_is_followed_and_measures_nothing(self):
+        log = self.dir / "log"
+        self.good("profiled", PTXASW_LAUNCH_PROFILE=self.profile(SIBLING), SIBLING_WINS="1",
+                  PTXASW_LAUNCH_LOG=str(log))
+        self.assertEqual(self.log()[-1]["kept"], {"not-in-profile": 1})
+        self.good("profiled", PTXASW_LAUNCH_PROFILE=self.profile("original"), PTXASW_LAUNCH_LOG=str(log))
+        self.assertEqual(self.log()[-1]["kept"], {"not-in-profile": 1, "original": 5})
+
+    def test_a_profile_of_something_else_is_ignored(self):
+        for other in ({"gpu": "Another GPU"}, {"threads": 15}):
+            done = self.good("profiled", PTXASW_LAUNCH_PROFILE=self.profile(SIBLING, **other))
+            self.assertEqual(done.stderr, "")
+        done = self.good("profiled", PTXASW_LAUNCH_PROFILE=self.profile(SIBLING, hash_="f" * 16))
+        self.assertIn("is of other code of add; its entries are ignored", done.stderr)
+
+    def test_a_profile_that_is_none(self):
+        path = self.dir / "bad.toml"
+        for text, words in (("version = 2\n", "no profile of version 1"), ("version = \n", ":1:"),
+                            ("version = 1\n[[choice]]\nkernel = 3\n", "`kernel` must be a text")):
+            path.write_text(text)
+            self.assertIn(words, self.good("profiled", PTXASW_LAUNCH_PROFILE=str(path)).stderr)
+        self.assertIn("cannot read the profile",
+                      self.good("profiled", PTXASW_LAUNCH_PROFILE="/nowhere").stderr)
+
+
+class Verifying(Case):
+    def test_equal_results(self):
+        log = self.dir / "log"
+        self.good("verify", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_VERIFY="1", PTXASW_LAUNCH_LOG=str(log))
+        self.assertEqual([line["event"] for line in self.log()], ["kernel", "verified", "verified", "end"])
+
+    def test_the_first_difference_ends_the_program(self):
+        done = run("verify", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_VERIFY="1", SIBLING_WRITES="2")
+        self.assertEqual(done.returncode, -6)
+        self.assertRegex(done.stderr, f"add: {SIBLING} computes something else: byte 0 of the 4000 at 0x[0-9a-f]+ "
+                                      r"\(parameter 0\) is 0x02, and 0x01 after the original")
+
+    def test_without_memory_nothing_is_compared(self):
+        log = self.dir / "log"
+        self.good("verify", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_VERIFY="1", FAKE_FULL="1",
+                  PTXASW_LAUNCH_LOG=str(log))
+        self.assertEqual([line.get("reason") for line in self.log() if line["event"] == "unverified"],
+                         ["no memory for copies"] * 2)
+
+
+class Jit(Case):
+    TEXT = "// made by somebody\n.version 8.0\n.target sm_90\n"
+
+    def rewriter(self, body):
+        """A ptxasw that notes its calls and does as it is told."""
+        path = self.dir / "ptxasw"
+        path.write_text(f"""#!/bin/sh
+echo "$*" >> {self.dir}/calls
+[ "$1" = config ] && {{ echo key; exit; }}
+{body}
+""")
+        path.chmod(0o755)
+        return dict(PTXASW_LAUNCH_JIT="1", PTXASW_LAUNCH_PTXASW=str(path),
+                    PTXASW_LAUNCH_CACHE=str(self.dir / "cache"))
+
+    def calls(self):
+        return [line.split()[0] for line in (self.dir / "calls").read_text().splitlines()]
+
+    def sizes(self, **extra):
+        return [line for line in self.good("jit", **extra).stdout.splitlines() if line.startswith(("ptx", "link"))]
+
+    def test_off_unless_asked_for(self):
+        n = len(self.TEXT)
+        settings = self.rewriter('exit 1')
+        settings.pop("PTXASW_LAUNCH_JIT")
+        self.assertEqual(self.sizes(**settings), [f"ptx {n}"] * 3 + [f"link {n} // made by somebody"])
+        self.assertFalse((self.dir / "calls").exists())
+
+    def test_rewritten_once_and_kept(self):
+        settings = self.rewriter('cat "$2"; echo "// more"')
+        n = len(self.TEXT) + 8
+        expected = [f"ptx {n}"] * 3 + [f"link {n + 1} // made by somebody"]
+        self.assertEqual(self.sizes(**settings), expected)
+        self.assertEqual(self.calls(), ["config", "rewrite"])
+        self.assertEqual(self.sizes(**settings), expected)
+        self.assertEqual(self.calls(), ["config", "rewrite", "config"])
+
+    def test_on_any_doubt_the_original(self):
+        n = len(self.TEXT)
+        for body in ('exit 1', 'kill -9 $$', 'echo garbage', 'exit 0', 'cat "$2"', 'head -c 30 "$2"; exit 3'):
+            settings = self.rewriter(body)
+            settings["PTXASW_LAUNCH_CACHE"] = str(self.dir / f"cache {body[:5]}".replace("/", ""))
+            self.assertEqual(self.sizes(**settings), [f"ptx {n}"] * 3 + [f"link {n} // made by somebody"], body)
+
+    def test_what_the_driver_does_not_take(self):
+        settings = self.rewriter('cat "$2"; echo "// unloadable"')
+        sizes = self.sizes(**settings)
+        self.assertEqual(sizes[:2], [f"ptx {len(self.TEXT) + 14}", f"ptx {len(self.TEXT)}"])
+
+    def test_no_directory_and_no_program(self):
+        n = len(self.TEXT)
+        expected = [f"ptx {n}"] * 3 + [f"link {n} // made by somebody"]
+        settings = self.rewriter('cat "$2"; echo "// more"')
+        self.assertEqual(self.sizes(**{**settings, "PTXASW_LAUNCH_CACHE": "/nowhere/at/all"}), expected)
+        self.assertEqual(self.sizes(**{**settings, "PTXASW_LAUNCH_PTXASW": "/nowhere"}), expected)
+        shared = self.dir / "shared"
+        shared.mkdir()
+        shared.chmod(0o777)
+        self.assertEqual(self.sizes(**{**settings, "PTXASW_LAUNCH_CACHE": str(shared)}), expected)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[7:]], verbosity=1)
