@@ -28,6 +28,10 @@ install(FILES ${described}/fish/ptxasw.fish DESTINATION ${CMAKE_INSTALL_DATADIR}
         COMPONENT runtime)
 install(FILES ${described}/examples/ptxasw.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
 
+if(TARGET ptxasw_launch_archive) # for --link-helper of the overlay's nvcc
+  install(TARGETS ptxasw_launch_archive ARCHIVE DESTINATION libexec/ptxasw COMPONENT development)
+endif()
+
 # The libraries. A static library needs what it was built from at its user's link, so all layers up to the
 # analyses are exported, and the generated parser.
 set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_emulator ptxasw_facts ptxasw_analysis)

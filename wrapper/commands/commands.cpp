@@ -14,6 +14,8 @@ constexpr const Command *all[] = {
     &report_command,
     // Running kernels on the CPU
     &emulate_command, &verify_command,
+    // Choosing versions when a program runs
+    &launch_command, &tune_command,
     // This installation
     &status_command, &stats_command, &config_command, &describe_command, &merge_command};
 

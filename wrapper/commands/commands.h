@@ -14,6 +14,7 @@ extern const Command describe_command;
 extern const Command emulate_command;
 extern const Command explain_command;
 extern const Command independent_command;
+extern const Command launch_command;
 extern const Command lint_command;
 extern const Command merge_command;
 extern const Command occupancy_command;
@@ -24,6 +25,7 @@ extern const Command run_command;
 extern const Command stats_command;
 extern const Command status_command;
 extern const Command trace_command;
+extern const Command tune_command;
 extern const Command verify_command;
 
 /// All of them, in the order in which help lists them.

@@ -3,7 +3,9 @@
 // order that changes, so that a program whose launches alternate does not favour one. A version
 // leaves the race when it is hopeless, or when its confidence interval says that it cannot win; the
 // race ends when all that are left have been measured often enough. Only a version whose whole
-// interval lies below `win` beats the original: two versions of equal code come out equal.
+// interval lies below `win` beats the original. Looking again and again, at several versions, finds
+// such an interval by chance sooner or later; so the winner must win a second time, against the
+// original alone and with fresh samples: two versions of equal code come out equal.
 
 #include "wrapper/launch/chooser.h"
 
@@ -94,10 +96,23 @@ void Chooser::judge() {
     } else if (taken < rules_.most)
       open = true;
   }
-  if (open)
+  if (open || (best != 0 && confirm(best)))
     return;
   decided_ = true;
   best_ = best;
+}
+
+/// Begins the second race; false if this was it.
+bool Chooser::confirm(std::size_t version) {
+  if (candidate_ != 0)
+    return false;
+  candidate_ = version;
+  for (std::size_t other = 0; other < samples_.size(); ++other)
+    dropped_[other] = other != 0 && other != version;
+  samples_[0].clear();
+  samples_[version].clear();
+  order_.clear();
+  return true;
 }
 
 Comparison Chooser::against_original(std::size_t version) const {

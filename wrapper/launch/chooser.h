@@ -51,6 +51,7 @@ public:
 
 private:
   void judge();
+  bool confirm(std::size_t version);
   bool affordable(std::size_t version) const;
   void begin_round();
   std::size_t draw(std::size_t below);
@@ -65,6 +66,7 @@ private:
   double original_ = 0;            ///< typical time of the original, ms
   std::size_t launches_ = 0;
   std::size_t best_ = 0;
+  std::size_t candidate_ = 0; ///< won once, and must win once more
   bool decided_ = false;
   std::uint64_t seed_ = 0x9e3779b97f4a7c15u;
 };

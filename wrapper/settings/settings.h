@@ -87,6 +87,9 @@ inline constexpr char wrong_on_purpose_warning[] =
     "ptxasw: warning: this variant computes wrong results on purpose; it is for measurements "
     "only\n";
 
+/// Variables that begin so are for the launch helper (docs/launch.md), and no settings.
+inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
+
 /// Set in the environment of the real ptxas; finding it in our own means that we called ourselves.
 inline constexpr char guard_variable[] = "PTXASW_GUARD";
 

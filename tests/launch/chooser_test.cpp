@@ -1,0 +1,133 @@
+#include "wrapper/launch/chooser.h"
+
+#include <doctest/doctest.h>
+#include <random>
+
+using namespace ptxasw::launch;
+
+namespace {
+
+/// Runs launches whose times are `times[version]` ms with some noise; the time that all took.
+double run(Chooser &chooser, const std::vector<double> &times, int launches, unsigned seed = 1,
+           double spread = 0.02) {
+  std::mt19937 random(seed);
+  std::lognormal_distribution<double> noise(0, spread);
+  double total = 0;
+  for (int i = 0; i < launches; ++i) {
+    const Chooser::Turn turn = chooser.next();
+    const double time = times[turn.version] * noise(random);
+    total += time;
+    if (turn.measure)
+      chooser.record(turn.version, time);
+  }
+  return total;
+}
+
+ChoiceRules eager() {
+  ChoiceRules rules;
+  rules.eager = true;
+  return rules;
+}
+
+} // namespace
+
+TEST_CASE("the fastest version wins") {
+  for (const ChoiceRules &rules : {ChoiceRules{}, eager()}) {
+    Chooser chooser(4, rules);
+    run(chooser, {1, 0.9, 0.7, 1.3}, 1000);
+    CHECK(chooser.decided());
+    CHECK(chooser.best() == 2);
+  }
+}
+
+TEST_CASE("two versions of equal code come out equal") {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Chooser chooser(3, eager());
+    run(chooser, {1, 1, 1}, 400, seed, 0.05);
+    CHECK(chooser.decided());
+    CHECK(chooser.best() == 0);
+  }
+}
+
+TEST_CASE("less than two per cent is nothing") {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Chooser chooser(2, eager());
+    run(chooser, {1, 0.985}, 400, seed, 0.005);
+    CHECK(chooser.decided());
+    CHECK(chooser.best() == 0);
+  }
+}
+
+TEST_CASE("what the clock cannot see is nothing") {
+  Chooser chooser(2, eager());
+  run(chooser, {0.002, 0.0017}, 400, 1, 0.001);
+  CHECK(chooser.decided());
+  CHECK(chooser.best() == 0);
+}
+
+TEST_CASE("slow versions cost a fiftieth at most") {
+  for (const double slow : {1.2, 2.0, 10.0})
+    for (const int launches : {1, 10, 50, 200, 2000}) {
+      Chooser chooser(6, {});
+      CHECK(run(chooser, {1, slow, slow, slow, slow, slow}, launches) < 1.03 * launches + slow);
+    }
+  // What is not fifty times slower costs no more than the first trial, and 200 launches 3 %.
+  Chooser chooser(6, {});
+  CHECK(run(chooser, {1, 3, 3, 3, 3, 3}, 200) < 1.03 * 200);
+}
+
+TEST_CASE("a kernel that is launched a few times stays as it is") {
+  Chooser chooser(2, {});
+  for (int i = 0; i < 12; ++i) {
+    const Chooser::Turn turn = chooser.next();
+    CHECK(turn.version == 0);
+    if (turn.measure)
+      chooser.record(0, 1);
+  }
+  CHECK(!chooser.decided());
+  CHECK(chooser.best() == 0);
+}
+
+TEST_CASE("launches that alternate favour nobody") {
+  // Every second launch of the program is ten times as long.
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    Chooser chooser(2, eager());
+    std::mt19937 random(seed);
+    std::lognormal_distribution<double> noise(0, 0.02);
+    for (int i = 0; i < 400; ++i) {
+      const Chooser::Turn turn = chooser.next();
+      if (turn.measure)
+        chooser.record(turn.version, (i % 2 ? 10 : 1) * noise(random));
+    }
+    CHECK(chooser.best() == 0);
+  }
+}
+
+TEST_CASE("nothing is measured any more when it is decided") {
+  Chooser chooser(2, eager());
+  run(chooser, {1, 0.5}, 100);
+  CHECK(chooser.decided());
+  const std::size_t samples = chooser.samples(0).size() + chooser.samples(1).size();
+  CHECK(samples <= 48);
+  const Chooser::Turn turn = chooser.next();
+  CHECK(turn.version == 1);
+  CHECK(!turn.measure);
+  chooser.record(0, 0.001);
+  CHECK(chooser.samples(0).size() + chooser.samples(1).size() == samples);
+}
+
+TEST_CASE("impossible times are left out") {
+  Chooser chooser(2, eager());
+  for (const double time : {0.0, -1.0, 1.0 / 0.0, 0.0 / 0.0})
+    chooser.record(1, time);
+  chooser.record(7, 1);
+  CHECK(chooser.samples(1).empty());
+}
+
+TEST_CASE("a single version is decided") {
+  for (const std::size_t versions : {0, 1}) {
+    Chooser chooser(versions, {});
+    CHECK(chooser.decided());
+    CHECK(chooser.next().version == 0);
+  }
+}

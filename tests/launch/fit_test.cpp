@@ -1,0 +1,167 @@
+#include "wrapper/launch/fit.h"
+
+#include <cstring>
+#include <doctest/doctest.h>
+#include <limits>
+
+using namespace ptxasw;
+using namespace ptxasw::launch;
+
+namespace {
+
+/// A kernel of a pointer and a structure of 12 bytes, with one sibling.
+SiblingTable table() {
+  SiblingTable result;
+  result.kernel = "k";
+  result.parameters = {{0, 8}, {8, 12}};
+  Sibling sibling;
+  sibling.name = "s";
+  sibling.grid = {4, 2, 1};
+  sibling.appended = {'y', 'x'};
+  result.siblings = {sibling};
+  return result;
+}
+
+struct Values {
+  std::uint64_t pointer = 0x100;
+  std::uint32_t fields[3] = {1, 2, 3};
+  void *list[2] = {&pointer, fields};
+};
+
+Launch launch_of(Values &values) {
+  Launch result;
+  result.grid = {10, 3, 2};
+  result.block = {64, 2, 1};
+  result.parameters = values.list;
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("a sibling's launch, from pointers to the arguments") {
+  Values values;
+  const SiblingTable t = table();
+  const Launch l = launch_of(values);
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, t.siblings[0]));
+  CHECK(made.grid == Extents{3, 2, 2});
+  REQUIRE(made.parameters);
+  CHECK(!made.extra);
+  CHECK(made.parameters[0] == &values.pointer);
+  CHECK(made.parameters[1] == &values.fields);
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[2]) == 3);
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[3]) == 10);
+}
+
+TEST_CASE("the same from a buffer") {
+  unsigned char buffer[20];
+  for (unsigned char i = 0; i < 20; ++i)
+    buffer[i] = i;
+  std::size_t size = sizeof buffer;
+  void *extra[] = {extra_buffer, buffer, extra_size, &size, extra_end};
+  Values values;
+  const SiblingTable t = table();
+  Launch l = launch_of(values);
+  l.parameters = nullptr;
+  l.extra = extra;
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, t.siblings[0]));
+  CHECK(!made.parameters);
+  REQUIRE(made.extra[0] == extra_buffer);
+  const auto *bytes = static_cast<unsigned char *>(made.extra[1]);
+  CHECK(std::memcmp(bytes, buffer, 20) == 0);
+  std::uint32_t added[2];
+  std::memcpy(added, bytes + 20, 8);
+  CHECK(added[0] == 3);
+  CHECK(added[1] == 10);
+  CHECK(made.extra[2] == extra_size);
+  CHECK(*static_cast<std::size_t *>(made.extra[3]) == 28);
+  CHECK(made.extra[4] == extra_end);
+  // A word that nobody knows, both forms at once, no size.
+  void *odd[] = {reinterpret_cast<void *>(3), buffer, extra_end};
+  void *no_size[] = {extra_buffer, buffer, extra_end};
+  for (void **words : {odd, no_size}) {
+    l.extra = words;
+    CHECK(!find_arguments(l, t, arguments));
+  }
+  l.extra = extra;
+  l.parameters = values.list;
+  CHECK(!find_arguments(l, t, arguments));
+}
+
+TEST_CASE("too many arguments are left to the original") {
+  SiblingTable t = table();
+  t.parameters.assign(SiblingLaunch::most_parameters + 1, {0, 4});
+  Values values;
+  const Launch l = launch_of(values);
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  SiblingLaunch made;
+  CHECK(!made.prepare(l, arguments, t, t.siblings[0]));
+  t = table();
+  t.parameters = {{0, SiblingLaunch::most_bytes - 4}};
+  arguments = {};
+  unsigned char big[SiblingLaunch::most_bytes] = {};
+  arguments.buffer = big;
+  CHECK(!made.prepare(l, arguments, t, t.siblings[0]));
+}
+
+TEST_CASE("every need is looked at") {
+  Values values;
+  SiblingTable t = table();
+  Launch l = launch_of(values);
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  SiblingNeeds &needs = t.siblings[0].needs;
+  SiblingLimits limits;
+  const auto outcome = [&] { return fit(l, arguments, t, t.siblings[0], limits); };
+  const auto words = [&] { return explain(outcome(), l, arguments, t, t.siblings[0], limits); };
+  CHECK(outcome() == Outcome::sibling);
+  needs.divisible = {{1, 8, 4, 3}};
+  CHECK(outcome() == Outcome::sibling);
+  needs.divisible = {{1, 4, 4, 3}};
+  CHECK(outcome() == Outcome::divisibility);
+  CHECK(words() == "the number 2 in parameter 1 at byte 4 is no multiple of 3");
+  needs.divisible.clear();
+  needs.aligned = {{0, 0, 256}};
+  CHECK(outcome() == Outcome::sibling);
+  needs.aligned = {{0, 0, 512}};
+  CHECK(outcome() == Outcome::alignment);
+  CHECK(words() == "the address 0x100 in parameter 0 is no multiple of 512");
+  needs.aligned.clear();
+  needs.min_grid = {1, 4, 1};
+  CHECK(outcome() == Outcome::grid);
+  needs.min_grid = {1, 1, 1};
+  needs.blocks = {{{128, 1, 1}}};
+  CHECK(outcome() == Outcome::block_shape);
+  needs.blocks.push_back({64, 2, 1});
+  CHECK(outcome() == Outcome::sibling);
+  limits.max_threads = 127;
+  CHECK(outcome() == Outcome::block_size);
+  limits = {1024, 49000};
+  l.shared_bytes = 152;
+  CHECK(outcome() == Outcome::sibling);
+  l.shared_bytes = 153;
+  CHECK(outcome() == Outcome::dynamic_shared);
+  // No wrap-around on the way.
+  needs.dynamic_shared = 9999;
+  l.shared_bytes = std::numeric_limits<unsigned>::max();
+  CHECK(outcome() == Outcome::dynamic_shared);
+  l.shared_bytes = 0;
+  l.block = {65536, 65536, 65536};
+  CHECK(outcome() == Outcome::block_size);
+  l.block = {0, 1, 1};
+  CHECK(outcome() == Outcome::block_size);
+  l.block = {64, 2, 1};
+  l.grid.z = 0;
+  CHECK(outcome() == Outcome::grid);
+  // What the program opted into for static memory beyond the default does not matter without
+  // dynamic memory.
+  l.grid.z = 1;
+  limits.static_shared = 60000;
+  CHECK(outcome() == Outcome::sibling);
+}

@@ -1,0 +1,94 @@
+#include "wrapper/launch/profile.h"
+
+#include <doctest/doctest.h>
+
+using namespace ptxasw::launch;
+
+namespace {
+
+ProfileEntry entry(const std::string &kernel, std::uint32_t threads, const std::string &chosen) {
+  ProfileEntry result;
+  result.kernel = kernel;
+  result.hash = "00000000000000aa";
+  result.gpu = "GPU \"one\"\\two";
+  result.shape = {{32, 8, 1}, threads, {"a", "b"}};
+  result.chosen = chosen;
+  result.original_us = 12.5;
+  result.chosen_us = 6.25;
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("what is written is read back, in an order of its own") {
+  const Profile one{{entry("z", 20, "a"), entry("k", 21, "original"), entry("k", 20, "b")}};
+  const Profile other{{one.entries[2], one.entries[0], one.entries[1]}};
+  CHECK(to_toml(one) == to_toml(other));
+  const auto read = parse_profile(to_toml(one), "p");
+  REQUIRE(read);
+  CHECK(to_toml(*read) == to_toml(one));
+  const ProfileEntry *found =
+      read->find("00000000000000aa", one.entries[0].gpu, {{32, 8, 1}, 21, {"a", "b"}});
+  REQUIRE(found);
+  CHECK(found->chosen == "original");
+  CHECK(found->original_us == 12.5);
+  CHECK(!read->find("00000000000000ab", one.entries[0].gpu, one.entries[0].shape));
+  CHECK(!read->find("00000000000000aa", "another", one.entries[0].shape));
+  CHECK(!read->find("00000000000000aa", one.entries[0].gpu, {{32, 8, 1}, 21, {"a"}}));
+  CHECK(parse_profile(to_toml({}), "p")->entries.empty());
+}
+
+TEST_CASE("profiles merge, and the later one counts") {
+  Profile first{{entry("k", 20, "a"), entry("k", 21, "a")}};
+  first.merge({{entry("k", 21, "original"), entry("k", 22, "b")}});
+  REQUIRE(first.entries.size() == 3);
+  CHECK(first.entries[0].chosen == "a");
+  CHECK(first.entries[1].chosen == "original");
+  CHECK(first.entries[2].chosen == "b");
+}
+
+TEST_CASE("a build asks which siblings won anywhere") {
+  const Profile profile{{entry("k", 20, "a"), entry("k", 21, "original")}};
+  CHECK(profile.wins("00000000000000aa", "a") == true);
+  CHECK(profile.wins("00000000000000aa", "b") == false);
+  CHECK(!profile.wins("00000000000000bb", "a"));
+  CHECK(profile.outdated("k", "00000000000000bb"));
+  CHECK(!profile.outdated("k", "00000000000000aa"));
+  CHECK(!profile.outdated("other", "00000000000000bb"));
+}
+
+TEST_CASE("what is no profile is named with its place") {
+  const std::string good = to_toml({{entry("k", 20, "a")}});
+  const auto error = [](const std::string &text) {
+    const auto read = parse_profile(text, "file");
+    REQUIRE(!read);
+    return read.error();
+  };
+  const auto with = [&](const std::string &from, const std::string &to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return error(text.replace(at, from.size(), to));
+  };
+  CHECK(error("") == "file: no profile of version 1: `version` says otherwise");
+  CHECK(error("version = 2") == "file: no profile of version 1: `version` says otherwise");
+  CHECK(error("version = ").substr(0, 7) == "file:1:");
+  CHECK(error("version = 1\nchoice = 3") == "file:2:10: `choice` must be a list of tables");
+  CHECK(error("version = 1\nchoice = [3]") == "file:2:11: `choice` must be a list of tables");
+  for (const auto &[from, to, words] :
+       {std::tuple{"kernel = \"k\"", "", "`kernel` must be a text"},
+        {"[32, 8, 1]", "[32, 8]", "`block` must be three numbers from 1 to 1024"},
+        {"[32, 8, 1]", "[32, 8, 1025]", "`block` must be three numbers from 1 to 1024"},
+        {"[32, 8, 1]", "[0, 8, 1]", "`block` must be three numbers from 1 to 1024"},
+        {"threads = 20", "threads = -1", "`threads` must be a number from 0 to 95"},
+        {"threads = 20", "threads = 1e99", "`threads` must be a number from 0 to 95"},
+        {"[\"a\", \"b\"]", "[3]", "`among` must be a list of texts"},
+        {"[\"a\", \"b\"]", "3", "`among` must be a list of texts"},
+        {"chosen = \"a\"", "chosen = \"c\"", "`c` is chosen and not in `among`"},
+        {"12.500", "nan", "`original_us` must be a time in microseconds"},
+        {"12.500", "-3", "`original_us` must be a time in microseconds"}}) {
+    const std::string said = with(from, to);
+    CHECK_MESSAGE(said.find(words) != std::string::npos, said);
+    CHECK(said.substr(0, 5) == "file:");
+  }
+}

@@ -1,0 +1,136 @@
+"""The doors of the launch helper, and what it believes of the driver's structures, against cuda.h: a
+new version of a function that ends handles or launches kernels must not be overlooked.
+
+test_doors.py COMPILER HELPER"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+COMPILER, HELPER = sys.argv[1:3]
+ROOT = Path(__file__).resolve().parent.parent.parent
+NVCC = shutil.which("nvcc")
+PLACES = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"),
+          NVCC and Path(NVCC).resolve().parent.parent, "/usr/local/cuda"]
+INCLUDE = next((Path(p) / "include" for p in PLACES if p and (Path(p) / "include/cudaTypedefs.h").exists()), None)
+if not INCLUDE:
+    print("skipped: no CUDA toolkit")
+    sys.exit(77)
+
+# (name, since, per thread, symbol), of the table in doors.cpp.
+TABLE = [(name, int(since), word == "true", symbol) for name, since, word, symbol in
+         re.findall(r'\{"(cu\w+)",\s*(\d+),\s*(true|false),\s*"(cu\w+)"',
+                    (ROOT / "wrapper/launch/doors.cpp").read_text())]
+# What is like one of them and needs no door.
+LET_BE = {
+    "cuLaunchCooperativeKernel": "cooperative launches are the original's",
+    "cuLaunchCooperativeKernelMultiDevice": "likewise",
+    "cuLaunchHostFunc": "launches no kernel",
+    "cuLaunch": "of CUDA 3, and takes arguments in another way",
+    "cuLaunchGrid": "likewise",
+    "cuLaunchGridAsync": "likewise",
+    "cuModuleLoadFatBinary": "no PTX by itself",
+}
+LIKE = re.compile(r"^cu(Launch\w*|(Module|Library)\w*Unload|(Green)?Ctx(Destroy|Detach)|DevicePrimaryCtx(Release|Reset)|"
+                  r"(Module|Library)LoadData\w*|ModuleLoadFatBinary|LinkAddData|GraphKernelNodeGetParams|"
+                  r"GraphNodeGetParams|GetProcAddress)$")
+
+LAYOUT = """
+#include "wrapper/launch/driver_types.h"
+#include <cuda.h>
+#include <cstddef>
+using namespace ptxasw::launch;
+#define SAME(mine, member, theirs, name) \\
+  static_assert(offsetof(mine, member) == offsetof(theirs, name) && \\
+                sizeof(mine::member) == sizeof(theirs::name))
+static_assert(sizeof(LaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(LaunchConfig, grid) == offsetof(CUlaunchConfig, gridDimX));
+static_assert(offsetof(LaunchConfig, block) == offsetof(CUlaunchConfig, blockDimX));
+SAME(LaunchConfig, shared_bytes, CUlaunchConfig, sharedMemBytes);
+SAME(LaunchConfig, stream, CUlaunchConfig, hStream);
+SAME(LaunchConfig, attributes, CUlaunchConfig, attrs);
+SAME(LaunchConfig, attribute_count, CUlaunchConfig, numAttrs);
+SAME(LaunchAttribute, id, CUlaunchAttribute, id);
+SAME(LaunchAttribute, value, CUlaunchAttribute, value);
+static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute));
+SAME(KernelNode, function, CUDA_KERNEL_NODE_PARAMS_v2, func);
+static_assert(offsetof(KernelNode, grid) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, gridDimX));
+static_assert(offsetof(KernelNode, block) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, blockDimX));
+SAME(KernelNode, shared_bytes, CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes);
+SAME(KernelNode, parameters, CUDA_KERNEL_NODE_PARAMS_v2, kernelParams);
+SAME(KernelNode, extra, CUDA_KERNEL_NODE_PARAMS_v2, extra);
+static_assert(sizeof(KernelNode) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1));
+static_assert(sizeof(KernelNode2) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2));
+static_assert(sizeof(KernelNode) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, kern));
+static_assert(success == CUDA_SUCCESS && not_initialized == CUDA_ERROR_NOT_INITIALIZED);
+static_assert(invalid_image == CUDA_ERROR_INVALID_IMAGE && invalid_handle == CUDA_ERROR_INVALID_HANDLE);
+static_assert(not_ready == CUDA_ERROR_NOT_READY);
+static_assert(attribute_ignore == CU_LAUNCH_ATTRIBUTE_IGNORE);
+static_assert(attribute_access_policy == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW);
+static_assert(attribute_cooperative == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+static_assert(attribute_synchronization_policy == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY);
+static_assert(attribute_priority == CU_LAUNCH_ATTRIBUTE_PRIORITY);
+static_assert(attribute_memory_domain_map == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP);
+static_assert(attribute_memory_domain == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN);
+static_assert(attribute_max_threads == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+static_assert(attribute_static_shared == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+static_assert(capture_relaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
+static_assert(capture_none == CU_STREAM_CAPTURE_STATUS_NONE);
+static_assert(event_default == CU_EVENT_DEFAULT && stream_non_blocking == CU_STREAM_NON_BLOCKING);
+static_assert(jit_input_ptx == CU_JIT_INPUT_PTX);
+static_assert(per_thread_stream == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+int main() {
+  void *const end = CU_LAUNCH_PARAM_END, *const buffer = CU_LAUNCH_PARAM_BUFFER_POINTER,
+             *const size = CU_LAUNCH_PARAM_BUFFER_SIZE;
+  return end == extra_end && buffer == extra_buffer && size == extra_size ? 0 : 1;
+}
+"""
+
+
+class Doors(unittest.TestCase):
+    def test_layout(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            source, program = Path(scratch) / "layout.cpp", Path(scratch) / "layout"
+            source.write_text(LAYOUT)
+            subprocess.run([COMPILER, "-std=c++20", "-Wno-enum-compare", "-I", ROOT, "-I", INCLUDE, source, "-o", program], check=True)
+            subprocess.run([program], check=True)
+
+    def test_every_version_has_a_door(self):
+        """cudaTypedefs.h names each version of each function: PFN_cuLaunchKernel_v7000_ptsz."""
+        names = {row[0] for row in TABLE}
+        self.assertGreater(len(names), 10)
+        versions = {(name, int(since), bool(per_thread)) for name, since, per_thread in
+                    re.findall(r"\*PFN_(cu[A-Za-z]+)_v(\d+)(_ptsz)?\)", (INCLUDE / "cudaTypedefs.h").read_text())
+                    if name in names}
+        mine = {row[:3] for row in TABLE}
+        self.assertEqual(versions - mine, set())
+        # Toolkits drop the oldest versions from their headers, never the newest.
+        for name, since, _ in mine - versions:
+            self.assertTrue(any(n == name and s > since for n, s, _ in versions), (name, since))
+
+    def test_nothing_like_them_is_overlooked(self):
+        functions = set(re.findall(r"^CUresult CUDAAPI\s+(cu\w+)\(|^(cu\w+)\(", (INCLUDE / "cuda.h").read_text(), re.M))
+        functions = {a or b for a, b in functions}
+        like = {name for name in functions if LIKE.match(name)}
+        self.assertIn("cuLaunchKernelEx", like)
+        self.assertEqual(like - {row[0] for row in TABLE} - set(LET_BE), set())
+
+    def test_the_library_shows_doors_and_nothing_else(self):
+        shown = subprocess.run(["nm", "-D", "--defined-only", HELPER], capture_output=True, text=True, check=True)
+        symbols = {line.split()[-1] for line in shown.stdout.splitlines()}
+        self.assertEqual(symbols, {row[3] for row in TABLE} | {"dlsym", "dlopen"})
+
+    def test_the_library_needs_nothing_of_cuda(self):
+        needed = subprocess.run(["readelf", "-d", HELPER], capture_output=True, text=True, check=True).stdout
+        libraries = set(re.findall(r"\(NEEDED\).*\[(.*)\]", needed))
+        self.assertLessEqual(libraries, {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0",
+                                         "ld-linux-x86-64.so.2"})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)

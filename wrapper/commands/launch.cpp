@@ -1,0 +1,84 @@
+// `ptxasw launch`: a program under the launch helper, which reads what is asked of it from its
+// environment.
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/preload.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/launch/profile.h"
+#include "wrapper/os/files.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+/// What `ptxasw launch` was asked.
+struct LaunchRequest {
+  std::string profile; ///< empty: none, measure
+  std::string log;
+  std::string only;
+  bool check = false, verify = false, jit = false, first = false;
+};
+
+void set(const char *name, const std::string &value) {
+  ::setenv((std::string(launch_prefix) + name).c_str(), value.c_str(), 1);
+}
+
+std::string absolute(const std::string &path) { return std::filesystem::absolute(path).string(); }
+
+int run(const LaunchRequest &request, const Invocation &invocation) {
+  if (invocation.foreign.empty())
+    return complain("nothing to run; write the program after `--`: ptxasw launch -- ./app",
+                    usage_error);
+  if (request.first && !request.profile.empty())
+    return complain("--first and --profile do not go together", usage_error);
+  if (!request.profile.empty()) {
+    const auto text = read_input(request.profile);
+    if (!text)
+      return complain(text.error());
+    if (const auto profile = launch::parse_profile(*text, request.profile); !profile)
+      return complain(profile.error());
+    set("PROFILE", absolute(request.profile)); // the program may go elsewhere
+  }
+  if (request.first)
+    set("MODE", "first");
+  if (!request.log.empty())
+    set("LOG", absolute(request.log));
+  if (!request.only.empty())
+    set("ONLY", request.only);
+  if (request.check)
+    set("CHECK", "1");
+  if (request.verify)
+    set("VERIFY", "1");
+  if (request.jit) {
+    set("JIT", "1");
+    set("PTXASW", own_path());
+  }
+  if (const auto loaded = preload("libptxasw_launch.so"); !loaded)
+    return complain(loaded.error());
+  return become_command(invocation.foreign, "ptxasw launch");
+}
+
+void declare(Words &words, LaunchRequest &request) {
+  words.text("--profile FILE", request.profile,
+             "launch what won according to this file, and measure nothing");
+  words.flag("--check", request.check, "say which sibling is not used, and why");
+  words.flag("--verify", request.verify,
+             "run original and sibling on the same memory and stop at the first difference");
+  words.flag("--jit", request.jit, "also rewrite PTX that the program hands to the driver");
+  words.text("--log FILE", request.log, "append what happens to a file, a line of JSON each");
+  words.text("--only TEXT", request.only, "only siblings whose names contain this");
+  words.flag("--first", request.first, "measure nothing: the first sibling that can be launched");
+  words.footer("The exit code is the program's.");
+}
+
+} // namespace
+
+const Command launch_command = {
+    "launch", "run a program with the versions of its kernels that suit each launch",
+    bind<LaunchRequest, declare, run>};
+
+} // namespace ptxasw

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// Where a library of ours lies: beside the program in a build, in ../libexec/ptxasw where it was
+/// installed.
+/// Error: it is not there.
+tl::expected<std::string, std::string> find_library(const std::string &name);
+
+/// Puts a library of ours before all others that programs from now on load; those that the user
+/// wants preloaded stay. Errors: it is not there, or the path cannot stand in LD_PRELOAD.
+tl::expected<void, std::string> preload(const std::string &name);
+
+/// Turns this process into a shell that becomes the command, found as a shell finds it; `name` is
+/// what the shell's messages begin with. Returns an exit code if there is no shell.
+int become_command(const std::vector<std::string> &command, const std::string &name);
+
+} // namespace ptxasw

@@ -1,0 +1,296 @@
+// `ptxasw tune`: a program under the launch helper, which tries the versions of its kernels as it
+// runs; then what was found, as a table, as a profile, and in the format of the kernel tuners.
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/preload.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/launch/profile.h"
+#include "wrapper/os/files.h"
+#include "wrapper/os/process.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+namespace ptxasw {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// What `ptxasw tune` was asked.
+struct TuneRequest {
+  std::string profile; ///< read if it is there, and written
+  std::string json;
+  bool again = false;
+};
+
+/// What the processes of a program measured: the choices by what they are of, and sums.
+struct Findings {
+  std::map<std::string, Json> choices;
+  std::map<std::string, std::uint64_t> outcomes;
+  std::vector<std::string> off;
+};
+
+std::string key_of(const Json &choice) {
+  std::string key;
+  for (const char *part : {"kernel", "hash", "gpu", "block", "threads", "among"})
+    key += choice.at(part).dump() + "\n";
+  return key;
+}
+
+/// A directory that goes when it is no longer needed.
+struct Scratch {
+  fs::path path;
+  Scratch() {
+    std::string text = (fs::temp_directory_path() / "ptxasw-tune-XXXXXX").string();
+    if (::mkdtemp(text.data()))
+      path = text;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path.empty())
+      fs::remove_all(path, ignored);
+  }
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+};
+
+void add(Findings &findings, const Json &process) {
+  for (const auto &[name, count] : process.at("outcomes").items())
+    findings.outcomes[name] += count.get<std::uint64_t>();
+  if (const auto why = process.at("off").get<std::string>(); !why.empty())
+    findings.off.push_back(why);
+  for (const Json &choice : process.at("choices")) {
+    const auto [place, is_new] = findings.choices.try_emplace(key_of(choice), choice);
+    if (is_new)
+      continue;
+    Json &before = place->second;
+    const std::uint64_t launches =
+        before["launches"].get<std::uint64_t>() + choice.at("launches").get<std::uint64_t>();
+    if (!before["decided"].get<bool>())
+      before = choice;
+    before["launches"] = launches;
+  }
+}
+
+Findings collect(const fs::path &directory) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry &entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".json")
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  Findings findings;
+  for (const fs::path &file : files) {
+    const Json process = Json::parse(read_regular_file(file.string()).value_or(""), nullptr, false);
+    if (process.is_object())
+      add(findings, process);
+  }
+  return findings;
+}
+
+const Json *version_of(const Json &choice, const std::string &name) {
+  for (const Json &version : choice.at("versions"))
+    if (version.at("name") == name)
+      return &version;
+  return nullptr;
+}
+
+/// Times of all launches that the choice saves, in milliseconds; negative where it costs.
+double saved(const Json &choice) {
+  const Json *const original = version_of(choice, std::string(launch::original_word));
+  const Json *const chosen = version_of(choice, choice.at("chosen").get<std::string>());
+  return original && chosen ? (original->at("us").get<double>() - chosen->at("us").get<double>()) *
+                                  choice.at("launches").get<double>() / 1000
+                            : 0;
+}
+
+void print(const Json &choice) {
+  const Json &block = choice.at("block");
+  fmt::print("{} in blocks of {}x{}x{}, 2^{} threads, {} launches on {}\n",
+             choice.at("kernel").get<std::string>(), block.at(0).get<unsigned>(),
+             block.at(1).get<unsigned>(), block.at(2).get<unsigned>(),
+             choice.at("threads").get<unsigned>(), choice.at("launches").get<std::uint64_t>(),
+             choice.at("gpu").get<std::string>());
+  const auto chosen = choice.at("chosen").get<std::string>();
+  if (choice.at("from_profile").get<bool>()) {
+    fmt::print("  {:<44} as the profile says\n", chosen);
+    return;
+  }
+  const bool decided = choice.at("decided").get<bool>();
+  for (const Json &version : choice.at("versions")) {
+    const auto name = version.at("name").get<std::string>();
+    const std::size_t samples = version.at("samples_us").size();
+    if (samples == 0) {
+      fmt::print("  {:<44} not measured\n", name);
+      continue;
+    }
+    fmt::print("  {:<44} {:>10.2f} us", name, version.at("us").get<double>());
+    if (name != launch::original_word && version.at("low").get<double>() > 0)
+      fmt::print("  {:.3f} ({:.3f} to {:.3f})", version.at("ratio").get<double>(),
+                 version.at("low").get<double>(), version.at("high").get<double>());
+    if (decided && name == chosen)
+      fmt::print("  chosen");
+    fmt::print("\n");
+  }
+  if (!decided)
+    fmt::print("  launched too seldom to say; the original stays\n");
+}
+
+void print(const Findings &findings) {
+  double milliseconds = 0;
+  for (const auto &[key, choice] : findings.choices) {
+    print(choice);
+    milliseconds += choice.at("decided").get<bool>() ? saved(choice) : 0;
+  }
+  std::uint64_t launches = 0;
+  std::string kept;
+  for (const auto &[name, count] : findings.outcomes) {
+    launches += count;
+    if (count && name != "sibling")
+      kept += fmt::format("{}{} {}", kept.empty() ? "" : ", ", count, name);
+  }
+  const auto siblings = findings.outcomes.find("sibling");
+  fmt::print("{} launches, {} of them siblings{}{}\n", launches,
+             siblings == findings.outcomes.end() ? 0 : siblings->second,
+             kept.empty() ? "" : "; originals: ", kept);
+  if (milliseconds > 0)
+    fmt::print("What was chosen saves {:.3f} ms of such a run.\n", milliseconds);
+  for (const std::string &why : findings.off)
+    fmt::print("In one process redirecting was switched off: {} (docs/launch.md)\n", why);
+}
+
+launch::Profile profile_of(const Findings &findings) {
+  launch::Profile profile;
+  for (const auto &[key, choice] : findings.choices) {
+    if (!choice.at("decided").get<bool>() || choice.at("from_profile").get<bool>())
+      continue;
+    launch::ProfileEntry entry;
+    entry.kernel = choice.at("kernel").get<std::string>();
+    entry.hash = choice.at("hash").get<std::string>();
+    entry.gpu = choice.at("gpu").get<std::string>();
+    entry.shape.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
+    entry.shape.threads = choice.at("threads").get<std::uint32_t>();
+    entry.shape.among = choice.at("among").get<std::vector<std::string>>();
+    entry.chosen = choice.at("chosen").get<std::string>();
+    if (const Json *const original = version_of(choice, std::string(launch::original_word)))
+      entry.original_us = original->at("us").get<double>();
+    if (const Json *const chosen = version_of(choice, entry.chosen))
+      entry.chosen_us = chosen->at("us").get<double>();
+    profile.entries.push_back(std::move(entry));
+  }
+  return profile;
+}
+
+/// "T4", the format of results that the kernel-tuning community shares (version 1.0.0).
+Json to_t4(const Findings &findings) {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  char stamp[32] = {};
+  std::tm parts = {};
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", ::gmtime_r(&now, &parts));
+  Json results = Json::array();
+  for (const auto &[key, choice] : findings.choices)
+    for (const Json &version : choice.at("versions")) {
+      if (version.at("samples_us").empty())
+        continue;
+      Json runtimes = Json::array();
+      for (const Json &sample : version.at("samples_us"))
+        runtimes.push_back(sample.get<double>() / 1000);
+      Json configuration;
+      for (const char *part : {"kernel", "hash", "gpu", "block", "threads"})
+        configuration[part] = choice.at(part);
+      configuration["version"] = version.at("name");
+      results.push_back({{"timestamp", stamp},
+                         {"configuration", std::move(configuration)},
+                         {"objectives", {"time"}},
+                         {"times", {{"runtimes", std::move(runtimes)}}},
+                         {"invalidity", "correct"},
+                         {"correctness", 1},
+                         {"measurements",
+                          {{{"name", "time"},
+                            {"value", version.at("us").get<double>() / 1000},
+                            {"unit", "ms"}}}}});
+    }
+  return {{"schema_version", "1.0.0"}, {"results", std::move(results)}};
+}
+
+tl::expected<launch::Profile, std::string> read_profile(const std::string &path) {
+  if (path.empty() || !fs::exists(path))
+    return launch::Profile{};
+  const auto text = read_input(path);
+  if (!text)
+    return tl::unexpected(text.error());
+  return launch::parse_profile(*text, path);
+}
+
+void set(const char *name, const std::string &value) {
+  ::setenv((std::string(launch_prefix) + name).c_str(), value.c_str(), 1);
+}
+
+/// Runs the program; its exit code as a shell tells it.
+int run_program(const std::vector<std::string> &command) {
+  ChildPlan plan{"/bin/sh", "sh", {"-c", "exec \"$@\"", "ptxasw tune"}};
+  plan.arguments.insert(plan.arguments.end(), command.begin(), command.end());
+  const int status = run_child(plan).status;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int run(const TuneRequest &request, const Invocation &invocation) {
+  if (invocation.foreign.empty())
+    return complain("nothing to run; write the program after `--`: ptxasw tune -- ./app",
+                    usage_error);
+  auto profile = read_profile(request.profile);
+  if (!profile)
+    return complain(profile.error());
+  const Scratch scratch;
+  if (scratch.path.empty())
+    return complain("no directory for temporary files");
+  set("MODE", "tune");
+  set("RESULTS", scratch.path.string());
+  if (!request.again && !profile->entries.empty())
+    set("PROFILE", fs::absolute(request.profile).string());
+  if (const auto loaded = preload("libptxasw_launch.so"); !loaded)
+    return complain(loaded.error());
+  const int code = run_program(invocation.foreign);
+  const Findings findings = collect(scratch.path);
+  if (code != 0)
+    complain(fmt::format("the program ended with {}", code));
+  if (findings.outcomes.empty())
+    return complain("no kernel was launched, or not in a way that can be seen (docs/launch.md)",
+                    code ? code : 1);
+  print(findings);
+  if (!request.profile.empty()) {
+    profile->merge(profile_of(findings));
+    if (const auto written = write_file_atomically(request.profile, to_toml(*profile)); !written)
+      return complain(written.error());
+  }
+  if (!request.json.empty())
+    if (const auto written = write_file_atomically(
+            request.json,
+            to_t4(findings).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        !written)
+      return complain(written.error());
+  return code;
+}
+
+void declare(Words &words, TuneRequest &request) {
+  words.text("--profile FILE", request.profile,
+             "what is known, and where what is found goes; what is known is not measured again");
+  words.flag("--again", request.again, "measure also what the profile knows");
+  words.text("--json FILE", request.json, "every measurement, in the T4 format of kernel tuners");
+  words.footer("The exit code is the program's, or 1 if nothing was launched.");
+}
+
+} // namespace
+
+const Command tune_command = {"tune",
+                              "find out which versions of its kernels a program should launch",
+                              bind<TuneRequest, declare, run>};
+
+} // namespace ptxasw
