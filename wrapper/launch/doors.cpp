@@ -68,11 +68,6 @@ thread_local int depth __attribute__((tls_model("initial-exec")));
 
 using Dlsym = void *(void *, const char *);
 
-Dlsym *find_dlsym() {
-  // Never by dlsym(): that is us. The version of the first glibc for this machine is there in all.
-  return reinterpret_cast<Dlsym *>(::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
-}
-
 bool same_library(void *a, void *b) {
   Dl_info one, other;
   return ::dladdr(a, &one) && ::dladdr(b, &other) && one.dli_fbase == other.dli_fbase;
@@ -105,8 +100,20 @@ bool has_newer(const DoorSpec &newest) {
 
 std::span<const DoorSpec> doors() { return table; }
 
+void *dlsym_address() {
+  // Sanitizers look things up before they can bear a guarded initialisation, so there is none here:
+  // whoever comes second finds the same. And never by dlsym(), which is us; the version of the
+  // first glibc for this machine is there in all.
+  static std::atomic<void *> address{nullptr};
+  if (void *const known = address.load(std::memory_order_acquire))
+    return known;
+  void *const found = ::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+  address.store(found, std::memory_order_release);
+  return found;
+}
+
 void *real_dlsym(void *library, const char *name) {
-  static Dlsym *const function = find_dlsym();
+  auto *const function = reinterpret_cast<Dlsym *>(dlsym_address());
   return function ? function(library, name) : nullptr;
 }
 

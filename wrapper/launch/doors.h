@@ -71,7 +71,9 @@ void *replace_named(const char *name, int version, std::uint64_t flags, void *fo
 
 /// A handle of the driver's library for dlsym; null if none is loaded.
 void *driver_library();
-/// dlsym() itself, past our own.
+/// Where dlsym() itself is, past our own.
+void *dlsym_address();
+/// And that called.
 void *real_dlsym(void *library, const char *name);
 
 /// While one lives, lookups by this thread go straight through: the driver looks things up, too,

@@ -28,18 +28,6 @@ struct Found {
   void *jump;
 };
 
-/// dlopen() itself.
-void *real_dlopen() {
-  static void *const function = real_dlsym(RTLD_NEXT, "dlopen");
-  return function;
-}
-
-/// dlsym() itself, for the assembly to jump to.
-void *real_dlsym_address() {
-  static void *const function = ::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-  return function;
-}
-
 } // namespace
 } // namespace ptxasw::launch
 
@@ -49,7 +37,7 @@ extern "C" {
 
 __attribute__((visibility("hidden"), used)) Found ptxasw_launch_find_symbol(void *library,
                                                                             const char *name) {
-  const Found through{nullptr, real_dlsym_address()};
+  const Found through{nullptr, dlsym_address()};
   if (!name || name[0] != 'c' || name[1] != 'u' || LookupGuard::active() || !is_door(name))
     return through;
   const LookupGuard guard;
@@ -63,7 +51,7 @@ __attribute__((visibility("hidden"), used)) Found ptxasw_launch_find_symbol(void
 __attribute__((visibility("hidden"), used)) void *ptxasw_launch_note_open(const char *, int mode) {
   if (mode & RTLD_DEEPBIND)
     switch_off(Off::deep_bind);
-  return real_dlopen();
+  return real_dlsym(RTLD_NEXT, "dlopen");
 }
 }
 

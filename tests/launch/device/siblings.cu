@@ -1,5 +1,6 @@
 // Kernels as people write them, each with a sibling written by hand, and a host program that knows
-// nothing of those: siblings stream | heat | wrong | overhead | graph | threads [N [STEPS]].
+// nothing of those. Without words it says what it can do.
+// [STEPS]].
 
 #include "check.h"
 #include "table.h"
@@ -31,10 +32,11 @@ extern "C" __global__ void stream__ptxasw_retile_apart_x4(const float *in, float
       out[i] = a * value[k] + b;
   }
 }
-TABLE(stream, "{\"kernel\":\"stream\",\"hash\":\"00000000000000a1\",\"parameters\":[[0,8],[8,8],[16,4],"
-              "[20,4],[24,4]],\"siblings\":[{\"name\":\"stream__ptxasw_retile_apart_x4\",\"family\":"
-              "\"retile\",\"kind\":\"apart\",\"grid\":[4,1,1],\"append\":[\"grid.x\"],\"needs\":{" NEVER
-              "}}]}");
+TABLE(stream,
+      "{\"kernel\":\"stream\",\"hash\":\"00000000000000a1\",\"parameters\":[[0,8],[8,8],[16,4],"
+      "[20,4],[24,4]],\"siblings\":[{\"name\":\"stream__ptxasw_retile_apart_x4\",\"family\":"
+      "\"retile\",\"kind\":\"apart\",\"grid\":[4,1,1],\"append\":[\"grid.x\"],\"needs\":{" NEVER
+      "}}]}")
 
 extern "C" __global__ void heat(const float *now, float *next, int nx, int ny, float k) {
   int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -67,7 +69,8 @@ extern "C" __global__ void heat__ptxasw_retile_x4y2(const float *now, float *nex
       float result[4];
 #pragma unroll
       for (int c = 0; c < 4; ++c) {
-        float before = c ? rows[r + 1][c - 1] : left[r], behind = c < 3 ? rows[r + 1][c + 1] : after[r];
+        float before = c ? rows[r + 1][c - 1] : left[r],
+              behind = c < 3 ? rows[r + 1][c + 1] : after[r];
         result[c] = rows[r + 1][c] +
                     k * (before + behind + rows[r][c] + rows[r + 2][c] - 4 * rows[r + 1][c]);
       }
@@ -83,10 +86,12 @@ extern "C" __global__ void heat__ptxasw_retile_x4y2(const float *now, float *nex
         next[i] = now[i] + k * (now[i - 1] + now[i + 1] + now[i - nx] + now[i + nx] - 4 * now[i]);
       }
 }
-TABLE(heat, "{\"kernel\":\"heat\",\"hash\":\"00000000000000a2\",\"parameters\":[[0,8],[8,8],[16,4],[20,4],"
-            "[24,4]],\"siblings\":[{\"name\":\"heat__ptxasw_retile_x4y2\",\"family\":\"retile\",\"kind\":"
-            "\"neighbours\",\"grid\":[4,2,1],\"append\":[\"grid.x\",\"grid.y\"],\"needs\":{\"align\":["
-            "[0,0,16],[1,0,16]],\"divisible\":[[2,0,4,4]]," NEVER "}}]}");
+TABLE(
+    heat,
+    "{\"kernel\":\"heat\",\"hash\":\"00000000000000a2\",\"parameters\":[[0,8],[8,8],[16,4],[20,4],"
+    "[24,4]],\"siblings\":[{\"name\":\"heat__ptxasw_retile_x4y2\",\"family\":\"retile\",\"kind\":"
+    "\"neighbours\",\"grid\":[4,2,1],\"append\":[\"grid.x\",\"grid.y\"],\"needs\":{\"align\":["
+    "[0,0,16],[1,0,16]],\"divisible\":[[2,0,4,4]]," NEVER "}}]}")
 
 extern "C" __global__ void wrong(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -98,9 +103,46 @@ extern "C" __global__ void wrong__ptxasw_sum(const float *in, float *out, int n)
   if (i < n)
     out[i] = i == 12345 ? 7 : 2 * in[i];
 }
-TABLE(wrong, "{\"kernel\":\"wrong\",\"hash\":\"00000000000000a3\",\"parameters\":[[0,8],[8,8],[16,4]],"
-             "\"siblings\":[{\"name\":\"wrong__ptxasw_sum\",\"family\":\"none\",\"kind\":\"none\",\"grid\":"
-             "[1,1,1],\"append\":[],\"needs\":{" NEVER "}}]}");
+TABLE(
+    wrong,
+    "{\"kernel\":\"wrong\",\"hash\":\"00000000000000a3\",\"parameters\":[[0,8],[8,8],[16,4]],"
+    "\"siblings\":[{\"name\":\"wrong__ptxasw_sum\",\"family\":\"none\",\"kind\":\"none\",\"grid\":"
+    "[1,1,1],\"append\":[],\"needs\":{" NEVER "}}]}")
+
+// A sibling of equal code, and one that is slower: neither may ever be chosen.
+extern "C" __global__ void equal(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 3 * in[i];
+}
+extern "C" __global__ void equal__ptxasw_same(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 3 * in[i];
+}
+TABLE(
+    equal,
+    "{\"kernel\":\"equal\",\"hash\":\"00000000000000a4\",\"parameters\":[[0,8],[8,8],[16,4]],"
+    "\"siblings\":[{\"name\":\"equal__ptxasw_same\",\"family\":\"none\",\"kind\":\"none\",\"grid\":"
+    "[1,1,1],\"append\":[],\"needs\":{" NEVER "}}]}")
+
+extern "C" __global__ void slow(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 5 * in[i];
+}
+extern "C" __global__ void slow__ptxasw_twice(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    *static_cast<volatile float *>(out + i) = *static_cast<const volatile float *>(in + n - 1 - i);
+    out[i] = 5 * in[i];
+  }
+}
+TABLE(
+    slow,
+    "{\"kernel\":\"slow\",\"hash\":\"00000000000000a5\",\"parameters\":[[0,8],[8,8],[16,4]],"
+    "\"siblings\":[{\"name\":\"slow__ptxasw_twice\",\"family\":\"none\",\"kind\":\"none\",\"grid\":"
+    "[1,1,1],\"append\":[],\"needs\":{" NEVER "}}]}")
 
 extern "C" __global__ void plain(float *out, int n) {
   if (threadIdx.x == 0)
@@ -202,7 +244,9 @@ void threads(int n) {
 
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
-  const auto number = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
+  const auto number = [&](int i, int otherwise) {
+    return argc > i ? std::atoi(argv[i]) : otherwise;
+  };
   if (!std::strcmp(what, "stream")) {
     const int n = number(2, 1 << 26);
     float *a = random_numbers<float>(n), *b = zeros<float>(n);
@@ -210,7 +254,8 @@ int main(int argc, char **argv) {
     print_hash(b, n);
   } else if (!std::strcmp(what, "heat")) {
     const int n = number(2, 8192);
-    float *a = random_numbers<float>(static_cast<std::size_t>(n) * n), *b = zeros<float>(static_cast<std::size_t>(n) * n);
+    float *a = random_numbers<float>(static_cast<std::size_t>(n) * n),
+          *b = zeros<float>(static_cast<std::size_t>(n) * n);
     const dim3 block(32, 8), grid((n + 31) / 32, (n + 7) / 8);
     timed(number(3, 300) / 2, [&] {
       heat<<<grid, block>>>(a, b, n, n, 0.1f);
@@ -222,6 +267,12 @@ int main(int argc, char **argv) {
     float *a = random_numbers<float>(n), *b = zeros<float>(n);
     timed(number(3, 3), [&] { wrong<<<(n + 255) / 256, 256>>>(a, b, n); });
     print_hash(b, n);
+  } else if (!std::strcmp(what, "equal") || !std::strcmp(what, "slow")) {
+    const int n = number(2, 1 << 26);
+    float *a = random_numbers<float>(n), *b = zeros<float>(n);
+    timed(number(3, 195),
+          [&] { (*what == 'e' ? equal : slow)<<<(n + 255) / 256, 256>>>(a, b, n); });
+    print_hash(b, n);
   } else if (!std::strcmp(what, "overhead")) {
     overhead();
   } else if (!std::strcmp(what, "graph")) {
@@ -229,7 +280,8 @@ int main(int argc, char **argv) {
   } else if (!std::strcmp(what, "threads")) {
     threads(number(2, 1 << 16));
   } else {
-    std::fprintf(stderr, "usage: siblings stream | heat | wrong | overhead | graph | threads [N [STEPS]]\n");
+    std::fprintf(stderr, "usage: siblings stream | heat | wrong | equal | slow | overhead | graph "
+                         "| threads [N [STEPS]]\n");
     return 2;
   }
 }

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-template <std::size_t N> struct Table {
-  unsigned char bytes[16 + N];
-};
+template <std::size_t N> struct Table { unsigned char bytes[16 + N]; };
 
 template <std::size_t N> constexpr Table<N - 1> table(const char (&text)[N]) {
   Table<N - 1> result{{'P', 'T', 'X', 'A', 'S', 'W', 'S', 0, 1, 0, 0, 0}};
@@ -19,6 +17,8 @@ template <std::size_t N> constexpr Table<N - 1> table(const char (&text)[N]) {
 }
 
 #define TABLE(kernel, text)                                                                        \
-  extern "C" __device__ Table<sizeof(text) - 1> kernel##__ptxasw_siblings = table(text)
+  extern "C" {                                                                                     \
+  __device__ Table<sizeof(text) - 1> kernel##__ptxasw_siblings = table(text);                      \
+  }
 
 #define NEVER "\"cooperative\":false,\"cluster\":false"
