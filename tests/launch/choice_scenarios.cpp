@@ -37,7 +37,7 @@ const Scenario measure("measure", [] {
   // Fast siblings are found soon, and stay.
   Handle f = function(load(image("", 60)), "add");
   CHECK(siblings_of(f, 12) == 0);
-  siblings_of(f, 100);
+  siblings_of(f, 200);
   CHECK(siblings_of(f, 50) == 50);
 });
 

@@ -50,6 +50,7 @@ struct Choice {
   std::mutex mutex; ///< for what follows
   Chooser chooser{1, {}};
   std::vector<Pending> pending;
+  double waited = 0; ///< for launches to end, ms
 
   Choice *next = nullptr;
 };

@@ -32,45 +32,53 @@ void Chooser::begin_round() {
     std::swap(order_[i - 1], order_[draw(i)]);
 }
 
-/// Whether the trials so far leave room for another one of this version: what it may cost more than
-/// the original (half of its time where nothing is known) against a share of all time.
+/// Whether what measuring has cost so far leaves room for one more launch of this version: what it
+/// may cost more than the original (half of its time where nothing is known) and the measuring
+/// itself, against a share of all time.
 bool Chooser::affordable(std::size_t version) const {
-  if (rules_.eager || version == 0)
+  if (rules_.eager)
     return true;
   const double mine = time(version);
   const double cost = mine > 0 ? std::max(0.0, mine - original_) : original_ / 2;
-  return original_ > 0 && regret_ + cost <= rules_.share * total_;
+  return original_ > 0 && regret_ + cost + rules_.overhead <=
+                              rules_.share * static_cast<double>(launches_) * original_;
 }
 
 Chooser::Turn Chooser::next() {
   ++launches_;
-  total_ += original_;
   if (decided_)
     return {best_, false};
-  if (!rules_.eager && launches_ <= rules_.patience)
-    return {0, launches_ + rules_.fewest >= rules_.patience};
-  if (order_.empty())
-    begin_round();
-  const std::size_t version = order_.back();
-  if (!affordable(version))
-    return {0, samples_[0].size() < rules_.fewest};
-  order_.pop_back();
-  return {version, true};
+  Turn turn;
+  if (!rules_.eager && (launches_ <= rules_.patience || original_ <= 0)) {
+    // The last of the patient launches tell how long the original takes.
+    turn.measure = launches_ + rules_.fewest >= rules_.patience;
+  } else {
+    if (order_.empty())
+      begin_round();
+    if (affordable(order_.back())) {
+      turn = {order_.back(), true};
+      order_.pop_back();
+    }
+  }
+  return turn;
 }
 
 void Chooser::record(std::size_t version, double milliseconds) {
   if (decided_ || version >= samples_.size() || !std::isfinite(milliseconds) || milliseconds <= 0)
     return;
-  if (version != 0)
-    regret_ += std::max(0.0, milliseconds - original_);
+  regret_ += rules_.overhead + (version == 0 ? 0 : std::max(0.0, milliseconds - original_));
   if (!warm_[version]) { // the first launch loads the code
     warm_[version] = true;
     return;
   }
   samples_[version].push_back(milliseconds);
-  if (version == 0)
+  if (version == 0) {
     original_ = time(0);
-  judge();
+    if (!rules_.eager && samples_[0].size() >= 2 && original_ < rules_.shortest)
+      decided_ = true;
+  }
+  if (!decided_)
+    judge();
 }
 
 void Chooser::judge() {

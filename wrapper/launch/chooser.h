@@ -19,7 +19,10 @@ struct ChoiceRules {
   std::size_t most = 24;      ///< and then the best so far is taken
   double hopeless = 1.15;     ///< after three samples, this much slower ends it
   std::size_t patience = 12;  ///< launches before the first trial, if not eager
-  double share = 0.02;        ///< of the kernel's time that trials may cost, if not eager
+  double share = 0.02;        ///< of the kernel's time that measuring may cost, if not eager
+  double overhead = 0.004;    ///< of measuring a launch, ms
+  double shortest = 0.009; ///< a kernel of less by the events' clock is left alone, if not eager:
+                           ///< most of that is the launch itself
 };
 
 /// Says which version of a kernel a launch should run, and which one to keep. Version 0 is the
@@ -61,8 +64,7 @@ private:
   std::vector<bool> warm_;         ///< has been launched: its code is loaded
   std::vector<bool> dropped_;      ///< out of the race
   std::vector<std::size_t> order_; ///< of the round that is under way, from the back
-  double regret_ = 0;              ///< time that trials cost beyond the original's, ms
-  double total_ = 0;               ///< time of all launches, had each been the original's, ms
+  double regret_ = 0;              ///< time that measuring has cost, ms
   double original_ = 0;            ///< typical time of the original, ms
   std::size_t launches_ = 0;
   std::size_t best_ = 0;

@@ -9,6 +9,9 @@
 #include "wrapper/launch/kernels.h"
 
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
 
 namespace ptxasw::launch {
 namespace {
@@ -22,16 +25,39 @@ unsigned extent(const Origin &origin, const KernelNode &node, char axis, unsigne
   return now;
 }
 
-void show_original(KernelNode &node, Handle function) {
+/// What a node's parameters are shown as. The driver's own memory for them ends when they are set
+/// anew, with the sibling's layout; this lives until somebody asks for the same node again.
+struct Shown {
+  std::vector<std::vector<unsigned char>> values;
+  std::vector<void *> pointers;
+};
+
+void show_parameters(Handle node, KernelNode &parameters, const SiblingTable &table) {
+  static std::mutex mutex;
+  static auto *const all = new std::map<Handle, Shown>;
+  const std::lock_guard lock(mutex);
+  Shown &shown = (*all)[node];
+  shown = {};
+  for (std::size_t i = 0; i < table.parameters.size(); ++i) {
+    const auto *from = static_cast<const unsigned char *>(parameters.parameters[i]);
+    shown.values.emplace_back(from, from + table.parameters[i].bytes);
+  }
+  for (std::vector<unsigned char> &value : shown.values)
+    shown.pointers.push_back(value.data());
+  parameters.parameters = shown.pointers.data();
+}
+
+void show_original(Handle node, KernelNode &parameters, Handle function) {
   const Origin origin = origin_of(function);
-  if (!origin.function)
+  if (!origin.function || !parameters.parameters)
     return;
-  if (node.parameters)
-    node.grid = {extent(origin, node, 'x', node.grid.x), extent(origin, node, 'y', node.grid.y),
-                 extent(origin, node, 'z', node.grid.z)};
+  parameters.grid = {extent(origin, parameters, 'x', parameters.grid.x),
+                     extent(origin, parameters, 'y', parameters.grid.y),
+                     extent(origin, parameters, 'z', parameters.grid.z)};
   if (origin.sibling->needs.dynamic_shared > 1)
-    node.shared_bytes /= origin.sibling->needs.dynamic_shared;
-  node.function = origin.function;
+    parameters.shared_bytes /= origin.sibling->needs.dynamic_shared;
+  parameters.function = origin.function;
+  show_parameters(node, parameters, *origin.table);
 }
 
 } // namespace
@@ -47,7 +73,7 @@ int cuGraphKernelNodeGetParams(void *node, KernelNode *parameters) {
     return not_initialized;
   const Result result = function(node, parameters);
   if (result == success && parameters && handles_in_use())
-    show_original(*parameters, parameters->function);
+    show_original(node, *parameters, parameters->function);
   return result;
 }
 
@@ -60,7 +86,7 @@ int cuGraphKernelNodeGetParams_v2(void *node, KernelNode2 *parameters) {
     return result;
   Handle const kernel = parameters->kernel;
   if (parameters->function)
-    show_original(*parameters, parameters->function);
+    show_original(node, *parameters, parameters->function);
   if (kernel) {
     KernelNode copy = *parameters;
     if (parameters->function) { // the grid was put right with the function
@@ -68,7 +94,7 @@ int cuGraphKernelNodeGetParams_v2(void *node, KernelNode2 *parameters) {
         parameters->kernel = origin.function;
     } else {
       copy.function = nullptr;
-      show_original(copy, kernel);
+      show_original(node, copy, kernel);
       if (copy.function) {
         static_cast<KernelNode &>(*parameters) = copy;
         parameters->kernel = copy.function;

@@ -1,12 +1,16 @@
-// Nothing here waits: what has not ended yet is looked at again at the kernel's next launch. What
-// has not ended at the end of the program is lost.
+// What has not ended yet is looked at again at the kernel's next launch. A program may launch
+// hundreds of times before the first launch has ended; it would be over before anything is known.
+// So only so many launches are timed at once, and then the oldest is waited for, while the others
+// keep the GPU busy. Nobody waits for long: what the GPU waits for may be the very thread that
+// launches.
 
 #include "wrapper/launch/measure.h"
 
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/state.h"
 
-#include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace ptxasw::launch {
 namespace {
@@ -75,6 +79,22 @@ void collect(KernelCode &code, Choice &choice) {
     settle(code, choice);
 }
 
-bool crowded(const Choice &choice) { return choice.pending.size() >= most_pending; }
+bool make_room(KernelCode &code, Choice &choice) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  using Clock = std::chrono::steady_clock;
+  if (choice.pending.size() < most_pending)
+    return true;
+  const bool eager = configuration().mode == Mode::tune;
+  const double once = eager ? 2000 : 5, in_all = eager ? 60000 : 100;
+  const auto start = Clock::now();
+  double waited = 0;
+  while (choice.pending.size() >= most_pending && choice.waited < in_all && waited < once) {
+    std::this_thread::sleep_for(std::chrono::microseconds(waited < 1 ? 20 : 200));
+    collect(code, choice);
+    waited = Milliseconds(Clock::now() - start).count();
+  }
+  choice.waited = waited < once ? choice.waited + waited : in_all;
+  return choice.pending.size() < most_pending;
+}
 
 } // namespace ptxasw::launch

@@ -17,7 +17,9 @@ void forget_events();
 /// choice if that decides it.
 void collect(KernelCode &code, Choice &choice);
 
-/// Whether so many launches of a choice are under way that the next one had better not be timed.
-bool crowded(const Choice &choice);
+/// With the choice's lock held: makes room for one more launch to be timed where too many are under
+/// way, by waiting for the oldest. False if that took too long: the program may be what the GPU
+/// waits for.
+bool make_room(KernelCode &code, Choice &choice);
 
 } // namespace ptxasw::launch

@@ -135,7 +135,7 @@ Result trial(const Redirection &r, Choice &choice) {
     const std::lock_guard lock(choice.mutex);
     collect(r.kernel.code, choice);
     turn = choice.chooser.next();
-    if (turn.measure && crowded(choice))
+    if (turn.measure && !make_room(r.kernel.code, choice))
       turn = {};
   }
   const auto &record = d.event_record[r.launch.per_thread];
