@@ -1,7 +1,8 @@
 """The launch helper under a fake driver: each scenario of `host` is a program that comes to its
 launches in one of the ways in which programs do, and says itself if anything is not as it should be.
 
-test_launch.py HELPER HOST FAKE NEWER NEIGHBOUR PTXASW"""
+test_launch.py HELPER HOST FAKE NEWER NEIGHBOUR LINKED PTXASW: the helper, the program, two drivers, another
+interposer, the program with the helper linked in, and ptxasw."""
 
 import json
 import os
@@ -11,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-HELPER, HOST, FAKE, NEWER, NEIGHBOUR, PTXASW = [Path(word) for word in sys.argv[1:7]]
+HELPER, HOST, FAKE, NEWER, NEIGHBOUR, LINKED, PTXASW = [Path(word).resolve() for word in sys.argv[1:8]]
 ROOT = Path(__file__).resolve().parent.parent.parent
 for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOAD"]:
     del os.environ[name]
@@ -22,10 +23,10 @@ HASH = "0123456789abcdef"
 SIBLING = "add__ptxasw_retile_apart_x4"
 
 
-def run(scenario, driver=FAKE, preload=(HELPER,), **extra):
+def run(scenario, driver=FAKE, preload=(HELPER,), host=HOST, **extra):
     environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, preload)),
                    "LD_LIBRARY_PATH": str(driver.parent), **extra}
-    return subprocess.run([str(HOST), scenario], env=environment, text=True, timeout=120,
+    return subprocess.run([str(host), scenario], env=environment, text=True, timeout=120,
                           stdin=subprocess.DEVNULL, capture_output=True)
 
 
@@ -60,8 +61,18 @@ class Scenarios(Case):
             with self.subTest(scenario=scenario):
                 self.assertEqual(self.good(scenario, PTXASW_LAUNCH_MODE=mode).stderr, "")
 
+    def test_each_with_the_helper_linked_in(self):
+        every = subprocess.run([str(LINKED), "--list"], capture_output=True, text=True).stdout.split()
+        for scenario in every:
+            if scenario in SPECIAL:
+                continue
+            mode = "measure" if scenario.startswith("measure") else "first"
+            with self.subTest(scenario=scenario):
+                self.assertEqual(self.good(scenario, preload=(), host=LINKED, PTXASW_LAUNCH_MODE=mode).stderr, "")
+
     def test_behind_and_before_another_interposer(self):
         self.good("rtld-next", preload=(HELPER, NEIGHBOUR), PTXASW_LAUNCH_MODE="first")
+        self.good("rtld-next", preload=(NEIGHBOUR,), host=LINKED, PTXASW_LAUNCH_MODE="first")
 
     def test_a_driver_of_the_future(self):
         self.good("newer-driver", driver=NEWER, PTXASW_LAUNCH_MODE="first")
@@ -179,6 +190,109 @@ chosen_us = 60.0
                       self.good("profiled", PTXASW_LAUNCH_PROFILE="/nowhere").stderr)
 
 
+class Commands(Case):
+    """ptxasw launch, ptxasw tune, ptxasw status."""
+
+    def ptxasw(self, *words, **extra):
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent), **extra}
+        return subprocess.run([str(PTXASW), *map(str, words)], env=environment, text=True, timeout=120, cwd=self.dir,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+
+    def test_tune_then_launch(self):
+        tuned = self.ptxasw("tune", "--profile", "p.toml", "--json", "t4.json", "--", HOST, "tune")
+        self.assertEqual((tuned.returncode, tuned.stderr), (0, ""))
+        self.assertRegex(tuned.stdout, r"add in blocks of 256x1x1, 2\^14 threads, 100 launches on Fake GPU\n"
+                                       r"  original +\d+\.\d\d us\n"
+                                       rf"  {SIBLING} +\d+\.\d\d us  0\.\d+ \(0\.\d+ to 0\.\d+\)  chosen")
+        self.assertIn("launched too seldom to say; the original stays", tuned.stdout)
+        self.assertRegex(tuned.stdout, r"104 launches, \d+ of them siblings; originals: 3 block-shape, \d+ measuring")
+        self.assertRegex(tuned.stdout, r"What was chosen saves [34]\.\d+ ms of such a run\.")
+        done = self.ptxasw("launch", "--profile", "p.toml", "--log", "log", "--", HOST, "profiled", SIBLING_WINS="1")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.log()[-1]["redirected"], 5)
+
+    def test_tuning_again_measures_only_what_is_new(self):
+        words = ("tune", "--profile", "p.toml")
+        self.ptxasw(*words, "--", HOST, "tune")
+        first = (self.dir / "p.toml").read_text()
+        again = self.ptxasw(*words, "--", HOST, "tune")
+        self.assertIn(f"  {SIBLING} " + " " * 17 + "as the profile says", again.stdout)
+        self.assertEqual((self.dir / "p.toml").read_text(), first)
+        anew = self.ptxasw(*words, "--again", "--", HOST, "tune", SIBLING_US="150")
+        self.assertNotIn("as the profile says", anew.stdout)
+        self.assertIn('chosen = "original"', (self.dir / "p.toml").read_text())
+
+    def test_the_t4_format(self):
+        self.ptxasw("tune", "--json", "t4.json", "--", HOST, "tune")
+        results = json.loads((self.dir / "t4.json").read_text())
+        self.assertEqual(results["schema_version"], "1.0.0")
+        self.assertEqual({r["configuration"]["version"] for r in results["results"]}, {"original", SIBLING})
+        for result in results["results"]:
+            self.assertEqual(set(result), {"timestamp", "configuration", "objectives", "times", "invalidity",
+                                           "correctness", "measurements"})
+            self.assertEqual((result["invalidity"], result["objectives"]), ("correct", ["time"]))
+            self.assertGreaterEqual(len(result["times"]["runtimes"]), 4)
+            (measured,) = result["measurements"]
+            self.assertEqual((measured["name"], measured["unit"]), ("time", "ms"))
+            self.assertLess(measured["value"], 0.2)
+
+    def test_exit_codes(self):
+        self.assertEqual(self.ptxasw("launch", "--", "/bin/sh", "-c", "exit 7").returncode, 7)
+        self.assertEqual(self.ptxasw("launch", "--", "./missing").returncode, 127)
+        failed = self.ptxasw("tune", "--", "/bin/sh", "-c", "exit 7")
+        self.assertEqual(failed.returncode, 7)
+        self.assertIn("the program ended with 7", failed.stderr)
+        idle = self.ptxasw("tune", "--", "/bin/true")
+        self.assertEqual(idle.returncode, 1)
+        self.assertIn("no kernel was launched", idle.stderr)
+        for words, said in ((["launch"], "nothing to run"), (["tune"], "nothing to run"),
+                            (["launch", "--first", "--profile", "p", "--", "x"], "do not go together")):
+            done = self.ptxasw(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+        (self.dir / "bad").write_text("version = 1\n[[choice]]\n")
+        for command in ("launch", "tune"):
+            done = self.ptxasw(command, "--profile", "bad", "--", "/bin/true")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("bad:2:1: `kernel` must be a text", done.stderr)
+        self.assertEqual(self.ptxasw("launch", "--profile", "none", "--", "/bin/true").returncode, 1)
+
+    def test_words_of_launch(self):
+        done = self.ptxasw("launch", "--first", "--check", "--", HOST, "needs")
+        self.assertIn("the address 0x1008 in parameter 0 is no multiple of 16", done.stderr)
+        done = self.ptxasw("launch", "--first", "--verify", "--", HOST, "verify", SIBLING_WRITES="2")
+        self.assertIn("computes something else", done.stderr)
+        self.assertEqual(self.ptxasw("launch", "--first", "--only", "nothing", "--", HOST, "off").returncode, 0)
+
+    def test_status_adds_a_log_up(self):
+        self.ptxasw("launch", "--first", "--log", "log", "--", HOST, "needs")
+        self.ptxasw("launch", "--log", "log", "--", HOST, "measure")
+        said = self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="log")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertRegex(said.stdout, r"processes +2\n")
+        self.assertIn(" originals: alignment", said.stdout)
+        self.assertIn(f"add: has [\"{SIBLING}\"]", said.stdout)
+        self.assertIn("the number 7 in parameter 2 is no multiple of 4", said.stdout)
+        self.assertRegex(said.stdout, rf"add: blocks of \[256,1,1\], 2\^14 threads, Fake GPU: {SIBLING}, "
+                                      r"[\d.]+ us where the original takes [\d.]+ us")
+        self.assertIn("none; set PTXASW_LAUNCH_LOG", self.ptxasw("status", "--launch").stdout)
+        (self.dir / "odd").write_text("no JSON\n3\n{}\n")
+        odd = self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="odd")
+        self.assertIn("2 lines are no JSON", odd.stdout)
+        self.assertEqual(self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="/nowhere").returncode, 1)
+
+    def test_status_of_a_program(self):
+        text = json.dumps({"kernel": "k", "hash": "0" * 16, "parameters": [], "siblings": [
+            {"name": "k__ptxasw_s", "family": "f", "kind": "k", "grid": [2, 1, 1], "append": [],
+             "needs": {"cooperative": False, "cluster": False}}]}).encode()
+        program = self.dir / "program"
+        program.write_bytes(b"ELF...PTXASWS\0PTXASWS\0\1\0\0\0" + len(text).to_bytes(4, "little") + text + b"more")
+        said = self.ptxasw("status", program).stdout
+        self.assertRegex(said, r"launch helper +not linked in\nsiblings +1\n +k: k__ptxasw_s\n")
+        self.assertRegex(self.ptxasw("status", LINKED).stdout, r"launch helper +linked in, version \d+\.\d+\.\d+\nsiblings +none")
+        self.assertEqual(self.ptxasw("status", "/nowhere").returncode, 1)
+
+
 class Verifying(Case):
     def test_equal_results(self):
         log = self.dir / "log"
@@ -261,4 +375,4 @@ echo "$*" >> {self.dir}/calls
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[7:]], verbosity=1)
+    unittest.main(argv=[sys.argv[0], *sys.argv[8:]], verbosity=1)

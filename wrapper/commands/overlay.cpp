@@ -96,6 +96,26 @@ if [ ! -x "$here/ptxas" ]; then
   echo "ptxasw: error: the ptxasw of this overlay has gone: $here/ptxas leads to nothing" >&2
   exit 1
 fi
+# --link-helper: the launch helper becomes a part of what is linked, in front of cudart's dlsym; and
+# the device linker leaves kernels alone that only the helper launches.
+helper=
+for word; do
+  shift
+  if [ "$word" = --link-helper ]; then helper=1; else set -- "$@" "$word"; fi
+done
+if [ "$helper" ]; then
+  program=$(readlink -f "$here/ptxas")
+  for archive in "${{program%/*}}/libptxasw_launch.a" "${{program%/*}}/../lib/libptxasw_launch.a"; do
+    [ ! -f "$archive" ] || break
+  done
+  if [ ! -f "$archive" ]; then
+    echo "ptxasw: error: --link-helper: no libptxasw_launch.a beside $program" >&2
+    exit 1
+  fi
+  set -- "$@" -Xlinker --whole-archive -Xlinker "$archive" -Xlinker --no-whole-archive \
+    -Xlinker --export-dynamic-symbol=dlsym -Xlinker --export-dynamic-symbol=dlopen \
+    -Xlinker '--export-dynamic-symbol=cu[A-Z]*' -Xnvlink --ignore-host-info -ldl -lpthread
+fi
 what=compile output= before=
 for word; do
   case $before in

@@ -1,6 +1,7 @@
 // `ptxasw status`: what would run as ptxas from here, why, and what on this machine would call it.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_status.h"
 #include "wrapper/commands/overlay.h"
 #include "wrapper/commands/version.h"
 #include "wrapper/commands/words.h"
@@ -19,6 +20,8 @@ namespace {
 /// What `ptxasw status` was asked.
 struct StatusRequest {
   bool last = false; ///< only what the log says about the last run
+  bool launch = false;
+  std::string program;
 };
 
 namespace fs = std::filesystem;
@@ -93,6 +96,12 @@ void print_overlays() {
 }
 
 int run(const StatusRequest &request, const Invocation &invocation) {
+  if (!request.program.empty())
+    return print_program(request.program);
+  if (request.launch) {
+    const char *log = std::getenv("PTXASW_LAUNCH_LOG");
+    return print_launch_log(log ? log : "");
+  }
   auto loaded = invocation.settings();
   if (!loaded) { // this command is there to find out what is wrong
     (request.last ? tell_user(fmt::format("ptxasw: warning: {}\n", loaded.error()))
@@ -126,6 +135,8 @@ int run(const StatusRequest &request, const Invocation &invocation) {
 
 void declare(Words &words, StatusRequest &request) {
   words.flag("--last", request.last, "only what the log says about the last run");
+  words.flag("--launch", request.launch, "instead, what PTXASW_LAUNCH_LOG says about launches");
+  words.text("program", request.program, "instead, what is in this program for the launch helper");
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr std::string_view prefix = "PTXASW_LAUNCH_";
+
+/// By which `ptxasw status PROGRAM` knows that the helper is linked into a program.
+__attribute__((used)) const char marker[] = "ptxasw launch helper, version " PTXASW_VERSION;
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::count)> outcome_names = {
     "sibling",  "no-siblings", "table",        "block-shape", "block-size",      "dynamic-shared",
@@ -85,6 +89,11 @@ bool apply(Configuration &to, std::string_view name, std::string_view value) {
 
 Configuration read_environment() {
   Configuration result;
+  // A program that runs with more rights than its caller believes nothing that the caller says.
+  if (::getauxval(AT_SECURE)) {
+    switch_off(Off::asked);
+    return result;
+  }
   for (char **entry = environ; entry && *entry; ++entry) {
     const std::string_view line = *entry;
     if (!line.starts_with(prefix))
