@@ -105,7 +105,7 @@ for word; do
 done
 if [ "$helper" ]; then
   program=$(readlink -f "$here/ptxas")
-  for archive in "${{program%/*}}/libptxasw_launch.a" "${{program%/*}}/../lib/libptxasw_launch.a"; do
+  for archive in "${{program%/*}}/libptxasw_launch.a" "${{program%/*}}/../libexec/ptxasw/libptxasw_launch.a"; do
     [ ! -f "$archive" ] || break
   done
   if [ ! -f "$archive" ]; then
