@@ -12,7 +12,7 @@ from support import JACOBI, PTXASW, Scratch, cuda_home, main, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/results/*/README.md"),
-                *ROOT.glob("kernelgen-bench/*.md"), *ROOT.glob("tests/*/README.md")])
+                *ROOT.glob("kernelgen-bench/*.md"), *ROOT.glob("kernelgen-bench/programs/*.md"), *ROOT.glob("tests/*/README.md")])
 
 # What a shown line that is a command begins with; other indented lines are output or formulas.
 COMMAND = re.compile(r"(\$ |\./|~/|DIRECTORY/|/tmp/|[A-Z_]+=\S+ |"
@@ -31,6 +31,8 @@ ELSEWHERE = {
     "kernelgen-bench/run": MINUTES + "; tests/bench runs it on a few kernels",
     "kernelgen-bench/report": "needs results of a run on a GPU; tests/bench has some",
     "kernelgen/": GPU,
+    "kernelgen-bench/programs/build": MINUTES,
+    "/tmp/programs/run": GPU,
     "ptxasw tune --profile": GPU + "; tests/launch has a driver without one",
     "~/cuda-ptxasw/bin/nvcc --link-helper": "links a whole program; test_link_helper.py does",
     "ptxasw launch --profile": GPU + "; tests/launch has a driver without one",

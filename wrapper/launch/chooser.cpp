@@ -15,8 +15,8 @@
 namespace ptxasw::launch {
 
 Chooser::Chooser(std::size_t versions, const ChoiceRules &rules)
-    : rules_(rules), samples_(std::max<std::size_t>(versions, 1)), warm_(samples_.size()),
-      dropped_(samples_.size()), decided_(versions <= 1) {}
+    : rules_(rules), samples_(std::max<std::size_t>(versions, 1)), first_(samples_.size()),
+      under_way_(samples_.size()), dropped_(samples_.size()), decided_(versions <= 1) {}
 
 /// A small generator: all it must give is an order that has no period in common with the program's.
 std::size_t Chooser::draw(std::size_t below) {
@@ -32,16 +32,27 @@ void Chooser::begin_round() {
     std::swap(order_[i - 1], order_[draw(i)]);
 }
 
-/// Whether what measuring has cost so far leaves room for one more launch of this version: what it
-/// may cost more than the original (half of its time where nothing is known) and the measuring
-/// itself, against a share of all time.
+/// What a launch of a version may cost more than one of the original, ms: half as much again where
+/// nothing is known.
+double Chooser::extra(std::size_t version) const {
+  if (version == 0)
+    return 0;
+  const double mine = samples_[version].empty() ? first_[version] : time(version);
+  return mine > 0 ? std::max(0.0, mine - original_) : original_ / 2;
+}
+
+/// Whether one more launch of this version may be tried: what measuring has cost, and may cost with
+/// what is under way, against a share of all time. Of a version of which nothing is known only one
+/// launch is under way.
 bool Chooser::affordable(std::size_t version) const {
   if (rules_.eager)
     return true;
-  const double mine = time(version);
-  const double cost = mine > 0 ? std::max(0.0, mine - original_) : original_ / 2;
-  return original_ > 0 && regret_ + cost + rules_.overhead <=
-                              rules_.share * static_cast<double>(launches_) * original_;
+  if (original_ <= 0 || (version != 0 && first_[version] == 0 && under_way_[version] > 0))
+    return false;
+  double cost = regret_ + extra(version) + rules_.overhead;
+  for (std::size_t other = 0; other < under_way_.size(); ++other)
+    cost += static_cast<double>(under_way_[other]) * (extra(other) + rules_.overhead);
+  return cost <= rules_.share * static_cast<double>(launches_) * original_;
 }
 
 Chooser::Turn Chooser::next() {
@@ -60,15 +71,25 @@ Chooser::Turn Chooser::next() {
       order_.pop_back();
     }
   }
+  if (turn.measure)
+    ++under_way_[turn.version];
   return turn;
 }
 
+void Chooser::cancel(std::size_t version) {
+  if (under_way_[version] > 0)
+    --under_way_[version];
+}
+
 void Chooser::record(std::size_t version, double milliseconds) {
-  if (decided_ || version >= samples_.size() || !std::isfinite(milliseconds) || milliseconds <= 0)
+  if (version >= samples_.size())
+    return;
+  cancel(version);
+  if (decided_ || !std::isfinite(milliseconds) || milliseconds <= 0)
     return;
   regret_ += rules_.overhead + (version == 0 ? 0 : std::max(0.0, milliseconds - original_));
-  if (!warm_[version]) { // the first launch loads the code
-    warm_[version] = true;
+  if (first_[version] == 0) { // loads the code, and counts as a hint alone
+    first_[version] = milliseconds;
     return;
   }
   samples_[version].push_back(milliseconds);

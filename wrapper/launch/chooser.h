@@ -41,6 +41,8 @@ public:
   /// That a launch of a version took so many milliseconds. Times that cannot be (not positive, not
   /// finite) are left out.
   void record(std::size_t version, double milliseconds);
+  /// That a launch for which `next()` wanted to know the time was not timed after all.
+  void cancel(std::size_t version);
 
   /// True when no more trials are needed; `best()` is then the version to keep.
   bool decided() const { return decided_; }
@@ -56,16 +58,18 @@ private:
   void judge();
   bool confirm(std::size_t version);
   bool affordable(std::size_t version) const;
+  double extra(std::size_t version) const;
   void begin_round();
   std::size_t draw(std::size_t below);
 
   ChoiceRules rules_;
   std::vector<std::vector<double>> samples_;
-  std::vector<bool> warm_;         ///< has been launched: its code is loaded
-  std::vector<bool> dropped_;      ///< out of the race
-  std::vector<std::size_t> order_; ///< of the round that is under way, from the back
-  double regret_ = 0;              ///< time that measuring has cost, ms
-  double original_ = 0;            ///< typical time of the original, ms
+  std::vector<double> first_;          ///< how long the first launch took, ms; 0: not known
+  std::vector<std::size_t> under_way_; ///< launches whose times are not known yet
+  std::vector<bool> dropped_;          ///< out of the race
+  std::vector<std::size_t> order_;     ///< of the round that is under way, from the back
+  double regret_ = 0;                  ///< time that measuring has cost, ms
+  double original_ = 0;                ///< typical time of the original, ms
   std::size_t launches_ = 0;
   std::size_t best_ = 0;
   std::size_t candidate_ = 0; ///< won once, and must win once more

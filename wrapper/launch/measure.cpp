@@ -71,6 +71,8 @@ void collect(KernelCode &code, Choice &choice) {
     if (state == success &&
         d.event_time(&milliseconds, pending[i].start, pending[i].end) == success)
       choice.chooser.record(pending[i].version, static_cast<double>(milliseconds));
+    else
+      choice.chooser.cancel(pending[i].version);
     if (state == success)
       give_events(pending[i]);
     pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));

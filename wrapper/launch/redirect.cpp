@@ -135,6 +135,7 @@ Result trial(const Redirection &r, Choice &choice) {
     const std::lock_guard lock(choice.mutex);
     collect(r.kernel.code, choice);
     turn = choice.chooser.next();
+    pending.version = turn.version;
     if (turn.measure && !make_room(r.kernel.code, choice))
       turn = {};
   }
@@ -146,11 +147,13 @@ Result trial(const Redirection &r, Choice &choice) {
                                           : sibling(r, choice.siblings[turn.version - 1], ran);
   if (turn.version != 0 && ran)
     choice.redirected.fetch_add(1, std::memory_order_relaxed);
-  if (turn.measure && record(pending.end, r.launch.stream) == success && result == success && ran) {
-    pending.version = turn.version;
-    const std::lock_guard lock(choice.mutex);
+  const bool timed =
+      turn.measure && record(pending.end, r.launch.stream) == success && result == success && ran;
+  const std::lock_guard lock(choice.mutex);
+  if (timed)
     choice.pending.push_back(pending);
-  }
+  else
+    choice.chooser.cancel(pending.version);
   return result;
 }
 
