@@ -2,8 +2,9 @@
 
 #include "tests/launch/host.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
-#include <fstream>
 
 using namespace host;
 using namespace ptxasw::launch;
@@ -131,6 +132,27 @@ const Scenario verifying("verify", [] {
   }
   const std::string seen = history();
   CHECK(has(seen, "launch add 4,1,1") == !std::getenv("FAKE_FULL") && has(seen, sibling + "1,1,1"));
+});
+
+const Scenario cost("cost", [] {
+  // What the helper adds to a launch, in nanoseconds; with FAKE_IDLE, so that the driver takes
+  // none.
+  using Clock = std::chrono::steady_clock;
+  const std::string needs = "\"align\":[[0,0,16],[1,0,16]],\"divisible\":[[2,0,4,4]],";
+  auto *const run = symbol<LaunchFunction>("cuLaunchKernel");
+  Arguments arguments;
+  for (const bool siblings : {false, true}) {
+    Handle f = function(load(siblings ? image(needs) : "fake\nkernel add 100 1 8 8 4\n"), "add");
+    double best = 1e9;
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      const auto start = Clock::now();
+      for (int i = 0; i < 10000; ++i)
+        run(f, 64, 1, 1, 256, 1, 1, 0, nullptr, arguments.list, nullptr);
+      best = std::min(best, std::chrono::duration<double, std::nano>(Clock::now() - start).count() /
+                                10000);
+    }
+    std::printf("%s siblings: %.1f ns a launch\n", siblings ? "with" : "without", best);
+  }
 });
 
 const Scenario jit("jit", [] {

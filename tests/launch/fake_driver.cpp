@@ -216,8 +216,13 @@ void execute(const Function &function, const std::vector<std::vector<unsigned ch
     to[i] = from[i] + function.writes;
 }
 
+/// For measuring what the helper costs: launches do nothing at all.
+const bool idle = std::getenv("FAKE_IDLE") != nullptr;
+
 Result launch(const char *door, void *handle, const unsigned *grid, const unsigned *block,
               unsigned shared, void *stream, void **parameters, void **extra) {
+  if (idle)
+    return success;
   const std::lock_guard lock(mutex);
   if (!current)
     return no_context;

@@ -18,7 +18,7 @@ for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOA
     del os.environ[name]
 
 # Scenarios that need more than the helper in its simplest mode; each has a test of its own below.
-SPECIAL = {"rtld-next", "newer-driver", "off", "tune", "profiled", "verify", "jit"}
+SPECIAL = {"rtld-next", "newer-driver", "off", "tune", "profiled", "verify", "jit", "cost"}
 HASH = "0123456789abcdef"
 SIBLING = "add__ptxasw_retile_apart_x4"
 
@@ -80,6 +80,10 @@ class Scenarios(Case):
     def test_off(self):
         self.good("off", PTXASW_LAUNCH_MODE="off")
         self.good("off", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_ONLY="no such name")
+
+    def test_the_cost_of_a_launch_is_told(self):
+        self.assertRegex(self.good("cost", PTXASW_LAUNCH_MODE="first", FAKE_IDLE="1").stdout,
+                         r"without siblings: \d+\.\d ns a launch\nwith siblings: \d+\.\d ns a launch\n")
 
     def test_settings_that_are_none(self):
         done = self.good("off", PTXASW_LAUNCH_MODE="fastest", PTXASW_LAUNCH_PROFIL="x")
