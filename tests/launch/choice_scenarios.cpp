@@ -38,7 +38,7 @@ const Scenario measure("measure", [] {
   // Fast siblings are found soon, and stay.
   Handle f = function(load(image("", 60)), "add");
   CHECK(siblings_of(f, 12) == 0);
-  siblings_of(f, 200);
+  siblings_of(f, 600);
   CHECK(siblings_of(f, 50) == 50);
 });
 
@@ -69,7 +69,7 @@ const Scenario pending("measure-late", [] {
   CHECK(siblings_of(f, 200) < 20);
   call<Handle>("cuStreamSynchronize", nullptr);
   symbol<void(int)>("fake_set_late")(0);
-  siblings_of(f, 100);
+  siblings_of(f, 600);
   CHECK(siblings_of(f, 50) == 50);
 });
 
@@ -87,7 +87,7 @@ const Scenario in_capture("measure-capture", [] {
   // Another thread's capture is not disturbed by measuring.
   siblings_of(f, 5);
   call<Handle, int>("fake_capture", stream, 1);
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < 600; ++i)
     CHECK(launch(f) == 0);
   const std::string during = history();
   CHECK(has(during, sibling) && !has(during, "UNSAFE"));

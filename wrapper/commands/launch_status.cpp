@@ -44,8 +44,9 @@ void add(Sums &sums, const Json &event) {
     ++sums.processes;
     sums.launches += event.value("launches", std::uint64_t{0});
     sums.redirected += event.value("redirected", std::uint64_t{0});
-    for (const auto &[reason, count] : event.value("kept", Json::object()).items())
-      sums.kept[reason] += count.get<std::uint64_t>();
+    const Json kept = event.value("kept", Json::object());
+    for (const auto &[reason, count] : kept.items())
+      sums.kept[reason] += count.is_number_unsigned() ? count.get<std::uint64_t>() : 0;
     if (const std::string why = text_of(event, "off"); !why.empty())
       sums.off.insert(why);
   } else if (kind == "kernel") {

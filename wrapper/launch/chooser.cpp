@@ -117,13 +117,12 @@ void Chooser::judge() {
       dropped_[version] = true;
       continue;
     }
-    if (taken < rules_.fewest || samples_[0].size() < rules_.fewest)
+    const bool enough = taken >= rules_.fewest && samples_[0].size() >= rules_.fewest;
+    const bool wins = found.high < rules_.win && time(0) - time(version) >= rules_.resolution;
+    if (!enough || (!wins && taken < rules_.most))
       open = true;
-    else if (found.high < rules_.win && time(0) - time(version) >= rules_.resolution) {
-      if (best == 0 || time(version) < time(best))
-        best = version;
-    } else if (taken < rules_.most)
-      open = true;
+    else if (wins && (best == 0 || time(version) < time(best)))
+      best = version;
   }
   if (open || (best != 0 && confirm(best)))
     return;

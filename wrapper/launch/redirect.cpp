@@ -129,13 +129,12 @@ Result trial(const Redirection &r, Choice &choice) {
   if (d.stream_capturing[r.launch.per_thread](r.launch.stream, &capturing) != success ||
       capturing != capture_none)
     return original(r.launch, Outcome::captured);
-  Chooser::Turn turn;
+  Chooser::Turn asked, turn;
   Pending pending;
   {
     const std::lock_guard lock(choice.mutex);
     collect(r.kernel.code, choice);
-    turn = choice.chooser.next();
-    pending.version = turn.version;
+    turn = asked = choice.chooser.next();
     if (turn.measure && !make_room(r.kernel.code, choice))
       turn = {};
   }
@@ -150,10 +149,11 @@ Result trial(const Redirection &r, Choice &choice) {
   const bool timed =
       turn.measure && record(pending.end, r.launch.stream) == success && result == success && ran;
   const std::lock_guard lock(choice.mutex);
+  pending.version = asked.version; // the events come from a pool, and had another
   if (timed)
     choice.pending.push_back(pending);
-  else
-    choice.chooser.cancel(pending.version);
+  else if (asked.measure)
+    choice.chooser.cancel(asked.version);
   return result;
 }
 
