@@ -80,7 +80,7 @@ std::string find_program() {
   const std::string self = info.dli_fname;
   const std::string directory = self.substr(0, self.rfind('/') + 1);
   for (const char *place : {"ptxasw", "../../bin/ptxasw"})
-    if (const std::string path = directory + place; ::access(path.c_str(), X_OK) == 0)
+    if (std::string path = directory + place; ::access(path.c_str(), X_OK) == 0)
       return path;
   return "";
 }
