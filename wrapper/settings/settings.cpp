@@ -485,7 +485,8 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .get = get_choice<&LintChoices::baseline>},
     {.name = "lint-json",
      .values = "FILE",
-     .meaning = "write what `ptxasw lint --json` would; into an existing directory one file per run",
+     .meaning =
+         "write what `ptxasw lint --json` would; into an existing directory one file per run",
      .set = set_lint_file<&LintChoices::json>,
      .get = get_choice<&LintChoices::json>},
     {.name = "lint-sarif",

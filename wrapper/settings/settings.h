@@ -22,13 +22,13 @@ inline constexpr std::size_t setting_count = 25;
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
-  std::string report;       ///< JSON report file, or an existing directory; empty: none
-  bool registers = false;   ///< the report tells what ptxas makes of the original and the result
-  bool verbose = false;     ///< human summary on stderr
-  std::string real;         ///< path of the real ptxas; empty: search
-  std::string log;          ///< file that gets one line per run; empty: none
-  std::string journal;      ///< file that gets the report as one line per module; empty: none
-  bool lint = false;        ///< a run as ptxas tells what the kernels cost
+  std::string report;     ///< JSON report file, or an existing directory; empty: none
+  bool registers = false; ///< the report tells what ptxas makes of the original and the result
+  bool verbose = false;   ///< human summary on stderr
+  std::string real;       ///< path of the real ptxas; empty: search
+  std::string log;        ///< file that gets one line per run; empty: none
+  std::string journal;    ///< file that gets the report as one line per module; empty: none
+  bool lint = false;      ///< a run as ptxas tells what the kernels cost
   LintChoices lint_choices;
   std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
 
