@@ -621,6 +621,10 @@ bool Emulation::is_lane_symbol(Expr expr) const {
   return expr == implementation_->tid_x_ || expr == implementation_->laneid_;
 }
 
+std::optional<LoopRegister> Emulation::loop_register(Expr symbol) const {
+  return implementation_->loop_register(symbol);
+}
+
 Expr Emulation::trip_count(LoopId loop) const { return implementation_->trips_[loop]; }
 
 const std::vector<RegisterRead> *Emulation::reads_of(Expr value) {

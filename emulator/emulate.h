@@ -52,6 +52,13 @@ struct ParameterField {
   unsigned width = 0;      ///< bits
 };
 
+/// A register as it stands at the header of a loop.
+struct LoopRegister {
+  LoopId loop = no_index;
+  Expr initial = nullptr; ///< where the loop is entered
+  Expr next = nullptr;    ///< after a round, in terms of what it was
+};
+
 /// What an emulation cost, in things that can be counted.
 struct Effort {
   std::size_t expressions = 0; ///< nodes in the pool
@@ -116,6 +123,9 @@ public:
   std::optional<ParameterField> parameter_field(Expr symbol) const;
   /// True if an expression is tid.x or laneid itself.
   bool is_lane_symbol(Expr expr) const;
+  /// What a symbol is that stands for a register at a loop's header; nothing if it is none, or
+  /// differs by the way into or round the loop.
+  std::optional<LoopRegister> loop_register(Expr symbol) const;
   /// The symbol that counts a loop's iterations.
   Expr trip_count(LoopId loop) const;
   /// True if every symbol in the expression keeps its value while control stays in `loop`.

@@ -93,6 +93,7 @@ public:
   bool uniform(Expr expr, BlockId block, bool lane_counts) const;
   bool invariant(Expr expr, LoopId loop) const;
   bool in_step(BlockId block);
+  std::optional<LoopRegister> loop_register(Expr symbol) const;
   Meeting meeting_of(const Gathering &gathering) const;
 
   const Module &module_;

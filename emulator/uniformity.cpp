@@ -58,6 +58,20 @@ void Emulation::Implementation::resolve_loops() {
   }
 }
 
+std::optional<LoopRegister> Emulation::Implementation::loop_register(Expr symbol) const {
+  if (symbol->kind != ExprKind::symbol || infos_[symbol->index].kind != SymbolKind::loop_phi)
+    return std::nullopt;
+  const Phi &phi = phis_[infos_[symbol->index].phi];
+  LoopRegister result{cfg_.loop_of(phi.block), nullptr, nullptr};
+  for (const auto &[from, value] : phi.operands) {
+    Expr &known = cfg_.contains(result.loop, from) ? result.next : result.initial;
+    if (!value || (known && known != value))
+      return std::nullopt;
+    known = value;
+  }
+  return result.initial && result.next ? std::optional(result) : std::nullopt;
+}
+
 bool Emulation::Implementation::invariant(Expr expr, LoopId loop) const {
   bool result = true;
   for_each_node(expr, [&](Expr node) {

@@ -1,0 +1,522 @@
+// Polynomials in normal form. What is no polynomial (a quotient, a logarithm, a positive part) is
+// an atom of its own, found again by what it is made of, so that equal amounts are equal maps.
+// Every kind of atom never falls as its first argument rises; the extremes over a variable rest on
+// that.
+
+#include "emulator/facts/amount.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw::facts {
+
+using boost::multiprecision::cpp_int;
+using boost::multiprecision::denominator;
+using boost::multiprecision::numerator;
+
+namespace {
+
+/// Sums over powers beyond this one are not written out.
+constexpr std::size_t power_budget = 3;
+
+bool is_whole(const Rational &number) { return denominator(number) == 1; }
+
+std::string text_of(const Rational &number) { return number.str(); }
+
+/// What two ranges multiply to. No bound times 0 is 0: the number itself is finite.
+AmountRange times(const AmountRange &a, const AmountRange &b) {
+  const auto nonnegative = [](const AmountRange &r) { return r.low && *r.low >= 0; };
+  if (a.low && a.high && b.low && b.high) {
+    const Rational all[] = {*a.low * *b.low, *a.low * *b.high, *a.high * *b.low, *a.high * *b.high};
+    return {*std::min_element(std::begin(all), std::end(all)),
+            *std::max_element(std::begin(all), std::end(all))};
+  }
+  if (nonnegative(a) && nonnegative(b))
+    return {*a.low * *b.low,
+            a.high && b.high ? std::optional<Rational>(*a.high * *b.high) : std::nullopt};
+  return {};
+}
+
+AmountRange scaled(const AmountRange &a, const Rational &factor) {
+  AmountRange result;
+  if (a.low)
+    (factor > 0 ? result.low : result.high) = *a.low * factor;
+  if (a.high)
+    (factor > 0 ? result.high : result.low) = *a.high * factor;
+  return result;
+}
+
+cpp_int log2_of(const Rational &number) {
+  cpp_int k = 0;
+  for (Rational power = 1; power < number; power *= 2)
+    ++k;
+  return k;
+}
+
+} // namespace
+
+cpp_int floor_of(const Rational &number) {
+  const cpp_int n = numerator(number), d = denominator(number);
+  const cpp_int q = n / d; // towards zero
+  return n < 0 && q * d != n ? cpp_int(q - 1) : q;
+}
+cpp_int ceil_of(const Rational &number) { return -floor_of(-number); }
+
+std::optional<Rational> Amount::number() const {
+  if (terms_.empty())
+    return Rational(0);
+  if (terms_.size() == 1 && terms_.begin()->first.empty())
+    return terms_.begin()->second;
+  return std::nullopt;
+}
+
+Rational Amount::constant() const {
+  const auto found = terms_.find({});
+  return found == terms_.end() ? Rational(0) : found->second;
+}
+
+bool Amount::whole() const {
+  return std::all_of(terms_.begin(), terms_.end(),
+                     [](const auto &term) { return is_whole(term.second); });
+}
+
+void Amount::add(const Monomial &monomial, const Rational &coefficient) {
+  const auto [entry, is_new] = terms_.try_emplace(monomial, coefficient);
+  if (is_new)
+    return;
+  entry->second += coefficient;
+  if (entry->second == 0)
+    terms_.erase(entry);
+}
+
+Amount &Amount::operator+=(const Amount &other) {
+  if (&other == this)
+    return *this = *this * Amount(2);
+  for (const auto &[monomial, coefficient] : other.terms_)
+    add(monomial, coefficient);
+  return *this;
+}
+
+Amount &Amount::operator-=(const Amount &other) { return *this += other * Amount(-1); }
+
+Amount operator*(const Amount &a, const Amount &b) {
+  Amount result;
+  for (const auto &[m, c] : a.terms_)
+    for (const auto &[n, d] : b.terms_) {
+      Amount::Monomial product;
+      product.reserve(m.size() + n.size());
+      std::merge(m.begin(), m.end(), n.begin(), n.end(), std::back_inserter(product));
+      result.add(product, c * d);
+    }
+  return result;
+}
+
+Amount AmountPool::variable(const std::string &name, const AmountRange &range) {
+  const auto [entry, is_new] = variables_.try_emplace(name, static_cast<AtomId>(atoms_.size()));
+  if (is_new)
+    atoms_.push_back({Kind::variable, name, {}, {}, range});
+  return Amount::of(entry->second);
+}
+
+Amount AmountPool::atom(Kind kind, const Amount &a, const Amount &b) {
+  const auto [entry, is_new] =
+      known_.try_emplace(std::tuple(kind, a, b), static_cast<AtomId>(atoms_.size()));
+  if (is_new) {
+    const AmountRange inner = range(a);
+    AmountRange own;
+    if (kind == Kind::positive_part || kind == Kind::ceil_log2)
+      own.low = 0;
+    if (kind == Kind::positive_part && inner.low && *inner.low > 0)
+      own.low = inner.low;
+    if (kind == Kind::positive_part && inner.high)
+      own.high = *inner.high > 0 ? *inner.high : Rational(0);
+    if (kind == Kind::ceil_log2 && inner.high)
+      own.high = Rational(log2_of(*inner.high));
+    if (kind == Kind::ceil_div || kind == Kind::floor_div) {
+      const AmountRange divisor = range(b);
+      const bool up = kind == Kind::ceil_div;
+      const auto rounded = [&](const Rational &q) {
+        return Rational(up ? ceil_of(q) : floor_of(q));
+      };
+      // Dividing by more brings a number nearer to 0.
+      if (inner.low && *inner.low >= 0)
+        own.low = divisor.high ? rounded(*inner.low / *divisor.high)
+                               : Rational(up && *inner.low > 0 ? 1 : 0);
+      else if (inner.low && divisor.low && *divisor.low >= 1)
+        own.low = rounded(*inner.low / *divisor.low);
+      if (inner.high && *inner.high >= 0 && divisor.low && *divisor.low >= 1)
+        own.high = rounded(*inner.high / *divisor.low);
+      else if (inner.high && *inner.high < 0)
+        own.high = Rational(up ? 0 : -1);
+    }
+    atoms_.push_back({kind, {}, a, b, own});
+  }
+  return Amount::of(entry->second);
+}
+
+Amount AmountPool::positive_part(const Amount &a) {
+  const AmountRange known = range(a);
+  if (known.low && *known.low >= 0)
+    return a;
+  if (known.high && *known.high <= 0)
+    return {};
+  // What all coefficients share stands outside.
+  if (a.terms().size() == 1) {
+    const Rational factor = a.terms().begin()->second;
+    if (factor > 0 && factor != 1)
+      return Amount(factor) * atom(Kind::positive_part, a * Amount(1 / factor), {});
+  }
+  return atom(Kind::positive_part, a, {});
+}
+
+Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
+  if (const auto divisor = b.number(); divisor && *divisor > 0) {
+    if (*divisor == 1 && a.whole())
+      return a;
+    if (const auto number = a.number())
+      return Rational(kind == Kind::ceil_div ? ceil_of(*number / *divisor)
+                                             : floor_of(*number / *divisor));
+    // Whole multiples of the divisor stand outside.
+    Amount outside, inside;
+    for (const auto &[monomial, coefficient] : a.terms()) {
+      Amount product(1);
+      for (const AtomId part : monomial)
+        product = product * Amount::of(part);
+      // Towards 0: what stays inside keeps its sign.
+      const Rational quotient = coefficient / *divisor;
+      const Rational whole = !is_whole(coefficient) ? Rational(0)
+                             : quotient < 0         ? Rational(ceil_of(quotient))
+                                                    : Rational(floor_of(quotient));
+      outside += product * Amount(whole);
+      inside += product * Amount(Rational(coefficient - whole * *divisor));
+    }
+    if (inside.is_zero())
+      return outside;
+    if (inside.number())
+      return outside + divide(kind, inside, b);
+    return outside + atom(kind, inside, b);
+  }
+  if (a.is_zero())
+    return a;
+  // A divisor that is a single product and is in every term.
+  if (b.terms().size() == 1) {
+    const auto &[divisor, factor] = *b.terms().begin();
+    Amount quotient;
+    bool divides = true;
+    for (const auto &[monomial, coefficient] : a.terms()) {
+      if (!std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end())) {
+        divides = false;
+        break;
+      }
+      Amount::Monomial rest;
+      std::set_difference(monomial.begin(), monomial.end(), divisor.begin(), divisor.end(),
+                          std::back_inserter(rest));
+      Amount product(Rational(coefficient / factor));
+      for (const AtomId part : rest)
+        product = product * Amount::of(part);
+      quotient += product;
+    }
+    if (divides && quotient.whole())
+      return quotient;
+  }
+  return atom(kind, a, b);
+}
+
+Amount AmountPool::ceil_log2(const Amount &a) {
+  if (const auto number = a.number())
+    return Rational(log2_of(*number));
+  return atom(Kind::ceil_log2, a, {});
+}
+
+AmountRange AmountPool::monomial_range(const Amount::Monomial &monomial,
+                                       const AmountRanges *narrowed) const {
+  const auto range_of = [&](AtomId atom) -> const AmountRange & {
+    if (narrowed)
+      if (const auto found = narrowed->find(atom); found != narrowed->end())
+        return found->second;
+    return atoms_[atom].range;
+  };
+  AmountRange result{1, 1};
+  for (std::size_t i = 0; i < monomial.size(); ++i) {
+    const AmountRange &one = range_of(monomial[i]);
+    if (i + 1 < monomial.size() && monomial[i + 1] == monomial[i]) { // a square
+      AmountRange square = times(one, one);
+      if (!square.low || *square.low < 0)
+        square.low = 0;
+      result = times(result, square);
+      ++i;
+    } else {
+      result = times(result, one);
+    }
+  }
+  return result;
+}
+
+AmountRange AmountPool::range(const Amount &a, const AmountRanges *narrowed) const {
+  AmountRange total{0, 0};
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    const AmountRange term = scaled(monomial_range(monomial, narrowed), coefficient);
+    total.low =
+        total.low && term.low ? std::optional<Rational>(*total.low + *term.low) : std::nullopt;
+    total.high =
+        total.high && term.high ? std::optional<Rational>(*total.high + *term.high) : std::nullopt;
+  }
+  return total;
+}
+
+bool AmountPool::at_least(const Amount &a, const Rational &bound) const {
+  const AmountRange known = range(a);
+  return known.low && *known.low >= bound;
+}
+
+bool AmountPool::mentions(const Amount &a, AtomId variable) const {
+  for (const auto &[monomial, coefficient] : a.terms())
+    for (const AtomId part : monomial)
+      if (part == variable ||
+          (atoms_[part].kind != Kind::variable &&
+           (mentions(atoms_[part].a, variable) || mentions(atoms_[part].b, variable))))
+        return true;
+  return false;
+}
+
+std::vector<AtomId> AmountPool::variables(const Amount &a) const {
+  std::vector<AtomId> result;
+  for (const auto &[monomial, coefficient] : a.terms())
+    for (const AtomId part : monomial) {
+      if (atoms_[part].kind == Kind::variable) {
+        result.push_back(part);
+        continue;
+      }
+      for (const Amount *inner : {&atoms_[part].a, &atoms_[part].b}) {
+        const std::vector<AtomId> more = variables(*inner);
+        result.insert(result.end(), more.begin(), more.end());
+      }
+    }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+Amount AmountPool::substitute(const Amount &a, AtomId variable, const Amount &value) {
+  if (!mentions(a, variable))
+    return a;
+  Amount result;
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    Amount product(coefficient);
+    for (const AtomId part : monomial) {
+      const Atom known = atoms_[part]; // the pool grows below
+      if (part == variable) {
+        product = product * value;
+      } else if (known.kind == Kind::variable) {
+        product = product * Amount::of(part);
+      } else {
+        const Amount first = substitute(known.a, variable, value);
+        const Amount second = substitute(known.b, variable, value);
+        product = product * (known.kind == Kind::positive_part ? positive_part(first)
+                             : known.kind == Kind::ceil_log2   ? ceil_log2(first)
+                                                               : divide(known.kind, first, second));
+      }
+    }
+    result += product;
+  }
+  return result;
+}
+
+std::optional<int> AmountPool::atom_direction(AtomId atom, AtomId variable) const {
+  if (atom == variable)
+    return 1;
+  const Atom &known = atoms_[atom];
+  if (known.kind == Kind::variable)
+    return 0;
+  const auto first = direction(known.a, variable), second = direction(known.b, variable);
+  if (!first || !second)
+    return std::nullopt;
+  if (*second == 0)
+    return first;
+  if (*first == 0 && never_negative(known.a))
+    return -*second;
+  return std::nullopt;
+}
+
+std::optional<int> AmountPool::direction(const Amount &a, AtomId variable) const {
+  int total = 0;
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    int product = 0;
+    for (const AtomId part : monomial) {
+      const auto one = atom_direction(part, variable);
+      if (!one || (*one != 0 && product != 0 && *one != product))
+        return std::nullopt;
+      if (*one != 0)
+        product = *one;
+    }
+    if (product == 0)
+      continue;
+    // All other factors must not turn it round.
+    if (monomial.size() > 1 && !std::all_of(monomial.begin(), monomial.end(), [&](AtomId part) {
+          return never_negative(Amount::of(part));
+        }))
+      return std::nullopt;
+    if (coefficient < 0)
+      product = -product;
+    if (total != 0 && total != product)
+      return std::nullopt;
+    total = product;
+  }
+  return total;
+}
+
+namespace {
+
+/// The power of a variable that stands in a monomial.
+std::size_t power_of(const Amount::Monomial &monomial, AtomId variable) {
+  return static_cast<std::size_t>(std::count(monomial.begin(), monomial.end(), variable));
+}
+
+} // namespace
+
+std::optional<Amount> AmountPool::largest(const Amount &a, AtomId variable, const Amount &low,
+                                          const Amount &high) {
+  const auto way = direction(a, variable);
+  if (way)
+    return *way == 0 ? a : substitute(a, variable, *way > 0 ? high : low);
+  // Of the first degree, nowhere inside: the largest value is at an end.
+  for (const auto &[monomial, coefficient] : a.terms())
+    for (const AtomId part : monomial)
+      if (power_of(monomial, variable) > 1 ||
+          (part != variable && atom_direction(part, variable) != std::optional(0)))
+        return std::nullopt;
+  return maximum(substitute(a, variable, low), substitute(a, variable, high));
+}
+
+std::optional<Amount> AmountPool::smallest(const Amount &a, AtomId variable, const Amount &low,
+                                           const Amount &high) {
+  const auto result = largest(a * Amount(-1), variable, low, high);
+  return result ? std::optional(*result * Amount(-1)) : std::nullopt;
+}
+
+std::optional<Amount> AmountPool::sum(const Amount &a, AtomId variable, const Amount &count,
+                                      const Amount &last, bool &exact) {
+  if (!mentions(a, variable))
+    return a * count;
+  // max(0, x) is x where x is not negative for any value of the variable.
+  Amount plain;
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    Amount product(coefficient);
+    for (const AtomId part : monomial) {
+      Amount factor = Amount::of(part);
+      const Atom known = atoms_[part];
+      if (known.kind == Kind::positive_part && mentions(known.a, variable)) {
+        const auto least = smallest(known.a, variable, {}, last);
+        if (least && never_negative(*least))
+          factor = known.a;
+      }
+      product = product * factor;
+    }
+    plain += product;
+  }
+  // Faulhaber's formulas.
+  const Amount n = count, m = count - 1;
+  const Amount powers[] = {n, n * m * Amount(Rational(1, 2)),
+                           n * m * (n + m) * Amount(Rational(1, 6)),
+                           n * n * m * m * Amount(Rational(1, 4))};
+  Amount result;
+  for (const auto &[monomial, coefficient] : plain.terms()) {
+    const std::size_t power = power_of(monomial, variable);
+    Amount rest(coefficient);
+    bool inside = power > power_budget;
+    for (const AtomId part : monomial)
+      if (part != variable) {
+        rest = rest * Amount::of(part);
+        inside = inside || atom_direction(part, variable) != std::optional(0);
+      }
+    if (inside) { // as often as there are, the largest
+      exact = false;
+      const auto most = largest(a, variable, {}, last);
+      return most ? std::optional(positive_part(*most) * count) : std::nullopt;
+    }
+    result += rest * powers[power];
+  }
+  return result;
+}
+
+std::string AmountPool::atom_text(AtomId atom) const {
+  const Atom &known = atoms_[atom];
+  const auto grouped = [&](const Amount &a) {
+    const std::string text = to_string(a);
+    return a.terms().size() > 1 || text.find_first_of("*/ ") != std::string::npos ? "(" + text + ")"
+                                                                                  : text;
+  };
+  switch (known.kind) {
+  case Kind::variable:
+    return known.name;
+  case Kind::positive_part:
+    return fmt::format("max(0, {})", to_string(known.a));
+  case Kind::ceil_div:
+    return fmt::format("ceil({}/{})", grouped(known.a), grouped(known.b));
+  case Kind::floor_div:
+    return fmt::format("floor({}/{})", grouped(known.a), grouped(known.b));
+  case Kind::ceil_log2:
+    return fmt::format("ceil(log2({}))", to_string(known.a));
+  }
+  return "";
+}
+
+// The highest degree first.
+std::string AmountPool::to_string(const Amount &a) const {
+  if (a.is_zero())
+    return "0";
+  std::vector<std::pair<Amount::Monomial, Rational>> terms(a.terms().begin(), a.terms().end());
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const auto &x, const auto &y) { return x.first.size() > y.first.size(); });
+  // A sum that begins with a minus reads badly.
+  const auto positive =
+      std::find_if(terms.begin(), terms.end(), [](const auto &term) { return term.second > 0; });
+  if (positive != terms.end())
+    std::rotate(terms.begin(), positive, positive + 1);
+  std::string text;
+  for (const auto &[monomial, coefficient] : terms) {
+    const bool minus = coefficient < 0;
+    text += text.empty() ? (minus ? "-" : "") : minus ? " - " : " + ";
+    const Rational size = minus ? Rational(-coefficient) : coefficient;
+    std::string product = size == 1 && !monomial.empty() ? "" : text_of(size);
+    for (const AtomId part : monomial)
+      product += (product.empty() ? "" : "*") + atom_text(part);
+    text += product;
+  }
+  return text;
+}
+
+std::optional<Rational> AmountPool::evaluate(
+    const Amount &a,
+    const std::function<std::optional<Rational>(const std::string &)> &value) const {
+  Rational total = 0;
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    Rational product = coefficient;
+    for (const AtomId part : monomial) {
+      const Atom &known = atoms_[part];
+      if (known.kind == Kind::variable) {
+        const auto number = value(known.name);
+        if (!number)
+          return std::nullopt;
+        product *= *number;
+        continue;
+      }
+      const auto first = evaluate(known.a, value), second = evaluate(known.b, value);
+      if (!first || !second)
+        return std::nullopt;
+      if (known.kind == Kind::positive_part)
+        product *= *first > 0 ? *first : Rational(0);
+      else if (known.kind == Kind::ceil_log2)
+        product *= Rational(log2_of(*first));
+      else if (*second <= 0)
+        return std::nullopt;
+      else
+        product *= Rational(known.kind == Kind::ceil_div ? ceil_of(*first / *second)
+                                                         : floor_of(*first / *second));
+    }
+    total += product;
+  }
+  return total;
+}
+
+} // namespace ptxasw::facts

@@ -1,0 +1,149 @@
+#pragma once
+
+// Whole numbers that a launch decides: polynomials over its parameters and extents.
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace ptxasw::facts {
+
+using Rational = boost::multiprecision::cpp_rational;
+
+/// What polynomials are over; index in an AmountPool.
+using AtomId = std::uint32_t;
+
+/// A polynomial with rational coefficients over the atoms of one pool: a sum of products. It stands
+/// for a number without end, no bit pattern; nothing in it wraps around.
+class Amount {
+public:
+  using Monomial = std::vector<AtomId>; ///< sorted; an atom stands there as often as its power says
+
+  Amount() = default; ///< 0
+  Amount(Rational number) {
+    if (number != 0)
+      terms_.emplace(Monomial{}, std::move(number));
+  }
+  Amount(int number) : Amount(Rational(number)) {}
+
+  static Amount of(AtomId atom) {
+    Amount result;
+    result.terms_.emplace(Monomial{atom}, 1);
+    return result;
+  }
+
+  const std::map<Monomial, Rational> &terms() const { return terms_; }
+  bool is_zero() const { return terms_.empty(); }
+  /// The number that it is, if it is one.
+  std::optional<Rational> number() const;
+  Rational constant() const;
+  /// Whether every coefficient is whole.
+  bool whole() const;
+
+  Amount &operator+=(const Amount &other);
+  Amount &operator-=(const Amount &other);
+  friend Amount operator+(Amount a, const Amount &b) { return a += b; }
+  friend Amount operator-(Amount a, const Amount &b) { return a -= b; }
+  friend Amount operator*(const Amount &a, const Amount &b);
+  bool operator==(const Amount &) const = default;
+  bool operator<(const Amount &other) const { return terms_ < other.terms_; }
+
+private:
+  void add(const Monomial &monomial, const Rational &coefficient);
+  std::map<Monomial, Rational> terms_;
+};
+
+/// What a number lies between, as far as that is known.
+struct AmountRange {
+  std::optional<Rational> low, high;
+};
+
+/// What is known of some atoms at a place, beyond what holds everywhere.
+using AmountRanges = std::map<AtomId, AmountRange>;
+
+/// Owns atoms: variables, and what is no polynomial of them.
+class AmountPool {
+public:
+  enum class Kind : std::uint8_t {
+    variable,
+    positive_part, ///< max(0, a)
+    ceil_div,      ///< a / b, rounded up; b is at least 1
+    floor_div,     ///< a / b, rounded down; b is at least 1
+    ceil_log2,     ///< the least k >= 0 with 2^k >= a
+  };
+
+  /// The variable of that name; the range counts the first time.
+  Amount variable(const std::string &name, const AmountRange &range = {});
+  Amount positive_part(const Amount &a);
+  Amount maximum(const Amount &a, const Amount &b) { return b + positive_part(a - b); }
+  Amount minimum(const Amount &a, const Amount &b) { return a - positive_part(a - b); }
+  /// The divisor must be at least 1 (`range(b).low`), or be a condition of whoever asks.
+  Amount ceil_div(const Amount &a, const Amount &b) { return divide(Kind::ceil_div, a, b); }
+  Amount floor_div(const Amount &a, const Amount &b) { return divide(Kind::floor_div, a, b); }
+  Amount ceil_log2(const Amount &a);
+
+  /// Bounds that hold whatever the variables are within theirs.
+  AmountRange range(const Amount &a, const AmountRanges *narrowed = nullptr) const;
+  bool at_least(const Amount &a, const Rational &bound) const;
+  bool never_negative(const Amount &a) const { return at_least(a, 0); }
+
+  bool mentions(const Amount &a, AtomId variable) const;
+  /// Variables in it, in order of creation.
+  std::vector<AtomId> variables(const Amount &a) const;
+  Amount substitute(const Amount &a, AtomId variable, const Amount &value);
+  /// The largest value for a variable from `low` to `high`; nothing if it is not seen where that
+  /// is.
+  std::optional<Amount> largest(const Amount &a, AtomId variable, const Amount &low,
+                                const Amount &high);
+  std::optional<Amount> smallest(const Amount &a, AtomId variable, const Amount &low,
+                                 const Amount &high);
+  /// At most that, and just that where `exact` stays true: a summed over variable = 0 .. count - 1;
+  /// `last` is the largest value of the variable where there is one. a and count are never
+  /// negative.
+  std::optional<Amount> sum(const Amount &a, AtomId variable, const Amount &count,
+                            const Amount &last, bool &exact);
+
+  const std::string &name(AtomId variable) const { return atoms_[variable].name; }
+  Kind kind(AtomId atom) const { return atoms_[atom].kind; }
+  const Amount &first(AtomId atom) const { return atoms_[atom].a; }
+  const Amount &second(AtomId atom) const { return atoms_[atom].b; }
+  AtomId atom_of(const Amount &variable) const { return variable.terms().begin()->first[0]; }
+
+  std::string to_string(const Amount &a) const;
+  /// The number that comes out if variables are what `value` says; nothing if it does not know one
+  /// or a divisor is not positive.
+  std::optional<Rational>
+  evaluate(const Amount &a,
+           const std::function<std::optional<Rational>(const std::string &)> &value) const;
+
+private:
+  struct Atom {
+    Kind kind = Kind::variable;
+    std::string name;
+    Amount a, b;
+    AmountRange range;
+  };
+  Amount divide(Kind kind, const Amount &a, const Amount &b);
+  Amount atom(Kind kind, const Amount &a, const Amount &b);
+  /// How a changes with a variable: 1 never falls, -1 never rises, 0 not at all; nothing: unknown.
+  std::optional<int> direction(const Amount &a, AtomId variable) const;
+  std::optional<int> atom_direction(AtomId atom, AtomId variable) const;
+  AmountRange monomial_range(const Amount::Monomial &monomial, const AmountRanges *narrowed) const;
+  std::string atom_text(AtomId atom) const;
+
+  std::vector<Atom> atoms_;
+  std::map<std::string, AtomId> variables_;
+  std::map<std::tuple<Kind, Amount, Amount>, AtomId> known_;
+};
+
+/// Rounded down and up.
+boost::multiprecision::cpp_int floor_of(const Rational &number);
+boost::multiprecision::cpp_int ceil_of(const Rational &number);
+
+} // namespace ptxasw::facts
