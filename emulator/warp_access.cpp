@@ -161,8 +161,7 @@ void WarpMachine::write_memory(unsigned lane, std::uint64_t address, unsigned si
 void WarpMachine::load(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
   const unsigned size = in.element;
-  if (options_.profile_memory)
-    profile_access(mask, size * static_cast<unsigned>(in.outputs.size()), Pairing::allowed);
+  note_access(mask, size * static_cast<unsigned>(in.outputs.size()), Pairing::allowed);
   for_each_lane(mask, [&](unsigned lane) {
     if (in.address.call_parameter) {
       const std::size_t at =
@@ -192,8 +191,7 @@ void WarpMachine::store(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
   const unsigned size = in.element;
   const std::size_t count = in.inputs.size();
-  if (options_.profile_memory)
-    profile_access(mask, size * static_cast<unsigned>(count), Pairing::never);
+  note_access(mask, size * static_cast<unsigned>(count), Pairing::never);
   for_each_lane(mask, [&](unsigned lane) {
     if (in.address.call_parameter) {
       const std::size_t at =
@@ -271,6 +269,7 @@ std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::u
 
 void WarpMachine::atomic(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
+  note_access(mask, in.element * in.opcode->vector, Pairing::never);
   // The order of lanes is not specified: the random policy starts anywhere.
   const unsigned start =
       options_.schedule == WarpSchedule::random ? static_cast<unsigned>(random_.below(32)) : 0;
@@ -299,6 +298,12 @@ void WarpMachine::atomic(LaneMask mask) {
 // cp.async dst, src, bytes{, how many of them to read}: the rest is zeros (PTX ISA 9.7.9.25.3).
 void WarpMachine::copy_async(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
+  if (mask != 0) { // all lanes copy as many bytes: the size is a constant of the instruction
+    const auto bytes =
+        static_cast<unsigned>(value(in.inputs[0], static_cast<unsigned>(std::countr_zero(mask))));
+    note_access(mask, bytes, Pairing::never, in.second_address, StateSpace::global);
+    note_access(mask, bytes, Pairing::never, in.address, StateSpace::shared);
+  }
   for_each_lane(mask, [&](unsigned lane) {
     const std::uint64_t to = address_of(in.address, lane);
     const std::uint64_t from = address_of(in.second_address, lane);
@@ -331,25 +336,35 @@ void WarpMachine::is_space(LaneMask mask) {
 }
 
 // Sectors of 32 bytes of global memory, and passes beyond the first of shared memory.
-void WarpMachine::profile_access(LaneMask mask, unsigned bytes, Pairing pairing) {
-  const WarpInstruction &in = *instruction_;
-  if (in.address.call_parameter)
+void WarpMachine::note_access(LaneMask mask, unsigned bytes, Pairing pairing,
+                              const WarpAddress &where, StateSpace written) {
+  if ((!options_.profile_memory && !options_.count) || where.call_parameter || bytes == 0)
     return;
-  InstructionProfile &profile = profile_of(in);
   std::set<std::uint64_t> sectors;
   std::vector<SharedAccess> shared;
   for_each_lane(mask, [&](unsigned lane) {
-    const std::uint64_t address = address_of(in.address, lane);
-    const StateSpace space = in.space == StateSpace::generic ? space_of(address) : in.space;
+    const std::uint64_t address = address_of(where, lane);
+    const StateSpace space = written == StateSpace::generic ? space_of(address) : written;
     if (space == StateSpace::shared)
       shared.push_back({lane, address});
     if (space == StateSpace::global)
       for (std::uint64_t at = address / 32; at <= (address + bytes - 1) / 32; ++at)
         sectors.insert(at);
   });
-  profile.sectors += sectors.size();
-  const unsigned wavefronts = shared_wavefronts(shared, bytes, pairing);
-  profile.bank_conflicts += wavefronts > 1 ? wavefronts - 1 : 0;
+  const auto conflicts_with = [&](Pairing how) {
+    const unsigned wavefronts = shared_wavefronts(shared, bytes, how);
+    return wavefronts > 1 ? wavefronts - 1 : 0;
+  };
+  if (options_.profile_memory) {
+    InstructionProfile &profile = profile_of(*instruction_);
+    profile.sectors += sectors.size();
+    profile.bank_conflicts += conflicts_with(pairing);
+  }
+  if (options_.count) {
+    WarpCount &count = count_of(*warp_);
+    count.sectors += sectors.size();
+    count.conflicts += conflicts_with(Pairing::never); // as docs/bound.md defines them
+  }
 }
 
 } // namespace ptxasw

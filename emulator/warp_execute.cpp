@@ -128,6 +128,24 @@ void WarpMachine::assign(const WarpOperand &operand, unsigned lane, std::uint64_
   level_->registers[std::size_t{operand.reg} * warp_lanes + lane] = bits & mask64(operand.width);
 }
 
+// Whether a branch, an exit or a return sends some lanes one way and others another.
+bool WarpMachine::parts_lanes(const WarpInstruction &instruction, LaneMask mask,
+                              LaneMask all) const {
+  const bool table = instruction.action == WarpAction::branch_table;
+  if (!table && instruction.action != WarpAction::branch &&
+      instruction.action != WarpAction::exit && instruction.action != WarpAction::ret)
+    return false;
+  if (mask == 0 || mask != all)
+    return mask != 0;
+  bool parts = false;
+  if (table) {
+    const WarpOperand &choice = instruction.inputs[0];
+    const std::uint64_t first = value(choice, static_cast<unsigned>(std::countr_zero(mask)));
+    for_each_lane(mask, [&](unsigned lane) { parts = parts || value(choice, lane) != first; });
+  }
+  return parts;
+}
+
 WarpMachine::Next WarpMachine::execute(std::size_t index) {
   const WarpInstruction &instruction = *instruction_;
   const LaneMask all = warp_->fragments[index].mask;
@@ -136,6 +154,11 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
     InstructionProfile &profile = profile_of(instruction);
     ++profile.warps;
     profile.lanes += static_cast<unsigned>(std::popcount(mask));
+  }
+  if (options_.count) {
+    WarpCount &count = count_of(*warp_);
+    ++count.instructions;
+    count.divwarps += parts_lanes(instruction, mask, all);
   }
   if (instruction.action == WarpAction::branch)
     return branch(index, mask);

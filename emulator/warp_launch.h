@@ -44,6 +44,19 @@ struct InstructionProfile {
   std::uint64_t bank_conflicts = 0; ///< shared-memory passes beyond one a warp access
 };
 
+/// What one warp did, as docs/bound.md defines it.
+struct WarpCount {
+  std::uint64_t instructions = 0; ///< executions, by however many of its lanes together
+  std::uint64_t sectors = 0;      ///< 32-byte sectors of global memory, added up over accesses
+  std::uint64_t conflicts = 0;    ///< shared-memory passes beyond one an access
+  std::uint64_t divwarps = 0;     ///< branches at which lanes that had been together parted
+};
+
+/// Instructions, sectors, conflicts and divergence together.
+inline std::uint64_t steps_of(const WarpCount &count) {
+  return count.instructions + count.sectors + count.conflicts + count.divwarps;
+}
+
 /// How to run it.
 struct WarpOptions {
   WarpSchedule schedule = WarpSchedule::reconverge;
@@ -56,6 +69,7 @@ struct WarpOptions {
   bool check_uninitialized = false;
   bool profile = false;
   bool profile_memory = false;           ///< with sectors and bank conflicts
+  bool count = false;                    ///< by warp, see WarpOutcome::counts
   bool note_touched = false;             ///< mark what is accessed in the global memory's pages
   const GlobalMemory *allowed = nullptr; ///< global loads may only touch what was noted there
   std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
@@ -74,6 +88,7 @@ struct WarpOutcome {
   std::uint32_t machine_line = 0;
   std::uint64_t steps = 0;                              ///< thread-instructions
   std::vector<std::vector<InstructionProfile>> profile; ///< by function and instruction
+  std::vector<std::vector<WarpCount>> counts;           ///< by block (of those that ran) and warp
 };
 
 /// Runs a kernel to its end or first fault.

@@ -117,6 +117,8 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   if (options_.check_uninitialized)
     block->shared_written.resize(shared_bytes_);
   block->warps.resize(block_warps_);
+  if (options_.count)
+    outcome_.counts.emplace_back(block_warps_);
   block->cluster_arrived.resize(block_warps_);
   block->cluster_due.resize(block_warps_);
   for (BarrierState &barrier : block->barriers)

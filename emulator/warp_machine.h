@@ -125,6 +125,10 @@ private:
         &instruction - program_.function(function_).code.data())];
   }
 
+  WarpCount &count_of(const WarpState &warp) {
+    return outcome_.counts[warp.block->index][warp.index];
+  }
+
   // Instructions: warp_execute.cpp
   Next execute(std::size_t index);
   void compute(LaneMask mask);
@@ -134,6 +138,7 @@ private:
   Next call(std::size_t index);
   void call_function(std::size_t index, const CallTarget &target);
   Next return_from(std::size_t index, LaneMask mask);
+  bool parts_lanes(const WarpInstruction &instruction, LaneMask mask, LaneMask all) const;
   LaneMask guard_mask(const WarpInstruction &instruction, LaneMask mask) const;
   std::uint64_t value(const WarpOperand &operand, unsigned lane) const;
   std::uint64_t special(SpecialRegister which, unsigned lane) const;
@@ -154,7 +159,12 @@ private:
                        bool is_store);
   void check_race(unsigned lane, std::uint64_t address, const std::uint8_t *bytes, unsigned size,
                   bool shared, bool is_store);
-  void profile_access(LaneMask mask, unsigned bytes, Pairing pairing);
+  /// Counts what the lanes of a mask touch with one access, if anybody asked.
+  void note_access(LaneMask mask, unsigned bytes, Pairing pairing) {
+    note_access(mask, bytes, pairing, instruction_->address, instruction_->space);
+  }
+  void note_access(LaneMask mask, unsigned bytes, Pairing pairing, const WarpAddress &where,
+                   StateSpace space);
 
   // Lanes together: warp_collective.cpp
   Next arrive_at_sync(std::size_t index, LaneMask mask);

@@ -58,9 +58,16 @@ std::vector<std::uint32_t> scheduling_ranks(const ControlFlowGraph &cfg) {
   return rank;
 }
 
-/// Where threads return; where none does, all places at which they end.
-std::vector<BlockEdge> returns(const Module &module, const Function &function,
-                               const ControlFlowGraph &cfg) {
+/// Registers of 128 bits have an upper half.
+bool has_wide_registers(const Function &function) {
+  return std::any_of(function.registers.begin(), function.registers.end(),
+                     [](const Register &reg) { return bit_width(reg.type) == 128; });
+}
+
+} // namespace
+
+std::vector<BlockEdge> return_edges(const Module &module, const Function &function,
+                                    const ControlFlowGraph &cfg) {
   std::vector<BlockEdge> ends, by_return;
   for (const BlockId block : cfg.reverse_postorder()) {
     const BasicBlock &info = cfg.blocks()[block];
@@ -74,14 +81,6 @@ std::vector<BlockEdge> returns(const Module &module, const Function &function,
   }
   return by_return.empty() ? ends : by_return;
 }
-
-/// Registers of 128 bits have an upper half.
-bool has_wide_registers(const Function &function) {
-  return std::any_of(function.registers.begin(), function.registers.end(),
-                     [](const Register &reg) { return bit_width(reg.type) == 128; });
-}
-
-} // namespace
 
 ParameterLayout parameter_layout(const Function &function) {
   ParameterLayout result;
@@ -130,7 +129,7 @@ WarpProgram::WarpProgram(const Module &module) : module_(module) {
     to.cfg = std::make_unique<ControlFlowGraph>(module, function);
     to.code = WarpDecoder(module, function, layout, locals).decode_all();
     to.rank = scheduling_ranks(*to.cfg);
-    to.postdominators = immediate_postdominators(*to.cfg, returns(module, function, *to.cfg));
+    to.postdominators = immediate_postdominators(*to.cfg, return_edges(module, function, *to.cfg));
     to.header_of.assign(to.code.size(), no_index);
     for (const BasicBlock &block : to.cfg->blocks())
       if (block.first < to.code.size())

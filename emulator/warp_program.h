@@ -167,6 +167,11 @@ struct WarpFunction {
   std::uint32_t parameter_bytes = 0;    ///< of its .param variables and parameters
 };
 
+/// The places where threads return from a function, or all at which they end where none returns:
+/// what post-dominators are taken of. Lanes that a branch has parted meet at its post-dominator.
+std::vector<BlockEdge> return_edges(const Module &module, const Function &function,
+                                    const ControlFlowGraph &cfg);
+
 /// A module made ready to run.
 class WarpProgram {
 public:

@@ -154,9 +154,21 @@ Amount AmountPool::atom(Kind kind, const Amount &a, const Amount &b) {
   return Amount::of(entry->second);
 }
 
+// x - d * floor(x / d), what a division leaves.
+bool AmountPool::is_remainder(const Amount &a) const {
+  for (const auto &[monomial, coefficient] : a.terms())
+    if (monomial.size() == 1 && atoms_[monomial[0]].kind == Kind::floor_div && coefficient < 0) {
+      const Atom &known = atoms_[monomial[0]];
+      if (known.b == Amount(Rational(-coefficient)) &&
+          a == known.a - known.b * Amount::of(monomial[0]))
+        return true;
+    }
+  return false;
+}
+
 Amount AmountPool::positive_part(const Amount &a) {
   const AmountRange known = range(a);
-  if (known.low && *known.low >= 0)
+  if ((known.low && *known.low >= 0) || is_remainder(a))
     return a;
   if (known.high && *known.high <= 0)
     return {};
@@ -230,15 +242,25 @@ Amount AmountPool::ceil_log2(const Amount &a) {
 
 AmountRange AmountPool::monomial_range(const Amount::Monomial &monomial,
                                        const AmountRanges *narrowed) const {
-  const auto range_of = [&](AtomId atom) -> const AmountRange & {
-    if (narrowed)
-      if (const auto found = narrowed->find(atom); found != narrowed->end())
-        return found->second;
-    return atoms_[atom].range;
+  const auto range_of = [&](AtomId atom) {
+    const Atom &known = atoms_[atom];
+    if (!narrowed)
+      return known.range;
+    if (const auto found = narrowed->find(atom); found != narrowed->end())
+      return found->second;
+    AmountRange result = known.range;
+    const auto divisor = known.b.number();
+    if ((known.kind == Kind::floor_div || known.kind == Kind::ceil_div) && divisor &&
+        *divisor > 0) { // rounding towards the integers is no matter of a lower bound of 0
+      const AmountRange inner = this->range(known.a, narrowed);
+      if (inner.low && *inner.low >= 0 && (!result.low || *result.low < 0))
+        result.low = 0;
+    }
+    return result;
   };
   AmountRange result{1, 1};
   for (std::size_t i = 0; i < monomial.size(); ++i) {
-    const AmountRange &one = range_of(monomial[i]);
+    const AmountRange one = range_of(monomial[i]);
     if (i + 1 < monomial.size() && monomial[i + 1] == monomial[i]) { // a square
       AmountRange square = times(one, one);
       if (!square.low || *square.low < 0)
@@ -316,6 +338,25 @@ Amount AmountPool::substitute(const Amount &a, AtomId variable, const Amount &va
                              : known.kind == Kind::ceil_log2   ? ceil_log2(first)
                                                                : divide(known.kind, first, second));
       }
+    }
+    result += product;
+  }
+  return result;
+}
+
+Amount AmountPool::simplify(const Amount &a, const AmountRanges &ranges) {
+  Amount result;
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    Amount product(coefficient);
+    for (const AtomId part : monomial) {
+      const Atom known = atoms_[part];
+      Amount factor = Amount::of(part);
+      if (known.kind == Kind::positive_part) {
+        const Amount inner = simplify(known.a, ranges);
+        const AmountRange within = range(inner, &ranges);
+        factor = within.low && *within.low >= 0 ? inner : positive_part(inner);
+      }
+      product = product * factor;
     }
     result += product;
   }
@@ -439,30 +480,30 @@ std::optional<Amount> AmountPool::sum(const Amount &a, AtomId variable, const Am
   return result;
 }
 
-std::string AmountPool::atom_text(AtomId atom) const {
+std::string AmountPool::atom_text(AtomId atom, const Naming &name_of) const {
   const Atom &known = atoms_[atom];
   const auto grouped = [&](const Amount &a) {
-    const std::string text = to_string(a);
+    const std::string text = to_string(a, name_of);
     return a.terms().size() > 1 || text.find_first_of("*/ ") != std::string::npos ? "(" + text + ")"
                                                                                   : text;
   };
   switch (known.kind) {
   case Kind::variable:
-    return known.name;
+    return name_of ? name_of(known.name) : known.name;
   case Kind::positive_part:
-    return fmt::format("max(0, {})", to_string(known.a));
+    return fmt::format("max(0, {})", to_string(known.a, name_of));
   case Kind::ceil_div:
     return fmt::format("ceil({}/{})", grouped(known.a), grouped(known.b));
   case Kind::floor_div:
     return fmt::format("floor({}/{})", grouped(known.a), grouped(known.b));
   case Kind::ceil_log2:
-    return fmt::format("ceil(log2({}))", to_string(known.a));
+    return fmt::format("ceil(log2({}))", to_string(known.a, name_of));
   }
   return "";
 }
 
 // The highest degree first.
-std::string AmountPool::to_string(const Amount &a) const {
+std::string AmountPool::to_string(const Amount &a, const Naming &name_of) const {
   if (a.is_zero())
     return "0";
   std::vector<std::pair<Amount::Monomial, Rational>> terms(a.terms().begin(), a.terms().end());
@@ -480,7 +521,7 @@ std::string AmountPool::to_string(const Amount &a) const {
     const Rational size = minus ? Rational(-coefficient) : coefficient;
     std::string product = size == 1 && !monomial.empty() ? "" : text_of(size);
     for (const AtomId part : monomial)
-      product += (product.empty() ? "" : "*") + atom_text(part);
+      product += (product.empty() ? "" : "*") + atom_text(part, name_of);
     text += product;
   }
   return text;

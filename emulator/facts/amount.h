@@ -97,6 +97,9 @@ public:
   /// Variables in it, in order of creation.
   std::vector<AtomId> variables(const Amount &a) const;
   Amount substitute(const Amount &a, AtomId variable, const Amount &value);
+  /// The same amount as long as the ranges hold: without max(0, ...) where they show it is not
+  /// needed.
+  Amount simplify(const Amount &a, const AmountRanges &ranges);
   /// The largest value for a variable from `low` to `high`; nothing if it is not seen where that
   /// is.
   std::optional<Amount> largest(const Amount &a, AtomId variable, const Amount &low,
@@ -115,7 +118,9 @@ public:
   const Amount &second(AtomId atom) const { return atoms_[atom].b; }
   AtomId atom_of(const Amount &variable) const { return variable.terms().begin()->first[0]; }
 
-  std::string to_string(const Amount &a) const;
+  /// Text; `name_of`, if given, says what variables are to be called.
+  using Naming = std::function<std::string(const std::string &)>;
+  std::string to_string(const Amount &a, const Naming &name_of = {}) const;
   /// The number that comes out if variables are what `value` says; nothing if it does not know one
   /// or a divisor is not positive.
   std::optional<Rational>
@@ -131,11 +136,12 @@ private:
   };
   Amount divide(Kind kind, const Amount &a, const Amount &b);
   Amount atom(Kind kind, const Amount &a, const Amount &b);
+  bool is_remainder(const Amount &a) const;
   /// How a changes with a variable: 1 never falls, -1 never rises, 0 not at all; nothing: unknown.
   std::optional<int> direction(const Amount &a, AtomId variable) const;
   std::optional<int> atom_direction(AtomId atom, AtomId variable) const;
   AmountRange monomial_range(const Amount::Monomial &monomial, const AmountRanges *narrowed) const;
-  std::string atom_text(AtomId atom) const;
+  std::string atom_text(AtomId atom, const Naming &name_of) const;
 
   std::vector<Atom> atoms_;
   std::map<std::string, AtomId> variables_;

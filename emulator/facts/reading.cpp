@@ -133,6 +133,9 @@ std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &in
     if (const auto value = symbol(expr)) {
       if (expr->width <= 64 && amounts_.variables(*value).size() == 1) {
         const Range range = known.path().range(expr);
+        if (const std::string &name = emulation_.pool().symbols()[expr->index].name;
+            emulation_.parameter_field(expr) || name.starts_with("%n"))
+          launch_symbols_[amounts_.atom_of(*value)] = expr;
         narrowed_[amounts_.atom_of(*value)] = {Rational(range.signed_low),
                                                Rational(range.signed_high)};
       }
@@ -355,6 +358,15 @@ std::optional<Reading> IntegerReader::read(const PathFact &fact, const BlockKnow
   a->conditions.insert(a->conditions.end(), b->conditions.begin(), b->conditions.end());
   a->value = holds ? b->value - a->value - 1 : a->value - b->value;
   return a;
+}
+
+Amount IntegerReader::simplify(const Amount &amount, const BlockKnowledge &known) {
+  AmountRanges narrowed;
+  for (const auto &[variable, expr] : launch_symbols_) {
+    const Range range = known.path().range(expr);
+    narrowed[variable] = {Rational(range.signed_low), Rational(range.signed_high)};
+  }
+  return amounts_.simplify(amount, narrowed);
 }
 
 } // namespace ptxasw::facts

@@ -59,6 +59,10 @@ public:
   /// What a branch established, as an amount that is at least 0; nothing if it cannot be read.
   std::optional<Reading> read(const PathFact &fact, const BlockKnowledge &known);
 
+  /// The same amount with what branches established of parameters and extents: max(0, n) is n where
+  /// n is at least 0.
+  Amount simplify(const Amount &amount, const BlockKnowledge &known);
+
   /// The variable that counts a loop's iterations.
   Amount trip(LoopId loop);
   /// The launch's own: `ntid.x` and its like, numbers where the shape is known.
@@ -84,7 +88,8 @@ private:
   const Function &function_;
   const LaunchFacts launch_;
   AmountPool &amounts_;
-  AmountRanges narrowed_; ///< of the block that is being read for
+  std::map<AtomId, Expr> launch_symbols_; ///< of parameters and extents that were read
+  AmountRanges narrowed_;                 ///< of the block that is being read for
   std::string reason_;
   unsigned visited_ = 0;
 };

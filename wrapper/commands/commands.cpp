@@ -11,7 +11,7 @@ constexpr const Command *all[] = {
     &rewrite_command, &overlay_command, &run_command, &assemble_command, &bisect_command,
     // What is known of a kernel
     &trace_command, &explain_command, &independent_command, &occupancy_command, &lint_command,
-    &report_command,
+    &report_command, &bound_command,
     // Running kernels on the CPU
     &emulate_command, &verify_command,
     // Choosing versions when a program runs

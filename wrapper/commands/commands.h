@@ -9,6 +9,7 @@ namespace ptxasw {
 // A command is a file of this folder, a line here and a line in commands.cpp.
 extern const Command assemble_command;
 extern const Command bisect_command;
+extern const Command bound_command;
 extern const Command config_command;
 extern const Command describe_command;
 extern const Command emulate_command;

@@ -24,7 +24,7 @@ struct EmulateRequest {
   std::vector<std::string> dumps;
   std::string schedule = "reconverge";
   std::vector<std::string> checks;
-  bool profile = false;
+  bool profile = false, count = false;
 };
 
 constexpr int ran = 0, failed = 1, not_tried = 2;
@@ -185,6 +185,34 @@ void print_profile(const WarpProgram &program, const WarpOutcome &outcome) {
     }
 }
 
+/// The four counts and their sum, of the dearest warp, the dearest block and all of them.
+void print_counts(const WarpOutcome &outcome) {
+  struct Counted {
+    const char *name;
+    std::uint64_t (*of)(const WarpCount &);
+  };
+  static constexpr Counted metrics[] = {
+      {"instructions", [](const WarpCount &c) { return c.instructions; }},
+      {"sectors", [](const WarpCount &c) { return c.sectors; }},
+      {"conflicts", [](const WarpCount &c) { return c.conflicts; }},
+      {"divwarps", [](const WarpCount &c) { return c.divwarps; }},
+      {"steps", [](const WarpCount &c) { return steps_of(c); }}};
+  fmt::print("{:>12} {:>14} {:>14} {:>14}\n", "", "warp", "block", "launch");
+  for (const Counted &metric : metrics) {
+    std::uint64_t warp_most = 0, block_most = 0, launch = 0;
+    for (const auto &block : outcome.counts) {
+      std::uint64_t total = 0;
+      for (const WarpCount &warp : block) {
+        warp_most = std::max(warp_most, metric.of(warp));
+        total += metric.of(warp);
+      }
+      block_most = std::max(block_most, total);
+      launch += total;
+    }
+    fmt::print("{:>12} {:>14} {:>14} {:>14}\n", metric.name, warp_most, block_most, launch);
+  }
+}
+
 std::string choose_schedule(const std::string &text, WarpOptions &options) {
   const auto parts = split_at(text, ':');
   if (parts[0] == "reconverge" && parts.size() == 1)
@@ -244,6 +272,7 @@ int run(const EmulateRequest &request, const Invocation &) {
   options.check_races = checks("races");
   options.check_uninitialized = checks("uninit");
   options.profile = options.profile_memory = request.profile;
+  options.count = request.count;
   const WarpOutcome outcome = run_kernel(program, *kernel, launch, memory, options);
   if (outcome.race)
     fmt::print(stderr, "{}\n", format(*outcome.race));
@@ -258,6 +287,8 @@ int run(const EmulateRequest &request, const Invocation &) {
       return not_possible(fmt::format("--dump {}: {}", wish, why));
   if (request.profile)
     print_profile(program, outcome);
+  if (request.count)
+    print_counts(outcome);
   fmt::print("{}: {} thread-instructions\n", function.name, outcome.steps);
   return outcome.race ? failed : ran;
 }
@@ -282,6 +313,10 @@ void declare(Words &words, EmulateRequest &request) {
                "MiB that the emulation of what the kernel touches may take", 1);
   words.flag("--profile", request.profile,
              "executions, active lanes, sectors and bank conflicts by instruction");
+  words.flag(
+      "--count", request.count,
+      "sectors, conflicts, divergence and steps of the dearest warp and block and of all, as "
+      "bound bounds them");
   words.footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
 }
 

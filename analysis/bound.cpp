@@ -1,0 +1,284 @@
+// From the facts of a kernel to bounds: rounds of loops, costs of blocks, a walk for each metric
+// and warp, sums over warps and blocks; then the conditions under which no number wrapped around,
+// for the thread of the launch for which they say most.
+
+#include "analysis/bound.h"
+
+#include "analysis/bound_walk.h"
+#include "emulator/warp_program.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+using facts::Amount;
+using facts::AmountPool;
+using facts::AtomId;
+using facts::Rational;
+
+class Analysis {
+public:
+  Analysis(const Module &module, const Function &kernel, const BoundOptions &options)
+      : options_(options), facts_(module, kernel, {options.block, options.base_alignment}),
+        amounts_(std::make_shared<AmountPool>()),
+        reader_(facts_.emulation(), kernel, facts_.launch(), *amounts_) {
+    result_.name = kernel.name;
+    result_.amounts = amounts_;
+  }
+
+  KernelBounds run() {
+    if (!facts_.complete() || !facts_.cfg().well_formed())
+      return refused("it is too large, or its control flow is not understood");
+    result_.whole_rows = facts_.layout().symbolic && !facts_.launch().one_dimensional;
+    trips_ = trip_counts(facts_.emulation(), reader_);
+    for (LoopId loop = 0; loop < trips_.size(); ++loop)
+      settle(loop);
+    count_shares();
+    WarpCosts costs(facts_);
+    settle_extensions(costs);
+    const std::vector<BlockId> postdominators = immediate_postdominators(
+        facts_.cfg(), return_edges(facts_.module(), facts_.function(), facts_.cfg()));
+    LoopState nothing(facts_.emulation().pool());
+    const WalkContext context{facts_, *amounts_, reader_, trips_, costs, postdominators, nothing};
+    for (const BoundMetric &metric : options_.metrics)
+      result_.metrics.push_back(bound(context, metric));
+    return std::move(result_);
+  }
+
+private:
+  KernelBounds refused(const std::string &reason) {
+    for (const BoundMetric &metric : options_.metrics) {
+      MetricBound none{metric.name, {}, {}, {}};
+      for (Bound *bound : {&none.warp, &none.block, &none.launch})
+        bound->obstacle = Obstacle{0, reason};
+      result_.metrics.push_back(std::move(none));
+    }
+    return std::move(result_);
+  }
+
+  // --- Conditions ---
+
+  // The least that an amount can be over all threads, blocks and rounds of a launch.
+  std::optional<Amount> everywhere(Amount amount) {
+    // Counters first: their bounds are in terms of the rest.
+    for (LoopId loop = static_cast<LoopId>(trips_.size()); loop-- > 0;) {
+      const AtomId counter = amounts_->atom_of(reader_.trip(loop));
+      if (!amounts_->mentions(amount, counter))
+        continue;
+      if (!trips_[loop].known)
+        return std::nullopt;
+      const auto least = amounts_->smallest(amount, counter, {}, trips_[loop].left_in);
+      if (!least)
+        return std::nullopt;
+      amount = *least;
+    }
+    for (const AtomId variable : amounts_->variables(amount)) {
+      const std::string name = amounts_->name(variable);
+      Amount high;
+      if (name == "laneid")
+        high = 31;
+      else if (name.starts_with("tid.") || name.starts_with("ctaid."))
+        high = reader_.extent("n" + name) - 1;
+      else
+        continue;
+      const auto least = amounts_->smallest(amount, variable, {}, high);
+      if (!least)
+        return std::nullopt;
+      amount = *least;
+    }
+    return amount;
+  }
+
+  // False if one of them cannot be told, or never holds.
+  bool add_conditions(const std::vector<Amount> &conditions) {
+    std::vector<Amount> wanted;
+    for (const Amount &condition : conditions) {
+      const auto least = everywhere(condition);
+      if (!least)
+        return false;
+      const AmountRange range = amounts_->range(*least);
+      if (range.high && *range.high < 0)
+        return false;
+      if (!range.low || *range.low < 0)
+        wanted.push_back(*least);
+    }
+    for (Amount &condition : wanted)
+      if (std::find(result_.conditions.begin(), result_.conditions.end(), condition) ==
+          result_.conditions.end())
+        result_.conditions.push_back(std::move(condition));
+    return true;
+  }
+  using AmountRange = facts::AmountRange;
+
+  void settle(LoopId loop) {
+    facts::TripCount &trip = trips_[loop];
+    if (trip.known && !add_conditions(trip.conditions)) {
+      trip.known = false;
+      trip.exact = false;
+      trip.reason = "its counter may wrap around, or go away from its bound";
+    }
+    const Loop &info = facts_.cfg().loops()[loop];
+    LoopBound bound;
+    const BlockId at = trip.exit != no_index ? trip.exit : info.header;
+    const BasicBlock &block = facts_.cfg().blocks()[at];
+    const std::uint32_t index = block.branch != no_index ? block.branch : block.first;
+    bound.line = facts_.function().instructions[index].line;
+    bound.depth = info.depth;
+    bound.exact = trip.known && trip.exact;
+    bound.reason = trip.reason;
+    if (trip.known)
+      bound.rounds = trip.rounds;
+    result_.loops.push_back(std::move(bound));
+  }
+
+  // An address that extends an index: the index must lie within its width in every thread.
+  void settle_extensions(WarpCosts &costs) {
+    for (const WarpCosts::Extended &extended : costs.extensions()) {
+      const facts::BlockKnowledge known(facts_.emulation(), extended.block);
+      const bool is_signed = extended.extension->kind == ExprKind::sext;
+      const auto reading = reader_.read(extended.extension->children[0], is_signed, known);
+      if (!reading || !add_conditions(reading->conditions))
+        costs.distrust(extended.access);
+    }
+  }
+
+  // --- What is known of loops and branches ---
+
+  void count_shares() {
+    for (LoopId loop = 0; loop < trips_.size(); ++loop) {
+      if (!facts_.emulation().feasible(facts_.cfg().loops()[loop].header))
+        continue;
+      ++result_.counted_loops.all;
+      result_.counted_loops.exact += trips_[loop].known && trips_[loop].exact;
+    }
+    for (const facts::Branch &branch : facts_.branches()) {
+      ++result_.branches.all;
+      result_.branches.exact += known_exactly(branch);
+    }
+  }
+
+  // Whether it is known which lanes go which way: all of them one way, or those that a formula over
+  // lane and launch tells.
+  bool known_exactly(const facts::Branch &branch) {
+    if (branch.parting == facts::Parting::never || branch.parting == facts::Parting::by_lane)
+      return true;
+    for (LoopId loop = branch.loop; loop != no_index; loop = facts_.cfg().loops()[loop].parent)
+      if (trips_[loop].known && trips_[loop].exact && trips_[loop].exit == branch.block)
+        return true;
+    if (!branch.condition)
+      return false;
+    const facts::BlockKnowledge known(facts_.emulation(), branch.block);
+    return reader_.read(PathFact{branch.condition, true}, known).has_value() ||
+           reader_.read(PathFact{branch.condition, false}, known).has_value();
+  }
+
+  // --- Sums ---
+
+  Amount larger(const Amount &a, const Amount &b) {
+    if (amounts_->never_negative(a - b))
+      return a;
+    return amounts_->never_negative(b - a) ? b : amounts_->maximum(a, b);
+  }
+
+  MetricBound bound(const WalkContext &context, const BoundMetric &metric) {
+    MetricBound result{metric.name, {}, {}, {}};
+    Amount warp, block;
+    bool exact = true;
+    for (std::size_t w = 0; w < context.costs.warps(); ++w) {
+      const WalkResult one = walk_warp(context, metric.weights, w);
+      if (one.obstacle) {
+        for (Bound *bound : {&result.warp, &result.block, &result.launch})
+          bound->obstacle = one.obstacle;
+        return result;
+      }
+      warp = w == 0 ? one.most : larger(warp, one.most);
+      block += one.most * Amount(Rational(context.costs.copies(w)));
+      exact = exact && one.exact;
+    }
+    if (facts_.layout().symbolic) {
+      const Amount x = reader_.extent("ntid.x");
+      block = warp * amounts_->ceil_div(x, Amount(warp_lanes_)) * reader_.extent("ntid.y") *
+              reader_.extent("ntid.z");
+    }
+    const Amount blocks =
+        reader_.extent("nctaid.x") * reader_.extent("nctaid.y") * reader_.extent("nctaid.z");
+    result.warp = {warp, exact, {}};
+    result.block = {block, exact, {}};
+    result.launch = {block * blocks, exact, {}};
+    return result;
+  }
+
+  static constexpr int warp_lanes_ = static_cast<int>(warp_lanes);
+  const BoundOptions &options_;
+  const facts::KernelFacts facts_;
+  std::shared_ptr<AmountPool> amounts_;
+  facts::IntegerReader reader_;
+  std::vector<facts::TripCount> trips_;
+  KernelBounds result_;
+};
+
+} // namespace
+
+std::string_view to_string(CountedEvent event) {
+  static constexpr std::array<std::string_view, counted_events> names{"instructions", "sectors",
+                                                                      "conflicts", "divwarps"};
+  return names[static_cast<std::size_t>(event)];
+}
+
+std::vector<BoundMetric> usual_metrics() {
+  return {{"sectors", {0, 1, 0, 0}},
+          {"conflicts", {0, 0, 1, 0}},
+          {"divwarps", {0, 0, 0, 1}},
+          {"steps", {1, 1, 1, 1}}};
+}
+
+KernelBounds bound_kernel(const Module &module, const Function &kernel,
+                          const BoundOptions &options) {
+  return Analysis(module, kernel, options).run();
+}
+
+std::string condition_text(const AmountPool &amounts, const Amount &condition,
+                           const AmountPool::Naming &name_of) {
+  Amount left, right;
+  for (const auto &[monomial, coefficient] : condition.terms()) {
+    Amount term(coefficient);
+    for (const AtomId part : monomial)
+      term = term * Amount::of(part);
+    if (coefficient < 0)
+      left -= term;
+    else
+      right += term;
+  }
+  return fmt::format("{} <= {}", amounts.to_string(left, name_of),
+                     amounts.to_string(right, name_of));
+}
+
+unsigned degree(const AmountPool &amounts, const Amount &amount) {
+  unsigned most = 0;
+  for (const auto &[monomial, coefficient] : amount.terms()) {
+    unsigned total = 0;
+    for (const AtomId part : monomial)
+      switch (amounts.kind(part)) {
+      case AmountPool::Kind::variable:
+        ++total;
+        break;
+      case AmountPool::Kind::positive_part:
+        total += degree(amounts, amounts.first(part));
+        break;
+      case AmountPool::Kind::ceil_div:
+      case AmountPool::Kind::floor_div: {
+        const unsigned above = degree(amounts, amounts.first(part));
+        total += above - std::min(above, degree(amounts, amounts.second(part)));
+        break;
+      }
+      case AmountPool::Kind::ceil_log2:
+        break;
+      }
+    most = std::max(most, total);
+  }
+  return most;
+}
+
+} // namespace ptxasw

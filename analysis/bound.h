@@ -1,0 +1,91 @@
+#pragma once
+
+// Upper bounds of what a kernel costs, in its parameters and shape (Muller and Hoffmann, "Modeling
+// and Analyzing Evaluation Cost of CUDA Kernels", POPL 2021).
+
+#include "analysis/warp_costs.h"
+#include "emulator/facts/amount.h"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// What an event counts in a weighted sum.
+using EventWeights = std::array<facts::Rational, counted_events>;
+
+std::string_view to_string(CountedEvent event);
+
+/// A sum of events that is to be bounded.
+struct BoundMetric {
+  std::string name;
+  EventWeights weights;
+};
+
+/// sectors, conflicts, divwarps and steps, as docs/bound.md defines them.
+std::vector<BoundMetric> usual_metrics();
+
+struct BoundOptions {
+  std::optional<BlockShape> block; ///< of every launch, where no `.reqntid` says
+  unsigned base_alignment = 1;     ///< bytes; of pointers among the parameters
+  std::vector<BoundMetric> metrics = usual_metrics();
+};
+
+/// A bound, or why there is none.
+struct Bound {
+  std::optional<facts::Amount> most;
+  bool exact = false; ///< every launch under the conditions comes to just that
+  std::optional<Obstacle> obstacle;
+};
+
+struct MetricBound {
+  std::string name;
+  Bound warp;   ///< of the dearest warp of a launch
+  Bound block;  ///< of the dearest block
+  Bound launch; ///< of all blocks
+};
+
+/// What is known of one loop's rounds, for one thread.
+struct LoopBound {
+  std::uint32_t line = 0; ///< of the branch that is counted, or of the header
+  unsigned depth = 1;
+  std::optional<facts::Amount> rounds;
+  bool exact = false;
+  std::string reason; ///< why there is no count
+};
+
+/// How many branches or loops there are, and of how many it is known exactly what they do.
+struct ExactShare {
+  unsigned exact = 0, all = 0;
+};
+
+/// All bounds of one kernel. Amounts are over `amounts`.
+struct KernelBounds {
+  std::string name;
+  std::shared_ptr<facts::AmountPool> amounts;
+  std::vector<MetricBound> metrics; ///< as in the options
+  std::vector<LoopBound> loops;     ///< outer ones before those in them
+  /// What must be at least 0 for the bounds to hold: that no index or counter wraps around.
+  std::vector<facts::Amount> conditions;
+  /// The bounds hold where a block is one row, or its rows are whole warps.
+  bool whole_rows = false;
+  ExactShare branches, counted_loops;
+};
+
+KernelBounds bound_kernel(const Module &module, const Function &kernel,
+                          const BoundOptions &options);
+
+/// A condition as an inequality: `n + 3 <= 2147483647`.
+std::string condition_text(const facts::AmountPool &amounts, const facts::Amount &condition,
+                           const facts::AmountPool::Naming &name_of = {});
+
+/// The degree in which an amount grows with its variables: of a product the sum, of a quotient the
+/// difference, of a logarithm 0.
+unsigned degree(const facts::AmountPool &amounts, const facts::Amount &amount);
+
+} // namespace ptxasw

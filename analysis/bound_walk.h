@@ -1,0 +1,43 @@
+#pragma once
+
+// Adding up what blocks cost along the ways that a warp can take.
+
+#include "analysis/bound.h"
+#include "analysis/warp_costs.h"
+#include "emulator/facts/loops.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ptxasw {
+
+/// An upper bound, or why there is none.
+struct WalkResult {
+  facts::Amount most;
+  bool exact = true;
+  std::optional<Obstacle> obstacle;
+};
+
+/// What all walks over one kernel share.
+struct WalkContext {
+  const facts::KernelFacts &facts;
+  facts::AmountPool &amounts;
+  facts::IntegerReader &reader;
+  const std::vector<facts::TripCount> &trips;
+  WarpCosts &costs;
+  /// By block, where the ways out of it meet (WarpFunction::postdominators).
+  const std::vector<BlockId> &postdominators;
+  LoopState &nothing_known;
+};
+
+/// The weighted events of one warp from its first instruction to its last.
+///
+/// Lanes that a branch parts are taken to come together at its post-dominator, as the warp
+/// emulator's schedule `reconverge` has it; both sides are added up. Where that cannot be relied on
+/// (a barrier in between, ways that leave a loop at the wrong place) every lane counts by itself.
+WalkResult walk_warp(const WalkContext &context, const EventWeights &weights, std::size_t warp);
+
+} // namespace ptxasw

@@ -1,0 +1,340 @@
+// An instruction counts once whatever lanes take part. An access counts by the lanes that can:
+// those that no branch which the lane alone decides has sent elsewhere. More lanes never cost less,
+// so what is not known of a lane leaves it in; then the count is a bound and not exact.
+
+#include "analysis/warp_costs.h"
+
+#include "emulator/effects.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <limits>
+
+namespace ptxasw {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// What has an effect on memory but reads and writes no byte of global or shared memory (sorted).
+constexpr std::array silent{
+    "activemask"sv, "bar"sv,   "barrier"sv,        "brkpt"sv, "createpolicy"sv, "discard"sv,
+    "elect"sv,      "fence"sv, "griddepcontrol"sv, "match"sv, "membar"sv,       "nanosleep"sv,
+    "pmevent"sv,    "redux"sv, "setmaxnreg"sv,     "shfl"sv,  "trap"sv,         "vote"sv,
+};
+static_assert(std::is_sorted(silent.begin(), silent.end()));
+
+/// Whether an instruction that is no access that we know leaves global and shared memory alone.
+bool is_silent(const Instruction &instruction, const Opcode &opcode) {
+  if (!instruction.well_formed)
+    return false;
+  if (opcode.base == "st" && opcode.space == StateSpace::param)
+    return true;
+  if (opcode.base == "cp" && opcode.has("async") &&
+      (opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("wait_all")))
+    return true;
+  return effect_of(opcode) == Effect::none ||
+         std::binary_search(silent.begin(), silent.end(), opcode.base);
+}
+
+std::size_t at(CountedEvent event) { return static_cast<std::size_t>(event); }
+
+/// The largest number that an expression can be, if it is known to be small.
+std::optional<std::uint64_t> small_maximum(Expr e) {
+  return e->maximum < std::uint64_t{1} << 32 ? std::optional(e->maximum) : std::nullopt;
+}
+
+} // namespace
+
+WarpCosts::WarpCosts(const facts::KernelFacts &facts)
+    : facts_(facts), emulation_(facts.emulation()) {
+  const ControlFlowGraph &cfg = facts.cfg();
+  const Module &module = facts.module();
+  const Function &function = facts.function();
+  distrusted_.resize(facts.accesses().size());
+  by_block_.resize(cfg.blocks().size());
+  memory_obstacle_.resize(cfg.blocks().size());
+  call_obstacle_.resize(cfg.blocks().size());
+  std::vector<bool> is_site(function.instructions.size());
+  for (const facts::AccessSite &site : facts::access_sites(module, function))
+    is_site[site.instruction] = true;
+  for (const facts::Access &access : facts.accesses()) {
+    by_block_[access.block].push_back(&access);
+    note_extensions(access);
+  }
+  for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
+    const Instruction &instruction = function.instructions[i];
+    const Opcode &opcode = module.opcode(instruction);
+    const BlockId block = cfg.block_of(i);
+    if (opcode.base == "call") {
+      if (!call_obstacle_[block])
+        call_obstacle_[block] = Obstacle{instruction.line, "a call: what it costs is not counted"};
+    } else if (!is_site[i] && !is_silent(instruction, opcode) && !memory_obstacle_[block]) {
+      memory_obstacle_[block] = Obstacle{
+          instruction.line, fmt::format("what `{}` touches is not understood", opcode.text)};
+    }
+  }
+  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
+    facts_alone_.push_back(reached_by_facts_alone(block));
+}
+
+std::size_t WarpCosts::warps() const {
+  return facts_.layout().symbolic ? 1 : facts_.layout().warps.size();
+}
+std::uint64_t WarpCosts::copies(std::size_t) const { return facts_.layout().copies; }
+std::uint32_t WarpCosts::lanes(std::size_t warp) const {
+  return facts_.layout().symbolic ? warp_lanes : facts_.layout().warps[warp].count;
+}
+
+unsigned WarpCosts::number_of(const LoopState::Values &values) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> key;
+  for (const auto &[symbol, value] : values)
+    key.emplace_back(symbol->id, value->id);
+  return states_.try_emplace(std::move(key), static_cast<unsigned>(states_.size()) + 1)
+      .first->second;
+}
+
+// Extensions of what differs by lane, where the address was taken apart as if they did not wrap.
+void WarpCosts::note_extensions(const facts::Access &access) {
+  if (!access.address || !access.form.may_wrap)
+    return;
+  for_each_node(access.address, [&](Expr node) {
+    if ((node->kind == ExprKind::zext || node->kind == ExprKind::sext) &&
+        (node->children[0]->kind == ExprKind::sum ||
+         node->children[0]->kind == ExprKind::product) &&
+        !facts_.lane_values()(node) && !emulation_.uniform(node, access.block))
+      extensions_.push_back({node, access.block, access.number});
+  });
+}
+
+// Whether the lanes that execute a block are just those for which every fact of it holds: on the
+// way up the dominator tree there are only branches, each with a fact, and joins of all that
+// parted.
+bool WarpCosts::reached_by_facts_alone(BlockId block) const {
+  constexpr unsigned deepest = 60; // facts of more branches are not all told
+  const ControlFlowGraph &cfg = facts_.cfg();
+  const auto &blocks = cfg.blocks();
+  std::vector<BlockEdge> ends;
+  for (const BlockId b : cfg.reverse_postorder()) {
+    if (blocks[b].successors.empty())
+      ends.push_back({b});
+    else if (blocks[b].branch != no_index && blocks[b].successors.size() == 1)
+      return false; // a guarded exit
+  }
+  if (ends.size() != 1)
+    return false;
+  const std::vector<BlockId> after = immediate_postdominators(cfg, ends);
+  unsigned depth = 0;
+  for (BlockId at = block; at != 0; at = cfg.immediate_dominator(at)) {
+    if (++depth > deepest || cfg.irreducible(at))
+      return false;
+    if (blocks[at].predecessors.size() == 1)
+      continue;
+    BlockId behind = cfg.immediate_dominator(at);
+    for (unsigned step = 0; behind != at; ++step) {
+      if (behind >= blocks.size() || step > blocks.size())
+        return false;
+      behind = after[behind];
+    }
+  }
+  // In a loop, those who are still in it.
+  for (const BlockId b : cfg.reverse_postorder())
+    for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
+      if (cfg.contains(loop, b))
+        for (const BlockId to : blocks[b].successors)
+          if (!cfg.contains(loop, to)) {
+            const Expr choice = emulation_.branch_choice(b);
+            if (!choice || !emulation_.uniform(choice, b))
+              return false;
+          }
+  return true;
+}
+
+WarpCosts::Activity WarpCosts::restricted(const Activity &from, Expr condition, bool holds,
+                                          BlockId block) {
+  Activity result = from;
+  if (const auto *values = facts_.lane_values()(condition)) {
+    for (std::size_t t = 0; t < result.threads.size(); ++t)
+      result.threads[t] = result.threads[t] && ((*values)[t] != 0) == holds;
+  } else if (!emulation_.in_step(block) || !emulation_.uniform(condition, block)) {
+    result.exact = false;
+  }
+  return result;
+}
+
+const WarpCosts::Activity &WarpCosts::activity(BlockId block, LoopState &state) {
+  const auto key = std::pair(block, state.id);
+  if (const auto found = activities_.find(key); found != activities_.end())
+    return found->second;
+  Activity result;
+  result.threads.assign(facts_.layout().threads.size(), true);
+  result.exact = facts_alone_[block];
+  for (const PathFact &fact : emulation_.facts_in(block))
+    result = restricted(result, state(emulation_.expand(fact.condition)), fact.holds, block);
+  return activities_.emplace(key, std::move(result)).first->second;
+}
+
+std::vector<bool> WarpCosts::only(const std::vector<bool> &threads, std::size_t warp) const {
+  if (facts_.layout().symbolic)
+    return threads;
+  std::vector<bool> result(threads.size());
+  const facts::WarpThreads &lanes = facts_.layout().warps[warp];
+  for (std::uint32_t t = lanes.first; t < lanes.first + lanes.count; ++t)
+    result[t] = threads[t];
+  return result;
+}
+
+BranchDecision WarpCosts::decide(BlockId block, std::size_t warp, LoopState &state) {
+  const BasicBlock &info = facts_.cfg().blocks()[block];
+  if (info.branch == no_index)
+    return {LaneDecision::one_way, 0};
+  const Expr choice = emulation_.branch_choice(block);
+  if (!choice)
+    return {LaneDecision::may_part, 0};
+  const Expr condition = state(emulation_.expand(choice));
+  const bool two_ways = condition->width == 1 && info.successors.size() == 2;
+  if (const auto *values = facts_.lane_values()(condition)) {
+    const Activity &here = activity(block, state);
+    const std::vector<bool> threads = only(here.threads, warp);
+    bool some = false, same = true;
+    std::uint64_t first = 0;
+    for (std::size_t t = 0; t < threads.size(); ++t)
+      if (threads[t]) {
+        same = same && (!some || (*values)[t] == first);
+        first = (*values)[t];
+        some = true;
+      }
+    if (same && some)
+      return two_ways ? BranchDecision{LaneDecision::one_way, first != 0 ? 0u : 1u}
+                      : BranchDecision{LaneDecision::together, 0};
+    if (!same)
+      return {here.exact && !facts_.layout().symbolic ? LaneDecision::parts
+                                                      : LaneDecision::may_part,
+              0};
+    return {LaneDecision::together, 0}; // nobody comes here
+  }
+  return {emulation_.in_step(block) && emulation_.uniform(condition, block)
+              ? LaneDecision::together
+              : LaneDecision::may_part,
+          0};
+}
+
+const BlockCost &WarpCosts::cost(BlockId block, std::size_t warp, LoopState &state) {
+  const auto key = std::tuple(block, warp, state.id);
+  if (const auto found = costs_.find(key); found != costs_.end())
+    return found->second;
+  return costs_.emplace(key, compute(block, warp, state)).first->second;
+}
+
+BlockCost WarpCosts::compute(BlockId block, std::size_t warp, LoopState &state) {
+  BlockCost cost;
+  const BasicBlock &info = facts_.cfg().blocks()[block];
+  cost.events[at(CountedEvent::instructions)].most = info.end - info.first;
+  cost.alone[at(CountedEvent::instructions)] = info.end - info.first;
+  for (const facts::Access *access : by_block_[block])
+    add_access(*access, warp, state, cost);
+  for (const CountedEvent event : {CountedEvent::sectors, CountedEvent::conflicts})
+    if (memory_obstacle_[block])
+      cost.events[at(event)].obstacle = memory_obstacle_[block];
+  if (call_obstacle_[block])
+    for (EventCount &event : cost.events)
+      event.obstacle = call_obstacle_[block];
+  return cost;
+}
+
+// The most units of memory that lanes can touch whose addresses are within a known range: of
+// sectors all in it, of words those of one bank.
+std::uint64_t WarpCosts::cap_by_range(const facts::Access &access,
+                                      const facts::AddressForm &form) const {
+  std::uint64_t span = 0; // bytes from the lowest to the highest first byte
+  const auto add = [&](std::uint64_t maximum, std::int64_t factor) {
+    std::uint64_t part = 0;
+    const std::uint64_t size =
+        factor < 0 ? 0 - static_cast<std::uint64_t>(factor) : static_cast<std::uint64_t>(factor);
+    if (__builtin_mul_overflow(maximum, size, &part) || __builtin_add_overflow(span, part, &span))
+      span = std::numeric_limits<std::uint64_t>::max() / 2;
+  };
+  for (const auto *terms : {&form.varying, &form.mixed})
+    for (const facts::Term &term : *terms) {
+      const auto maximum = small_maximum(term.atom);
+      if (!maximum)
+        return std::numeric_limits<std::uint64_t>::max();
+      add(*maximum, term.factor);
+    }
+  for (const facts::StrideTerm &stride : form.strides) {
+    const auto maximum = small_maximum(stride.lane), by = small_maximum(stride.by);
+    if (!maximum || !by)
+      return std::numeric_limits<std::uint64_t>::max();
+    add(*maximum * *by, stride.factor);
+  }
+  const std::vector<std::int64_t> offsets = lane_offsets(facts_.lane_values(), form);
+  const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
+  add(static_cast<std::uint64_t>(*most - *least), 1);
+  if (span > std::uint64_t{1} << 40)
+    return std::numeric_limits<std::uint64_t>::max();
+  // The range may begin anywhere within a unit.
+  const bool shared = access.space == StateSpace::shared;
+  const std::uint64_t unit = shared ? 4 : 32;
+  const std::uint64_t slack = unit - std::min<std::uint64_t>(unit, std::max(1u, access.alignment));
+  const std::uint64_t units = (span + access.site.bytes + slack + unit - 1) / unit;
+  return shared ? (units + shared_banks - 1) / shared_banks : units;
+}
+
+void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopState &state,
+                           BlockCost &cost) {
+  const bool generic = access.space == StateSpace::generic;
+  const bool global = generic || access.space == StateSpace::global;
+  const bool shared = generic || access.space == StateSpace::shared;
+  if (!global && !shared)
+    return;
+  Activity here = activity(access.block, state);
+  if (access.guard)
+    here = restricted(here, state(access.guard), true, access.block);
+  const std::vector<bool> threads = only(here.threads, warp);
+  const std::uint64_t active = static_cast<std::uint64_t>(
+      std::min<std::ptrdiff_t>(std::count(threads.begin(), threads.end(), true), warp_lanes));
+  if (active == 0)
+    return;
+  facts::AddressForm own;
+  const facts::AddressForm *form = &access.form;
+  const Expr address = access.address ? state(access.address) : nullptr;
+  if (address != access.address) {
+    own = address_form(emulation_, facts_.lane_values(), address, access.block,
+                       access.site.space != StateSpace::global &&
+                           access.site.space != StateSpace::generic);
+    form = &own;
+  }
+  const unsigned alignment = access.form.is_linear() ? access.shared_alignment : 1;
+  const bool symbolic = facts_.layout().symbolic;
+  const std::uint64_t lane_sectors = (access.site.bytes + 31) / 32;
+  const auto count = [&](bool in_shared) {
+    return traffic_of(facts_.lane_values(), {.form = form,
+                                             .bytes = access.site.bytes,
+                                             .alignment = alignment,
+                                             .shared = in_shared,
+                                             .active = &threads});
+  };
+  const std::uint64_t cap = cap_by_range(access, *form);
+  const bool distrusted = distrusted_[access.number];
+  const auto add = [&](CountedEvent event, const facts::Count &counted, std::uint64_t less) {
+    EventCount &to = cost.events[at(event)];
+    const std::uint64_t most = distrusted ? active * (less ? 1 : lane_sectors)
+                                          : std::min<std::uint64_t>(counted.most, cap);
+    to.most += most - std::min(most, less);
+    const bool always = most == less; // nothing costs less than nothing
+    to.exact = to.exact && !generic && !distrusted &&
+               (always || (here.exact && access.in_step && !form->may_wrap && form->is_linear() &&
+                           counted.least == counted.most && counted.most <= cap &&
+                           (!symbolic || form->is_uniform())));
+  };
+  if (global) {
+    add(CountedEvent::sectors, count(false).sectors, 0);
+    cost.alone[at(CountedEvent::sectors)] += lane_sectors;
+  }
+  if (shared) {
+    add(CountedEvent::conflicts, count(true).wavefronts, 1);
+    cost.alone[at(CountedEvent::conflicts)] += 1;
+  }
+}
+
+} // namespace ptxasw

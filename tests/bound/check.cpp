@@ -1,0 +1,250 @@
+// Launches are drawn as `verify` draws them: block shapes, grids, numbers that look like
+// dimensions, pointers at any alignment that their elements allow. Each is bounded under its own
+// block shape and, where that is a block of whole rows, also as if the shape were not known.
+
+#include "check.h"
+
+#include "emulator/warp_draw.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/core.h>
+#include <memory>
+#include <tuple>
+
+namespace ptxasw::test {
+namespace {
+
+using facts::Amount;
+using facts::Rational;
+
+/// Bytes that pointers are moved by: what an element of the largest kind leaves, or less.
+constexpr std::int64_t moves[] = {0, 0, 16, 32, 64, 128, 4, 8};
+
+class Checker {
+public:
+  Checker(const Module &module, const Function &kernel, const CheckOptions &options)
+      : module_(module), kernel_(kernel), options_(options), program_(module),
+        slots_(parameter_slots(module, kernel)), random_(options.seed) {
+    // This marks pointers.
+    const KernelModel model(module, kernel, slots_);
+    for (std::uint32_t i = 0; i < program_.function_count(); ++i)
+      if (program_.function(i).function == &kernel)
+        number_ = i;
+  }
+
+  CheckResult run() {
+    for (unsigned attempt = 0;
+         attempt < 8 * options_.launches && result_.launches < options_.launches; ++attempt)
+      one_launch();
+    for (const auto &[key, mutant] : mutants_) {
+      ++result_.mutants;
+      result_.killed += mutant;
+    }
+    return std::move(result_);
+  }
+
+private:
+  struct Numbers {
+    std::uint64_t warp = 0, block = 0, launch = 0;
+  };
+
+  void one_launch() {
+    DrawHints hints;
+    hints.small = random_.one_in(3);
+    hints.no_wrap = !random_.one_in(6);
+    LaunchCandidate candidate = draw_candidate(kernel_, slots_, hints, random_);
+    if (random_.one_in(2))
+      widen_grid(slots_, random_, candidate);
+    if (!launch_shape_error(candidate.grid, candidate.block).empty())
+      return;
+    DrawnLaunch drawn =
+        finish_launch(kernel_, slots_, candidate, program_.has_dynamic_shared(), random_);
+    const std::int64_t move = moves[random_.below(std::size(moves))];
+    for (DrawnLaunch::Buffer &buffer : drawn.buffers)
+      buffer.shift += move;
+    GlobalMemory memory;
+    if (!program_.place_variables(memory, drawn.seed).empty())
+      return;
+    WarpLaunch launch;
+    place_buffers(drawn, memory, launch);
+    WarpOptions how;
+    how.count = true;
+    how.step_limit = options_.step_limit;
+    how.memory_limit = std::uint64_t{256} << 20;
+    const WarpOutcome outcome = run_kernel(program_, number_, launch, memory, how);
+    if (outcome.fault) {
+      ++result_.unusable[std::string(to_string(outcome.fault->kind))];
+      return;
+    }
+    bool used = compare(drawn, launch, outcome, launch.block, 1);
+    used |= compare(drawn, launch, outcome, launch.block, alignment(launch));
+    const bool rows = (launch.block.y == 1 && launch.block.z == 1) || launch.block.x % 32 == 0;
+    if (rows && !kernel_.directive("reqntid"))
+      used |= compare(drawn, launch, outcome, std::nullopt, 1);
+    if (used)
+      ++result_.launches;
+    else
+      ++result_.unusable["a condition of the bounds does not hold"];
+  }
+
+  // What all pointers of a launch are multiples of.
+  unsigned alignment(const WarpLaunch &launch) const {
+    std::uint64_t bits = 256;
+    for (const ParameterSlot &slot : slots_)
+      if (slot.width == 64)
+        bits |= bits_at(launch, slot);
+    return static_cast<unsigned>(bits & (~bits + 1));
+  }
+
+  static std::uint64_t bits_at(const WarpLaunch &launch, const ParameterSlot &slot) {
+    std::uint64_t bits = 0;
+    if (slot.offset + slot.width / 8 <= launch.parameters.size())
+      std::memcpy(&bits, launch.parameters.data() + slot.offset,
+                  std::min<std::size_t>(slot.width / 8, 8));
+    return bits;
+  }
+
+  // A variable of a bound in this launch.
+  std::optional<Rational> value(const std::string &name, const WarpLaunch &launch) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (name == fmt::format("ntid.{}", static_cast<char>('x' + axis)))
+        return Rational(launch.block[axis]);
+      if (name == fmt::format("nctaid.{}", static_cast<char>('x' + axis)))
+        return Rational(launch.grid[axis]);
+    }
+    const std::string prefix = std::string(kernel_.name) + "_";
+    for (const ParameterSlot &slot : slots_)
+      if (slot.name == name || slot.name == prefix + name) {
+        const std::uint64_t bits = bits_at(launch, slot);
+        if (slot.width < 32)
+          return Rational(bits);
+        return Rational(as_signed(bits, slot.width));
+      }
+    return std::nullopt;
+  }
+
+  const KernelBounds &bounds(const std::optional<BlockShape> &block, unsigned alignment) {
+    const BlockShape shape = block.value_or(BlockShape{0, 0, 0});
+    auto &known = bounds_[{shape.x, shape.y, shape.z, alignment}];
+    if (!known) {
+      BoundOptions options;
+      options.block = block;
+      options.base_alignment = alignment;
+      known = std::make_unique<KernelBounds>(bound_kernel(module_, kernel_, options));
+    }
+    return *known;
+  }
+
+  bool compare(const DrawnLaunch &drawn, const WarpLaunch &launch, const WarpOutcome &outcome,
+               const std::optional<BlockShape> &block, unsigned alignment) {
+    const KernelBounds &known = bounds(block, alignment);
+    const auto number = [&](const Amount &amount) {
+      return known.amounts->evaluate(amount,
+                                     [&](const std::string &name) { return value(name, launch); });
+    };
+    for (const Amount &condition : known.conditions) {
+      const auto room = number(condition);
+      if (!room || *room < 0)
+        return false;
+    }
+    for (const MetricBound &metric : known.metrics) {
+      if (!metric.launch.most)
+        continue;
+      const auto warp = number(*metric.warp.most), all = number(*metric.block.most),
+                 total = number(*metric.launch.most);
+      if (!warp || !all || !total) {
+        violation(drawn, metric, block, alignment, "it has no number here");
+        continue;
+      }
+      const Numbers counted = count(metric.name, outcome);
+      hold(drawn, metric, "warp", metric.warp, counted.warp, *warp, block, alignment);
+      hold(drawn, metric, "block", metric.block, counted.block, *all, block, alignment);
+      if (launch.blocks.empty())
+        hold(drawn, metric, "launch", metric.launch, counted.launch, *total, block, alignment);
+      if (options_.mutate && metric.warp.exact && metric.warp.most && !block)
+        mutate(known, metric, launch, counted);
+    }
+    return true;
+  }
+
+  static std::uint64_t of(const std::string &metric, const WarpCount &count) {
+    return metric == "sectors"     ? count.sectors
+           : metric == "conflicts" ? count.conflicts
+           : metric == "divwarps"  ? count.divwarps
+                                   : steps_of(count);
+  }
+
+  static Numbers count(const std::string &metric, const WarpOutcome &outcome) {
+    Numbers result;
+    for (const auto &block : outcome.counts) {
+      std::uint64_t all = 0;
+      for (const WarpCount &warp : block) {
+        const std::uint64_t one = of(metric, warp);
+        result.warp = std::max(result.warp, one);
+        all += one;
+      }
+      result.block = std::max(result.block, all);
+      result.launch += all;
+    }
+    return result;
+  }
+
+  void hold(const DrawnLaunch &drawn, const MetricBound &metric, const char *scope,
+            const Bound &bound, std::uint64_t counted, const Rational &most,
+            const std::optional<BlockShape> &block, unsigned alignment) {
+    ++result_.numbers;
+    result_.exact += bound.exact;
+    if (Rational(counted) > most || (bound.exact && Rational(counted) != most))
+      violation(drawn, metric, block, alignment,
+                fmt::format("{}: counted {}, {} {}", scope, counted,
+                            bound.exact ? "exactly" : "at most", most.str()));
+  }
+
+  void violation(const DrawnLaunch &drawn, const MetricBound &metric,
+                 const std::optional<BlockShape> &block, unsigned alignment,
+                 const std::string &what) {
+    if (result_.violations.size() < 3)
+      result_.violations.push_back(
+          fmt::format("{}: {} ({}, pointers multiples of {})\n{}", metric.name, what,
+                      block ? "shape known" : "shape not known", alignment, describe(drawn)));
+  }
+
+  // The bound of a warp with one of its coefficients lower by one: a launch has to come to more.
+  void mutate(const KernelBounds &known, const MetricBound &metric, const WarpLaunch &launch,
+              const Numbers &counted) {
+    std::size_t index = 0;
+    for (const auto &[monomial, coefficient] : metric.warp.most->terms()) {
+      Amount term(1);
+      for (const facts::AtomId part : monomial)
+        term = term * Amount::of(part);
+      const auto less = known.amounts->evaluate(
+          *metric.warp.most - term, [&](const std::string &name) { return value(name, launch); });
+      bool &killed = mutants_[{metric.name, index++}];
+      killed = killed || (less && Rational(counted.warp) > *less);
+    }
+  }
+
+  const Module &module_;
+  const Function &kernel_;
+  const CheckOptions options_;
+  const WarpProgram program_;
+  std::uint32_t number_ = 0;
+  std::vector<ParameterSlot> slots_;
+  WarpRandom random_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, unsigned>,
+           std::unique_ptr<KernelBounds>>
+      bounds_;
+  std::map<std::pair<std::string, std::size_t>, bool> mutants_;
+  CheckResult result_;
+};
+
+} // namespace
+
+CheckResult check_kernel(const Module &module, const Function &kernel,
+                         const CheckOptions &options) {
+  return Checker(module, kernel, options).run();
+}
+
+} // namespace ptxasw::test

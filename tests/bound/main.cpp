@@ -1,0 +1,148 @@
+// bound_property [--launches N] [--random N] [--verbose] FILE|DIRECTORY...: every kernel of the
+// files, and random kernels, on random launches; what the warp emulator counts is never more than
+// the bound, and just that where the bound says so. Exit code 1 if it is not.
+
+#include "check.h"
+
+#include "../random/random_kernel.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/core.h>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+namespace {
+
+using namespace ptxasw;
+
+struct Total {
+  unsigned kernels = 0, with_launches = 0, launches = 0, numbers = 0, exact = 0;
+  unsigned metrics = 0, bounded = 0, exact_metrics = 0, exact_kernels = 0, bounded_kernels = 0;
+  unsigned mutants = 0, killed = 0, violations = 0;
+  ExactShare branches, loops;
+};
+
+std::string read_file(const std::filesystem::path &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::filesystem::path> ptx_files(const std::filesystem::path &path) {
+  if (!std::filesystem::is_directory(path))
+    return {path};
+  std::vector<std::filesystem::path> result;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.path().extension() == ".ptx")
+      result.push_back(entry.path());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// What share of a kernel is known, its block shape being that of its directives.
+void add_shares(const Module &module, const Function &kernel, Total &total, bool verbose) {
+  const KernelBounds bounds = bound_kernel(module, kernel, {});
+  bool all = true, exact = true;
+  for (const MetricBound &metric : bounds.metrics) {
+    ++total.metrics;
+    total.bounded += metric.launch.most.has_value();
+    total.exact_metrics += metric.launch.exact;
+    all = all && metric.launch.most;
+    exact = exact && metric.launch.exact;
+    if (verbose && metric.launch.obstacle)
+      fmt::print("  {} {}: line {}: {}\n", kernel.name, metric.name, metric.launch.obstacle->line,
+                 metric.launch.obstacle->reason);
+  }
+  total.bounded_kernels += all;
+  total.exact_kernels += exact;
+  total.branches.exact += bounds.branches.exact;
+  total.branches.all += bounds.branches.all;
+  total.loops.exact += bounds.counted_loops.exact;
+  total.loops.all += bounds.counted_loops.all;
+}
+
+void check(const std::string &name, std::string text, const test::CheckOptions &options,
+           Total &total, bool verbose) {
+  const auto module = parse(std::move(text), name);
+  if (!module)
+    return;
+  for (const Function &kernel : (*module)->functions) {
+    if (!kernel.is_entry || !kernel.has_body)
+      continue;
+    ++total.kernels;
+    add_shares(**module, kernel, total, verbose);
+    const test::CheckResult result = test::check_kernel(**module, kernel, options);
+    total.launches += result.launches;
+    total.with_launches += result.launches > 0;
+    total.numbers += result.numbers;
+    total.exact += result.exact;
+    total.mutants += result.mutants;
+    total.killed += result.killed;
+    total.violations += !result.violations.empty();
+    for (const std::string &violation : result.violations)
+      fmt::print("{} {}: {}\n", name, kernel.name, violation);
+    if (verbose) {
+      fmt::print("{} {}: {} launches, {} of {} numbers exact", name, kernel.name, result.launches,
+                 result.exact, result.numbers);
+      for (const auto &[why, times] : result.unusable)
+        fmt::print(", {} x {}", times, why);
+      fmt::print("\n");
+    }
+  }
+}
+
+double percent(unsigned part, unsigned whole) { return whole ? 100.0 * part / whole : 0; }
+
+void print(const Total &total) {
+  fmt::print("{} kernels, {} with launches; {} launches, {} numbers held to a bound, {} of them to "
+             "an exact one; {} kernels with violations\n",
+             total.kernels, total.with_launches, total.launches, total.numbers, total.exact,
+             total.violations);
+  fmt::print("branches known exactly: {} of {} ({:.0f} %); loops: {} of {} ({:.0f} %)\n",
+             total.branches.exact, total.branches.all,
+             percent(total.branches.exact, total.branches.all), total.loops.exact, total.loops.all,
+             percent(total.loops.exact, total.loops.all));
+  fmt::print("kernels with all bounds: {} of {}, all exact: {}; bounds: {} of {}, exact: {}\n",
+             total.bounded_kernels, total.kernels, total.exact_kernels, total.bounded,
+             total.metrics, total.exact_metrics);
+  if (total.mutants)
+    fmt::print("mutants of exact bounds: {} of {} killed\n", total.killed, total.mutants);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  test::CheckOptions options;
+  unsigned random_kernels = 0;
+  bool verbose = false;
+  std::vector<std::string> paths;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--launches" && i + 1 < argc)
+      options.launches = static_cast<unsigned>(std::stoul(argv[++i]));
+    else if (word == "--random" && i + 1 < argc)
+      random_kernels = static_cast<unsigned>(std::stoul(argv[++i]));
+    else if (word == "--seed" && i + 1 < argc)
+      options.seed = std::stoull(argv[++i]);
+    else if (word == "--steps" && i + 1 < argc)
+      options.step_limit = std::stoull(argv[++i]);
+    else if (word == "--mutants")
+      options.mutate = true;
+    else if (word == "--verbose")
+      verbose = true;
+    else
+      paths.push_back(word);
+  }
+  Total total;
+  for (const std::string &path : paths)
+    for (const auto &file : ptx_files(path))
+      check(file.string(), read_file(file), options, total, verbose);
+  for (std::uint64_t seed = 1; seed <= random_kernels; ++seed)
+    check(fmt::format("random kernel {}", seed), test::module_text(*test::random_kernel(seed).body),
+          options, total, verbose);
+  print(total);
+  if (options.mutate && total.killed != total.mutants)
+    return 1;
+  return total.violations == 0 ? 0 : 1;
+}

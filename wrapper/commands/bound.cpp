@@ -1,0 +1,475 @@
+// `ptxasw bound`: the bounds of analysis/bound as text and as JSON, evaluated at a launch, or of
+// two files side by side.
+
+#include "analysis/bound.h"
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/os/files.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+using facts::Amount;
+using facts::AmountPool;
+using facts::Rational;
+using Json = nlohmann::ordered_json;
+
+/// What `ptxasw bound` was asked.
+struct BoundRequest {
+  std::string input;
+  std::string compare;              ///< a second file
+  std::vector<std::string> kernels; ///< only these; empty is all
+  std::optional<BlockShape> block;
+  std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
+  std::vector<std::string> names; ///< of the parameters, in order, cut at commas
+  unsigned base_alignment = 1;
+  std::string weights; ///< a file
+  bool json = false;
+};
+
+constexpr int no_bound = 3;
+
+std::vector<std::string> cut_at_commas(const std::vector<std::string> &texts) {
+  std::vector<std::string> result;
+  for (const std::string &text : texts) {
+    std::size_t begin = 0;
+    for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
+      comma = text.find(',', begin);
+      result.push_back(text.substr(begin, comma == std::string::npos ? comma : comma - begin));
+    }
+  }
+  return result;
+}
+
+std::optional<Rational> to_rational(const std::string &text) {
+  const bool minus = text.starts_with('-');
+  const std::string digits = text.substr(minus ? 1 : 0);
+  if (digits.empty() || digits.size() > 30 ||
+      !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    return std::nullopt;
+  const Rational number{boost::multiprecision::cpp_int(digits)};
+  return minus ? Rational(-number) : number;
+}
+
+/// What --at gives: numbers by name.
+struct Point {
+  std::map<std::string, Rational> numbers;
+  std::optional<BlockShape> block;
+};
+
+/// Three extents behind `block=` or `grid=`: 256, or 16x16x1.
+std::optional<std::array<std::uint32_t, 3>> to_extents(const std::string &text) {
+  std::array<std::uint32_t, 3> result{1, 1, 1};
+  std::size_t axis = 0, begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find('x', begin);
+    const auto number =
+        to_rational(text.substr(begin, end == std::string::npos ? end : end - begin));
+    if (!number || *number < 1 || *number > 0x7fffffff || axis == 3)
+      return std::nullopt;
+    result[axis++] = static_cast<std::uint32_t>(facts::floor_of(*number));
+  }
+  return result;
+}
+
+std::optional<std::string> read_point(const std::vector<std::string> &texts, Point &point) {
+  for (const std::string &text : cut_at_commas(texts)) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    if (equals == std::string::npos || name.empty())
+      return fmt::format("--at {}: expected NAME=NUMBER", text);
+    const std::string value = text.substr(equals + 1);
+    if (name == "block" || name == "grid") {
+      const auto extents = to_extents(value);
+      if (!extents)
+        return fmt::format("--at {}: expected X, XxY or XxYxZ", text);
+      for (int axis = 0; axis < 3; ++axis)
+        point.numbers[fmt::format("n{}tid.{}", name == "grid" ? "cta" : "",
+                                  static_cast<char>('x' + axis))] =
+            Rational((*extents)[static_cast<std::size_t>(axis)]);
+      if (name == "block")
+        point.block = BlockShape{(*extents)[0], (*extents)[1], (*extents)[2]};
+      continue;
+    }
+    const auto number = to_rational(value);
+    if (!number)
+      return fmt::format("--at {}: `{}` is no whole number", text, value);
+    point.numbers[name] = *number;
+  }
+  return std::nullopt;
+}
+
+/// `--weights FILE`: {"instructions": 1, "sectors": 5, ...}; what is not named counts nothing.
+std::optional<std::string> read_weights(const std::string &path, BoundMetric &metric) {
+  const auto text = read_input(path);
+  if (!text)
+    return text.error();
+  const Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object())
+    return fmt::format("{}: expected an object of weights", path);
+  metric.name = "weighted";
+  for (const auto &[name, weight] : json.items()) {
+    std::size_t event = 0;
+    while (event < counted_events && to_string(static_cast<CountedEvent>(event)) != name)
+      ++event;
+    if (event == counted_events)
+      return fmt::format("{}: `{}` is none of instructions, sectors, conflicts, divwarps", path,
+                         name);
+    if (!weight.is_number_unsigned())
+      return fmt::format("{}: the weight of {} is no whole number from 0 on", path, name);
+    metric.weights[event] = Rational(weight.get<std::uint64_t>());
+  }
+  return std::nullopt;
+}
+
+/// Names that people gave to parameters stand for those of the PTX.
+class Names {
+public:
+  Names(const Function &kernel, const std::vector<std::string> &given) {
+    for (std::size_t i = 0; i < given.size() && i < kernel.parameters.size(); ++i) {
+      std::string_view own = kernel.parameters[i].name;
+      if (own.size() > kernel.name.size() + 1 && own.starts_with(kernel.name) &&
+          own[kernel.name.size()] == '_')
+        own.remove_prefix(kernel.name.size() + 1);
+      if (!given[i].empty())
+        given_[std::string(own)] = given[i];
+    }
+  }
+  std::string operator()(const std::string &variable) const {
+    const std::size_t plus = variable.find('+');
+    const auto found = given_.find(variable.substr(0, plus));
+    return found == given_.end()       ? variable
+           : plus == std::string::npos ? found->second
+                                       : found->second + variable.substr(plus);
+  }
+
+private:
+  std::map<std::string, std::string> given_;
+};
+
+/// One kernel with all that is said of it.
+struct Told {
+  KernelBounds bounds;
+  Names names;
+};
+
+class Evaluation {
+public:
+  Evaluation(const Told &told, const Point &point) : told_(told), point_(point) {}
+
+  std::optional<Rational> operator()(const Amount &amount) {
+    return told_.bounds.amounts->evaluate(
+        amount, [&](const std::string &variable) -> std::optional<Rational> {
+          const std::string name = told_.names(variable);
+          const auto found = point_.numbers.find(name);
+          if (found != point_.numbers.end())
+            return found->second;
+          // Of a grid or block as much as was not said is 1.
+          if (name.starts_with("nctaid.") && name != "nctaid.x")
+            return Rational(1);
+          if (missing_.empty())
+            missing_ = name;
+          return std::nullopt;
+        });
+  }
+  /// A variable that has no number, if one was needed.
+  const std::string &missing() const { return missing_; }
+
+  /// A condition that does not hold at the point, as text; empty: all hold.
+  std::string violated() {
+    for (const Amount &condition : told_.bounds.conditions) {
+      const auto value = (*this)(condition);
+      if (value && *value < 0)
+        return condition_text(*told_.bounds.amounts, condition,
+                              [&](const std::string &name) { return told_.names(name); });
+    }
+    return "";
+  }
+
+private:
+  const Told &told_;
+  const Point &point_;
+  std::string missing_;
+};
+
+std::string text_of(const Told &told, const Amount &amount) {
+  return told.bounds.amounts->to_string(amount,
+                                        [&](const std::string &name) { return told.names(name); });
+}
+
+std::string reason_text(const Obstacle &obstacle) {
+  return obstacle.line == 0 ? obstacle.reason
+                            : fmt::format("line {}: {}", obstacle.line, obstacle.reason);
+}
+
+constexpr const char *rows_condition = "ntid.y*ntid.z = 1, or 32 divides ntid.x";
+
+Json scope_json(const Told &told, const Bound &bound, const Point *point) {
+  if (!bound.most)
+    return nullptr;
+  if (!point)
+    return text_of(told, *bound.most);
+  Evaluation value(told, *point);
+  const auto number = value(*bound.most);
+  return number ? Json(number->str()) : Json(nullptr);
+}
+
+Json share_json(const ExactShare &share) { return {{"exact", share.exact}, {"all", share.all}}; }
+
+Json to_json(const Told &told, const Point *point) {
+  const KernelBounds &bounds = told.bounds;
+  Json json;
+  json["name"] = bounds.name;
+  json["bounds"] = Json::object();
+  for (const MetricBound &metric : bounds.metrics) {
+    Json &to = json["bounds"][metric.name];
+    to["warp"] = scope_json(told, metric.warp, point);
+    to["block"] = scope_json(told, metric.block, point);
+    to["launch"] = scope_json(told, metric.launch, point);
+    to["verdict"] = !metric.launch.most ? "none" : metric.launch.exact ? "exact" : "bound";
+    const auto &obstacle = metric.launch.obstacle;
+    to["reason"] = obstacle ? Json(obstacle->reason) : Json(nullptr);
+    to["line"] = obstacle && obstacle->line ? Json(obstacle->line) : Json(nullptr);
+  }
+  json["conditions"] = Json::array();
+  for (const Amount &condition : bounds.conditions)
+    json["conditions"].push_back(condition_text(
+        *bounds.amounts, condition, [&](const std::string &name) { return told.names(name); }));
+  json["whole_rows"] = bounds.whole_rows;
+  json["loops"] = Json::array();
+  for (const LoopBound &loop : bounds.loops)
+    json["loops"].push_back({{"line", loop.line},
+                             {"depth", loop.depth},
+                             {"rounds", loop.rounds ? Json(text_of(told, *loop.rounds)) : Json()},
+                             {"verdict", !loop.rounds ? "none"
+                                         : loop.exact ? "exact"
+                                                      : "bound"},
+                             {"reason", loop.rounds ? Json() : Json(loop.reason)}});
+  json["known"] = {{"branches", share_json(bounds.branches)},
+                   {"loops", share_json(bounds.counted_loops)}};
+  return json;
+}
+
+/// The bounds of one metric in a line each; where they are numbers for a launch, as numbers.
+void print(const Told &told, const Point *point) {
+  const KernelBounds &bounds = told.bounds;
+  fmt::print("{}:\n", bounds.name);
+  for (const MetricBound &metric : bounds.metrics) {
+    if (metric.launch.obstacle) {
+      fmt::print("  {:<10} no bound: {}\n", metric.name, reason_text(*metric.launch.obstacle));
+      continue;
+    }
+    const char *verdict = metric.launch.exact ? "exact" : "at most";
+    const std::pair<const char *, const Bound *> scopes[] = {
+        {"warp", &metric.warp}, {"block", &metric.block}, {"launch", &metric.launch}};
+    for (const auto &[scope, bound] : scopes)
+      fmt::print("  {:<10} {:<7} {:<8} {}\n", scope[0] == 'w' ? metric.name : "", scope, verdict,
+                 point ? scope_json(told, *bound, point).get<std::string>()
+                       : text_of(told, *bound->most));
+  }
+  for (const LoopBound &loop : bounds.loops)
+    fmt::print("  loop, line {}: {}\n", loop.line,
+               loop.rounds ? fmt::format("{}{} rounds", loop.exact ? "" : "at most ",
+                                         text_of(told, *loop.rounds))
+                           : "not counted: " + loop.reason);
+  for (const Amount &condition : bounds.conditions)
+    fmt::print("  if: {}\n",
+               condition_text(*bounds.amounts, condition,
+                              [&](const std::string &name) { return told.names(name); }));
+  if (bounds.whole_rows)
+    fmt::print("  if: {}\n", rows_condition);
+}
+
+/// Why numbers cannot be given at a point; empty if they can.
+std::string not_at(const Told &told, const Point &point) {
+  if (told.bounds.whole_rows)
+    return "--at needs block=X, XxY or XxYxZ";
+  Evaluation value(told, point);
+  for (const MetricBound &metric : told.bounds.metrics)
+    for (const Bound *bound : {&metric.warp, &metric.block, &metric.launch})
+      if (bound->most && !value(*bound->most))
+        return value.missing().empty() ? "a divisor is not positive there"
+                                       : fmt::format("--at says nothing of {}", value.missing());
+  if (const std::string broken = value.violated(); !broken.empty())
+    return fmt::format("the bounds hold only if {}", broken);
+  if (!value.missing().empty())
+    return fmt::format("--at says nothing of {}", value.missing());
+  return "";
+}
+
+bool wanted(const Function &function, const std::vector<std::string> &kernels) {
+  return function.is_entry && function.has_body &&
+         (kernels.empty() ||
+          std::find(kernels.begin(), kernels.end(), function.name) != kernels.end());
+}
+
+std::vector<Told> tell(const Module &module, const BoundRequest &request,
+                       const BoundOptions &options) {
+  std::vector<Told> result;
+  for (const Function &function : module.functions)
+    if (wanted(function, request.kernels))
+      result.push_back(
+          {bound_kernel(module, function, options), Names(function, cut_at_commas(request.names))});
+  return result;
+}
+
+// Which of two amounts is larger for large launches: -1 the first is smaller. Of equal degree, at a
+// launch where every number is 2^20.
+int order(const Told &a, const Amount &x, const Told &b, const Amount &y, const Point *point) {
+  const auto at_large = [](const Told &told, const Amount &amount) {
+    return told.bounds.amounts->evaluate(
+        amount, [](const std::string &) { return std::optional(Rational(1 << 20)); });
+  };
+  std::optional<Rational> left, right;
+  if (point) {
+    left = Evaluation(a, *point)(x);
+    right = Evaluation(b, *point)(y);
+  } else {
+    const unsigned p = degree(*a.bounds.amounts, x), q = degree(*b.bounds.amounts, y);
+    if (p != q)
+      return p < q ? -1 : 1;
+    left = at_large(a, x);
+    right = at_large(b, y);
+  }
+  if (!left || !right)
+    return 0;
+  return *left < *right ? -1 : *left > *right ? 1 : 0;
+}
+
+/// What --compare says of one metric: which file's bound is lower, "equal", or "unknown".
+std::string ranking(const Told &a, const Told &b, std::size_t metric, const Point *point) {
+  const Bound &x = a.bounds.metrics[metric].launch, &y = b.bounds.metrics[metric].launch;
+  if (!x.most && !y.most)
+    return "unknown";
+  if (!x.most || !y.most)
+    return x.most ? "first" : "second";
+  const int which = order(a, *x.most, b, *y.most, point);
+  return which < 0 ? "first" : which > 0 ? "second" : "equal";
+}
+
+int compare(const std::vector<Told> &first, const std::vector<Told> &second,
+            const BoundRequest &request, const Point *point) {
+  Json all = {{"first", request.input}, {"second", request.compare}, {"kernels", Json::array()}};
+  bool lacking = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    // By name; where each file has one kernel, those two.
+    const auto found = std::find_if(second.begin(), second.end(), [&](const Told &told) {
+      return told.bounds.name == first[i].bounds.name;
+    });
+    const Told *other = found != second.end()                     ? &*found
+                        : first.size() == 1 && second.size() == 1 ? &second[0]
+                                                                  : nullptr;
+    if (!other)
+      continue;
+    Json kernel = {{"first", first[i].bounds.name}, {"second", other->bounds.name}};
+    if (!request.json)
+      fmt::print("{} and {}:\n", first[i].bounds.name, other->bounds.name);
+    for (std::size_t m = 0; m < first[i].bounds.metrics.size(); ++m) {
+      const std::string lower = ranking(first[i], *other, m, point);
+      lacking = lacking || lower == "unknown";
+      kernel["lower"][first[i].bounds.metrics[m].name] = lower;
+      const auto text = [&](const Told &told) {
+        const Bound &bound = told.bounds.metrics[m].launch;
+        return bound.most ? (point ? scope_json(told, bound, point).get<std::string>()
+                                   : text_of(told, *bound.most))
+                          : "no bound";
+      };
+      if (!request.json)
+        fmt::print("  {:<10} {:<8} {}  |  {}\n", first[i].bounds.metrics[m].name, lower,
+                   text(first[i]), text(*other));
+    }
+    all["kernels"].push_back(std::move(kernel));
+  }
+  if (all["kernels"].empty())
+    return complain("the two files have no kernel of one name");
+  if (request.json)
+    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+  return lacking ? no_bound : 0;
+}
+
+int run(const BoundRequest &request, const Invocation &) {
+  Point point;
+  if (const auto wrong = read_point(request.at, point))
+    return complain(*wrong);
+  if (request.base_alignment == 0 || (request.base_alignment & (request.base_alignment - 1)) != 0)
+    return complain(
+        fmt::format("--base-align {}: expected a power of two", request.base_alignment));
+  const bool at = !request.at.empty();
+  BoundOptions options;
+  options.block = point.block ? point.block : request.block;
+  options.base_alignment = request.base_alignment;
+  if (options.block && !launch_shape_error({}, *options.block).empty())
+    return complain(launch_shape_error({}, *options.block));
+  if (!request.weights.empty()) {
+    BoundMetric weighted;
+    if (const auto wrong = read_weights(request.weights, weighted))
+      return complain(*wrong);
+    options.metrics.push_back(std::move(weighted));
+  }
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
+    return 1;
+  const std::vector<Told> told = tell(*module, request, options);
+  if (at && request.compare.empty())
+    for (const Told &one : told)
+      if (const std::string why = not_at(one, point); !why.empty())
+        return complain(fmt::format("{}: {}", one.bounds.name, why),
+                        why.starts_with("the bounds hold") ? no_bound : 1);
+  if (!request.compare.empty()) {
+    const auto other = load_module(request.compare);
+    if (!other)
+      return 1;
+    const std::vector<Told> second = tell(*other, request, options);
+    for (const auto *side : {&told, &second})
+      for (const Told &one : *side)
+        if (const std::string why = at ? not_at(one, point) : ""; !why.empty())
+          return complain(fmt::format("{}: {}", one.bounds.name, why));
+    return compare(told, second, request, at ? &point : nullptr);
+  }
+  Json all = {{"file", request.input}, {"kernels", Json::array()}};
+  bool complete = true;
+  for (const Told &one : told) {
+    for (const MetricBound &metric : one.bounds.metrics)
+      complete = complete && !metric.launch.obstacle;
+    if (request.json)
+      all["kernels"].push_back(to_json(one, at ? &point : nullptr));
+    else
+      print(one, at ? &point : nullptr);
+  }
+  if (request.json)
+    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+  return complete ? 0 : no_bound;
+}
+
+void declare(Words &words, BoundRequest &request) {
+  words.required("input", request.input, "PTX to read, - for standard input");
+  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.block_shape("--block", request.block, "every block's; otherwise of any block");
+  words.number("--base-align", request.base_alignment,
+               "bytes that pointers among the parameters are multiples of: cudaMalloc gives 256", 1,
+               4096);
+  words.list("--at NAME=NUMBER,...", request.at,
+             "numbers instead of formulas, for a launch: parameters, block=XxYxZ, grid=XxYxZ");
+  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
+  words.text("--weights FILE", request.weights,
+             "bound a weighted sum, too: a JSON object with weights of instructions, sectors, "
+             "conflicts and divwarps");
+  words.text("--compare FILE", request.compare, "which of two versions has the lower bounds");
+  words.flag("--json", request.json, "as JSON");
+  words.footer(
+      "Exit codes: 0 all kernels have all bounds, 1 something cannot be read, 3 one has no "
+      "bound.");
+}
+
+} // namespace
+
+const Command bound_command = {"bound", "bound what a kernel costs, in its parameters and shape",
+                               bind<BoundRequest, declare, run>};
+
+} // namespace ptxasw
