@@ -24,6 +24,8 @@ public:
       : options_(options), facts_(module, kernel, {options.block, options.base_alignment}),
         amounts_(std::make_shared<AmountPool>()),
         reader_(facts_.emulation(), kernel, facts_.launch(), *amounts_) {
+    for (const char *extent : {"nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z"})
+      reader_.extent(extent); // first of all: their order is that of creation
     result_.name = kernel.name;
     result_.amounts = amounts_;
   }
@@ -60,61 +62,67 @@ private:
 
   // --- Conditions ---
 
-  // The least that an amount can be over all threads, blocks and rounds of a launch.
-  std::optional<Amount> everywhere(Amount amount) {
+  // Adds to `conditions` what has to be at least 0 for an amount to be so for all threads, blocks
+  // and rounds of a launch. False if that cannot be told.
+  bool everywhere(Amount amount, std::vector<Amount> &conditions) {
     // Counters first: their bounds are in terms of the rest.
     for (LoopId loop = static_cast<LoopId>(trips_.size()); loop-- > 0;) {
       const AtomId counter = amounts_->atom_of(reader_.trip(loop));
       if (!amounts_->mentions(amount, counter))
         continue;
       if (!trips_[loop].known)
-        return std::nullopt;
-      const auto least = amounts_->smallest(amount, counter, {}, trips_[loop].left_in);
-      if (!least)
-        return std::nullopt;
-      amount = *least;
+        return false;
+      return at_both_ends(amount, counter, trips_[loop].left_in, conditions);
     }
     for (const AtomId variable : amounts_->variables(amount)) {
       const std::string name = amounts_->name(variable);
-      Amount high;
       if (name == "laneid")
-        high = 31;
-      else if (name.starts_with("tid.") || name.starts_with("ctaid."))
-        high = reader_.extent("n" + name) - 1;
-      else
-        continue;
-      const auto least = amounts_->smallest(amount, variable, {}, high);
-      if (!least)
-        return std::nullopt;
-      amount = *least;
+        return at_both_ends(amount, variable, 31, conditions);
+      if (name.starts_with("tid.") || name.starts_with("ctaid."))
+        return at_both_ends(amount, variable, reader_.extent("n" + name) - 1, conditions);
     }
-    return amount;
+    conditions.push_back(std::move(amount));
+    return true;
+  }
+
+  // The same where a variable goes from 0 to `high`: at the end where the amount is least, or, if
+  // that depends, at both.
+  bool at_both_ends(const Amount &amount, AtomId variable, const Amount &high,
+                    std::vector<Amount> &conditions) {
+    const auto least = amounts_->least_end(amount, variable);
+    if (!least)
+      return false;
+    const bool low = *least != facts::AmountPool::End::high;
+    if (low && !everywhere(amounts_->substitute(amount, variable, {}), conditions))
+      return false;
+    return *least == facts::AmountPool::End::low ||
+           everywhere(amounts_->substitute(amount, variable, high), conditions);
   }
 
   // False if one of them cannot be told, or never holds.
-  bool add_conditions(const std::vector<Amount> &conditions) {
+  bool add_conditions(const std::vector<Amount> &conditions, const facts::BlockKnowledge &known) {
     std::vector<Amount> wanted;
-    for (const Amount &condition : conditions) {
-      const auto least = everywhere(condition);
-      if (!least)
+    for (const Amount &condition : conditions)
+      if (!everywhere(condition, wanted))
         return false;
-      const AmountRange range = amounts_->range(*least);
-      if (range.high && *range.high < 0)
+    const facts::AmountRanges here = reader_.ranges_in(known);
+    for (const Amount &condition : wanted)
+      if (const auto high = amounts_->range(condition).high; high && *high < 0)
         return false;
-      if (!range.low || *range.low < 0)
-        wanted.push_back(*least);
-    }
     for (Amount &condition : wanted)
-      if (std::find(result_.conditions.begin(), result_.conditions.end(), condition) ==
-          result_.conditions.end())
+      if (!amounts_->never_negative(condition, &here) &&
+          std::find(result_.conditions.begin(), result_.conditions.end(), condition) ==
+              result_.conditions.end())
         result_.conditions.push_back(std::move(condition));
     return true;
   }
-  using AmountRange = facts::AmountRange;
 
   void settle(LoopId loop) {
     facts::TripCount &trip = trips_[loop];
-    if (trip.known && !add_conditions(trip.conditions)) {
+    if (trip.known &&
+        !add_conditions(trip.conditions,
+                        facts::BlockKnowledge(facts_.emulation(),
+                                              facts_.cfg().loops()[loop].header))) {
       trip.known = false;
       trip.exact = false;
       trip.reason = "its counter may wrap around, or go away from its bound";
@@ -139,7 +147,7 @@ private:
       const facts::BlockKnowledge known(facts_.emulation(), extended.block);
       const bool is_signed = extended.extension->kind == ExprKind::sext;
       const auto reading = reader_.read(extended.extension->children[0], is_signed, known);
-      if (!reading || !add_conditions(reading->conditions))
+      if (!reading || !add_conditions(reading->conditions, known))
         costs.distrust(extended.access);
     }
   }

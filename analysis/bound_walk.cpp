@@ -27,6 +27,7 @@ using facts::TripCount;
 
 constexpr unsigned rounds_budget = 64; ///< of a loop whose rounds are looked at one by one
 constexpr std::size_t visits_budget = 20'000;
+constexpr unsigned depth_budget = 40; ///< of what a register is after some rounds
 
 /// Lanes cannot be relied on to meet: they have to be counted one by one.
 struct LanesApart {};
@@ -100,12 +101,11 @@ private:
     return result;
   }
 
-  // Whether no lane passes by an instruction of the block at which the others wait.
+  // Whether all lanes that come by wait for each other where the block makes lanes wait.
   bool gathers_evenly(BlockId block) const {
     const auto &instructions = context_.facts.function().instructions;
     for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
-      if (instructions[i].guard != no_register &&
-          gathers_lanes(context_.facts.module().opcode(instructions[i])) &&
+      if (gathers_lanes(context_.facts.module().opcode(instructions[i])) &&
           !emulation_.meets_evenly(i))
         return false;
     return true;
@@ -235,7 +235,8 @@ private:
   Amount simplified_in(const Amount &amount, BlockId from_block, BlockId to) {
     if (amount.number() || cfg_.blocks()[to].predecessors.size() != 1 || from_block == to)
       return amount;
-    return context_.reader.simplify(amount, facts::BlockKnowledge(emulation_, to));
+    return amounts_.simplify(
+        amount, context_.reader.ranges_in(facts::BlockKnowledge(emulation_, to)));
   }
 
   WalkResult dearer(const WalkResult &a, const WalkResult &b, BlockId block) {
@@ -249,46 +250,48 @@ private:
       return result;
     }
     const Amount opposite = b.most - a.most;
-    result.most = amounts_.never_negative(difference) ? a.most
-                  : amounts_.never_negative(opposite) ? b.most
-                                                      : amounts_.maximum(a.most, b.most);
-    result.exact = result.exact &&
-                   (vanishes_where_shut(difference, block) || vanishes_where_shut(opposite, block));
+    // Only who comes by the branch pays: what is known there may be used.
+    facts::AmountRanges here;
+    if (block != no_index)
+      here = context_.reader.ranges_in(facts::BlockKnowledge(emulation_, block));
+    result.most = amounts_.never_negative(difference, &here) ? a.most
+                  : amounts_.never_negative(opposite, &here) ? b.most
+                                                             : amounts_.maximum(a.most, b.most);
+    // The first way is the one that the branch takes where its condition holds.
+    result.exact = result.exact && block != no_index &&
+                   (vanishes_where_shut(difference, block, true) ||
+                    vanishes_where_shut(opposite, block, false));
     return result;
   }
 
-  // Whether a branch lets lanes pass to the dearer way just where that way is dearer: it tests what
-  // is at least 1 for that. Then the larger of both is what happens.
-  bool vanishes_where_shut(const Amount &more, BlockId block) {
+  // Whether a way that is taken where the branch's condition `holds` costs more than the other one
+  // just there: it tests whether something is at least 1, and `more` is never negative where it is
+  // and not positive where it is not. Then the larger of both is what happens.
+  bool vanishes_where_shut(const Amount &more, BlockId block, bool holds) {
     const Expr choice = emulation_.branch_choice(block);
-    if (!choice)
+    if (!choice || cfg_.blocks()[block].successors.size() != 2)
       return false;
     const facts::BlockKnowledge known(emulation_, block);
-    for (const bool holds : {true, false}) {
-      const auto open = context_.reader.read({emulation_.expand(choice), holds}, known);
-      if (!open)
-        continue;
-      const Amount passes = open->value + 1; // at least 1 where the way is open
-      // A positive multiple of it, or a sum of multiples of max(0, passes).
-      const auto number = passes.number();
-      if (number || passes.is_zero())
-        continue;
-      const Rational ratio = more.terms().count(passes.terms().rbegin()->first)
-                                 ? Rational(more.terms().at(passes.terms().rbegin()->first) /
-                                            passes.terms().rbegin()->second)
-                                 : Rational(0);
-      if (ratio > 0 && more == passes * Amount(ratio))
+    const auto open = context_.reader.read({emulation_.expand(choice), holds}, known);
+    if (!open)
+      return false;
+    const Amount passes = open->value + 1; // at least 1 where the way is open
+    if (passes.number())
+      return false;
+    const auto &[leading, factor] = *passes.terms().rbegin();
+    if (const auto found = more.terms().find(leading); found != more.terms().end())
+      if (const Rational ratio = found->second / factor;
+          ratio > 0 && more == passes * Amount(ratio))
         return true;
-      const Amount part = amounts_.positive_part(passes);
-      if (part.terms().size() == 1 && part.terms().begin()->first.size() == 1) {
-        const facts::AtomId atom = part.terms().begin()->first[0];
-        if (std::all_of(more.terms().begin(), more.terms().end(), [&](const auto &term) {
-              return std::binary_search(term.first.begin(), term.first.end(), atom);
-            }))
-          return true;
-      }
-    }
-    return false;
+    const Amount part = amounts_.positive_part(passes);
+    if (part.terms().size() != 1 || part.terms().begin()->first.size() != 1 ||
+        !amounts_.never_negative(more))
+      return false;
+    const facts::AtomId atom = part.terms().begin()->first[0];
+    return amounts_.kind(atom) == facts::AmountPool::Kind::positive_part &&
+           std::all_of(more.terms().begin(), more.terms().end(), [&](const auto &term) {
+             return std::binary_search(term.first.begin(), term.first.end(), atom);
+           });
   }
 
   // Whether something between a block and where its ways meet lets lanes wait for each other.
@@ -346,9 +349,7 @@ private:
       WalkResult result;
       for (std::size_t i = 0; i < targets.size(); ++i) {
         const WalkResult way = walk(targets[i], stop, loop, state);
-        result = i == 0 ? way : dearer(result, way, ways[0].from);
-        if (i > 0)
-          result.exact = result.exact && way.most == result.most;
+        result = i == 0 ? way : dearer(result, way, no_index);
       }
       return result;
     }
@@ -502,7 +503,8 @@ private:
     return result;
   }
 
-  // A loop whose registers are numbers in every round, of which there are few.
+  // A loop of few rounds, in each of which its registers are what they were at first, doubled so and
+  // so often.
   std::optional<WalkResult> round_by_round(LoopId loop, LoopState &state) {
     const TripCount &trip = context_.trips[loop];
     bool exact = trip.exact;
@@ -518,10 +520,8 @@ private:
     ExprPool &pool = emulation_.pool();
     LoopState::Values values; ///< of registers in this round
     for (const Expr symbol : registers_of(loop)) {
-      const Expr initial = state(emulation_.expand(emulation_.loop_register(symbol)->initial));
-      if (initial->kind != ExprKind::constant)
-        return std::nullopt;
-      values.emplace_back(symbol, initial);
+      values.emplace_back(
+          symbol, state(emulation_.expand(emulation_.loop_register(symbol)->initial)));
     }
     const BlockId header = cfg_.loops()[loop].header;
     const facts::AtomId counter = amounts_.atom_of(context_.reader.trip(loop));
@@ -541,7 +541,7 @@ private:
         for (const auto &[other, now] : values)
           step.map(other, now);
         const Expr then = step(emulation_.expand(emulation_.loop_register(symbol)->next));
-        if (then->kind != ExprKind::constant)
+        if (then->depth > depth_budget)
           return std::nullopt;
         next.emplace_back(symbol, then);
       }

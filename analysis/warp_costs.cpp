@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <fmt/core.h>
 #include <limits>
 
@@ -94,12 +95,14 @@ unsigned WarpCosts::number_of(const LoopState::Values &values) {
       .first->second;
 }
 
-// Extensions of what differs by lane, where the address was taken apart as if they did not wrap.
+// Extensions of what differs by lane, where the address was taken apart as if they did not wrap. One
+// that is the whole address, as in shared memory, moves lanes by multiples of 2^32 bytes, which is
+// no matter for units that divide that.
 void WarpCosts::note_extensions(const facts::Access &access) {
   if (!access.address || !access.form.may_wrap)
     return;
   for_each_node(access.address, [&](Expr node) {
-    if ((node->kind == ExprKind::zext || node->kind == ExprKind::sext) &&
+    if (node != access.address && (node->kind == ExprKind::zext || node->kind == ExprKind::sext) &&
         (node->children[0]->kind == ExprKind::sum ||
          node->children[0]->kind == ExprKind::product) &&
         !facts_.lane_values()(node) && !emulation_.uniform(node, access.block))
@@ -275,21 +278,29 @@ std::uint64_t WarpCosts::cap_by_range(const facts::Access &access,
   // The range may begin anywhere within a unit.
   const bool shared = access.space == StateSpace::shared;
   const std::uint64_t unit = shared ? 4 : 32;
-  const std::uint64_t slack = unit - std::min<std::uint64_t>(unit, std::max(1u, access.alignment));
+  const std::uint64_t natural = std::bit_floor(access.site.bytes); // or it is no access at all
+  const std::uint64_t slack =
+      unit - std::min<std::uint64_t>(unit, std::max<std::uint64_t>(natural, access.alignment));
   const std::uint64_t units = (span + access.site.bytes + slack + unit - 1) / unit;
   return shared ? (units + shared_banks - 1) / shared_banks : units;
 }
 
 void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopState &state,
                            BlockCost &cost) {
-  const bool generic = access.space == StateSpace::generic;
+  // Where a generic address was made from another space, arithmetic may have left that.
+  const bool generic =
+      access.site.space == StateSpace::generic && access.space != StateSpace::global;
   const bool global = generic || access.space == StateSpace::global;
   const bool shared = generic || access.space == StateSpace::shared;
   if (!global && !shared)
     return;
   Activity here = activity(access.block, state);
-  if (access.guard)
-    here = restricted(here, state(access.guard), true, access.block);
+  if (access.guard) {
+    const Expr guard = state(access.guard);
+    here = restricted(here, guard, true, access.block);
+    // Unlike the conditions of a block that is executed, it may hold for nobody.
+    here.exact = here.exact && facts_.lane_values()(guard);
+  }
   const std::vector<bool> threads = only(here.threads, warp);
   const std::uint64_t active = static_cast<std::uint64_t>(
       std::min<std::ptrdiff_t>(std::count(threads.begin(), threads.end(), true), warp_lanes));
@@ -315,11 +326,23 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
                                              .active = &threads});
   };
   const std::uint64_t cap = cap_by_range(access, *form);
-  const bool distrusted = distrusted_[access.number];
+  // An index that may wrap around, nobody knows where: lanes beyond are moved by a multiple of 2^32
+  // bytes and touch as many units as if they were not. Of one run of lanes only the unit at the
+  // wrap can count twice (two of accesses that overlap); otherwise every one may, for each index.
+  const unsigned distrusted = distrusted_[access.number];
+  const bool one_run =
+      distrusted == 1 && form->is_linear() && form->strides.empty() && form->of_lane.empty();
+  const bool overlap = form->tid[1] != 0 || form->tid[2] != 0 || form->laneid != 0 ||
+                       std::abs(form->tid[0]) < static_cast<std::int64_t>(access.site.bytes);
   const auto add = [&](CountedEvent event, const facts::Count &counted, std::uint64_t less) {
     EventCount &to = cost.events[at(event)];
-    const std::uint64_t most = distrusted ? active * (less ? 1 : lane_sectors)
-                                          : std::min<std::uint64_t>(counted.most, cap);
+    std::uint64_t most = std::min<std::uint64_t>(counted.most, cap);
+    if (distrusted && counted.most > 0) {
+      const std::uint64_t alone = active * (less ? 1 : lane_sectors);
+      most = std::min<std::uint64_t>(alone, one_run ? counted.most + 1 + overlap
+                                                    : std::uint64_t{counted.most}
+                                                          << std::min(distrusted, 6u));
+    }
     to.most += most - std::min(most, less);
     const bool always = most == less; // nothing costs less than nothing
     to.exact = to.exact && !generic && !distrusted &&

@@ -94,8 +94,8 @@ public:
     std::uint32_t access = 0; ///< index in KernelFacts::accesses()
   };
   const std::vector<Extended> &extensions() const { return extensions_; }
-  /// The conditions of an access cannot be told: its lanes have nothing in common then.
-  void distrust(std::uint32_t access) { distrusted_[access] = true; }
+  /// The condition of an extension in an access cannot be told: it may wrap around.
+  void distrust(std::uint32_t access) { ++distrusted_[access]; }
 
 private:
   struct Activity {
@@ -120,7 +120,7 @@ private:
   std::map<std::pair<BlockId, unsigned>, Activity> activities_;
   std::map<std::tuple<BlockId, std::size_t, unsigned>, BlockCost> costs_;
   std::vector<Extended> extensions_;
-  std::vector<bool> distrusted_; ///< by access
+  std::vector<unsigned> distrusted_; ///< by access: extensions that may wrap around
 };
 
 } // namespace ptxasw

@@ -154,21 +154,39 @@ Amount AmountPool::atom(Kind kind, const Amount &a, const Amount &b) {
   return Amount::of(entry->second);
 }
 
-// x - d * floor(x / d), what a division leaves.
+// A multiple of x - d * floor(x / d), which is what a division leaves; x may itself be floor(y / p).
 bool AmountPool::is_remainder(const Amount &a) const {
-  for (const auto &[monomial, coefficient] : a.terms())
-    if (monomial.size() == 1 && atoms_[monomial[0]].kind == Kind::floor_div && coefficient < 0) {
-      const Atom &known = atoms_[monomial[0]];
-      if (known.b == Amount(Rational(-coefficient)) &&
-          a == known.a - known.b * Amount::of(monomial[0]))
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    if (monomial.size() != 1 || coefficient >= 0 ||
+        atoms_[monomial[0]].kind != Kind::floor_div || !atoms_[monomial[0]].b.number())
+      continue;
+    const Atom &known = atoms_[monomial[0]];
+    const Amount quotient = Amount::of(monomial[0]);
+    const Rational divisor = *known.b.number();
+    // times * (x - divisor * quotient)
+    Rational times = -coefficient / divisor;
+    if (a == (known.a - quotient * Amount(divisor)) * Amount(times))
+      return true;
+    for (const auto &[other, factor] : a.terms()) {
+      if (other.size() != 1 || factor <= 0 || atoms_[other[0]].kind != Kind::floor_div)
+        continue;
+      const Atom &inner = atoms_[other[0]];
+      const auto by = inner.b.number();
+      if (!by || inner.a != known.a)
+        continue;
+      const Rational rest = divisor / *by;
+      times = -coefficient / rest;
+      if (is_whole(rest) &&
+          a == (Amount::of(other[0]) - quotient * Amount(rest)) * Amount(times))
         return true;
     }
+  }
   return false;
 }
 
 Amount AmountPool::positive_part(const Amount &a) {
   const AmountRange known = range(a);
-  if ((known.low && *known.low >= 0) || is_remainder(a))
+  if (never_negative(a))
     return a;
   if (known.high && *known.high <= 0)
     return {};
@@ -179,6 +197,19 @@ Amount AmountPool::positive_part(const Amount &a) {
       return Amount(factor) * atom(Kind::positive_part, a * Amount(1 / factor), {});
   }
   return atom(Kind::positive_part, a, {});
+}
+
+// A quotient of a quotient: (a / p + c) / b is (a + p * c) / (p * b), rounded alike.
+std::optional<Amount> AmountPool::flattened(Kind kind, const Amount &a, const Amount &b) {
+  const Amount constant(a.constant());
+  const Amount rest = a - constant;
+  if (!constant.whole() || rest.terms().size() != 1 || rest.terms().begin()->second != 1 ||
+      rest.terms().begin()->first.size() != 1)
+    return std::nullopt;
+  const Atom known = atoms_[rest.terms().begin()->first[0]];
+  if (known.kind != kind || !known.b.number())
+    return std::nullopt;
+  return divide(kind, known.a + known.b * constant, known.b * b);
 }
 
 Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
@@ -194,11 +225,11 @@ Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
       Amount product(1);
       for (const AtomId part : monomial)
         product = product * Amount::of(part);
-      // Towards 0: what stays inside keeps its sign.
+      // Towards 0: what stays inside keeps its sign. Of the constant, so that it has none.
       const Rational quotient = coefficient / *divisor;
-      const Rational whole = !is_whole(coefficient) ? Rational(0)
-                             : quotient < 0         ? Rational(ceil_of(quotient))
-                                                    : Rational(floor_of(quotient));
+      const Rational whole = !is_whole(coefficient)                  ? Rational(0)
+                             : quotient < 0 && !monomial.empty() ? Rational(ceil_of(quotient))
+                                                                     : Rational(floor_of(quotient));
       outside += product * Amount(whole);
       inside += product * Amount(Rational(coefficient - whole * *divisor));
     }
@@ -206,6 +237,8 @@ Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
       return outside;
     if (inside.number())
       return outside + divide(kind, inside, b);
+    if (const auto flat = flattened(kind, inside, b))
+      return outside + *flat;
     return outside + atom(kind, inside, b);
   }
   if (a.is_zero())
@@ -286,9 +319,9 @@ AmountRange AmountPool::range(const Amount &a, const AmountRanges *narrowed) con
   return total;
 }
 
-bool AmountPool::at_least(const Amount &a, const Rational &bound) const {
-  const AmountRange known = range(a);
-  return known.low && *known.low >= bound;
+bool AmountPool::never_negative(const Amount &a, const AmountRanges *narrowed) const {
+  const AmountRange known = range(a, narrowed);
+  return (known.low && *known.low >= 0) || is_remainder(a);
 }
 
 bool AmountPool::mentions(const Amount &a, AtomId variable) const {
@@ -353,8 +386,7 @@ Amount AmountPool::simplify(const Amount &a, const AmountRanges &ranges) {
       Amount factor = Amount::of(part);
       if (known.kind == Kind::positive_part) {
         const Amount inner = simplify(known.a, ranges);
-        const AmountRange within = range(inner, &ranges);
-        factor = within.low && *within.low >= 0 ? inner : positive_part(inner);
+        factor = never_negative(inner, &ranges) ? inner : positive_part(inner);
       }
       product = product * factor;
     }
@@ -415,18 +447,28 @@ std::size_t power_of(const Amount::Monomial &monomial, AtomId variable) {
 
 } // namespace
 
-std::optional<Amount> AmountPool::largest(const Amount &a, AtomId variable, const Amount &low,
-                                          const Amount &high) {
-  const auto way = direction(a, variable);
-  if (way)
-    return *way == 0 ? a : substitute(a, variable, *way > 0 ? high : low);
-  // Of the first degree, nowhere inside: the largest value is at an end.
+std::optional<AmountPool::End> AmountPool::least_end(const Amount &a, AtomId variable) const {
+  if (const auto way = direction(a, variable))
+    return *way < 0 ? End::high : End::low;
+  // Of the first degree, nowhere inside: a line.
   for (const auto &[monomial, coefficient] : a.terms())
     for (const AtomId part : monomial)
       if (power_of(monomial, variable) > 1 ||
           (part != variable && atom_direction(part, variable) != std::optional(0)))
         return std::nullopt;
-  return maximum(substitute(a, variable, low), substitute(a, variable, high));
+  return End::either;
+}
+
+std::optional<Amount> AmountPool::largest(const Amount &a, AtomId variable, const Amount &low,
+                                          const Amount &high) {
+  const auto least = least_end(a, variable);
+  if (!least)
+    return std::nullopt;
+  const Amount at_low = substitute(a, variable, low);
+  if (*least == End::high)
+    return at_low;
+  const Amount at_high = substitute(a, variable, high);
+  return *least == End::low ? at_high : maximum(at_low, at_high);
 }
 
 std::optional<Amount> AmountPool::smallest(const Amount &a, AtomId variable, const Amount &low,

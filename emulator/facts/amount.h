@@ -81,7 +81,10 @@ public:
   /// The variable of that name; the range counts the first time.
   Amount variable(const std::string &name, const AmountRange &range = {});
   Amount positive_part(const Amount &a);
-  Amount maximum(const Amount &a, const Amount &b) { return b + positive_part(a - b); }
+  Amount maximum(const Amount &a, const Amount &b) {
+    return b.terms().size() <= a.terms().size() ? b + positive_part(a - b)
+                                                : a + positive_part(b - a);
+  }
   Amount minimum(const Amount &a, const Amount &b) { return a - positive_part(a - b); }
   /// The divisor must be at least 1 (`range(b).low`), or be a condition of whoever asks.
   Amount ceil_div(const Amount &a, const Amount &b) { return divide(Kind::ceil_div, a, b); }
@@ -90,8 +93,7 @@ public:
 
   /// Bounds that hold whatever the variables are within theirs.
   AmountRange range(const Amount &a, const AmountRanges *narrowed = nullptr) const;
-  bool at_least(const Amount &a, const Rational &bound) const;
-  bool never_negative(const Amount &a) const { return at_least(a, 0); }
+  bool never_negative(const Amount &a, const AmountRanges *narrowed = nullptr) const;
 
   bool mentions(const Amount &a, AtomId variable) const;
   /// Variables in it, in order of creation.
@@ -100,6 +102,10 @@ public:
   /// The same amount as long as the ranges hold: without max(0, ...) where they show it is not
   /// needed.
   Amount simplify(const Amount &a, const AmountRanges &ranges);
+  /// At which end of a variable's range an amount is least: at either one, if that depends on other
+  /// variables; nothing if it is not seen to be at an end.
+  enum class End : std::uint8_t { low, high, either };
+  std::optional<End> least_end(const Amount &a, AtomId variable) const;
   /// The largest value for a variable from `low` to `high`; nothing if it is not seen where that
   /// is.
   std::optional<Amount> largest(const Amount &a, AtomId variable, const Amount &low,
@@ -136,6 +142,7 @@ private:
   };
   Amount divide(Kind kind, const Amount &a, const Amount &b);
   Amount atom(Kind kind, const Amount &a, const Amount &b);
+  std::optional<Amount> flattened(Kind kind, const Amount &a, const Amount &b);
   bool is_remainder(const Amount &a) const;
   /// How a changes with a variable: 1 never falls, -1 never rises, 0 not at all; nothing: unknown.
   std::optional<int> direction(const Amount &a, AtomId variable) const;

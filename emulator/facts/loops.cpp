@@ -77,7 +77,9 @@ public:
   Counter(Emulation &emulation, IntegerReader &reader, LoopId loop)
       : emulation_(emulation), cfg_(emulation.cfg()), reader_(reader), amounts_(reader.amounts()),
         loop_(loop), header_(cfg_.loops()[loop].header), known_(emulation, header_),
-        own_trip_(amounts_.atom_of(reader.trip(loop))) {}
+        own_trip_(amounts_.atom_of(reader.trip(loop))) {
+    know_entry();
+  }
 
   TripCount run() {
     TripCount best;
@@ -97,6 +99,21 @@ public:
   }
 
 private:
+  // Where the loop is entered from one place, by a branch, that branch tells something, too.
+  void know_entry() {
+    std::vector<BlockId> before;
+    for (const BlockId block : cfg_.blocks()[header_].predecessors)
+      if (!cfg_.contains(loop_, block) && cfg_.reachable(block))
+        before.push_back(block);
+    if (before.size() != 1)
+      return;
+    const BasicBlock &info = cfg_.blocks()[before[0]];
+    const Expr choice = emulation_.branch_choice(before[0]);
+    if (choice && choice->width == 1 && info.successors.size() == 2 &&
+        info.successors[0] != info.successors[1])
+      known_.add({choice, info.successors[0] == header_}, emulation_);
+  }
+
   /// How a block's branch leaves the loop.
   struct Leaving {
     Expr condition = nullptr; ///< under which it goes on; null: not understood
@@ -233,8 +250,7 @@ private:
     const Amount most = limit_of(p.width, is_signed, true);
     if (p.kind == Progression::Kind::linear) {
       require(p.step - 1, result);
-      if (p.step != Amount(1))
-        require(most - target - p.step + 1, result);
+      require(most - target - p.step + 1, result);
       result.left_in_plain = amounts_.ceil_div(target - p.start, p.step);
       return true;
     }
@@ -415,27 +431,21 @@ private:
   // divided.
   std::vector<Amount> not_negative_if(const Amount &value) const {
     std::vector<Amount> result{value};
-    Amount rest = value;
-    AtomId quotient = 0;
-    bool found = false;
-    for (const auto &[monomial, coefficient] : value.terms())
-      if (monomial.size() == 1 && coefficient == 1 && !found) {
+    for (std::size_t i = 0; i < result.size() && i < 4; ++i)
+      for (const auto &[monomial, coefficient] : result[i].terms()) {
+        if (monomial.size() != 1 || coefficient != 1)
+          continue;
         const auto kind = amounts_.kind(monomial[0]);
-        if (kind == AmountPool::Kind::ceil_div || kind == AmountPool::Kind::floor_div) {
-          quotient = monomial[0];
-          found = true;
-        }
+        const Amount rest = result[i] - Amount::of(monomial[0]);
+        if ((kind != AmountPool::Kind::ceil_div && kind != AmountPool::Kind::floor_div) ||
+            !rest.whole())
+          continue;
+        const Amount &a = amounts_.first(monomial[0]), &b = amounts_.second(monomial[0]);
+        // c + floor(a / b) >= 0 as c * b + a >= 0, c + ceil(a / b) >= 0 as (c + 1) * b + a > 0.
+        result.push_back(kind == AmountPool::Kind::floor_div ? rest * b + a
+                                                             : (rest + 1) * b + a - 1);
+        break;
       }
-    if (!found)
-      return result;
-    rest -= Amount::of(quotient);
-    if (!rest.whole())
-      return result;
-    const Amount &a = amounts_.first(quotient), &b = amounts_.second(quotient);
-    // c + floor(a / b) >= 0 as c * b + a >= 0, c + ceil(a / b) >= 0 as (c + 1) * b + a > 0.
-    result.push_back(amounts_.kind(quotient) == AmountPool::Kind::floor_div
-                         ? rest * b + a
-                         : (rest + 1) * b + a - 1);
     return result;
   }
 

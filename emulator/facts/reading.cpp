@@ -51,11 +51,17 @@ Choice choice_of(Expr ite) {
 
 BlockKnowledge::BlockKnowledge(Emulation &emulation, BlockId block)
     : path_(emulation.pool()), facts_(emulation.facts_in(block)) {
-  for (PathFact &fact : facts_) {
-    path_.assume(fact.condition, fact.holds);
-    fact.condition = emulation.expand(fact.condition);
-    path_.assume(fact.condition, fact.holds);
-  }
+  std::vector<PathFact> facts;
+  facts.swap(facts_);
+  for (const PathFact &fact : facts)
+    add(fact, emulation);
+}
+
+void BlockKnowledge::add(PathFact fact, Emulation &emulation) {
+  path_.assume(fact.condition, fact.holds);
+  fact.condition = emulation.expand(fact.condition);
+  path_.assume(fact.condition, fact.holds);
+  facts_.push_back(fact);
 }
 
 IntegerReader::IntegerReader(Emulation &emulation, const Function &function,
@@ -164,14 +170,27 @@ std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &in
     return total;
   }
   case ExprKind::extract:
-    if (expr->index == 0 && width <= expr->width && (expr->width >= 32 || expr->width == width))
-      if (const auto value = ring(expr->children[0], width, into, known))
-        return value;
-    break;
+    if (expr->index == 0)
+      return ring(expr->children[0], width, into, known);
+    // Of a shift to the right the lowest bits: what was shifted in from above is no matter.
+    if (const auto value = number(expr->children[0], false, into, known))
+      return divided(*value, power_of_two(expr->index));
+    return std::nullopt;
   default:
     break;
   }
   return number(expr, expr->kind == ExprKind::sext, into, known);
+}
+
+Amount IntegerReader::remainder(const Amount &value, const Rational &size) {
+  return value - divided(value, size) * Amount(size);
+}
+
+Amount IntegerReader::divided(const Amount &value, const Rational &size) {
+  const AmountRange known = amounts_.range(value, &narrowed_);
+  if (known.low && known.high && floor_of(*known.low / size) == floor_of(*known.high / size))
+    return Rational(floor_of(*known.low / size));
+  return amounts_.floor_div(value, Amount(size));
 }
 
 std::optional<Amount> IntegerReader::low_bits(Expr expr, Reading &into,
@@ -186,16 +205,16 @@ std::optional<Amount> IntegerReader::low_bits(Expr expr, Reading &into,
       within(*value, expr->width, false, into);
       return value;
     }
-    return *value - amounts_.floor_div(*value, Amount(size)) * Amount(size);
+    return remainder(*value, size);
   }
   const auto value = number(whole, false, into, known);
   if (!value)
     return std::nullopt;
   // The sign of something that is required not to have one.
-  const Amount shifted = amounts_.floor_div(*value, Amount(power_of_two(expr->index)));
+  const Amount shifted = divided(*value, power_of_two(expr->index));
   if (expr->index + expr->width == whole->width)
     return shifted;
-  return shifted - amounts_.floor_div(shifted, Amount(size)) * Amount(size);
+  return remainder(shifted, size);
 }
 
 std::optional<Amount> IntegerReader::quotient(Expr expr, Reading &into,
@@ -228,7 +247,7 @@ std::optional<Amount> IntegerReader::number_of_node(Expr expr, bool is_signed, R
         inner->index + inner->width == inner->children[0]->width) { // a shift that keeps the sign
       value = number(inner->children[0], true, into, known);
       if (value)
-        value = amounts_.floor_div(*value, Amount(power_of_two(inner->index)));
+        value = divided(*value, power_of_two(inner->index));
     } else {
       value = number(inner, true, into, known);
     }
@@ -268,6 +287,8 @@ std::optional<Amount> IntegerReader::number_of_node(Expr expr, bool is_signed, R
   case ExprKind::sum:
   case ExprKind::product: {
     const auto value = ring(expr, width, into, known);
+    if (value && width < 32 && !is_signed) // bits of a larger number
+      return remainder(*value, power_of_two(width));
     if (value)
       within(*value, width, is_signed, into);
     return value;
@@ -360,13 +381,13 @@ std::optional<Reading> IntegerReader::read(const PathFact &fact, const BlockKnow
   return a;
 }
 
-Amount IntegerReader::simplify(const Amount &amount, const BlockKnowledge &known) {
+AmountRanges IntegerReader::ranges_in(const BlockKnowledge &known) const {
   AmountRanges narrowed;
   for (const auto &[variable, expr] : launch_symbols_) {
     const Range range = known.path().range(expr);
     narrowed[variable] = {Rational(range.signed_low), Rational(range.signed_high)};
   }
-  return amounts_.simplify(amount, narrowed);
+  return narrowed;
 }
 
 } // namespace ptxasw::facts

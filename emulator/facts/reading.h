@@ -28,6 +28,8 @@ enum class Estimate : std::uint8_t { none, below, above };
 class BlockKnowledge {
 public:
   BlockKnowledge(Emulation &emulation, BlockId block);
+  /// Something more that is known there.
+  void add(PathFact fact, Emulation &emulation);
   const PathKnowledge &path() const { return path_; }
   PathKnowledge &path() { return path_; }
   const std::vector<PathFact> &facts() const { return facts_; }
@@ -59,9 +61,8 @@ public:
   /// What a branch established, as an amount that is at least 0; nothing if it cannot be read.
   std::optional<Reading> read(const PathFact &fact, const BlockKnowledge &known);
 
-  /// The same amount with what branches established of parameters and extents: max(0, n) is n where
-  /// n is at least 0.
-  Amount simplify(const Amount &amount, const BlockKnowledge &known);
+  /// What branches established of the parameters and extents that have been read.
+  AmountRanges ranges_in(const BlockKnowledge &known) const;
 
   /// The variable that counts a loop's iterations.
   Amount trip(LoopId loop);
@@ -76,6 +77,8 @@ private:
   std::optional<Amount> number_of_node(Expr expr, bool is_signed, Reading &into,
                                        const BlockKnowledge &known);
   std::optional<Amount> low_bits(Expr expr, Reading &into, const BlockKnowledge &known);
+  Amount remainder(const Amount &value, const Rational &size);
+  Amount divided(const Amount &value, const Rational &size);
   std::optional<Amount> quotient(Expr expr, Reading &into, const BlockKnowledge &known);
   std::optional<Reading> estimate(Expr expr, bool is_signed, const BlockKnowledge &known,
                                   Estimate side) const;

@@ -44,6 +44,7 @@ ELSEWHERE = {
     "tests/facts/device/compare": "the test facts.counters",
     "tests/hazards/device/build": MINUTES,
     "DIRECTORY/run": GPU,
+    "build/tests/bound/bound_property": MINUTES + "; part of this suite with fewer launches",
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
     "cmake --preset": "configures the project; CI does",
     "cmake --build build": "builds the project; CI does",

@@ -90,7 +90,7 @@ std::optional<std::string> read_point(const std::vector<std::string> &texts, Poi
       if (!extents)
         return fmt::format("--at {}: expected X, XxY or XxYxZ", text);
       for (int axis = 0; axis < 3; ++axis)
-        point.numbers[fmt::format("n{}tid.{}", name == "grid" ? "cta" : "",
+        point.numbers[fmt::format("{}.{}", name == "grid" ? "nctaid" : "ntid",
                                   static_cast<char>('x' + axis))] =
             Rational((*extents)[static_cast<std::size_t>(axis)]);
       if (name == "block")

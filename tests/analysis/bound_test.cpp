@@ -1,0 +1,241 @@
+// Rounds of loops, one way of writing them a case.
+//
+// In every kernel %r9 is the parameter n, %r10 is m, both signed; %r1 is tid.x, %r3 the index of the
+// thread in the grid, %r4 the number of threads in the grid along x. A loop is told as its rounds and
+// the conditions for them, or why they are not known.
+
+#include "analysis/bound.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace ptxasw;
+
+namespace {
+
+std::string loops_of(const std::string &body) {
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m) {
+  .reg .b16 %rs<8>; .reg .b32 %r<40>; .reg .b64 %rd<10>; .reg .pred %p<10>;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r9, [n];
+  ld.param.u32 %r10, [m];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r5, %ntid.x;
+  mov.u32 %r6, %ctaid.x;
+  mov.u32 %r7, %nctaid.x;
+  mad.lo.u32 %r3, %r6, %r5, %r1;
+  mul.lo.u32 %r4, %r5, %r7;
+)" + body + "\nDONE: ret;\n}\n";
+  const auto module = parse(text, "loops");
+  REQUIRE(module);
+  const KernelBounds bounds =
+      bound_kernel(**module, (*module)->functions[0], {.metrics = {}});
+  std::string result;
+  for (const LoopBound &loop : bounds.loops)
+    result += (loop.rounds ? fmt::format("{}{}", loop.exact ? "" : "at most ",
+                                         bounds.amounts->to_string(*loop.rounds))
+                           : "none: " + loop.reason) +
+              "\n";
+  for (const facts::Amount &condition : bounds.conditions)
+    result += "if " + condition_text(*bounds.amounts, condition) + "\n";
+  return result;
+}
+
+struct Case {
+  const char *name, *body, *loops;
+};
+
+const Case cases[] = {
+    {"up to n, tested first", R"(
+  mov.u32 %r20, 0;
+L: setp.ge.s32 %p1, %r20, %r9;
+  @%p1 bra DONE;
+  add.s32 %r20, %r20, 1;
+  bra L;)",
+     "max(0, n) + 1\n"},
+    {"up to n, tested last, behind a test of n", R"(
+  setp.lt.s32 %p1, %r9, 1;
+  @%p1 bra DONE;
+  mov.u32 %r20, 0;
+L: add.s32 %r20, %r20, 1;
+  setp.lt.s32 %p1, %r20, %r9;
+  @%p1 bra L;)",
+     "max(0, n)\n"},
+    {"up to n and n itself", R"(
+  mov.u32 %r20, 0;
+L: setp.gt.s32 %p1, %r20, %r9;
+  @%p1 bra DONE;
+  add.s32 %r20, %r20, 1;
+  bra L;)",
+     "max(0, n + 1) + 1\nif n <= 2147483646\n"},
+    {"by threes", R"(
+  mov.u32 %r20, 1;
+L: setp.ge.s32 %p1, %r20, %r9;
+  @%p1 bra DONE;
+  add.s32 %r20, %r20, 3;
+  bra L;)",
+     "max(0, ceil((n + 2)/3) - 1) + 1\nif n <= 2147483645\n"},
+    {"until it is n", R"(
+  setp.lt.s32 %p1, %r9, 1;
+  @%p1 bra DONE;
+  mov.u32 %r20, 0;
+L: add.s32 %r20, %r20, 1;
+  setp.ne.s32 %p1, %r20, %r9;
+  @%p1 bra L;)",
+     "max(0, n)\n"},
+    {"down to nothing", R"(
+  setp.lt.s32 %p1, %r9, 1;
+  @%p1 bra DONE;
+  mov.u32 %r20, %r9;
+L: add.s32 %r20, %r20, -1;
+  setp.gt.s32 %p1, %r20, 0;
+  @%p1 bra L;)",
+     "max(0, n)\n"},
+    {"by fours to the multiple of 4 below n, then the rest, as nvcc writes it", R"(
+  setp.lt.s32 %p1, %r9, 1;
+  @%p1 bra DONE;
+  add.s32 %r21, %r9, -1;
+  and.b32 %r22, %r9, 3;
+  setp.lt.u32 %p2, %r21, 3;
+  @%p2 bra REST;
+  sub.s32 %r23, %r9, %r22;
+L: add.s32 %r23, %r23, -4;
+  setp.ne.s32 %p3, %r23, 0;
+  @%p3 bra L;
+REST: setp.eq.s32 %p4, %r22, 0;
+  @%p4 bra DONE;
+M: add.s32 %r22, %r22, -1;
+  setp.ne.s32 %p5, %r22, 0;
+  @%p5 bra M;)",
+     "max(0, floor(n/4))\nn - 4*floor(n/4)\n"},
+    {"steps of 4 that may pass by", R"(
+  mov.u32 %r20, %r9;
+L: add.s32 %r20, %r20, -4;
+  setp.ne.s32 %p3, %r20, 0;
+  @%p3 bra L;)",
+     "none: steps of 4 may pass by the value that ends it: nothing shows that they meet it\n"},
+    {"doubling", R"(
+  mov.u32 %r20, 1;
+L: setp.ge.u32 %p1, %r20, %r5;
+  @%p1 bra DONE;
+  shl.b32 %r20, %r20, 1;
+  bra L;)",
+     "ceil(log2(ntid.x)) + 1\n"},
+    {"halving", R"(
+  shr.u32 %r20, %r5, 1;
+L: setp.eq.s32 %p1, %r20, 0;
+  @%p1 bra DONE;
+  shr.u32 %r20, %r20, 1;
+  bra L;)",
+     "ceil(log2(floor(ntid.x/2) + 1)) + 1\n"},
+    {"over the grid", R"(
+  mov.u32 %r20, %r3;
+L: setp.ge.s32 %p1, %r20, %r9;
+  @%p1 bra DONE;
+  add.s32 %r20, %r20, %r4;
+  bra L;)",
+     "max(0, ceil((n - ntid.x*ctaid.x - tid.x)/(nctaid.x*ntid.x))) + 1\n"
+     "if nctaid.x*ntid.x <= 2147483648\nif nctaid.x*ntid.x + n <= 2147483648\n"},
+    {"a triangle", R"(
+  mov.u32 %r20, 0;
+L: setp.ge.s32 %p1, %r20, %r9;
+  @%p1 bra DONE;
+  mov.u32 %r21, %r20;
+M: setp.ge.s32 %p2, %r21, %r9;
+  @%p2 bra N;
+  add.s32 %r21, %r21, 1;
+  bra M;
+N: add.s32 %r20, %r20, 1;
+  bra L;)",
+     "max(0, n) + 1\nmax(0, n - trip0 + 1)\n"},
+    {"a number of 16 bits", R"(
+  ld.global.u16 %rs1, [%rd1];
+  cvt.u32.u16 %r21, %rs1;
+  mov.u32 %r20, 0;
+L: setp.ge.u32 %p1, %r20, %r21;
+  @%p1 bra DONE;
+  add.s32 %r20, %r20, 1;
+  bra L;)",
+     "at most 65536\n"},
+    {"a number that was loaded", R"(
+  ld.global.u32 %r21, [%rd1];
+  mov.u32 %r20, 0;
+L: setp.ge.u32 %p1, %r20, %r21;
+  @%p1 bra DONE;
+  add.s32 %r20, %r20, 1;
+  bra L;)",
+     "none: "},
+    {"away from its bound", R"(
+  mov.u32 %r20, 0;
+L: setp.ge.s32 %p1, %r20, %r9;
+  @%p1 bra DONE;
+  add.s32 %r20, %r20, -1;
+  bra L;)",
+     "none: its counter may wrap around, or go away from its bound\n"},
+    {"left on data, or at n", R"(
+  mov.u32 %r20, 0;
+L: setp.ge.s32 %p1, %r20, %r9;
+  @%p1 bra DONE;
+  ld.global.u32 %r21, [%rd1];
+  setp.eq.s32 %p2, %r21, 0;
+  @%p2 bra DONE;
+  add.s32 %r20, %r20, 1;
+  bra L;)",
+     "at most max(0, n) + 1\n"},
+    {"for ever", "L: bra L;", "none: no branch that every round passes leaves it\n"},
+};
+
+} // namespace
+
+TEST_CASE("rounds of loops") {
+  for (const Case &one : cases) {
+    CAPTURE(one.name);
+    const std::string loops = loops_of(one.body);
+    if (std::string_view(one.loops).ends_with('\n'))
+      CHECK(loops == one.loops);
+    else
+      CHECK(loops.starts_with(one.loops));
+  }
+}
+
+TEST_CASE("amounts") {
+  facts::AmountPool pool;
+  using facts::Amount;
+  const Amount n = pool.variable("n"), k = pool.variable("k", {facts::Rational(0), {}});
+  CHECK(pool.to_string((n + 1) * (n - 1)) == "n*n - 1");
+  CHECK(pool.to_string(pool.ceil_div(n * Amount(8) + 3, 4)) == "2*n + 1");
+  CHECK(pool.to_string(pool.floor_div(n * Amount(5), 4)) == "n + floor(n/4)");
+  CHECK(pool.positive_part(k + 2) == k + 2);
+  CHECK(pool.ceil_div(n * k, k) == n);
+  // Sums over a counter: of squares, and of what is only positive for some of its values.
+  bool exact = true;
+  const facts::AtomId i = pool.atom_of(pool.variable("i", {facts::Rational(0), {}}));
+  const auto squares =
+      pool.sum(Amount::of(i) * Amount::of(i), i, pool.positive_part(n), n - 1, exact);
+  REQUIRE(squares);
+  CHECK(exact);
+  const auto at = [&](const Amount &amount, int value) {
+    return *pool.evaluate(amount, [&](const std::string &) { return facts::Rational(value); });
+  };
+  CHECK(at(*squares, 5) == 30);
+  CHECK(at(*squares, -3) == 0);
+  const auto triangle =
+      pool.sum(pool.positive_part(n - Amount::of(i)), i, pool.positive_part(n), n - 1, exact);
+  REQUIRE(triangle);
+  CHECK(exact);
+  CHECK(at(*triangle, 10) == 55);
+  const auto half = pool.sum(pool.positive_part(k - Amount::of(i)), i, pool.positive_part(n), n - 1,
+                             exact);
+  REQUIRE(half);
+  CHECK_FALSE(exact);
+  CHECK(at(*half, 4) >= 10);
+  // Rounded the right way on both sides of 0.
+  CHECK(at(pool.ceil_div(n, 4), -5) == -1);
+  CHECK(at(pool.floor_div(n, 4), -5) == -2);
+  CHECK(at(pool.ceil_log2(n), 9) == 4);
+  CHECK(at(pool.ceil_log2(n), 8) == 3);
+  CHECK(at(pool.ceil_log2(n), 0) == 0);
+}

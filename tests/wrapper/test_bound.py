@@ -1,0 +1,90 @@
+"""`ptxasw bound` and `ptxasw emulate --count`: text, JSON as its schema has it, evaluation, comparison, errors."""
+
+import json
+from pathlib import Path
+
+from support import PTXASW, Scratch, main, run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RACUDA = ROOT / "tests/bound/racuda"
+
+
+def bound(*words):
+    return run([PTXASW, "bound", *words])
+
+
+class Bound(Scratch):
+    def one(self, *words):
+        result = bound(*words, "--json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return json.loads(result.stdout)["kernels"][0]
+
+    def test_formulas(self):
+        kernel = self.one(RACUDA / "addsub.ptx", "--kernel", "addSub0", "--names", "A,B,w,h", "--block", "256",
+                          "--base-align", "256")
+        self.assertEqual(kernel["bounds"]["sectors"]["warp"], "65*max(0, w)")
+        self.assertEqual(kernel["bounds"]["conflicts"]["launch"], "0")
+        self.assertEqual(kernel["bounds"]["conflicts"]["verdict"], "exact")
+
+    def test_numbers(self):
+        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--names", "A,B,w,h", "--at"]
+        kernel = self.one(*words, "w=100,h=256,block=256,grid=1")
+        self.assertEqual(kernel["bounds"]["sectors"]["launch"], str(65 * 100 * 8))
+        result = bound(*words, "h=256,block=256,grid=1")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("--at says nothing of w", result.stderr)
+        result = bound(*words, "w=100000000,h=256,block=256,grid=256")
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        self.assertIn("the bounds hold only if", result.stderr)
+
+    def test_weights(self):
+        weights = self.dir / "weights.json"
+        weights.write_text('{"instructions": 1, "sectors": 5, "conflicts": 1, "divwarps": 1}')
+        words = [RACUDA / "vectoradd.ptx", "--block", "256", "--base-align", "256"]
+        kernel = self.one(*words, "--weights", weights)
+        self.assertEqual(int(kernel["bounds"]["weighted"]["warp"]),
+                         int(kernel["bounds"]["steps"]["warp"]) + 4 * 12)
+        weights.write_text('{"sectors": "many"}')
+        result = bound(*words, "--weights", weights)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("no whole number", result.stderr)
+
+    def test_comparison(self):
+        result = bound(RACUDA / "addsub.ptx", "--kernel", "addSub2", "--compare", RACUDA / "addsub.ptx", "--json")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(json.loads(result.stdout)["kernels"][0]["lower"]["sectors"], "equal")
+
+    def test_no_bound(self):
+        text = (ROOT / "tests/data/jacobi.ptx").read_text()
+        spinning = self.dir / "spin.ptx"
+        spinning.write_text(text.replace("ld.param.u64", "SPIN: bra SPIN;\n  ld.param.u64", 1))
+        result = bound(spinning)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("no bound: line", result.stdout)
+
+    def test_bad_words(self):
+        for words, said in ((["--at", "w"], "expected NAME=NUMBER"), (["--at", "block=0"], "expected X, XxY"),
+                            (["--base-align", "3"], "a power of two"), (["--kernel", "none"], "no kernel")):
+            result = bound(RACUDA / "vectoradd.ptx", *words)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(said, result.stderr)
+
+    def test_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("no jsonschema")
+        schema = json.loads((ROOT / "docs/bound.schema.json").read_text())
+        for path in [*sorted(RACUDA.glob("*.ptx")), *sorted((ROOT / "kernelgen-bench/ptx").glob("*.ptx"))[::6]]:
+            result = bound(path, "--json")
+            self.assertIn(result.returncode, (0, 3))
+            jsonschema.validate(json.loads(result.stdout), schema)
+
+    def test_counts(self):
+        result = run([PTXASW, "emulate", RACUDA / "reduce.ptx", "--kernel", "reduce1", "--block", "256", "--grid", "4",
+                      "--shared", "1024", "--arg", "zeros:4096", "--arg", "zeros:16", "--arg", "1024", "--count"])
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"(?m)^ +conflicts +87 +105 +420$")
+
+
+main()
