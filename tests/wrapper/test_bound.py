@@ -87,4 +87,5 @@ class Bound(Scratch):
         self.assertRegex(result.stdout, r"(?m)^ +conflicts +87 +105 +420$")
 
 
-main()
+if __name__ == "__main__":
+    main()
