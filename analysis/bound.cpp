@@ -119,10 +119,9 @@ private:
 
   void settle(LoopId loop) {
     facts::TripCount &trip = trips_[loop];
-    if (trip.known &&
-        !add_conditions(trip.conditions,
-                        facts::BlockKnowledge(facts_.emulation(),
-                                              facts_.cfg().loops()[loop].header))) {
+    if (trip.known && !add_conditions(trip.conditions,
+                                      facts::BlockKnowledge(facts_.emulation(),
+                                                            facts_.cfg().loops()[loop].header))) {
       trip.known = false;
       trip.exact = false;
       trip.reason = "its counter may wrap around, or go away from its bound";

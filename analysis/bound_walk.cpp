@@ -235,8 +235,8 @@ private:
   Amount simplified_in(const Amount &amount, BlockId from_block, BlockId to) {
     if (amount.number() || cfg_.blocks()[to].predecessors.size() != 1 || from_block == to)
       return amount;
-    return amounts_.simplify(
-        amount, context_.reader.ranges_in(facts::BlockKnowledge(emulation_, to)));
+    return amounts_.simplify(amount,
+                             context_.reader.ranges_in(facts::BlockKnowledge(emulation_, to)));
   }
 
   WalkResult dearer(const WalkResult &a, const WalkResult &b, BlockId block) {
@@ -503,8 +503,8 @@ private:
     return result;
   }
 
-  // A loop of few rounds, in each of which its registers are what they were at first, doubled so and
-  // so often.
+  // A loop of few rounds, in each of which its registers are what they were at first, doubled so
+  // and so often.
   std::optional<WalkResult> round_by_round(LoopId loop, LoopState &state) {
     const TripCount &trip = context_.trips[loop];
     bool exact = trip.exact;
@@ -520,8 +520,8 @@ private:
     ExprPool &pool = emulation_.pool();
     LoopState::Values values; ///< of registers in this round
     for (const Expr symbol : registers_of(loop)) {
-      values.emplace_back(
-          symbol, state(emulation_.expand(emulation_.loop_register(symbol)->initial)));
+      values.emplace_back(symbol,
+                          state(emulation_.expand(emulation_.loop_register(symbol)->initial)));
     }
     const BlockId header = cfg_.loops()[loop].header;
     const facts::AtomId counter = amounts_.atom_of(context_.reader.trip(loop));

@@ -95,9 +95,9 @@ unsigned WarpCosts::number_of(const LoopState::Values &values) {
       .first->second;
 }
 
-// Extensions of what differs by lane, where the address was taken apart as if they did not wrap. One
-// that is the whole address, as in shared memory, moves lanes by multiples of 2^32 bytes, which is
-// no matter for units that divide that.
+// Extensions of what differs by lane, where the address was taken apart as if they did not wrap.
+// One that is the whole address, as in shared memory, moves lanes by multiples of 2^32 bytes, which
+// is no matter for units that divide that.
 void WarpCosts::note_extensions(const facts::Access &access) {
   if (!access.address || !access.form.may_wrap)
     return;
@@ -247,8 +247,8 @@ BlockCost WarpCosts::compute(BlockId block, std::size_t warp, LoopState &state) 
 
 // The most units of memory that lanes can touch whose addresses are within a known range: of
 // sectors all in it, of words those of one bank.
-std::uint64_t WarpCosts::cap_by_range(const facts::Access &access,
-                                      const facts::AddressForm &form) const {
+std::uint64_t WarpCosts::cap_by_range(const facts::Access &access, const facts::AddressForm &form,
+                                      bool shared) const {
   std::uint64_t span = 0; // bytes from the lowest to the highest first byte
   const auto add = [&](std::uint64_t maximum, std::int64_t factor) {
     std::uint64_t part = 0;
@@ -276,7 +276,6 @@ std::uint64_t WarpCosts::cap_by_range(const facts::Access &access,
   if (span > std::uint64_t{1} << 40)
     return std::numeric_limits<std::uint64_t>::max();
   // The range may begin anywhere within a unit.
-  const bool shared = access.space == StateSpace::shared;
   const std::uint64_t unit = shared ? 4 : 32;
   const std::uint64_t natural = std::bit_floor(access.site.bytes); // or it is no access at all
   const std::uint64_t slack =
@@ -325,7 +324,6 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
                                              .shared = in_shared,
                                              .active = &threads});
   };
-  const std::uint64_t cap = cap_by_range(access, *form);
   // An index that may wrap around, nobody knows where: lanes beyond are moved by a multiple of 2^32
   // bytes and touch as many units as if they were not. Of one run of lanes only the unit at the
   // wrap can count twice (two of accesses that overlap); otherwise every one may, for each index.
@@ -336,6 +334,7 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
                        std::abs(form->tid[0]) < static_cast<std::int64_t>(access.site.bytes);
   const auto add = [&](CountedEvent event, const facts::Count &counted, std::uint64_t less) {
     EventCount &to = cost.events[at(event)];
+    const std::uint64_t cap = cap_by_range(access, *form, event == CountedEvent::conflicts);
     std::uint64_t most = std::min<std::uint64_t>(counted.most, cap);
     if (distrusted && counted.most > 0) {
       const std::uint64_t alone = active * (less ? 1 : lane_sectors);

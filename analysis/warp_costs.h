@@ -107,7 +107,8 @@ private:
   bool reached_by_facts_alone(BlockId block) const;
   BlockCost compute(BlockId block, std::size_t warp, LoopState &state);
   void add_access(const facts::Access &access, std::size_t warp, LoopState &state, BlockCost &cost);
-  std::uint64_t cap_by_range(const facts::Access &access, const facts::AddressForm &form) const;
+  std::uint64_t cap_by_range(const facts::Access &access, const facts::AddressForm &form,
+                             bool shared) const;
   std::vector<bool> only(const std::vector<bool> &threads, std::size_t warp) const;
   void note_extensions(const facts::Access &access);
 

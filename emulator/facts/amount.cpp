@@ -154,11 +154,12 @@ Amount AmountPool::atom(Kind kind, const Amount &a, const Amount &b) {
   return Amount::of(entry->second);
 }
 
-// A multiple of x - d * floor(x / d), which is what a division leaves; x may itself be floor(y / p).
+// A multiple of x - d * floor(x / d), which is what a division leaves; x may itself be floor(y /
+// p).
 bool AmountPool::is_remainder(const Amount &a) const {
   for (const auto &[monomial, coefficient] : a.terms()) {
-    if (monomial.size() != 1 || coefficient >= 0 ||
-        atoms_[monomial[0]].kind != Kind::floor_div || !atoms_[monomial[0]].b.number())
+    if (monomial.size() != 1 || coefficient >= 0 || atoms_[monomial[0]].kind != Kind::floor_div ||
+        !atoms_[monomial[0]].b.number())
       continue;
     const Atom &known = atoms_[monomial[0]];
     const Amount quotient = Amount::of(monomial[0]);
@@ -176,8 +177,7 @@ bool AmountPool::is_remainder(const Amount &a) const {
         continue;
       const Rational rest = divisor / *by;
       times = -coefficient / rest;
-      if (is_whole(rest) &&
-          a == (Amount::of(other[0]) - quotient * Amount(rest)) * Amount(times))
+      if (is_whole(rest) && a == (Amount::of(other[0]) - quotient * Amount(rest)) * Amount(times))
         return true;
     }
   }
@@ -227,9 +227,9 @@ Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
         product = product * Amount::of(part);
       // Towards 0: what stays inside keeps its sign. Of the constant, so that it has none.
       const Rational quotient = coefficient / *divisor;
-      const Rational whole = !is_whole(coefficient)                  ? Rational(0)
+      const Rational whole = !is_whole(coefficient)              ? Rational(0)
                              : quotient < 0 && !monomial.empty() ? Rational(ceil_of(quotient))
-                                                                     : Rational(floor_of(quotient));
+                                                                 : Rational(floor_of(quotient));
       outside += product * Amount(whole);
       inside += product * Amount(Rational(coefficient - whole * *divisor));
     }

@@ -1,8 +1,8 @@
 // Rounds of loops, one way of writing them a case.
 //
-// In every kernel %r9 is the parameter n, %r10 is m, both signed; %r1 is tid.x, %r3 the index of the
-// thread in the grid, %r4 the number of threads in the grid along x. A loop is told as its rounds and
-// the conditions for them, or why they are not known.
+// In every kernel %r9 is the parameter n, %r10 is m, both signed; %r1 is tid.x, %r3 the index of
+// the thread in the grid, %r4 the number of threads in the grid along x. A loop is told as its
+// rounds and the conditions for them, or why they are not known.
 
 #include "analysis/bound.h"
 
@@ -31,8 +31,7 @@ std::string loops_of(const std::string &body) {
 )" + body + "\nDONE: ret;\n}\n";
   const auto module = parse(text, "loops");
   REQUIRE(module);
-  const KernelBounds bounds =
-      bound_kernel(**module, (*module)->functions[0], {.metrics = {}});
+  const KernelBounds bounds = bound_kernel(**module, (*module)->functions[0], {.metrics = {}});
   std::string result;
   for (const LoopBound &loop : bounds.loops)
     result += (loop.rounds ? fmt::format("{}{}", loop.exact ? "" : "at most ",
@@ -227,8 +226,8 @@ TEST_CASE("amounts") {
   REQUIRE(triangle);
   CHECK(exact);
   CHECK(at(*triangle, 10) == 55);
-  const auto half = pool.sum(pool.positive_part(k - Amount::of(i)), i, pool.positive_part(n), n - 1,
-                             exact);
+  const auto half =
+      pool.sum(pool.positive_part(k - Amount::of(i)), i, pool.positive_part(n), n - 1, exact);
   REQUIRE(half);
   CHECK_FALSE(exact);
   CHECK(at(*half, 4) >= 10);
