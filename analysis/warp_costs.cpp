@@ -281,7 +281,9 @@ std::uint64_t WarpCosts::cap_by_range(const facts::Access &access, const facts::
   const std::uint64_t slack =
       unit - std::min<std::uint64_t>(unit, std::max<std::uint64_t>(natural, access.alignment));
   const std::uint64_t units = (span + access.site.bytes + slack + unit - 1) / unit;
-  return shared ? (units + shared_banks - 1) / shared_banks : units;
+  // Wide accesses come in pieces of as many lanes as make 128 bytes, each with its own passes.
+  const std::uint64_t pieces = (access.site.bytes + bank_bytes - 1) / bank_bytes;
+  return shared ? pieces * ((units + shared_banks - 1) / shared_banks) : units;
 }
 
 void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopState &state,
