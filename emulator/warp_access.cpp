@@ -97,8 +97,12 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
     break;
   }
   const GlobalMemory::Allocation *allocation = memory_.find(address, size);
-  if (!allocation || (is_store && allocation->read_only))
+  if (!allocation)
     outside();
+  if (is_store && allocation->read_only)
+    fail(FaultKind::read_only, lane,
+         fmt::format("store of {} bytes at {:#x}, in `{}`", size, address, allocation->name),
+         address);
   if (options_.watch != 0 && is_store && options_.watch - address < size)
     outcome_.watched = place(FaultKind::race, lane, "store", address);
   if (options_.note_touched)
@@ -111,6 +115,7 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
                          address),
              address);
   std::uint8_t *bytes = memory_.bytes(address, is_store);
+  memory_.track(address, size, is_store);
   if (races_)
     check_race(lane, address, bytes, size, false, is_store);
   return bytes;
@@ -126,21 +131,27 @@ void WarpMachine::check_race(unsigned lane, std::uint64_t address, const std::ui
   access.lane = lane;
   access.line = instruction_->line;
   access.time = outcome_.steps;
-  access.weak = instruction_->weak;
-  access.same_value =
-      options_.allow_same_value && is_store && stored_ && std::memcmp(bytes, stored_, size) == 0;
+  access.weak = instruction_->weak || (options_.volatile_races && instruction_->is_volatile);
+  access.is_store = is_store;
+  access.unchanging = is_store && stored_ && std::memcmp(bytes, stored_, size) == 0;
+  access.same_value = options_.allow_same_value && access.unchanging;
   access.read_only = !shared && !is_store && instruction_->read_only;
   if (!access.weak)
     races_->sync(access.thread, access.block, access.time);
   const auto earlier = races_->note(shared ? access.block + 1 : 0, address, size, is_store, access);
-  if (earlier && !outcome_.race)
-    outcome_.race =
-        place(FaultKind::race, lane,
-              fmt::format("{} of {:#x} and the access of thread {} of block {} at line "
-                          "{} are not ordered",
-                          is_store ? "store" : "load", address,
-                          (earlier->thread - 1) % block_threads_, earlier->block, earlier->line),
-              address);
+  if (!earlier)
+    return;
+  const bool changes = !(access.unchanging || (earlier->unchanging && !is_store));
+  std::optional<WarpFault> &report = changes ? outcome_.race : outcome_.same_value_race;
+  if (report)
+    return;
+  WarpFault other = place(*earlier);
+  report =
+      place(changes ? FaultKind::race : FaultKind::same_value_race, lane,
+            fmt::format("{} of {:#x} and the {} at {} are not ordered", is_store ? "store" : "load",
+                        address, other.message, format_place(other)),
+            address);
+  report->others.push_back(std::move(other));
 }
 
 std::uint64_t WarpMachine::read_memory(unsigned lane, std::uint64_t address, unsigned size,
@@ -156,6 +167,19 @@ void WarpMachine::write_memory(unsigned lane, std::uint64_t address, unsigned si
   std::uint8_t *to = locate(lane, address, size, space, true);
   stored_ = nullptr;
   std::memcpy(to, &bits, size);
+}
+
+std::uint8_t *WarpMachine::quick_location(std::uint64_t address, std::uint64_t size,
+                                          StateSpace space, bool is_store) {
+  if (!is_plain_ || address % size != 0)
+    return nullptr;
+  if (space == StateSpace::shared) {
+    const std::uint64_t offset = address - window::shared;
+    return offset < shared_bytes_ && shared_bytes_ - offset >= size
+               ? warp_->block->shared.data() + offset
+               : nullptr;
+  }
+  return space == StateSpace::global ? memory_.quick_bytes(address, size, is_store) : nullptr;
 }
 
 void WarpMachine::load(LaneMask mask) {
@@ -175,6 +199,14 @@ void WarpMachine::load(LaneMask mask) {
     }
     const std::uint64_t address = address_of(in.address, lane);
     const std::uint64_t whole = size * in.outputs.size();
+    if (const std::uint8_t *from = quick_location(address, whole, in.space, false)) {
+      for (std::size_t i = 0; i < in.outputs.size(); ++i) {
+        std::uint64_t read = 0;
+        std::memcpy(&read, from + i * size, size);
+        assign(in.outputs[i], lane, read, in.width, in.sign_extends);
+      }
+      return;
+    }
     if (address % whole != 0)
       fail(FaultKind::misaligned, lane, fmt::format("load of {} bytes at {:#x}", whole, address),
            address);
@@ -203,6 +235,13 @@ void WarpMachine::store(LaneMask mask) {
       return;
     }
     const std::uint64_t address = address_of(in.address, lane);
+    if (std::uint8_t *to = quick_location(address, size * count, in.space, true)) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t bits = value(in.inputs[i], lane);
+        std::memcpy(to + i * size, &bits, size);
+      }
+      return;
+    }
     if (address % (size * count) != 0)
       fail(FaultKind::misaligned, lane,
            fmt::format("store of {} bytes at {:#x}", size * count, address), address);
@@ -293,34 +332,6 @@ void WarpMachine::atomic(LaneMask mask) {
         assign(in.outputs[i], lane, old, in.width, in.sign_extends);
     }
   }
-}
-
-// cp.async dst, src, bytes{, how many of them to read}: the rest is zeros (PTX ISA 9.7.9.25.3).
-void WarpMachine::copy_async(LaneMask mask) {
-  const WarpInstruction &in = *instruction_;
-  if (mask != 0) { // all lanes copy as many bytes: the size is a constant of the instruction
-    const auto bytes =
-        static_cast<unsigned>(value(in.inputs[0], static_cast<unsigned>(std::countr_zero(mask))));
-    note_access(mask, bytes, Pairing::never, in.second_address, StateSpace::global);
-    note_access(mask, bytes, Pairing::never, in.address, StateSpace::shared);
-  }
-  for_each_lane(mask, [&](unsigned lane) {
-    const std::uint64_t to = address_of(in.address, lane);
-    const std::uint64_t from = address_of(in.second_address, lane);
-    const std::uint64_t size = value(in.inputs[0], lane);
-    const std::uint64_t given = in.inputs.size() > 1 ? value(in.inputs[1], lane) : size;
-    if (size != 4 && size != 8 && size != 16)
-      fail(FaultKind::unsupported, lane, fmt::format("cp.async of {} bytes", size));
-    if (given > size)
-      fail(FaultKind::out_of_bounds, lane,
-           fmt::format("cp.async reads {} bytes where it writes {}", given, size), from);
-    if (to % size != 0 || from % size != 0)
-      fail(FaultKind::misaligned, lane, fmt::format("cp.async from {:#x} to {:#x}", from, to), to);
-    for (std::uint64_t i = 0; i < size; ++i) {
-      const std::uint64_t byte = i < given ? read_memory(lane, from + i, 1, StateSpace::global) : 0;
-      write_memory(lane, to + i, 1, StateSpace::shared, byte);
-    }
-  });
 }
 
 void WarpMachine::is_space(LaneMask mask) {

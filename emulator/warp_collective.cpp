@@ -13,6 +13,8 @@
 namespace ptxasw {
 
 LaneMask WarpMachine::named_lanes(const WarpInstruction &instruction, unsigned lane) const {
+  if (instruction.action == WarpAction::matrix)
+    return ~LaneMask{0};
   return static_cast<LaneMask>(value(instruction.inputs.back(), lane));
 }
 
@@ -107,6 +109,8 @@ void WarpMachine::perform_sync(LaneMask group, LaneMask named) {
     return match(group);
   case WarpAction::reduce:
     return reduce(group);
+  case WarpAction::matrix:
+    return matrix(group);
   case WarpAction::elect:
     for_each_lane(group, [&](unsigned lane) {
       const auto leader = static_cast<unsigned>(std::countr_zero(group));
@@ -160,7 +164,8 @@ void WarpMachine::shuffle(LaneMask group, LaneMask named) {
                        "exited or does not exist",
                        opcode.text, from, named));
     // A lane that takes no part: the value is undefined, so it is something nobody expects.
-    results[lane] = scramble(options_.seed ^ outcome_.steps ^ lane << 20);
+    results[lane] =
+        scramble(options_.seed ^ (outcome_.steps - warp_->block->first_step) ^ lane << 20);
   });
   for_each_lane(group, [&](unsigned lane) {
     assign(in.outputs[0], lane, results[lane], 32, false);
@@ -246,7 +251,11 @@ WarpMachine::Next WarpMachine::arrive_at_barrier(std::size_t index, LaneMask mas
     fail(FaultKind::deadlock, first,
          fmt::format("arrives twice at barrier {} before it completes", id));
   const std::size_t operands = in.inputs.size() - (red ? 1 : 0);
+  if (options_.check_barriers)
+    check_arrival(barrier, id, mask,
+                  operands > 1 ? static_cast<std::uint32_t>(value(in.inputs[1], first)) : 0);
   barrier.used = true;
+  barrier.awaited |= !arrive;
   barrier.expected = operands > 1 ? static_cast<std::uint32_t>(value(in.inputs[1], first)) : 0;
   barrier.arrived[warp_->index] |= mask;
   if (red)
@@ -291,6 +300,8 @@ constexpr std::uint8_t cluster_id = 16;
 } // namespace
 
 void WarpMachine::release(BlockState &block, unsigned id, bool orders) {
+  if (options_.check_barriers && id != cluster_id)
+    check_release(block, id);
   WarpState *const warp_before = warp_;
   CallLevel *const level_before = level_;
   const std::size_t depth_before = depth_;
@@ -323,7 +334,8 @@ void WarpMachine::release(BlockState &block, unsigned id, bool orders) {
     }
   if (id != cluster_id) {
     BarrierState &barrier = block.barriers[id];
-    barrier.used = false;
+    barrier.used = barrier.awaited = false;
+    barrier.aligned.clear();
     barrier.expected = barrier.true_count = barrier.count = 0;
     std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
   }

@@ -4,6 +4,7 @@
 #include "emulator/warp_decode.h"
 
 #include "emulator/effects.h"
+#include "emulator/warp_fast.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -32,6 +33,7 @@ constexpr SpecialName special_names[] = {
     {"%lanemask_gt", SpecialRegister::lanemask_gt}, {"%clock", SpecialRegister::clock, true}, {"%clock_hi", SpecialRegister::zero, true},
     {"%clock64", SpecialRegister::clock, true}, {"%globaltimer", SpecialRegister::clock, true}, {"%globaltimer_lo", SpecialRegister::clock, true},
     {"%globaltimer_hi", SpecialRegister::zero, true}, {"%smid", SpecialRegister::smid, true}, {"%nsmid", SpecialRegister::nsmid, true},
+    {"%envreg1", SpecialRegister::workspace_high}, {"%envreg2", SpecialRegister::workspace_low},
     {"%gridid", SpecialRegister::gridid, true}, {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size},
     {"%cluster_ctaid.x", SpecialRegister::cluster_ctaid_x}, {"%cluster_ctaid.y", SpecialRegister::cluster_ctaid_y},
     {"%cluster_ctaid.z", SpecialRegister::cluster_ctaid_z}, {"%cluster_nctaid.x", SpecialRegister::cluster_nctaid_x},
@@ -88,6 +90,7 @@ WarpInstruction WarpDecoder::decode_one(std::uint32_t index) {
     out_.action = WarpAction::refused;
     out_.why = fmt::format("`{}` is not emulated: {}", out_.opcode->text, refusal_);
   }
+  out_.fast = find_fast(out_);
   return std::move(out_);
 }
 
@@ -258,9 +261,15 @@ void WarpDecoder::decode_action() {
     decode_memory();
   } else if (base == "cp") {
     decode_copy();
+  } else if (base == "mbarrier") {
+    decode_mbarrier();
+  } else if (base == "wgmma") {
+    refuse("products of warp groups");
   } else if (is_one_of(base, {"shfl", "vote", "match", "redux", "activemask", "bar", "barrier",
                               "elect"})) {
     decode_collective();
+  } else if (is_one_of(base, {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"})) {
+    decode_matrix_operation();
   } else if (is_one_of(base, {"membar", "fence"})) {
     out_.action = WarpAction::fence;
   } else if (is_one_of(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "applypriority",
@@ -344,10 +353,39 @@ void WarpDecoder::decode_call() {
     return;
   }
   const Symbol &callee = module_.symbol(address);
+  if (callee.kind == Symbol::Kind::function && !module_.functions[callee.index].has_body &&
+      is_one_of(callee.name, {"vprintf", "malloc", "free", "__assertfail"})) {
+    out_.why = callee.name;
+    return decode_system_call(arguments, results);
+  }
   if (callee.kind != Symbol::Kind::function || !module_.functions[callee.index].has_body)
     return refuse(fmt::format("{} has no body in this module", callee.name));
   if (!add_callee(callee.index, arguments, results))
     refuse("another number of parameters");
+}
+
+/// vprintf, malloc, free and __assertfail (CUDA C++ Programming Guide, "Formatted Output" and what
+/// follows it): arguments and results lie in this function's .param bytes.
+void WarpDecoder::decode_system_call(std::span<const Operand> arguments,
+                                     std::span<const Operand> results) {
+  out_.action = WarpAction::system_call;
+  const std::size_t wanted = out_.why == "vprintf" ? 2 : out_.why == "__assertfail" ? 5 : 1;
+  const std::size_t given = out_.why == "vprintf" || out_.why == "malloc" ? 1 : 0;
+  if (arguments.size() != wanted || results.size() != given)
+    return refuse("another number of parameters");
+  CallTarget &target = out_.callees.emplace_back();
+  const auto add = [&](std::span<const Operand> list, std::vector<ParameterCopy> &to) {
+    for (const Operand &operand : list) {
+      const Variable *variable =
+          operand.kind == Kind::symbol ? module_.variable(module_.symbol(operand)) : nullptr;
+      const auto found = parameters_.find(variable);
+      if (!variable || found == parameters_.end() || variable->size() > 8)
+        return refuse("parameters in registers");
+      to.push_back({found->second, 0, static_cast<std::uint32_t>(variable->size()), {}});
+    }
+  };
+  add(arguments, target.arguments);
+  add(results, target.results);
 }
 
 /// Adds a function that a call may go to; false if its parameters are others.
@@ -406,6 +444,7 @@ void WarpDecoder::decode_memory() {
   out_.sign_extends = is_signed(opcode.type);
   out_.weak = (is_load || is_store) && !opcode.has("volatile") && !opcode.has("relaxed") &&
               !opcode.has("acquire") && !opcode.has("release");
+  out_.is_volatile = opcode.has("volatile");
   out_.read_only = is_load && (opcode.has("nc") || opcode.base == "ldu");
   out_.form.form = decode(opcode);
   const auto elements = [&](const Operand &operand) {
@@ -449,12 +488,28 @@ void WarpDecoder::decode_atomic() {
   out_.form.mode = {};
 }
 
+// cp.async and cp.async.bulk (PTX ISA 9.7.9.25).
 void WarpDecoder::decode_copy() {
   const Opcode &opcode = *out_.opcode;
-  if (opcode.has("bulk") || opcode.has("reduce") || opcode.has("mbarrier"))
-    return refuse("bulk copies and mbarriers");
+  if (opcode.has("reduce") || opcode.has("tensor"))
+    return refuse("copies that reduce, and tensors");
+  if (opcode.has("bulk"))
+    return decode_bulk_copy();
+  if (opcode.has("mbarrier")) {
+    out_.action = WarpAction::copy_wait;
+    if (operands_.size() != 1)
+      return refuse("this form");
+    out_.address = address(operands_[0], StateSpace::shared);
+    out_.weak = false;
+    return;
+  }
   if (opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("wait_all")) {
-    out_.action = WarpAction::nothing;
+    out_.action = WarpAction::copy_wait;
+    if (opcode.has("wait_group")) {
+      if (operands_.size() != 1)
+        return refuse("this form");
+      out_.inputs = {input(operands_[0], ScalarType::u32)};
+    }
     return;
   }
   out_.action = WarpAction::copy_async;
@@ -463,12 +518,69 @@ void WarpDecoder::decode_copy() {
   out_.address = address(operands_[0], StateSpace::shared);
   out_.second_address = address(operands_[1], StateSpace::global);
   out_.inputs = {input(operands_[2], ScalarType::u32)};
-  if (operands_.size() > 3 && !opcode.has("L2::cache_hint")) {
-    if (operands_[3].kind == Kind::reg && operands_[3].reg != no_register &&
-        function_.registers[operands_[3].reg].type == ScalarType::pred)
-      return refuse("ignore-src");
-    out_.inputs.push_back(input(operands_[3], ScalarType::u32));
+  if (operands_.size() > 3 && !(opcode.has("L2::cache_hint") && operands_.size() == 4)) {
+    const bool is_predicate = operands_[3].kind == Kind::reg && operands_[3].reg != no_register &&
+                              function_.registers[operands_[3].reg].type == ScalarType::pred;
+    if (is_predicate) // the source is ignored, zeros are written
+      out_.second_output = input(operands_[3], ScalarType::pred);
+    else
+      out_.inputs.push_back(input(operands_[3], ScalarType::u32));
   }
+}
+
+void WarpDecoder::decode_bulk_copy() {
+  const Opcode &opcode = *out_.opcode;
+  if (opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("prefetch")) {
+    out_.action = WarpAction::nothing; // the copies have happened
+    return;
+  }
+  out_.action = WarpAction::copy_bulk;
+  out_.weak = false;
+  const bool to_global = opcode.has("bulk_group");
+  if (opcode.has("multicast::cluster") || opcode.has("cp_mask") ||
+      (!to_global && !opcode.has("mbarrier::complete_tx::bytes")) ||
+      (!to_global && !opcode.has("global")) || operands_.size() < (to_global ? 3u : 4u))
+    return refuse("this form");
+  out_.address = address(operands_[0], to_global ? StateSpace::global : StateSpace::shared);
+  out_.second_address = address(operands_[1], to_global ? StateSpace::shared : StateSpace::global);
+  out_.space = to_global ? StateSpace::global : StateSpace::shared;
+  out_.inputs = {input(operands_[2], ScalarType::u32)};
+  if (!to_global)
+    out_.third_address = address(operands_[3], StateSpace::shared);
+}
+
+// mbarrier (PTX ISA 9.7.13.15), of the block's own shared memory.
+void WarpDecoder::decode_mbarrier() {
+  const Opcode &opcode = *out_.opcode;
+  out_.action = WarpAction::mbarrier;
+  out_.weak = false;
+  if (opcode.has("shared::cluster") && opcode.has("cluster"))
+    return refuse("barriers of other blocks");
+  std::span<const Operand> rest = operands_;
+  const bool has_result = opcode.has("arrive") || opcode.has("arrive_drop") ||
+                          opcode.has("test_wait") || opcode.has("try_wait") ||
+                          opcode.has("pending_count");
+  if (has_result && !rest.empty() && rest[0].kind != Kind::address) {
+    out_.outputs = {output(rest[0])};
+    rest = rest.subspan(1);
+  }
+  if (opcode.has("pending_count")) {
+    if (rest.size() != 1)
+      return refuse("this form");
+    out_.inputs = {input(rest[0], ScalarType::b64)};
+    return;
+  }
+  if (rest.empty())
+    return refuse("this form");
+  out_.address = address(rest[0], StateSpace::shared);
+  for (const Operand &operand : rest.subspan(1))
+    out_.inputs.push_back(input(operand, ScalarType::u64));
+  const bool waits = opcode.has("test_wait") || opcode.has("try_wait");
+  if ((opcode.has("init") || waits || opcode.has("expect_tx") || opcode.has("complete_tx")) &&
+      out_.inputs.empty())
+    refuse("this form");
+  if (waits && out_.outputs.empty())
+    refuse("this form");
 }
 
 void WarpDecoder::decode_collective() {
@@ -526,6 +638,51 @@ void WarpDecoder::decode_collective() {
                                                                            : 1;
   if (out_.inputs.size() < wanted)
     refuse("too few operands");
+}
+
+void WarpDecoder::decode_matrix_operation() {
+  auto [operation, refusal] = decode_matrix(*out_.opcode);
+  if (!refusal.empty())
+    return refuse(std::move(refusal));
+  using What = MatrixOperation::Kind;
+  out_.action = WarpAction::matrix;
+  out_.space = out_.opcode->space;
+  const What what = operation.kind;
+  const bool stores = what == What::store || what == What::wmma_store;
+  const bool loads = what == What::load || what == What::wmma_load;
+  const ScalarType type =
+      operation.arithmetic.a == MatrixType::f64 ? ScalarType::b64 : ScalarType::b32;
+  const auto add = [&](std::size_t at, bool is_output, unsigned count) {
+    const std::span<const Operand> all = operands_[at].kind == Kind::vector
+                                             ? module_.children(operands_[at])
+                                             : operands_.subspan(at, 1);
+    if (all.size() != count)
+      refuse("another number of registers");
+    for (const Operand &operand : all)
+      add_pieces(operand, is_output, type, is_output ? out_.outputs : out_.inputs);
+  };
+  const std::size_t usual = loads || stores || what == What::transpose ? 2 : 4;
+  const bool has_stride =
+      operands_.size() == 3 && (what == What::wmma_load || what == What::wmma_store);
+  if (operands_.size() != usual + (has_stride ? 1 : 0))
+    return refuse("this form");
+  if (loads || stores)
+    out_.address = address(operands_[loads ? 1 : 0], out_.space);
+  const unsigned moved = what == What::load || what == What::store ? operation.count
+                         : loads || stores ? operation.registers(operation.fragment)
+                                           : 1;
+  if (loads || what == What::transpose)
+    add(0, true, moved);
+  if (stores || what == What::transpose)
+    add(1, false, moved);
+  if (has_stride)
+    out_.second_output = input(operands_[2], ScalarType::u32);
+  if (usual == 4) {
+    add(0, true, operation.registers('d'));
+    for (const char which : {'a', 'b', 'c'})
+      add(static_cast<std::size_t>(which - 'a') + 1, false, operation.registers(which));
+  }
+  out_.matrix = std::make_shared<const MatrixOperation>(operation);
 }
 
 bool WarpDecoder::decode_move() {

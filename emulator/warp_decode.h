@@ -33,12 +33,16 @@ private:
   void decode_action();
   void decode_branch();
   void decode_call();
+  void decode_system_call(std::span<const Operand> arguments, std::span<const Operand> results);
   bool add_callee(std::uint32_t callee, std::span<const Operand> arguments,
                   std::span<const Operand> results);
   void decode_memory();
   void decode_atomic();
   void decode_copy();
+  void decode_bulk_copy();
+  void decode_mbarrier();
   void decode_collective();
+  void decode_matrix_operation();
   bool decode_move();
   void decode_compute();
 

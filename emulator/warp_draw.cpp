@@ -8,6 +8,7 @@
 #include "emulator/warp_draw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fmt/core.h>
 
@@ -60,8 +61,10 @@ Extents draw_shape(const Function &kernel, const DrawHints &hints, WarpRandom &r
   return {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 32)), 1, 1};
 }
 
-GlobalMemory::Fill draw_fill(ScalarType element, WarpRandom &random) {
+GlobalMemory::Fill draw_fill(ScalarType element, bool whole_numbers, WarpRandom &random) {
   using Fill = GlobalMemory::Fill;
+  if (whole_numbers && (element == ScalarType::f32 || element == ScalarType::f64))
+    return element == ScalarType::f32 ? Fill::whole_f32 : Fill::whole_f64;
   if (random.one_in(12))
     return Fill::random;
   switch (element) {
@@ -140,7 +143,10 @@ LaunchCandidate draw_candidate(const Function &kernel, const std::vector<Paramet
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const ParameterSlot &slot = slots[i];
-    const auto real = [&] { return static_cast<double>(random.below(4096)) / 1024.0 - 2.0; };
+    const auto real = [&] {
+      const double drawn = static_cast<double>(random.below(4096)) / 1024.0 - 2.0;
+      return hints.whole_numbers ? std::round(4 * drawn) : drawn;
+    };
     std::uint64_t bits = 0;
     if (slot.is_pointer) {
       bits = LaunchCandidate::pointer_base(i);
@@ -209,7 +215,7 @@ SearchLimits search_limits(const Function &kernel, const DrawHints &hints) {
 }
 
 DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                          const LaunchCandidate &candidate, bool dynamic_shared,
+                          const LaunchCandidate &candidate, bool dynamic_shared, bool whole_numbers,
                           WarpRandom &random) {
   DrawnLaunch drawn;
   drawn.seed = random.next();
@@ -242,7 +248,7 @@ DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlo
     launch.dynamic_shared = random.one_in(8) ? 16384 : 49152 - 16384;
   launch.parameters.resize(kernel_parameter_bytes(kernel));
   // Where branches depend on what is loaded, lanes rarely agree by chance.
-  const bool same = random.one_in(10);
+  const bool same = random.one_in(10) && !whole_numbers;
   std::vector<std::size_t> buffer_of(slots.size(), 0);
   std::size_t buffers = 0;
   for (std::size_t i = 0; i < slots.size(); ++i)
@@ -258,7 +264,7 @@ DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlo
       continue;
     }
     DrawnLaunch::Buffer buffer;
-    buffer.fill = same ? GlobalMemory::Fill::same : draw_fill(slot.element, random);
+    buffer.fill = same ? GlobalMemory::Fill::same : draw_fill(slot.element, whole_numbers, random);
     buffer.slot_offset = slot.offset;
     for (std::size_t other = 0; other < slots.size(); ++other) {
       const auto apart = static_cast<std::int64_t>(bits - LaunchCandidate::pointer_base(other));
@@ -288,6 +294,37 @@ void place_buffers(const DrawnLaunch &drawn, GlobalMemory &memory, WarpLaunch &l
     if (buffer.slot_offset + 8 <= launch.parameters.size())
       std::memcpy(launch.parameters.data() + buffer.slot_offset, &address, 8);
   }
+}
+
+LaunchDescription to_description(const DrawnLaunch &drawn, const Function &kernel) {
+  LaunchDescription result;
+  result.kernel = kernel.name;
+  result.grid = drawn.launch.grid;
+  result.block = drawn.launch.block;
+  result.blocks = drawn.launch.blocks;
+  result.shared = drawn.launch.dynamic_shared;
+  result.variables_seed = drawn.seed;
+  for (std::size_t i = 0; i < drawn.buffers.size(); ++i) {
+    BufferDescription buffer;
+    buffer.name = fmt::format("buffer {}", i);
+    buffer.size = 2 * reach;
+    buffer.fill = drawn.buffers[i].fill;
+    buffer.seed = scramble(drawn.seed + i);
+    result.buffers.push_back(std::move(buffer));
+  }
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const std::uint32_t offset = kernel_parameter_offset(kernel, i);
+    const std::uint64_t size = kernel.parameters[i].size();
+    const auto from = drawn.launch.parameters.begin() + offset;
+    ArgumentDescription argument{{from, from + static_cast<std::ptrdiff_t>(size)}, {}};
+    for (const DrawnLaunch::Buffer &buffer : drawn.buffers)
+      if (buffer.slot_offset >= offset && buffer.slot_offset + 8 <= offset + size)
+        argument.fields.push_back({FieldDescription::Kind::buffer, buffer.slot_offset - offset, 8,
+                                   reach + static_cast<std::uint64_t>(buffer.shift),
+                                   fmt::format("buffer {}", buffer.of)});
+    result.arguments.push_back(std::move(argument));
+  }
+  return result;
 }
 
 std::string describe(const DrawnLaunch &drawn) {

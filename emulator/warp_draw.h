@@ -1,5 +1,6 @@
 #pragma once
 
+#include "emulator/launch_description.h"
 #include "emulator/launch_search.h"
 #include "emulator/warp_launch.h"
 
@@ -32,7 +33,8 @@ struct DrawHints {
   bool small = false; ///< small integers, few threads
   bool alone = false; ///< one thread, as far as the kernel's directives allow: it races with nobody
   bool large = false; ///< as many threads a block as there may be
-  bool no_wrap = false; ///< numbers and grids of a size with which no sane index wraps around
+  bool whole_numbers = false; ///< for floating-point contents: sums of products are exact
+  bool no_wrap = false;       ///< numbers and grids of a size with which no sane index wraps around
 };
 
 /// A place to start from: a block shape (1-D, 2-D, 3-D, partial warps, up to 1,024 threads; what
@@ -53,11 +55,14 @@ SearchLimits search_limits(const Function &kernel, const DrawHints &hints);
 /// Makes a launch of a candidate: draws contents for the buffers, the size of dynamic shared memory
 /// if the module has any, and all that is left.
 DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                          const LaunchCandidate &candidate, bool dynamic_shared,
+                          const LaunchCandidate &candidate, bool dynamic_shared, bool whole_numbers,
                           WarpRandom &random);
 
 /// Allocates the launch's buffers and fills its pointers in. The same launch gives the same memory.
 void place_buffers(const DrawnLaunch &drawn, GlobalMemory &memory, WarpLaunch &launch);
+
+/// The launch as one that can be written down; without steps and schedule.
+LaunchDescription to_description(const DrawnLaunch &drawn, const Function &kernel);
 
 /// The launch in lines, for a counter-example.
 std::string describe(const DrawnLaunch &drawn);

@@ -68,6 +68,10 @@ std::uint64_t WarpMachine::special(SpecialRegister which, unsigned lane) const {
   }
   case cluster_nctarank:
     return cluster_.count();
+  case workspace_high:
+    return workspace_ >> 32;
+  case workspace_low:
+    return workspace_ & mask64(32);
   case is_explicit_cluster:
     return explicit_cluster_;
   case laneid:
@@ -185,6 +189,15 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
   case WarpAction::copy_async:
     copy_async(mask);
     return Next::advance;
+  case WarpAction::copy_wait:
+    wait_for_copies(mask);
+    return Next::advance;
+  case WarpAction::copy_bulk:
+    copy_bulk(mask);
+    return Next::advance;
+  case WarpAction::mbarrier:
+    mbarrier(mask);
+    return Next::advance;
   case WarpAction::is_space:
     is_space(mask);
     return Next::advance;
@@ -197,6 +210,9 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
       for_each_lane(mask, [&](unsigned lane) {
         races_->fence(thread_of(lane) + 1, warp_->block->index, outcome_.steps);
       });
+    return Next::advance;
+  case WarpAction::system_call:
+    call_system(mask);
     return Next::advance;
   case WarpAction::nothing:
     return Next::advance;
@@ -269,6 +285,8 @@ void WarpMachine::compute(LaneMask mask) {
       options_.profile && in.outputs[0].kind == WarpOperand::Kind::reg && in.outputs[0].width == 1
           ? &profile_of(*instruction_).holds
           : nullptr;
+  if (in.fast && !holds && !options_.tables_only)
+    return compute_fast(mask);
   for_each_lane(mask, [&](unsigned lane) {
     for (std::size_t i = 0; i < count; ++i)
       arguments[i] = {{value(in.inputs[i], lane) & mask64(in.input_widths[i])}, in.input_widths[i]};
@@ -287,6 +305,27 @@ void WarpMachine::compute(LaneMask mask) {
     if (in.second_output.kind != WarpOperand::Kind::none)
       assign(in.second_output, lane, second_result(in, result.bits.low, list), 1, false);
   });
+}
+
+void WarpMachine::compute_fast(LaneMask mask) {
+  const WarpInstruction &in = *instruction_;
+  const std::uint64_t *rows[3] = {};
+  std::uint64_t made[3][warp_lanes];
+  for (std::size_t i = 0; i < in.inputs.size(); ++i) {
+    const WarpOperand &operand = in.inputs[i];
+    if (operand.kind == WarpOperand::Kind::reg) {
+      rows[i] = &level_->registers[std::size_t{operand.reg} * warp_lanes];
+      continue;
+    }
+    const std::uint64_t width = mask64(in.input_widths[i]);
+    if (operand.kind == WarpOperand::Kind::immediate)
+      std::fill(std::begin(made[i]), std::end(made[i]), operand.value & width);
+    else
+      for_each_lane(mask, [&](unsigned lane) { made[i][lane] = value(operand, lane) & width; });
+    rows[i] = made[i];
+  }
+  in.fast(&level_->registers[std::size_t{in.outputs[0].reg} * warp_lanes], rows[0], rows[1],
+          rows[2], mask);
 }
 
 // mov between a register and the registers of a vector, lowest part first (PTX ISA 9.7.9.5).
@@ -333,7 +372,7 @@ WarpMachine::Next WarpMachine::branch_table(std::size_t index, LaneMask mask) {
     const auto first = static_cast<unsigned>(std::countr_zero(mask));
     const std::uint64_t choice = value(operand, first) & mask64(32);
     if (choice >= targets.size())
-      fail(FaultKind::unsupported, first,
+      fail(FaultKind::bad_target, first,
            fmt::format("brx.idx chooses entry {} of {}", choice, targets.size()));
     LaneMask same = 0;
     for_each_lane(mask, [&](unsigned lane) {
@@ -365,7 +404,7 @@ WarpMachine::Next WarpMachine::call(std::size_t index) {
           return window::function + std::uint64_t{16} * target.function == address;
         });
     if (callee == in.callees.end())
-      fail(FaultKind::unsupported, first,
+      fail(FaultKind::bad_target, first,
            fmt::format("a call of {:#x}, where no function with these parameters is", address));
     LaneMask same = 0;
     for_each_lane(mask, [&](unsigned lane) {

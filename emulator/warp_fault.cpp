@@ -16,12 +16,28 @@ std::string_view to_string(FaultKind kind) {
     return "uninitialized";
   case FaultKind::race:
     return "race";
+  case FaultKind::same_value_race:
+    return "same-value race";
+  case FaultKind::divergent_barrier:
+    return "divergent barrier";
+  case FaultKind::barrier_mismatch:
+    return "barrier mismatch";
+  case FaultKind::lonely_arrival:
+    return "lonely arrival";
   case FaultKind::missing_lane:
     return "missing lane";
   case FaultKind::deadlock:
     return "deadlock";
   case FaultKind::trap:
     return "trap";
+  case FaultKind::assertion:
+    return "assertion";
+  case FaultKind::read_only:
+    return "read-only";
+  case FaultKind::bad_target:
+    return "bad target";
+  case FaultKind::bad_free:
+    return "bad free";
   case FaultKind::step_limit:
     return "step limit";
   case FaultKind::memory_limit:

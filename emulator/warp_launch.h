@@ -57,11 +57,30 @@ inline std::uint64_t steps_of(const WarpCount &count) {
   return count.instructions + count.sectors + count.conflicts + count.divwarps;
 }
 
+/// An instruction that lanes of a warp are about to execute.
+struct WarpStep {
+  std::uint32_t function = 0; ///< in the program
+  const WarpInstruction *instruction = nullptr;
+  std::uint32_t block[3] = {};
+  std::uint32_t warp = 0;  ///< in the block
+  std::uint32_t lanes = 0; ///< by bits; those that the guard excludes are among them
+  const std::uint64_t *registers = nullptr; ///< register * 32 + lane
+};
+
+/// Somebody who watches a run.
+class WarpObserver {
+public:
+  virtual ~WarpObserver() = default;
+  virtual void before(const WarpStep &step) = 0;
+};
+
 /// How to run it.
 struct WarpOptions {
   WarpSchedule schedule = WarpSchedule::reconverge;
   std::uint64_t seed = 0;
   bool check_races = false;
+  bool volatile_races = false;      ///< volatile accesses race, as weak ones do
+  bool check_barriers = false;      ///< divergent and mismatched barriers, arrivals without a wait
   bool only_barriers_order = false; ///< for races: fences and atomics order nothing
   /// A store that leaves memory as it is races with no store of that value.
   bool allow_same_value = false;
@@ -75,14 +94,21 @@ struct WarpOptions {
   std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
   /// Bytes that the emulation itself may take for what the kernel touches, races included.
   std::uint64_t memory_limit = ~std::uint64_t{0};
-  std::uint64_t watch = 0; ///< an address whose last store is wanted; 0: none
+  unsigned threads = 1;     ///< of the host, for blocks; the result is the same
+  bool tables_only = false; ///< no fast functions: for whoever tests them
+  WarpObserver *observer = nullptr;
+  std::uint64_t heap_limit = 8 << 20; ///< bytes that kernels may have of malloc at a time
+  std::uint64_t watch = 0;            ///< an address whose last store is wanted; 0: none
 };
 
 /// What came of it. Memory holds the kernel's effects up to the fault, if there is one.
 struct WarpOutcome {
   std::optional<WarpFault> fault;
-  std::optional<WarpFault> race;    ///< the first, if races are checked
-  std::optional<WarpFault> watched; ///< where the watched address was last stored to
+  std::optional<WarpFault> race;            ///< the first, if races are checked
+  std::optional<WarpFault> same_value_race; ///< the first of those that change nothing
+  std::optional<WarpFault> barrier;         ///< the first, if barriers are checked
+  std::string output;                       ///< of printf
+  std::optional<WarpFault> watched;         ///< where the watched address was last stored to
   /// Line of the first instruction that read what is the machine's own choice (%clock, %smid, ...);
   /// 0: none did.
   std::uint32_t machine_line = 0;

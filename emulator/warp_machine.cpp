@@ -11,14 +11,18 @@
 #include "emulator/warp_machine.h"
 
 #include "emulator/warp_decode.h"
+#include "emulator/warp_parallel.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <utility>
 
 namespace ptxasw {
 namespace {
 
 constexpr std::size_t resident_blocks = 4;
+/// Blocks that wait for each other must all run.
+constexpr std::size_t cooperative_blocks = 4096;
 /// Threads are numbered in 32 bits, from 1.
 constexpr std::uint64_t most_blocks = 0xffff'ffff / 1024 - 1;
 constexpr std::uint64_t time_slice = 20'000; ///< instructions until another warp gets a turn
@@ -28,7 +32,9 @@ constexpr std::uint64_t time_slice = 20'000; ///< instructions until another war
 WarpMachine::WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                          GlobalMemory &memory, const WarpOptions &options)
     : program_(program), kernel_(kernel), launch_(launch), memory_(memory), options_(options),
-      random_(options.seed) {
+      random_(options.seed),
+      is_plain_(!options.check_races && !options.check_uninitialized && !options.note_touched &&
+                !options.allowed && options.watch == 0) {
   block_threads_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.block.count(), 1024));
   block_warps_ = (block_threads_ + warp_lanes - 1) / warp_lanes;
   if (const auto *cluster = program.function(kernel).function->directive("reqnctapercluster")) {
@@ -84,7 +90,11 @@ WarpOutcome WarpMachine::run() {
     if (options_.profile)
       for (std::uint32_t i = 0; i < program_.function_count(); ++i)
         outcome_.profile.emplace_back(program_.function(i).code.size());
-    const std::size_t together = options_.schedule == WarpSchedule::random ? resident_blocks : 1;
+    if (program_.is_cooperative())
+      make_workspace();
+    const std::size_t together = program_.is_cooperative()                   ? cooperative_blocks
+                                 : options_.schedule == WarpSchedule::random ? resident_blocks
+                                                                             : 1;
     while (started_ < blocks || !active_.empty()) {
       while (started_ < blocks && active_.size() < together)
         active_.push_back(start_block(started_++));
@@ -105,6 +115,7 @@ WarpOutcome WarpMachine::run() {
 std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   auto block = std::make_unique<BlockState>();
   block->index = index;
+  block->first_step = outcome_.steps;
   const std::uint64_t number = launch_.blocks.empty() ? index : launch_.blocks[index];
   const Extents &grid = launch_.grid;
   block->ctaid[0] = static_cast<std::uint32_t>(number % grid.x);
@@ -179,6 +190,10 @@ bool WarpMachine::step_blocks() {
   const auto finished = [](const std::unique_ptr<BlockState> &block) {
     return block->live_warps == 0;
   };
+  if (options_.check_barriers)
+    for (const auto &block : active_)
+      if (finished(block))
+        check_unused_arrivals(*block);
   const std::size_t erased = std::erase_if(active_, finished);
   return progress || erased != 0;
 }
@@ -208,7 +223,7 @@ bool WarpMachine::run_warp(WarpState &warp) {
         warp.fragments.size() > 1 && options_.schedule == WarpSchedule::reconverge;
     const std::uint64_t before = outcome_.steps;
     run_fragment(warp, index, random ? left : time_slice, to_block_end);
-    if (random)
+    if (random || std::exchange(yields_, false))
       return true;
     left -= std::min(left, (outcome_.steps - before) / warp_lanes + 1);
   }
@@ -369,6 +384,8 @@ std::size_t WarpMachine::split(WarpState &warp, std::size_t index, LaneMask lane
 }
 
 void WarpMachine::exit_lanes(WarpState &warp, std::size_t index, LaneMask lanes) {
+  if (!warp.copies.empty())
+    for_each_lane(lanes, [&](unsigned lane) { complete_copies(lane, ~0u); });
   warp.live &= ~lanes;
   warp.fragments[index].mask &= ~lanes;
   if (warp.fragments[index].mask == 0)
@@ -405,6 +422,13 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
     if (memory_.bytes_in_use() + (races_ ? races_->bytes_in_use() : 0) > options_.memory_limit)
       fail(FaultKind::memory_limit, static_cast<unsigned>(std::countr_zero(fragment.mask)),
            fmt::format("the emulation needs more than {} MiB", options_.memory_limit >> 20));
+    if (options_.observer)
+      options_.observer->before({function_,
+                                 instruction_,
+                                 {warp.block->ctaid[0], warp.block->ctaid[1], warp.block->ctaid[2]},
+                                 warp.index,
+                                 fragment.mask,
+                                 level_->registers.data()});
     switch (execute(index)) {
     case Next::advance:
       advance(warp.fragments[index]);
@@ -471,6 +495,24 @@ WarpFault WarpMachine::place(FaultKind kind, unsigned lane, std::string message,
   return fault;
 }
 
+WarpFault WarpMachine::place(const RaceDetector::Access &access) const {
+  WarpFault fault;
+  fault.kind = FaultKind::race;
+  fault.message = access.is_store ? "store" : "load";
+  fault.kernel = program_.function(kernel_).function->name;
+  fault.line = access.line;
+  fault.lane = access.lane;
+  const std::uint64_t number = launch_.blocks.empty() ? access.block : launch_.blocks[access.block];
+  std::uint64_t block = number, thread = (access.thread - 1) % block_threads_;
+  for (int axis = 0; axis < 3; ++axis) {
+    fault.block[axis] = static_cast<std::uint32_t>(block % launch_.grid[axis]);
+    fault.thread[axis] = static_cast<std::uint32_t>(thread % launch_.block[axis]);
+    block /= launch_.grid[axis];
+    thread /= launch_.block[axis];
+  }
+  return fault;
+}
+
 void WarpMachine::fail(FaultKind kind, unsigned lane, std::string message,
                        std::uint64_t address) const {
   throw MachineFault{place(kind, lane, std::move(message), address)};
@@ -478,6 +520,9 @@ void WarpMachine::fail(FaultKind kind, unsigned lane, std::string message,
 
 WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                        GlobalMemory &memory, const WarpOptions &options) {
+  if (can_run_parallel(program, kernel, launch, memory, options) &&
+      launch_shape_error(launch.grid, launch.block).empty())
+    return run_parallel(program, kernel, launch, memory, options);
   return WarpMachine(program, kernel, launch, memory, options).run();
 }
 

@@ -54,6 +54,15 @@ struct CallLevel {
 
 struct BlockState;
 
+/// A cp.async that has been issued and not been waited for.
+struct PendingCopy {
+  unsigned lane = 0;
+  std::uint32_t group = 0;
+  std::uint64_t to = 0, from = 0;
+  std::uint32_t size = 0, given = 0; ///< bytes written, bytes read
+  const WarpInstruction *instruction = nullptr;
+};
+
 struct WarpState {
   BlockState *block = nullptr;
   std::uint32_t index = 0; ///< in the block
@@ -61,10 +70,19 @@ struct WarpState {
   std::vector<Fragment> fragments;
   std::vector<CallLevel> levels;
   std::uint32_t tid[3][warp_lanes] = {};
+  std::vector<PendingCopy> copies;
+  std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
 };
 
 struct BarrierState {
+  /// What is checked of a warp's arrivals at an aligned barrier.
+  struct Aligned {
+    LaneMask due = 0; ///< lanes that lived when the first came
+    const WarpInstruction *at = nullptr;
+  };
   bool used = false;
+  bool awaited = false;                    ///< somebody waits, not only arrives
+  std::vector<Aligned> aligned;            ///< by warp
   std::uint32_t expected = 0;              ///< threads; 0: all
   std::vector<LaneMask> arrived;           ///< by warp
   std::uint32_t true_count = 0, count = 0; ///< of bar.red's predicates
@@ -72,6 +90,7 @@ struct BarrierState {
 
 struct BlockState {
   std::uint32_t index = 0; ///< among the blocks that run
+  std::uint64_t first_step = 0;
   std::uint32_t ctaid[3] = {};
   std::uint32_t epoch = 0;
   std::vector<WarpState> warps;
@@ -132,6 +151,7 @@ private:
   // Instructions: warp_execute.cpp
   Next execute(std::size_t index);
   void compute(LaneMask mask);
+  void compute_fast(LaneMask mask);
   void move(LaneMask mask);
   Next branch(std::size_t index, LaneMask mask);
   Next branch_table(std::size_t index, LaneMask mask);
@@ -145,16 +165,24 @@ private:
   void assign(const WarpOperand &operand, unsigned lane, std::uint64_t bits, unsigned width,
               bool sign_extends);
 
+  // What the driver brings along: warp_system.cpp
+  void call_system(LaneMask mask);
+  unsigned print_formatted(unsigned lane, std::uint64_t format, std::uint64_t arguments);
+  std::string read_text(unsigned lane, std::uint64_t address);
+  void make_workspace();
+
   // Memory: warp_access.cpp
   void load(LaneMask mask);
   void store(LaneMask mask);
   void atomic(LaneMask mask);
-  void copy_async(LaneMask mask);
   void is_space(LaneMask mask);
   std::uint64_t address_of(const WarpAddress &address, unsigned lane) const;
   std::uint64_t read_memory(unsigned lane, std::uint64_t address, unsigned size, StateSpace space);
   void write_memory(unsigned lane, std::uint64_t address, unsigned size, StateSpace space,
                     std::uint64_t bits);
+  /// Where an access goes that nothing has to be checked or noted for; null: locate() says.
+  std::uint8_t *quick_location(std::uint64_t address, std::uint64_t size, StateSpace space,
+                               bool is_store);
   std::uint8_t *locate(unsigned lane, std::uint64_t address, unsigned size, StateSpace space,
                        bool is_store);
   void check_race(unsigned lane, std::uint64_t address, const std::uint8_t *bytes, unsigned size,
@@ -166,6 +194,20 @@ private:
   void note_access(LaneMask mask, unsigned bytes, Pairing pairing, const WarpAddress &where,
                    StateSpace space);
 
+  // What happens later: warp_async.cpp
+  void copy_async(LaneMask mask);
+  void wait_for_copies(LaneMask mask);
+  void complete_copies(unsigned lane, std::uint32_t before_group);
+  void perform_copy(unsigned lane, const PendingCopy &copy);
+  void copy_bulk(LaneMask mask);
+  void mbarrier(LaneMask mask);
+  struct Mbarrier;
+  Mbarrier read_mbarrier(unsigned lane, std::uint64_t address);
+  void write_mbarrier(unsigned lane, std::uint64_t address, Mbarrier barrier);
+  std::uint64_t arrive_at_mbarrier(unsigned lane, std::uint64_t address, std::uint32_t count,
+                                   std::int32_t transactions, bool drops, bool completes);
+  void order_by_mbarrier(unsigned lane, bool releases);
+
   // Lanes together: warp_collective.cpp
   Next arrive_at_sync(std::size_t index, LaneMask mask);
   void complete_syncs(WarpState &warp);
@@ -174,15 +216,28 @@ private:
   void vote(LaneMask group);
   void match(LaneMask group);
   void reduce(LaneMask group);
+  // Matrices: warp_matrix.cpp
+  void matrix(LaneMask group);
+  void multiply_matrices();
+  void move_fragment(bool is_store);
+  void move_rows(bool is_store);
+  void transpose_matrix();
   LaneMask named_lanes(const WarpInstruction &instruction, unsigned lane) const;
   Next arrive_at_barrier(std::size_t index, LaneMask mask);
   void complete_barriers(BlockState &block);
   void release(BlockState &block, unsigned id, bool orders = true);
+  void check_arrival(BarrierState &barrier, std::uint64_t id, LaneMask mask,
+                     std::uint32_t expected);
+  void check_release(const BlockState &block, unsigned id);
+  void check_unused_arrivals(const BlockState &block);
+  void report_barrier(FaultKind kind, unsigned lane, std::string message);
   Next arrive_at_cluster_barrier(std::size_t index, LaneMask mask);
   void complete_cluster(const std::uint32_t (&of)[3]);
 
   [[noreturn]] void fail(FaultKind kind, unsigned lane, std::string message,
                          std::uint64_t address = 0) const;
+  /// The place of an earlier access.
+  WarpFault place(const RaceDetector::Access &access) const;
   WarpFault place(FaultKind kind, unsigned lane, std::string message, std::uint64_t address) const;
   std::uint32_t thread_of(unsigned lane) const; ///< in the grid
   /// Makes a fragment the one that execute() and its helpers work on.
@@ -201,12 +256,17 @@ private:
   std::uint32_t started_ = 0;                       ///< blocks
   Extents cluster_;                                 ///< in blocks (PTX ISA 11.4.8)
   bool explicit_cluster_ = false;
+  const bool is_plain_; ///< accesses are neither checked for races and the like nor noted
   std::uint32_t block_threads_ = 0;
   std::uint32_t block_warps_ = 0;
   std::uint32_t shared_bytes_ = 0;
   std::uint32_t max_parameters_ = 0;
   std::uint32_t max_local_ = 0;
   std::uint64_t partings_ = 0, meetings_ = 0; ///< so far
+  bool yields_ = false;                       ///< the warp waits for others: its turn is over
+  std::uint64_t workspace_ = 0;               ///< address of a cooperative grid's
+  std::unordered_map<std::uint64_t, std::uint64_t> heap_; ///< bytes by address, of malloc
+  std::uint64_t heap_bytes_ = 0;
 
   // The instruction being executed.
   WarpState *warp_ = nullptr;

@@ -128,6 +128,9 @@ WarpProgram::WarpProgram(const Module &module) : module_(module) {
     to.parameter_bytes = ptxasw::parameter_bytes(function);
     to.cfg = std::make_unique<ControlFlowGraph>(module, function);
     to.code = WarpDecoder(module, function, layout, locals).decode_all();
+    for (const WarpInstruction &instruction : to.code)
+      for (const WarpOperand &operand : instruction.inputs)
+        is_cooperative_ |= operand.special == SpecialRegister::workspace_low;
     to.rank = scheduling_ranks(*to.cfg);
     to.postdominators = immediate_postdominators(*to.cfg, return_edges(module, function, *to.cfg));
     to.header_of.assign(to.code.size(), no_index);
@@ -184,6 +187,15 @@ std::optional<std::uint32_t> WarpProgram::find_kernel(std::string_view name) con
   for (std::uint32_t i = 0; i < functions_.size(); ++i) {
     const Function &function = *functions_[i].function;
     if (function.is_entry && function.has_body && (name.empty() || function.name == name))
+      return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> WarpProgram::find_function(std::string_view name) const {
+  for (std::uint32_t i = 0; i < functions_.size(); ++i) {
+    const Function &function = *functions_[i].function;
+    if (!function.is_entry && function.has_body && function.name == name)
       return i;
   }
   return std::nullopt;

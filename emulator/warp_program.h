@@ -2,6 +2,7 @@
 
 #include "emulator/concrete.h"
 #include "emulator/warp_fault.h"
+#include "emulator/warp_matrix.h"
 #include "emulator/warp_memory.h"
 #include "grammar/cfg.h"
 #include "grammar/module.h"
@@ -30,16 +31,21 @@ enum class WarpAction : std::uint8_t {
   cluster_barrier, ///< barrier.cluster: arrive, wait
   active_mask,
   elect,
+  matrix, ///< of a whole warp: mma, wmma, ldmatrix, stmatrix, movmatrix
   branch,
   branch_table, ///< brx.idx
   call,
+  system_call, ///< of a function that the driver brings along
   ret,
   exit,
   trap,
   fence,
-  copy_async, ///< cp.async: copied at once
-  is_space,   ///< isspacep
-  nothing,    ///< without effect here: prefetch, pragma-like, cp.async.wait_all, nanosleep
+  copy_async, ///< cp.async
+  copy_wait,  ///< cp.async.commit_group, .wait_group, .wait_all, .mbarrier.arrive
+  copy_bulk,  ///< cp.async.bulk between global and shared memory
+  mbarrier,
+  is_space, ///< isspacep
+  nothing,  ///< without effect here: prefetch, pragma-like, cp.async.wait_all, nanosleep
   refused,
 };
 
@@ -85,6 +91,8 @@ enum class SpecialRegister : std::uint8_t {
   smid,
   nsmid,
   gridid,
+  workspace_high, ///< %envreg1, %envreg2: the address of a cooperative grid's workspace
+  workspace_low,
   dynamic_smem_size,
   total_smem_size,
   zero,
@@ -121,9 +129,15 @@ struct CallTarget {
   std::vector<ParameterCopy> arguments, results;
 };
 
+/// An instruction on all lanes of a warp: from rows of 32 registers to a row, for the lanes of a
+/// mask. Operands that are not there are null.
+using FastFunction = void (*)(std::uint64_t *to, const std::uint64_t *a, const std::uint64_t *b,
+                              const std::uint64_t *c, std::uint32_t lanes);
+
 /// An instruction, decoded.
 struct WarpInstruction {
   WarpAction action = WarpAction::refused;
+  FastFunction fast = nullptr; ///< computes the same as the table's line
   bool guard_negated = false;
   bool starts_block = false;
   bool carries = false; ///< reads the carry flag as its last operand
@@ -133,8 +147,9 @@ struct WarpInstruction {
   std::uint8_t width = 0;    ///< bits of the result
   std::uint8_t element = 0;  ///< bytes of one element of a memory access
   StateSpace space = StateSpace::generic;
-  bool weak = true;           ///< of a memory access: races matter
-  bool read_only = false;     ///< of a load: nobody may write what it reads
+  bool weak = true;       ///< of a memory access: races matter
+  bool read_only = false; ///< of a load: nobody may write what it reads
+  bool is_volatile = false;
   bool reads_machine = false; ///< an operand is the machine's choice: %clock and its like
   RegisterId guard = no_register;
   std::uint32_t source = 0; ///< index in Function::instructions
@@ -146,9 +161,12 @@ struct WarpInstruction {
   FloatForm form;
   std::vector<WarpOperand> outputs, inputs;
   std::vector<std::uint8_t> input_widths;
-  WarpOperand second_output; ///< of `p|q`
+  WarpOperand second_output; ///< of `p|q`; of wmma's loads and stores the
+                             ///< stride, of cp.async whether the source is ignored
+  std::shared_ptr<const MatrixOperation> matrix;
   WarpAddress address;
-  WarpAddress second_address; ///< of cp.async
+  WarpAddress second_address; ///< of cp.async: the source
+  WarpAddress third_address;  ///< of cp.async.bulk: the mbarrier
   std::vector<std::uint32_t> targets;
   std::vector<CallTarget> callees; ///< one, or all that an indirect call may go to: then the first
                                    ///< input is the address
@@ -181,6 +199,8 @@ public:
   const Module &module() const { return module_; }
   /// Index of a kernel; empty name: the only or first one.
   std::optional<std::uint32_t> find_kernel(std::string_view name) const;
+  /// Index of a function with a body, no kernel.
+  std::optional<std::uint32_t> find_function(std::string_view name) const;
   const WarpFunction &function(std::uint32_t index) const { return functions_[index]; }
   std::size_t function_count() const { return functions_.size(); }
   std::uint32_t max_registers() const { return max_registers_; }
@@ -189,6 +209,8 @@ public:
   std::uint32_t dynamic_shared_offset() const { return (shared_bytes_ + 15) / 16 * 16; }
   /// Whether there are any.
   bool has_dynamic_shared() const { return has_dynamic_shared_; }
+  /// Whether blocks wait for each other by the workspace of a cooperative launch.
+  bool is_cooperative() const { return is_cooperative_; }
   /// Adds the module's .global and .const variables to a memory, always at the same places.
   /// Returns why an initializer is not understood; empty if all are.
   /// With `contents`, variables without an initializer hold numbers drawn from it instead of zeros:
@@ -211,7 +233,7 @@ private:
   std::vector<Placed> placed_; ///< .global and .const, module scope and function scope
   std::unordered_map<const Variable *, std::uint64_t> addresses_; ///< and .shared
   std::uint32_t shared_bytes_ = 0;
-  bool has_dynamic_shared_ = false;
+  bool has_dynamic_shared_ = false, is_cooperative_ = false;
   std::uint32_t max_registers_ = 1;
 };
 

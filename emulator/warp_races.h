@@ -30,8 +30,10 @@ public:
     std::uint32_t line = 0;
     std::uint64_t time = 0;
     bool weak = true;
-    bool same_value = false; ///< a store that changes nothing
-    bool read_only = false;  ///< a load of memory that, by contract, nobody writes (`.nc`)
+    bool same_value = false; ///< a store that changes nothing, and that does not count for it
+    bool unchanging = false; ///< a store that changes nothing, counted or not
+    bool is_store = false;
+    bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
   };
 
   /// `only_barriers`: fences order nothing. A kernel that communicates by fences then has races,

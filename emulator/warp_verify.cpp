@@ -115,6 +115,8 @@ private:
                                     const Schedule &schedule, bool check_races);
   bool original_wavers(const DrawnLaunch &drawn, Run &reference, const Schedule &schedule,
                        const Difference &difference) const;
+  MemoryDifference difference(const DrawnLaunch &drawn, GlobalMemory &first, GlobalMemory &second,
+                              WorstDifference *worst = nullptr) const;
   std::vector<Schedule> schedules();
   bool try_launch(const DrawnLaunch &drawn);
   void minimize(DrawnLaunch drawn, Schedule schedule, std::string what);
@@ -163,6 +165,7 @@ Run Verifier::execute(const WarpProgram &program, std::uint32_t kernel, const Dr
   how.schedule = schedule.policy;
   how.seed = schedule.seed;
   how.memory_limit = memory_limit;
+  how.volatile_races = options_.volatile_races;
   if (how.step_limit == ~std::uint64_t{0})
     how.step_limit = options_.step_limit / (drawn.searched ? searched_share : 1);
   if (std::string why = program.place_variables(run.memory, drawn.seed); !why.empty()) {
@@ -200,7 +203,7 @@ bool Verifier::usable(const DrawnLaunch &drawn, Run &reference, std::string &why
     Run again = execute(original_, first_, drawn, schedule, how);
     if (faulted(again.outcome))
       return false;
-    if (compare(reference.memory, again.memory).differs) {
+    if (difference(drawn, reference.memory, again.memory).differs) {
       why = "the original depends on the schedule";
       return false;
     }
@@ -222,7 +225,7 @@ bool Verifier::original_wavers(const DrawnLaunch &drawn, Run &reference, const S
                    : Schedule{WarpSchedule::random, scramble(drawn.seed + doubt) % 1'000'000};
     Run again = execute(original_, first_, drawn, with, how);
     if (again.outcome.fault || again.outcome.race ||
-        compare(reference.memory, again.memory).differs)
+        this->difference(drawn, reference.memory, again.memory).differs)
       return true;
   }
   return false;
@@ -249,8 +252,11 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn, 
   if (fault)
     return Difference{"the rewritten kernel fails: " + format(*fault) + "\n", false,
                       fault->kind == FaultKind::race ? fault->address : 0};
-  const MemoryDifference difference = compare(reference.memory, run.memory);
+  WorstDifference worst;
+  const MemoryDifference difference = this->difference(drawn, reference.memory, run.memory, &worst);
   if (!difference.differs) {
+    if (worst.found && worst.ulp >= verdict_.worst.ulp)
+      verdict_.worst = worst;
     note_profile(run.outcome.profile, true);
     return std::nullopt;
   }
@@ -262,9 +268,33 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn, 
                   allocation ? allocation->name : "?",
                   allocation ? difference.address - allocation->base - allocation->size / 2 : 0,
                   difference.first, difference.second)};
+  if (worst.found)
+    result.what = to_string(worst) + "\n";
   if (watched.outcome.watched)
     result.what += "stored at " + format_place(*watched.outcome.watched) + "\n";
   return result;
+}
+
+// The first difference that counts; with a tolerance the worst one.
+MemoryDifference Verifier::difference(const DrawnLaunch &drawn, GlobalMemory &first,
+                                      GlobalMemory &second, WorstDifference *worst) const {
+  if (!options_.tolerance.any())
+    return compare(first, second);
+  std::vector<ComparedBuffer> buffers;
+  const auto &all = first.allocations();
+  const std::size_t variables = all.size() - drawn.buffers.size();
+  std::vector<ScalarType> types(variables, ScalarType::b32);
+  for (const ParameterSlot &slot : slots_)
+    if (slot.is_pointer)
+      types.push_back(slot.element);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    buffers.push_back({all[i].name, i < types.size() ? types[i] : ScalarType::b32, all[i].base,
+                       all[i].base, all[i].size});
+  const WorstDifference found = compare_memories(buffers, first, second, options_.tolerance);
+  if (worst)
+    *worst = found;
+  return {found.beyond, found.address, static_cast<std::uint32_t>(found.first),
+          static_cast<std::uint32_t>(found.second)};
 }
 
 std::vector<Schedule> Verifier::schedules() {
@@ -360,6 +390,8 @@ void Verifier::minimize(DrawnLaunch drawn, Schedule schedule, std::string what) 
             break;
           }
         }
+  verdict_.launch = to_description(drawn, kernel_);
+  verdict_.launch->schedule = describe(schedule);
   verdict_.counter_example =
       ptxasw::describe(drawn) +
       fmt::format("schedule {}, contents {:#x}\n", describe(schedule), drawn.seed) + what;
@@ -423,7 +455,8 @@ void Verifier::discover_pointers() {
     for (int attempt = 0; attempt < 2 && !slot.is_pointer; ++attempt) {
       LaunchCandidate candidate = draw_candidate(kernel_, slots_, {.one_block = true}, random_);
       candidate.values[i] = far;
-      DrawnLaunch drawn = finish_launch(kernel_, slots_, candidate, dynamic_shared_, random_);
+      DrawnLaunch drawn = finish_launch(kernel_, slots_, candidate, dynamic_shared_,
+                                        options_.whole_numbers, random_);
       WarpOptions how;
       how.step_limit = 200'000;
       const Run run = execute(original_, first_, drawn, {}, how);
@@ -448,6 +481,7 @@ DrawHints Verifier::hints() {
   hints.apart = hints.flat && random_.one_in(2);
   hints.apart |= options_.no_alias;
   hints.no_wrap = options_.no_wrap;
+  hints.whole_numbers = options_.whole_numbers;
   hints.small = random_.below(limits_ + verdict_.agreed + 1) < limits_;
   return hints;
 }
@@ -512,8 +546,8 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   if ((target || boundary_) && !how.one_block && !how.no_wrap && !(options_.small && how.small))
     widen_grid(slots_, random_, candidate);
   const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
-  DrawnLaunch drawn =
-      finish_launch(kernel_, slots_, possible ? candidate : plain, dynamic_shared_, random_);
+  DrawnLaunch drawn = finish_launch(kernel_, slots_, possible ? candidate : plain, dynamic_shared_,
+                                    options_.whole_numbers, random_);
   drawn.searched = target || boundary_;
   return drawn;
 }
@@ -621,7 +655,8 @@ void Verifier::ask_solver(Target &target) {
       continue;
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
-    DrawnLaunch drawn = finish_launch(kernel_, slots_, candidate, dynamic_shared_, random_);
+    DrawnLaunch drawn =
+        finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.whole_numbers, random_);
     drawn.searched = true;
     if (!try_launch(drawn))
       return;

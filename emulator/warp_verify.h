@@ -1,5 +1,6 @@
 #pragma once
 
+#include "emulator/compare_launches.h"
 #include "emulator/warp_draw.h"
 
 #include <map>
@@ -20,7 +21,10 @@ struct VerifyOptions {
   /// Promises that the rewriting was given, and that launches keep: no index wraps around (numbers
   /// and grids are small), no two pointers lead into one buffer.
   bool no_wrap = false, no_alias = false;
-  bool small = false; ///< mostly launches of few threads, for many kernels in little time
+  Tolerance tolerance;
+  bool whole_numbers = false;  ///< floating-point contents are small whole numbers
+  bool volatile_races = false; ///< volatile accesses race, too
+  bool small = false;          ///< mostly launches of few threads, for many kernels in little time
 };
 
 /// What came of comparing one kernel of two modules.
@@ -36,6 +40,8 @@ struct KernelVerdict {
   unsigned agreed = 0;                      ///< launches on which both computed the same
   std::map<std::string, unsigned> unusable; ///< launches that were drawn again, by reason
   std::string counter_example;              ///< launch, schedule, place and both values
+  std::optional<LaunchDescription> launch;  ///< the same, to be run
+  WorstDifference worst;                    ///< within the tolerance
   std::vector<std::uint32_t> not_executed;  ///< lines of the original that no agreed launch reached
   unsigned changed = 0;                     ///< instructions that only one of the two has
   /// Lines of the rewritten module with changed instructions that no agreed launch executed.

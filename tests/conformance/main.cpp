@@ -1,7 +1,7 @@
 // conformance list
 // conformance dry                        everything once, without a record
-// conformance prepare FOLDER TARGET      modules, manifests and contents for the runner
-// conformance pack FOLDER DEVICE RECORD... (variants, kernels)
+// conformance prepare FOLDER TARGET SUITE...   modules, manifests and contents for the runner
+// conformance pack FOLDER DEVICE RECORD...     records; a file's name begins with its suite's
 // conformance check RECORD... [-v]       the emulator against what a GPU computed
 // conformance measure RECORD             the largest errors of what is approximate
 //
@@ -10,6 +10,7 @@
 #include "approximation.h"
 #include "record.h"
 #include "suite.h"
+#include "tensor.h"
 
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 using namespace ptxasw;
@@ -42,11 +44,25 @@ int list() {
   return 0;
 }
 
-int prepare(const std::filesystem::path &folder, const std::string &target) {
+/// What there is to record.
+constexpr std::string_view suite_names[] = {"variants", "kernels", "tensor"};
+
+Suite suite_of(std::string_view name, const std::string &target) {
+  if (name == "variants")
+    return variant_suite(target);
+  if (name == "kernels")
+    return kernel_suite(root);
+  if (name == "tensor")
+    return tensor_suite(target);
+  throw std::runtime_error(fmt::format("there is no suite {}", name));
+}
+
+int prepare(const std::filesystem::path &folder, const std::string &target,
+            std::span<const std::string> suites) {
   std::filesystem::create_directories(folder);
   Contents contents;
-  for (const Suite &suite : {variant_suite(target), kernel_suite(root)})
-    for (const Suite::Module &module : suite.modules) {
+  for (const std::string &name : suites)
+    for (const Suite::Module &module : suite_of(name, target).modules) {
       std::vector<Launch> launches;
       for (const Item &item : module.items)
         launches.push_back(item.launch);
@@ -73,8 +89,7 @@ void pack_module(const Suite::Module &module, const std::filesystem::path &folde
         throw std::runtime_error(module.name + ": the results end early");
       const Bytes raw(results.begin() + static_cast<std::ptrdiff_t>(at),
                       results.begin() + static_cast<std::ptrdiff_t>(at + size));
-      entry.bytes =
-          item.variant ? arrange(*item.variant, raw) : std::string(raw.begin(), raw.end());
+      entry.bytes = recorded_form(item, raw);
       at += size;
     }
     record.entries.push_back(std::move(entry));
@@ -82,27 +97,26 @@ void pack_module(const Suite::Module &module, const std::filesystem::path &folde
 }
 
 int pack(const std::filesystem::path &folder, const std::string &device,
-         const std::string &variants_record, const std::string &kernels_record) {
-  const auto one = [&](const Suite &suite, const std::string &path) {
+         std::span<const std::string> paths) {
+  for (const std::string &path : paths) {
+    const std::string file = std::filesystem::path(path).filename();
     Record record;
     record.device = device;
-    for (const Suite::Module &module : suite.modules)
+    for (const Suite::Module &module : suite_of(file.substr(0, file.find('-')), "sm_90").modules)
       pack_module(module, folder, record);
     if (const std::string why = write_record(path, record); !why.empty())
       throw std::runtime_error(why);
     fmt::print("{}: {} entries, {} bytes\n", path, record.entries.size(),
                std::filesystem::file_size(path));
-  };
-  one(variant_suite("sm_90"), variants_record);
-  one(kernel_suite(root), kernels_record);
+  }
   return 0;
 }
 
 /// Runs everything without comparing: what cannot be emulated, what it does wrong.
 int dry() {
   int failed = 0;
-  for (const Suite &suite : {variant_suite("sm_90"), kernel_suite(root)})
-    for (const Suite::Module &module : suite.modules) {
+  for (const std::string_view name : suite_names)
+    for (const Suite suite = suite_of(name, "sm_90"); const Suite::Module &module : suite.modules) {
       const auto parsed = parse(module.text, module.name);
       if (!parsed)
         throw std::runtime_error(format(parsed.error()));
@@ -174,10 +188,11 @@ private:
         fmt::print("{}: {}\n", item.name, emulated.fault);
       return;
     }
+    const std::string mine = recorded_form(item, emulated.bytes);
     if (item.variant)
-      compare(item, arrange(*item.variant, emulated.bytes), entry.bytes);
+      compare(item, mine, entry.bytes);
     else
-      compare_kernel(item, emulated.bytes, entry.bytes);
+      compare_kernel(item, mine, entry.bytes);
   }
 
   void compare(const Item &item, const std::string &mine, const std::string &hardware) {
@@ -250,7 +265,7 @@ private:
     return text;
   }
 
-  void compare_kernel(const Item &item, const Bytes &mine, const std::string &hardware) {
+  void compare_kernel(const Item &item, const std::string &mine, const std::string &hardware) {
     totals.results += mine.size();
     if (mine.size() == hardware.size() &&
         std::memcmp(mine.data(), hardware.data(), mine.size()) == 0) {
@@ -296,17 +311,23 @@ private:
   std::set<std::string> open_;
 };
 
+/// The suite that a record is of, by its first entry.
+std::string_view suite_recorded(const Record &record) {
+  for (const std::string_view name : suite_names)
+    for (const Suite suite = suite_of(name, "sm_90"); const Suite::Module &module : suite.modules)
+      for (const Item &item : module.items)
+        if (!record.entries.empty() && record.entries[0].name == item.name)
+          return name;
+  throw std::runtime_error("a record of nothing that there is");
+}
+
 int check(const std::string &path, bool verbose, bool measure) {
   Record record;
   if (const std::string why = read_record(path, record); !why.empty())
     throw std::runtime_error(why);
-  bool has_kernels = false;
-  const Suite kernels = kernel_suite(root);
-  for (const Suite::Module &module : kernels.modules)
-    for (const Item &item : module.items)
-      has_kernels |= !record.entries.empty() && record.entries[0].name == item.name;
+  const std::string_view kind = suite_recorded(record);
   Checker checker(record, verbose);
-  const bool right = checker.check(has_kernels ? kernels : variant_suite("sm_90"));
+  const bool right = checker.check(suite_of(kind, "sm_90"));
   if (measure)
     for (const auto &[name, error] : checker.errors)
       fmt::print("{:<28} {:.4g}\n", name, error);
@@ -314,8 +335,8 @@ int check(const std::string &path, bool verbose, bool measure) {
   fmt::print("{}: {} {}: {} equal to the bit, {} within the listed error, {} differ, {} fail, {} "
              "are refused as listed; not recorded: {} that ptxas refuses, {} others\n",
              record.device, t.equal + t.approximate + t.differ + t.failed + t.open,
-             has_kernels ? "launches" : "instructions", t.equal, t.approximate, t.differ, t.failed,
-             t.open, t.refused, t.uncovered);
+             kind == "kernels" ? "launches" : "instructions", t.equal, t.approximate, t.differ,
+             t.failed, t.open, t.refused, t.uncovered);
   return right ? 0 : 1;
 }
 
@@ -329,10 +350,10 @@ int main(int argc, char **argv) {
       return list();
     if (command == "dry" && words.size() == 1)
       return dry();
-    if (command == "prepare" && words.size() == 3)
-      return prepare(words[1], words[2]);
-    if (command == "pack" && words.size() == 5)
-      return pack(words[1], words[2], words[3], words[4]);
+    if (command == "prepare" && words.size() > 3)
+      return prepare(words[1], words[2], std::span(words).subspan(3));
+    if (command == "pack" && words.size() > 3)
+      return pack(words[1], words[2], std::span(words).subspan(3));
     if (command == "check" && (words.size() == 2 || (words.size() == 3 && words[2] == "-v")))
       return check(words[1], words.size() == 3, false);
     if (command == "measure" && words.size() == 2)
@@ -342,7 +363,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   fmt::print(stderr,
-             "usage: conformance list | dry | prepare FOLDER TARGET | pack FOLDER DEVICE VARIANTS "
-             "KERNELS | check RECORD [-v] | measure RECORD\n");
+             "usage: conformance list | dry | prepare FOLDER TARGET SUITE... | pack FOLDER DEVICE "
+             "RECORD... | check RECORD [-v] | measure RECORD\n");
   return 2;
 }

@@ -14,6 +14,7 @@ struct Item {
   Launch launch;
   std::uint64_t fingerprint = 0;
   const Variant *variant = nullptr; ///< null: a whole kernel
+  bool digest = false;              ///< a hash of each warp's results is recorded in place of them
 };
 
 /// Items by module, with the modules' texts.
@@ -39,6 +40,8 @@ Suite kernel_suite(const std::string &root);
 
 /// What of a variant's raw results is recorded: a result at a time, flags as bits, numbers by byte.
 std::string arrange(const Variant &variant, const Bytes &raw);
+/// What is recorded of an item's raw results.
+std::string recorded_form(const Item &item, const Bytes &raw);
 /// One recorded number: of which result, of which set.
 std::uint64_t recorded_number(const Variant &variant, const std::string &bytes, std::size_t result,
                               unsigned set);

@@ -100,9 +100,12 @@ TEST_CASE("a race, and none with a barrier between") {
 TEST_CASE("blocks race") {
   WarpOptions options;
   options.check_races = true;
-  const std::string text = in_warp_kernel("st.global.u32 [%out], %t;");
+  const std::string text = in_warp_kernel("mov.u32 %r1, %ctaid.x;\nst.global.u32 [%out], %r1;");
   CHECK(!run_warp(text, 32, 0, options, 1).outcome.race);
   CHECK(run_warp(text, 32, 0, options, 2).outcome.race);
+  const std::string same = in_warp_kernel("st.global.u32 [%out], %t;");
+  CHECK(!run_warp(same, 32, 0, options, 2).outcome.race);
+  CHECK(run_warp(same, 32, 0, options, 2).outcome.same_value_race);
 }
 
 TEST_CASE("a lane is missing at shfl.sync: it waits elsewhere") {
@@ -161,11 +164,12 @@ TEST_CASE("what is not emulated is refused by name") {
 TEST_CASE("so is everything else that only some GPUs can do, with its line") {
   for (const std::string instruction :
        {"mapa.shared::cluster.u32 %r0, %r1, 0;", "ld.shared::cluster.u32 %r0, [%r1];",
-        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g0, %g1}, {%g2}, {%g3}, {%g4, %g5};",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, "
+        "%r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3}, %r8, 0;",
         "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0, %r1, %r2, %r3}, [%d1], 16;",
-        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];", "wgmma.fence.sync.aligned;",
-        "tcgen05.wait::ld.sync.aligned;", "cp.async.bulk.commit_group;",
-        "cp.reduce.async.bulk.commit_group;", "mbarrier.init.shared.b64 [%r1], 1;",
+        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r0, %r1}, [%r1];",
+        "wgmma.fence.sync.aligned;", "tcgen05.wait::ld.sync.aligned;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;",
         "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d1, {%r0}];",
         "suld.b.1d.b32.trap %r0, [%d1, {%r1}];", "vadd.u32.u32.u32 %r0, %r1, %r2;",
         "discard.global.L2 [%d1], 128;", "call.uni free, (%d1);",

@@ -1,188 +1,171 @@
-// `ptxasw emulate`: a launch from words (buffers, scalars, shape), run on the warp emulator.
-// Buffers get addresses far apart, so that what leaves one is a fault and not another buffer.
+// `ptxasw emulate`: a launch from words or from a file, run on the warp emulator. Buffers get
+// addresses far apart, so that what leaves one is a fault and not another buffer.
 
-#include "emulator/warp_launch.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/describe_run.h"
+#include "wrapper/commands/launch_file.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 namespace ptxasw {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 /// `ptxasw emulate FILE`.
 struct EmulateRequest {
-  std::string file, kernel;
-  std::vector<std::uint32_t> grid{1, 1, 1}, block{32, 1, 1};
+  std::string file, kernel, launch;
+  std::vector<std::uint32_t> grid, block;
   std::uint32_t shared = 0;
   std::uint64_t step_limit = 10'000'000'000, memory_limit = 4096; ///< thread-instructions, MiB
   std::vector<std::string> arguments; ///< in the order of the kernel's parameters
   std::vector<std::string> dumps;
-  std::string schedule = "reconverge";
-  std::vector<std::string> checks;
-  bool profile = false, count = false;
+  std::string schedule;
+  std::vector<std::string> checks, races;
+  std::vector<std::string> breaks, prints, traced;
+  unsigned threads = 0; ///< of the host; 0: as many as there are cores
+  bool profile = false, count = false, json = false;
 };
 
 constexpr int ran = 0, failed = 1, not_tried = 2;
 
-/// Of one argument, in bytes: what the emulated device has addresses for.
-constexpr std::uint64_t largest_buffer = std::uint64_t{1} << 44;
-
 int not_possible(const std::string &message) { return complain(message, not_tried); }
 
-std::vector<std::string> split_at(const std::string &text, char separator) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
+/// The launch that words and file describe together; empty, or what is wrong.
+std::string describe_launch(const EmulateRequest &request, const WarpProgram &program,
+                            LaunchDescription &launch) {
+  if (!request.launch.empty()) {
+    auto file = read_launch_file(request.launch);
+    if (!file)
+      return file.error();
+    launch = std::move(file->first);
+    if (!request.arguments.empty())
+      return "--arg: the launch file has the arguments";
   }
-  return parts;
-}
-
-template <class Number> bool to_number(const std::string &text, Number &number) {
-  const char *end = text.data() + text.size();
-  if constexpr (std::is_integral_v<Number>)
-    if (text.starts_with("0x"))
-      return std::from_chars(text.data() + 2, end, number, 16).ptr == end;
-  return !text.empty() && std::from_chars(text.data(), end, number).ptr == end;
-}
-
-/// A buffer argument and where it went.
-struct PlacedBuffer {
-  std::uint64_t address = 0, size = 0;
-};
-
-/// The launch being put together from the request.
-struct Preparation {
-  const Function &kernel;
-  GlobalMemory &memory;
-  WarpLaunch launch;
-  std::vector<PlacedBuffer> buffers; ///< by argument; size 0 for scalars
-
-  /// Makes a buffer; empty string, or what is wrong.
-  std::string buffer(const std::vector<std::string> &parts, PlacedBuffer &to);
-  std::string argument(std::size_t index, const std::string &text);
-};
-
-std::string Preparation::buffer(const std::vector<std::string> &parts, PlacedBuffer &to) {
-  using Fill = GlobalMemory::Fill;
-  std::uint64_t count = 0, seed = 0;
-  Fill fill = Fill::zeros;
-  std::string contents;
-  if (parts[0] == "file") {
-    const auto bytes = read_input(parts.size() == 2 ? parts[1] : "");
-    if (!bytes)
-      return bytes.error();
-    contents = *bytes;
-    to.size = contents.size();
-  } else if (parts[0] == "zeros") {
-    if (parts.size() != 2 || !to_number(parts[1], to.size))
-      return "expected zeros:BYTES";
-  } else {
-    const ScalarType type = parts.size() > 1 ? scalar_type(parts[1]) : ScalarType::none;
-    if (parts.size() < 3 || parts.size() > 4 || bit_width(type) < 8 ||
-        !to_number(parts[2], count) || (parts.size() == 4 && !to_number(parts[3], seed)))
-      return "expected random:TYPE:COUNT[:SEED]";
-    fill = type == ScalarType::f32 ? Fill::f32 : type == ScalarType::f64 ? Fill::f64 : Fill::random;
-    if (count > largest_buffer / 16)
-      return "no buffer can be so large";
-    to.size = count * bit_width(type) / 8;
-  }
-  if (to.size > largest_buffer)
-    return "no buffer can be so large";
-  const std::size_t index =
-      memory.allocate(fmt::format("argument {}", buffers.size()),
-                      std::max<std::uint64_t>(to.size, 1), fill, scramble(seed));
-  to.address = memory.allocations()[index].base;
-  memory.write(to.address,
-               {reinterpret_cast<const std::uint8_t *>(contents.data()), contents.size()});
+  if (!request.kernel.empty())
+    launch.kernel = request.kernel;
+  const auto set = [](const std::vector<std::uint32_t> &from, Extents &to) {
+    if (!from.empty())
+      to = {1, 1, 1};
+    for (std::size_t axis = 0; axis < from.size(); ++axis)
+      to[static_cast<int>(axis)] = from[axis];
+  };
+  set(request.grid, launch.grid);
+  set(request.block, launch.block);
+  if (request.shared != 0)
+    launch.shared = request.shared;
+  if (!request.schedule.empty())
+    launch.schedule = request.schedule;
+  const auto kernel = program.find_kernel(launch.kernel);
+  if (!kernel)
+    return fmt::format("there is no kernel `{}` in `{}`", launch.kernel, request.file);
+  const Function &function = *program.function(*kernel).function;
+  if (!request.launch.empty())
+    return {};
+  if (request.arguments.size() != function.parameters.size())
+    return fmt::format("{} has {} parameters, {} --arg are given", function.name,
+                       function.parameters.size(), request.arguments.size());
+  for (std::size_t i = 0; i < request.arguments.size(); ++i)
+    if (const std::string why = add_argument(request.arguments[i], function.parameters[i], launch);
+        !why.empty())
+      return fmt::format("--arg {}: {}", request.arguments[i], why);
   return {};
 }
 
-std::string Preparation::argument(std::size_t index, const std::string &text) {
-  const Variable &parameter = kernel.parameters[index];
-  std::uint8_t *to = launch.parameters.data() + kernel_parameter_offset(kernel, index);
-  PlacedBuffer placed;
-  std::uint64_t bits = 0;
-  const auto parts = split_at(text, ':');
-  if (parts.size() > 1) {
-    if (bit_width(parameter.type) != 64)
-      return "a buffer needs a 64-bit parameter";
-    if (std::string why = buffer(parts, placed); !why.empty())
-      return why;
-    bits = placed.address;
-  } else if (is_float(parameter.type)) {
-    double number = 0;
-    if (!to_number(text, number))
-      return "not a number";
-    bits = floating::from_double(parameter.type, number, FloatRounding::nearest_even);
-  } else {
-    std::int64_t number = 0;
-    if (!to_number(text, bits)) {
-      if (!to_number(text, number))
-        return "not an integer";
-      bits = static_cast<std::uint64_t>(number);
-    }
-  }
-  std::memcpy(to, &bits, std::min<std::uint64_t>(parameter.size(), 8));
-  buffers.push_back(placed);
-  return {};
-}
-
-/// ARG[:TYPE[:COUNT]] prints a buffer, ARG:file:PATH writes it.
-std::string dump(const std::string &wish, const std::vector<PlacedBuffer> &buffers,
-                 GlobalMemory &memory) {
-  const auto parts = split_at(wish, ':');
+/// A buffer's name, or the number of the argument that made it; its bytes after the run.
+const BufferDescription *find_buffer(const LaunchDescription &launch, const std::string &word) {
   std::size_t index = 0;
-  if (!to_number(parts[0], index) || index >= buffers.size() || buffers[index].size == 0)
+  if (const BufferDescription *buffer = launch.buffer(word))
+    return buffer;
+  if (!to_number(word, index) || index >= launch.arguments.size())
+    return nullptr;
+  for (const FieldDescription &field : launch.arguments[index].fields)
+    if (field.kind == FieldDescription::Kind::buffer && field.at == 0)
+      return launch.buffer(field.name);
+  return nullptr;
+}
+
+/// BUFFER[:TYPE[:COUNT]] prints a buffer (with --json adds it to what is told), BUFFER:file:PATH
+/// writes it. Empty, or what is wrong.
+std::string dump(const std::string &wish, const LaunchDescription &launch,
+                 const PreparedLaunch &prepared, GlobalMemory &memory, Json *json) {
+  const auto parts = split_at(wish, ':');
+  const BufferDescription *buffer = find_buffer(launch, parts[0]);
+  if (!buffer || buffer->size == 0)
     return "no such buffer";
-  std::vector<std::uint8_t> bytes(buffers[index].size);
-  memory.read(buffers[index].address, bytes);
+  const std::uint64_t address =
+      prepared.addresses[static_cast<std::size_t>(buffer - launch.buffers.data())];
   if (parts.size() == 3 && parts[1] == "file") {
+    std::vector<std::uint8_t> bytes(buffer->size);
+    memory.read(address, bytes);
     const auto written = write_file_atomically(
         parts[2], {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
     return written ? std::string() : written.error();
   }
-  const ScalarType type = parts.size() > 1 ? scalar_type(parts[1]) : ScalarType::b32;
+  const ScalarType type = parts.size() > 1 ? scalar_type(parts[1]) : buffer->type;
   const unsigned size = bit_width(type) / 8;
   if (size == 0 || size > 8)
     return "no such type";
-  std::uint64_t count = bytes.size() / size;
+  std::uint64_t count = buffer->size / size;
   if (parts.size() > 2 && !to_number(parts[2], count))
     return "not a count";
-  count = std::min<std::uint64_t>(count, bytes.size() / size);
+  count = std::min<std::uint64_t>(count, buffer->size / size);
+  Json values = Json::array();
   for (std::uint64_t i = 0; i < count; ++i) {
     std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes.data() + i * size, size);
-    if (is_float(type))
-      fmt::print("{}[{}] = {}\n", index, i, floating::to_double(type, bits));
+    memory.read(address + i * size, {reinterpret_cast<std::uint8_t *>(&bits), size});
+    if (json)
+      is_float(type)    ? values.push_back(floating::to_double(type, bits))
+      : is_signed(type) ? values.push_back(as_signed(bits, 8 * size))
+                        : values.push_back(bits);
+    else if (is_float(type))
+      fmt::print("{}[{}] = {}\n", parts[0], i, floating::to_double(type, bits));
     else if (is_signed(type))
-      fmt::print("{}[{}] = {}\n", index, i, as_signed(bits, 8 * size));
+      fmt::print("{}[{}] = {}\n", parts[0], i, as_signed(bits, 8 * size));
     else
-      fmt::print("{}[{}] = {:#x}\n", index, i, bits);
+      fmt::print("{}[{}] = {:#x}\n", parts[0], i, bits);
   }
+  if (json)
+    (*json)["buffers"][parts[0]] = std::move(values);
   return {};
 }
 
-void print_profile(const WarpProgram &program, const WarpOutcome &outcome) {
-  fmt::print("{:>6} {:>12} {:>7} {:>12} {:>10}  instruction\n", "line", "executions", "lanes",
-             "sectors", "conflicts");
-  for (std::uint32_t f = 0; f < outcome.profile.size(); ++f)
-    for (std::size_t i = 0; i < outcome.profile[f].size(); ++i) {
-      const InstructionProfile &p = outcome.profile[f][i];
-      const WarpInstruction &instruction = program.function(f).code[i];
-      if (p.warps == 0 || !instruction.opcode)
-        continue;
-      fmt::print("{:>6} {:>12} {:>7.2f} {:>12} {:>10}  {}\n", instruction.line, p.warps,
-                 static_cast<double>(p.lanes) / static_cast<double>(p.warps), p.sectors,
-                 p.bank_conflicts, instruction.opcode->text);
+/// --break, --print, --trace-lane; empty, or what is wrong.
+std::string set_up(const EmulateRequest &request, Debugger &debugger) {
+  for (const std::string &word : request.breaks) {
+    std::uint32_t line = 0;
+    if (!to_number(word, line))
+      return fmt::format("--break {}: not the number of a line", word);
+    debugger.break_at(line);
+  }
+  for (const std::string &word : request.prints)
+    debugger.print(word);
+  for (const std::string &word : request.traced) {
+    const auto parts = split_at(word, ':');
+    std::uint32_t thread = 0;
+    Extents block{0, 0, 0};
+    bool right = parts.size() <= 2 && to_number(parts[0], thread) && thread < 1024;
+    if (parts.size() == 2) {
+      const auto axes = split_at(parts[1], ',');
+      right &= axes.size() <= 3;
+      for (std::size_t axis = 0; right && axis < axes.size(); ++axis)
+        right = to_number(axes[axis], block[static_cast<int>(axis)]);
     }
+    if (!right)
+      return fmt::format("--trace-lane {}: expected THREAD[:X[,Y[,Z]]], a thread's number in its "
+                         "block and the block",
+                         word);
+    debugger.trace(thread, block);
+  }
+  return debugger.error();
 }
 
 /// The four counts and their sum, of the dearest warp, the dearest block and all of them.
@@ -213,110 +196,133 @@ void print_counts(const WarpOutcome &outcome) {
   }
 }
 
-std::string choose_schedule(const std::string &text, WarpOptions &options) {
-  const auto parts = split_at(text, ':');
-  if (parts[0] == "reconverge" && parts.size() == 1)
-    options.schedule = WarpSchedule::reconverge;
-  else if (parts[0] == "apart" && parts.size() == 1)
-    options.schedule = WarpSchedule::apart;
-  else if (parts[0] == "random" &&
-           (parts.size() == 1 || (parts.size() == 2 && to_number(parts[1], options.seed))))
-    options.schedule = WarpSchedule::random;
-  else
-    return "expected reconverge, apart or random[:SEED]";
-  return {};
+bool has(const std::vector<std::string> &list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// What went wrong, on standard error; the exit code.
+int tell(const WarpOutcome &outcome, bool quiet) {
+  const auto &findings = {&outcome.race, &outcome.same_value_race, &outcome.barrier,
+                          &outcome.fault};
+  bool any = false;
+  for (const auto *finding : findings) {
+    if (*finding && !quiet)
+      fmt::print(stderr, "{}\n", format(**finding));
+    any |= finding->has_value();
+  }
+  const bool untried = outcome.fault && (outcome.fault->kind == FaultKind::unsupported ||
+                                         outcome.fault->kind == FaultKind::bad_launch);
+  return untried ? not_tried : any ? failed : ran;
 }
 
 int run(const EmulateRequest &request, const Invocation &) {
-  const auto text = read_input(request.file);
-  if (!text)
-    return not_possible(text.error());
-  const auto module = parse(*text, request.file);
-  if (!module) {
-    fmt::print(stderr, "{}", format(module.error()));
+  if (request.json && request.count)
+    return not_possible("--count has no form in JSON");
+  const auto module = load_module(request.file);
+  if (!module)
     return not_tried;
-  }
-  const WarpProgram program(**module);
-  const auto kernel = program.find_kernel(request.kernel);
-  if (!kernel)
-    return not_possible(
-        fmt::format("there is no kernel `{}` in `{}`", request.kernel, request.file));
-  const Function &function = *program.function(*kernel).function;
-  if (request.arguments.size() != function.parameters.size())
-    return not_possible(fmt::format("{} has {} parameters, {} --arg are given", function.name,
-                                    function.parameters.size(), request.arguments.size()));
-  GlobalMemory memory;
-  if (const std::string why = program.place_variables(memory); !why.empty())
+  const WarpProgram program(*module);
+  LaunchDescription launch;
+  if (const std::string why = describe_launch(request, program, launch); !why.empty())
     return not_possible(why);
-  Preparation preparation{function, memory, {}, {}};
-  WarpLaunch &launch = preparation.launch;
-  for (std::size_t axis = 0; axis < request.grid.size(); ++axis)
-    launch.grid[static_cast<int>(axis)] = request.grid[axis];
-  for (std::size_t axis = 0; axis < request.block.size(); ++axis)
-    launch.block[static_cast<int>(axis)] = request.block[axis];
-  if (const std::string why = launch_shape_error(launch.grid, launch.block); !why.empty())
-    return not_possible(why);
-  launch.dynamic_shared = request.shared;
-  launch.parameters.resize(kernel_parameter_bytes(function));
-  for (std::size_t i = 0; i < request.arguments.size(); ++i)
-    if (const std::string why = preparation.argument(i, request.arguments[i]); !why.empty())
-      return not_possible(fmt::format("--arg {}: {}", request.arguments[i], why));
   WarpOptions options;
-  if (const std::string why = choose_schedule(request.schedule, options); !why.empty())
-    return not_possible(fmt::format("--schedule {}: {}", request.schedule, why));
-  const auto checks = [&](const char *what) {
-    return std::find(request.checks.begin(), request.checks.end(), what) != request.checks.end();
-  };
-  options.step_limit = request.step_limit;
+  if (!launch.schedule.empty() && !read_schedule(launch.schedule, options.schedule, options.seed))
+    return not_possible(
+        fmt::format("--schedule {}: expected reconverge, apart or random[:SEED]", launch.schedule));
+  GlobalMemory memory;
+  const auto prepared = prepare_launch(program, launch, memory);
+  if (!prepared)
+    return not_possible(prepared.error());
+  options.step_limit = launch.step_limit != 0 ? launch.step_limit : request.step_limit;
   options.memory_limit = std::min(request.memory_limit, ~std::uint64_t{0} >> 20) << 20;
-  options.check_races = checks("races");
-  options.check_uninitialized = checks("uninit");
+  options.check_races = has(request.checks, "races") || !request.races.empty();
+  options.volatile_races = has(request.races, "volatile");
+  options.check_uninitialized = has(request.checks, "uninit");
+  options.check_barriers = has(request.checks, "barriers");
+  options.threads =
+      request.threads != 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
   options.profile = options.profile_memory = request.profile;
   options.count = request.count;
-  const WarpOutcome outcome = run_kernel(program, *kernel, launch, memory, options);
-  if (outcome.race)
-    fmt::print(stderr, "{}\n", format(*outcome.race));
-  if (outcome.fault) {
-    fmt::print(stderr, "{}\n", format(*outcome.fault));
-    const bool untried = outcome.fault->kind == FaultKind::unsupported ||
-                         outcome.fault->kind == FaultKind::bad_launch;
-    return untried ? not_tried : failed;
+  Debugger debugger(program, request.json ? stderr : stdout);
+  if (const std::string why = set_up(request, debugger); !why.empty())
+    return not_possible(why);
+  if (!request.breaks.empty() || !request.traced.empty())
+    options.observer = &debugger;
+  const WarpOutcome outcome =
+      run_kernel(program, prepared->kernel, prepared->launch, memory, options);
+  const Function &function = *program.function(prepared->kernel).function;
+  const int code = tell(outcome, request.json);
+  Json json;
+  if (request.json) {
+    json["kernel"] = function.name;
+    json["steps"] = outcome.steps;
+    json["output"] = outcome.output;
+    json["fault"] = fault_json(outcome.fault);
+    json["race"] = fault_json(outcome.race);
+    json["same_value_race"] = fault_json(outcome.same_value_race);
+    json["barrier"] = fault_json(outcome.barrier);
+    json["buffers"] = Json::object();
+    if (request.profile)
+      json["profile"] = profile_json(program, outcome);
+  } else {
+    fmt::print("{}", outcome.output);
   }
-  for (const std::string &wish : request.dumps)
-    if (const std::string why = dump(wish, preparation.buffers, memory); !why.empty())
+  for (const std::string &wish : outcome.fault ? std::vector<std::string>() : request.dumps)
+    if (const std::string why =
+            dump(wish, launch, *prepared, memory, request.json ? &json : nullptr);
+        !why.empty())
       return not_possible(fmt::format("--dump {}: {}", wish, why));
+  if (request.json) {
+    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+    return code;
+  }
+  if (outcome.fault)
+    return code;
   if (request.profile)
     print_profile(program, outcome);
   if (request.count)
     print_counts(outcome);
   fmt::print("{}: {} thread-instructions\n", function.name, outcome.steps);
-  return outcome.race ? failed : ran;
+  return code;
 }
 
 void declare(Words &words, EmulateRequest &request) {
   words.required("file", request.file, "PTX");
   words.text("--kernel", request.kernel, "which kernel; otherwise the first");
+  words.text("--launch FILE.toml", request.launch, "all that describes the launch, in a file");
   words.extents("--grid", request.grid, "X,Y,Z");
-  words.extents("--block", request.block, "X,Y,Z");
+  words.extents("--block", request.block, "X,Y,Z; otherwise 32");
   words.number("--shared", request.shared, "bytes of dynamic shared memory");
   words.list("--arg", request.arguments,
-             "one per parameter, in order: a number, zeros:BYTES, random:TYPE:COUNT[:SEED] or "
-             "file:PATH");
+             "one per parameter, in order: a number, zeros:BYTES, random:TYPE:COUNT[:SEED], "
+             "file:PATH, buffer:ARG[:OFFSET] or function:NAME");
   words.list("--dump", request.dumps,
-             "a buffer after the run: ARG[:TYPE[:COUNT]] prints, ARG:file:PATH writes");
+             "a buffer after the run: ARG[:TYPE[:COUNT]] prints, ARG:file:PATH writes; ARG may be "
+             "the name of a buffer of the launch file");
   words.text("--schedule", request.schedule, "of diverged lanes: reconverge, apart, random[:SEED]");
-  words.choices("--check", request.checks, {"races", "bounds", "uninit"},
-                "races,bounds,uninit (bounds are always checked)");
+  words.choices("--check", request.checks, {"races", "bounds", "uninit", "barriers"},
+                "races,bounds,uninit,barriers (bounds are always checked)");
+  words.choices("--races", request.races, {"weak", "volatile"},
+                "look for races, of weak accesses or of volatile ones, too");
   words.number("--steps", request.step_limit,
                "thread-instructions at most; beyond them the run ends with exit code 1", 1);
   words.number("--memory", request.memory_limit,
                "MiB that the emulation of what the kernel touches may take", 1);
+  words.list("--break", request.breaks, "tell when lanes come to this line, and of --print");
+  words.list("--print", request.prints, "a register's values in them");
+  words.list("--trace-lane", request.traced,
+             "every step of THREAD[:X[,Y[,Z]]], by its number in its block, and the block");
+  words.number(
+      "--threads", request.threads,
+      "of the host, for blocks without checks; the result is the same; otherwise one a core", 0,
+      64);
   words.flag("--profile", request.profile,
              "executions, active lanes, sectors and bank conflicts by instruction");
   words.flag(
       "--count", request.count,
       "sectors, conflicts, divergence and steps of the dearest warp and block and of all, as "
       "bound bounds them");
+  words.flag("--json", request.json, "as JSON; without --count");
   words.footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
 }
 

@@ -1,13 +1,18 @@
-// `ptxasw verify`: two modules, run on the CPU and compared; the verdict is
-// emulator/warp_verify.h's.
+// `ptxasw verify`: two modules, run on the CPU and compared: on launches that are drawn
+// (emulator/warp_verify.h), or on one that a file describes (emulator/compare_launches.h).
 
+#include "emulator/compare_launches.h"
 #include "emulator/warp_verify.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/load_module.h"
+#include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/os/files.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace ptxasw {
 namespace {
@@ -17,8 +22,14 @@ struct VerifyRequest {
   std::string original, rewritten;
   VerifyOptions options;
   std::vector<std::string> promises; ///< no-wrap, no-alias
-  bool verbose = false;
+  std::vector<std::string> races;    ///< volatile
+  std::string launch, counter_example;
+  std::string relative, absolute;
+  std::uint64_t ulp = 0;
+  bool verbose = false, json = false, reassociate = false;
 };
+
+using Json = nlohmann::ordered_json;
 
 constexpr int agree = 0, differ = 1, not_checked = 2, not_exercised = 3;
 
@@ -60,6 +71,8 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
     if (!verdict.one_sided.empty())
       fmt::print("  tests that came out one way only: {} of the second\n",
                  lines_text(verdict.one_sided));
+    if (verdict.worst.found)
+      fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
     if (verbose)
       reasons();
     if (!verdict.not_executed.empty() && verbose)
@@ -76,6 +89,90 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
   }
 }
 
+constexpr std::string_view verdict_names[] = {"agree", "differ", "not-comparable", "not-exercised"};
+
+int code_of(const KernelVerdict &verdict) {
+  using Kind = KernelVerdict::Kind;
+  return verdict.kind == Kind::agree           ? agree
+         : verdict.kind == Kind::differ        ? differ
+         : verdict.kind == Kind::not_exercised ? not_exercised
+                                               : not_checked;
+}
+
+Json to_json(const KernelVerdict &verdict) {
+  Json result;
+  result["name"] = verdict.kernel;
+  result["verdict"] = verdict_names[code_of(verdict)];
+  result["launches"] = verdict.agreed;
+  result["changed"] = verdict.changed;
+  result["steps"] = verdict.steps;
+  result["unusable"] = Json::object();
+  for (const auto &[why, count] : verdict.unusable)
+    result["unusable"][why] = count;
+  result["never_executed"] = verdict.not_exercised;
+  result["never_executed_of_first"] = verdict.gone_not_exercised;
+  result["one_sided"] = verdict.one_sided;
+  result["worst"] = verdict.worst.found ? Json(to_string(verdict.worst)) : Json();
+  result["counter_example"] =
+      verdict.kind == KernelVerdict::Kind::differ ? Json(verdict.counter_example) : Json();
+  result["launch"] = verdict.launch ? Json(launch_file_text(*verdict.launch)) : Json();
+  return result;
+}
+
+/// On the launch of a file.
+int compare_described(const VerifyRequest &request, const VerifyOptions &options,
+                      const Module &original, const Module &rewritten) {
+  auto file = read_launch_file(request.launch);
+  if (!file)
+    return complain(file.error(), not_checked);
+  for (LaunchDescription *launch : {&file->first, &file->second}) {
+    if (!options.kernel.empty() && launch->kernel.empty())
+      launch->kernel = options.kernel;
+    if (options.whole_numbers)
+      *launch = with_whole_numbers(std::move(*launch));
+  }
+  CompareOptions how;
+  how.tolerance = options.tolerance;
+  how.schedules = options.schedules;
+  how.seed = options.seed;
+  how.extra_reads = file->extra_reads;
+  how.volatile_races = options.volatile_races;
+  const WarpProgram first(original), second(rewritten);
+  const CompareVerdict verdict = compare_launches(first, file->first, second, file->second, how);
+  using Kind = CompareVerdict::Kind;
+  const int code = verdict.kind == Kind::agree    ? agree
+                   : verdict.kind == Kind::differ ? differ
+                                                  : not_checked;
+  if (code == differ && !request.counter_example.empty()) {
+    LaunchDescription launch = file->second;
+    launch.schedule = verdict.schedule;
+    if (const auto written =
+            write_file_atomically(request.counter_example, launch_file_text(launch));
+        !written)
+      return complain(written.error(), not_checked);
+  }
+  if (request.json) {
+    Json json;
+    json["verdict"] = verdict_names[code];
+    json["runs"] = verdict.runs;
+    json["steps"] = verdict.steps;
+    json["why"] = verdict.why.empty() ? Json() : Json(verdict.why);
+    json["schedule"] = verdict.schedule.empty() ? Json() : Json(verdict.schedule);
+    json["worst"] = verdict.worst.found ? Json(to_string(verdict.worst)) : Json();
+    fmt::print("{}\n", json.dump(2));
+    return code;
+  }
+  if (code == agree)
+    fmt::print("agree under {} schedules\n", verdict.runs);
+  else if (code == differ)
+    fmt::print("DIFFER under schedule {}: {}\n", verdict.schedule, verdict.why);
+  else
+    fmt::print("cannot be compared: {}\n", verdict.why);
+  if (code == agree && verdict.worst.found)
+    fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
+  return code;
+}
+
 int run(const VerifyRequest &request, const Invocation &) {
   const auto original = load_module(request.original);
   const auto rewritten = load_module(request.rewritten);
@@ -84,17 +181,43 @@ int run(const VerifyRequest &request, const Invocation &) {
   VerifyOptions options = request.options;
   for (const std::string &promise : request.promises)
     (promise == "no-wrap" ? options.no_wrap : options.no_alias) = true;
+  options.volatile_races = !request.races.empty();
+  Tolerance &tolerance = options.tolerance;
+  tolerance.ulp = request.ulp;
+  for (const auto &[text, to] : {std::pair{&request.relative, &tolerance.relative},
+                                 std::pair{&request.absolute, &tolerance.absolute}})
+    if (!text->empty() && (!to_number(*text, *to) || !(*to >= 0)))
+      return complain(fmt::format("`{}` is no tolerance", *text), not_checked);
+  options.whole_numbers = request.reassociate;
+  if (!request.launch.empty())
+    return compare_described(request, options, *original, *rewritten);
   const auto verdicts = verify(*original, *rewritten, options);
   if (verdicts.empty()) {
     fmt::print(stderr, "ptxasw: error: there is no kernel to compare\n");
     return not_checked;
   }
+  if (!request.counter_example.empty())
+    for (const KernelVerdict &verdict : verdicts)
+      if (verdict.launch) {
+        if (const auto written =
+                write_file_atomically(request.counter_example, launch_file_text(*verdict.launch));
+            !written)
+          return complain(written.error(), not_checked);
+        break;
+      }
   // The worst of all kernels.
   int worst = agree;
   const auto rank = [](int code) { return code == differ ? 4 : code; };
-  for (const KernelVerdict &verdict : verdicts)
-    if (const int code = print_verdict(verdict, request.verbose); rank(code) > rank(worst))
+  Json json;
+  for (const KernelVerdict &verdict : verdicts) {
+    const int code = request.json ? code_of(verdict) : print_verdict(verdict, request.verbose);
+    if (rank(code) > rank(worst))
       worst = code;
+    json["kernels"].push_back(to_json(verdict));
+  }
+  json["verdict"] = verdict_names[worst];
+  if (request.json)
+    fmt::print("{}\n", json.dump(2));
   return worst;
 }
 
@@ -111,6 +234,19 @@ void declare(Words &words, VerifyRequest &request) {
   words.number("--steps", request.options.step_limit, "thread-instructions per run at most");
   words.choices("--assume", request.promises, {"no-wrap", "no-alias"},
                 "promises that the rewriting was given: launches keep them");
+  words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
+  words.text("--launch FILE.toml", request.launch,
+             "compare on the launch that this file describes, for each side, and on no other");
+  words.text("--rtol NUMBER", request.relative,
+             "floating-point results may differ by this part of the first's magnitude,");
+  words.text("--atol NUMBER", request.absolute, "plus this;");
+  words.number("--ulp", request.ulp, "or by so many numbers of their type");
+  words.flag("--reassociate", request.reassociate,
+             "sums may be in another order: contents are small whole numbers, of which sums are "
+             "exact");
+  words.text("--counter-example FILE.toml", request.counter_example,
+             "where to write a launch on which the two differ, for `emulate`");
+  words.flag("--json", request.json, "as JSON");
   words.flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
   words.footer("Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
                "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but "

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "emulator/launch_description.h"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// By how much floating-point results may differ; nothing: not at all. A number passes if one of
+/// the bounds says so.
+struct Tolerance {
+  double relative = 0; ///< of the first's magnitude
+  double absolute = 0;
+  std::uint64_t ulp = 0; ///< numbers of the type that lie between
+  bool any() const { return relative > 0 || absolute > 0 || ulp > 0; }
+};
+
+/// Where two results differ most, by the numbers of the type that lie between.
+struct WorstDifference {
+  bool found = false;
+  std::string buffer;
+  ScalarType type = ScalarType::b32;
+  std::uint64_t index = 0, address = 0; ///< element, and where the second has it
+  std::uint64_t first = 0, second = 0;  ///< bits
+  std::uint64_t ulp = 0;                ///< between them; all ones if one is no finite number
+  bool beyond = false;                  ///< of the tolerance
+};
+
+/// `y[3]: 1.5 and 1.25 (f32, 2097152 ulp, 0.25 absolute)`; whole numbers in hexadecimal.
+std::string to_string(const WorstDifference &difference);
+
+/// A stretch of memory that both sides have.
+struct ComparedBuffer {
+  std::string name;
+  ScalarType type = ScalarType::b32;
+  std::uint64_t first = 0, second = 0, size = 0; ///< addresses, bytes
+};
+
+/// The worst difference, of those beyond the tolerance if there are any. Bytes that are not
+/// compared as numbers of a floating-point type must be equal.
+WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, GlobalMemory &first,
+                                 GlobalMemory &second, const Tolerance &tolerance);
+
+/// How to compare two launches.
+struct CompareOptions {
+  Tolerance tolerance;
+  unsigned schedules = 3; ///< random ones, besides the two regular ones
+  std::uint64_t seed = 1;
+  std::uint64_t step_limit = 10'000'000'000; ///< thread-instructions a run
+  std::uint64_t memory_limit = std::uint64_t{2} << 30;
+  bool extra_reads = true; ///< the second may load what the first does not access
+  bool volatile_races = false;
+};
+
+/// What came of it.
+struct CompareVerdict {
+  enum class Kind : std::uint8_t { agree, differ, unchecked };
+  Kind kind = Kind::unchecked;
+  std::string why;      ///< it differs or cannot be compared
+  std::string schedule; ///< under which it differs
+  WorstDifference worst;
+  unsigned runs = 0; ///< of the second kernel
+  std::uint64_t steps = 0;
+};
+
+/// Runs two described launches and compares the buffers that both have, and the variables of one
+/// name. The first must end without a fault and a race and come out alike, within the tolerance,
+/// under other schedules; the second is run under all of them.
+CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescription &first_launch,
+                                const WarpProgram &second, const LaunchDescription &second_launch,
+                                const CompareOptions &options);
+
+/// A copy in which floating-point buffers hold small whole numbers: sums of their products are
+/// exact, in whatever order.
+LaunchDescription with_whole_numbers(LaunchDescription launch);
+
+} // namespace ptxasw

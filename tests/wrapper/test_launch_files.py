@@ -1,0 +1,176 @@
+"""Launch files, and what `emulate` and `verify` print of them: text, JSON, counter-examples, debugging."""
+
+import json
+import unittest
+from pathlib import Path
+
+from support import PTXASW, Scratch, main, run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+# out[i] = a * in[i] + bias, and a second spelling with its parameters in another order.
+KERNELS = HEAD + """.const .f32 bias;
+.visible .entry scale(.param .u64 out, .param .u64 in, .param .f32 a) {
+  .reg .b64 %o, %i, %d; .reg .f32 %a, %x, %b; .reg .b32 %t;
+  ld.param.u64 %o, [out]; ld.param.u64 %i, [in]; ld.param.f32 %a, [a];
+  mov.u32 %t, %tid.x; mul.wide.u32 %d, %t, 4; add.u64 %o, %o, %d; add.u64 %i, %i, %d;
+  ld.global.f32 %x, [%i]; ld.const.f32 %b, [bias];
+  mul.rn.f32 %x, %x, %a; add.rn.f32 %x, %x, %b;
+  st.global.f32 [%o], %x; ret; }
+.visible .entry scale_two(.param .f32 a, .param .u64 in, .param .u64 out) {
+  .reg .b64 %o, %i, %d; .reg .f32 %a, %x, %b; .reg .b32 %t, %c, %n;
+  ld.param.u64 %o, [out]; ld.param.u64 %i, [in]; ld.param.f32 %a, [a];
+  mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %t, %c, %n, %t;
+  mul.wide.u32 %d, %t, 4; add.u64 %o, %o, %d; add.u64 %i, %i, %d;
+  ld.global.f32 %x, [%i]; ld.const.f32 %b, [bias];
+  fma.rn.f32 %x, %x, %a, %b;
+  st.global.f32 [%o], %x; ret; }
+.visible .entry sums(.param .u64 out, .param .align 8 .b8 s[16]) {
+  .reg .b64 %o, %d; .reg .b32 %x, %y;
+  ld.param.u64 %o, [out]; ld.param.u64 %d, [s]; ld.param.u32 %x, [s+8]; ld.global.u32 %y, [%d];
+  add.u32 %x, %x, %y; ld.param.u32 %y, [s+12]; add.u32 %x, %x, %y; st.global.u32 [%o], %x; ret; }
+"""
+LAUNCH = """kernel = "scale"
+block = [8]
+[[buffer]]
+name = "out"
+type = "f32"
+count = 8
+[[buffer]]
+name = "in"
+type = "f32"
+values = [1.0, 2.0, 3.0, 4.0, 5, 6, 7, 8]
+[[variable]]
+name = "bias"
+type = "f32"
+values = [0.5]
+[[argument]]
+buffer = "out"
+[[argument]]
+buffer = "in"
+[[argument]]
+value = 2.0
+"""
+SECOND = """[second]
+kernel = "scale_two"
+grid = [2]
+block = [4]
+argument = [{ value = 2.0 }, { buffer = "in" }, { buffer = "out" }]
+"""
+
+
+def validate(test, document, schema):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    jsonschema.validate(document, json.loads((ROOT / "docs" / schema).read_text()))
+
+
+class LaunchFiles(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.write("k.ptx", KERNELS)
+        self.write("l.toml", LAUNCH)
+
+    def emulate(self, *words):
+        return run([PTXASW, "emulate", "k.ptx", *words])
+
+    def verify(self, *words):
+        return run([PTXASW, "verify", "k.ptx", "k.ptx", *words])
+
+    def test_emulate(self):
+        done = self.emulate("--launch", "l.toml", "--dump", "out")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("out[0] = 2.5\n", done.stdout)
+        self.assertIn("out[7] = 16.5\n", done.stdout)
+        done = self.emulate("--launch", "l.toml", "--json", "--profile", "--dump", "out:f32:2")
+        document = json.loads(done.stdout)
+        validate(self, document, "emulate.schema.json")
+        self.assertEqual(document["buffers"], {"out:f32:2".split(":")[0]: [2.5, 4.5]})
+        self.assertEqual((document["kernel"], document["fault"]), ("scale", None))
+        self.assertEqual(document["profile"][0]["executions"], 1)
+
+    def test_structures_and_offsets(self):
+        self.write("s.toml", """kernel = "sums"
+block = [1]
+buffer = [{ name = "out", size = 4 }, { name = "x", type = "u32", values = [7, 30] }]
+[[argument]]
+buffer = "out"
+[[argument]]
+bytes = "00000000 00000000 64000000"
+fields = [{ at = 0, buffer = "x", offset = 4 }, { at = 12, type = "u32", value = 1000 }]
+""")
+        done = self.emulate("--launch", "s.toml", "--dump", "out:u32")
+        self.assertEqual(done.stdout.split("\n")[0], "out[0] = 0x46a")
+
+    def test_verify(self):
+        self.write("two.toml", LAUNCH + SECOND)
+        done = self.verify("--launch", "two.toml")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.write("wrong.toml", LAUNCH + SECOND.replace("2.0", "2.001"))
+        done = self.verify("--launch", "wrong.toml", "--json", "--counter-example", "c.toml")
+        self.assertEqual(done.returncode, 1)
+        document = json.loads(done.stdout)
+        validate(self, document, "verify.schema.json")
+        self.assertEqual((document["verdict"], document["schedule"]), ("differ", "reconverge"))
+        self.assertIn("out[6]: 14.5 and 14.50", document["worst"])
+        self.assertEqual(self.emulate("--launch", "c.toml", "--dump", "out").returncode, 0)
+        for words, code in ((["--rtol", "1e-2"], 0), (["--rtol", "1e-5"], 1), (["--atol", "0.1"], 0),
+                            (["--ulp", "10000"], 0), (["--ulp", "2"], 1)):
+            done = self.verify("--launch", "wrong.toml", *words)
+            self.assertEqual(done.returncode, code, done.stdout)
+            if code == 0:
+                self.assertIn("worst difference within the tolerance: out[", done.stdout)
+
+    def test_a_counter_example_that_was_drawn_can_be_run(self):
+        self.write("a.ptx", KERNELS)
+        self.write("b.ptx", KERNELS.replace("mul.rn.f32 %x, %x, %a;", "mul.rn.f32 %x, %x, %x;"))
+        done = run([PTXASW, "verify", "a.ptx", "b.ptx", "--kernel", "scale", "--json",
+                    "--counter-example", "c.toml"])
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        document = json.loads(done.stdout)
+        validate(self, document, "verify.schema.json")
+        self.assertEqual((self.dir / "c.toml").read_text(), document["kernels"][0]["launch"])
+        done = run([PTXASW, "emulate", "a.ptx", "--launch", "c.toml"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run([PTXASW, "verify", "a.ptx", "b.ptx", "--launch", "c.toml"])
+        self.assertEqual(done.returncode, 1, done.stdout)
+
+    def test_what_is_wrong_with_a_file_is_told_with_its_line(self):
+        for change, text in ((('kernel = "scale"', 'kernal = "scale"'), "l.toml:1: there is no key `kernal`"),
+                             (("count = 8", 'count = "8"'), "l.toml:6: `count` must be a whole number"),
+                             (("block = [8]", "block = []"), "l.toml:2: `block` must have one to three"),
+                             (("block = [8]", "block = [0]"), "no extent along x"),
+                             (("block = [8]", "block = [8"), "l.toml:"),
+                             (('"scale"', '"scales"'), "there is no kernel `scales`"),
+                             (('buffer = "in"', 'buffer = "im"'), "there is no buffer `im`"),
+                             (("value = 2.0", "value = 2.0\ntype = \"f33\""), "no such type"),
+                             (('name = "bias"', 'name = "bios"'), "there is no variable `bios`"),
+                             (("[[argument]]\nvalue = 2.0\n", ""), "scale has 3 parameters, 2"),
+                             (('name = "in"', 'name = "out"'), "`out` is there twice"),
+                             (("value = 2.0", "value = 2.0\nbuffer = \"in\""), "needs one of")):
+            self.write("l.toml", LAUNCH.replace(*change))
+            done = self.emulate("--launch", "l.toml")
+            self.assertEqual(done.returncode, 2, change)
+            self.assertIn(text, done.stderr)
+        self.assertEqual(self.emulate("--launch", "none.toml").returncode, 2)
+        self.write("l.toml", LAUNCH)
+        self.assertEqual(self.emulate("--launch", "l.toml", "--arg", "1").returncode, 2)
+        self.assertEqual(self.verify("--launch", "l.toml", "--rtol", "x").returncode, 2)
+
+    def test_debugging(self):
+        line = next(n for n, text in enumerate(KERNELS.split("\n"), 1) if "mul.rn.f32" in text)
+        done = self.emulate("--launch", "l.toml", "--break", str(line), "--print", "%x")
+        self.assertIn(f"line {line}: block 0,0,0 warp 0 lanes 0x000000ff: mul.rn.f32 %x, %x, %a;\n"
+                      "  lane  0: %x = 1\n", done.stdout)
+        done = self.emulate("--launch", "l.toml", "--trace-lane", "3")
+        self.assertIn("mul.rn.f32 %x, %x, %a;\n    %x = 8\n", done.stdout)
+        for words in (["--break", "1"], ["--break", "x"], ["--break", str(line), "--print", "%none"],
+                      ["--trace-lane", "2000"], ["--trace-lane", "1:a"]):
+            self.assertEqual(self.emulate("--launch", "l.toml", *words).returncode, 2, words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "emulator/warp_launch.h"
+
+#include <cstdio>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+namespace ptxasw {
+
+/// A fault for programs: kind, message, kernel, line, lane, block, thread, address, others; null if
+/// there is none. Its schema is in docs/emulate.schema.json.
+nlohmann::ordered_json fault_json(const std::optional<WarpFault> &fault);
+
+/// Executions by instruction, in lines, and for programs.
+void print_profile(const WarpProgram &program, const WarpOutcome &outcome);
+nlohmann::ordered_json profile_json(const WarpProgram &program, const WarpOutcome &outcome);
+
+/// Prints the values of registers whenever lanes come to a line, and what single threads do.
+class Debugger : public WarpObserver {
+public:
+  Debugger(const WarpProgram &program, std::FILE *to) : program_(program), to_(to) {}
+  void break_at(std::uint32_t line) { lines_.push_back(line); }
+  void print(std::string name) { names_.push_back(std::move(name)); }
+  /// A thread by its number in its block, and the block's coordinates.
+  void trace(std::uint32_t thread, const Extents &block) { traced_.push_back({thread, block, {}}); }
+  /// What is asked for that the module does not have; empty if it has all.
+  std::string error() const;
+
+  void before(const WarpStep &step) override;
+
+private:
+  struct Traced {
+    std::uint32_t thread = 0;
+    Extents block;
+    const WarpInstruction *last = nullptr; ///< whose results are still to be told
+  };
+  void stop(const WarpStep &step);
+  void follow(Traced &traced, const WarpStep &step, unsigned lane);
+  std::string text_of(const WarpStep &step) const;
+  std::string value_of(const WarpStep &step, std::string_view name, unsigned lane) const;
+
+  const WarpProgram &program_;
+  std::FILE *const to_;
+  std::vector<std::uint32_t> lines_;
+  std::vector<std::string> names_;
+  std::vector<Traced> traced_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "emulator/launch_description.h"
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// What a launch file says: a launch and, for `verify`, what of it is another one for the second
+/// kernel.
+struct LaunchFile {
+  LaunchDescription first, second;
+  bool extra_reads = true; ///< the second kernel may load what the first does not access
+};
+
+/// Reads a launch file (docs/launch-files.md). Errors: `file:line: what`, for everything that is
+/// not understood.
+tl::expected<LaunchFile, std::string> read_launch_file(const std::string &path);
+
+/// The description as a launch file that reads back as the same.
+std::string launch_file_text(const LaunchDescription &launch);
+
+/// Adds the argument that `--arg` spells: a number, `zeros:BYTES`, `random:TYPE:COUNT[:SEED]`,
+/// `file:PATH`, `buffer:NUMBER[:OFFSET]` (into the buffer of an earlier argument) or
+/// `function:NAME`. Numbers are of the parameter's type. Empty, or what is wrong.
+std::string add_argument(const std::string &text, const Variable &parameter,
+                         LaunchDescription &launch);
+
+} // namespace ptxasw
