@@ -94,9 +94,10 @@ class Builder:
         run_tool([self.ptxasw, "rewrite", ptx, "-o", output, *options, "--report", report])
         return summary(json.loads(report.read_text()))
 
-    def kernel(self, kernel, variants, max_registers):
+    def kernel(self, kernel, variants, max_registers, exact=True):
         """All variants of a kernel. Returns ({variant: cubin name}, {variant: name of the cubin
-        without contraction}, {variant: facts}); the second has valid variants only."""
+        without contraction}, {variant: facts}); the second has valid variants only, and nothing
+        unless `exact`."""
         images, exact_images, facts, texts = {}, {}, {}, {}
         source = self.work / f"{kernel.name}.ptx"
         self.ptx(kernel.source, source)
@@ -118,28 +119,25 @@ class Builder:
                 fact |= self.cubin(ptx, self.work / cubin, registers)
                 images[variant.name] = cubin
                 texts[variant.name] = made
-                if variant.valid:
-                    exact = f"{kernel.name}.{variant.name}.exact.cubin"
-                    self.cubin(ptx, self.work / exact, registers, "--fmad=false")
-                    exact_images[variant.name] = exact
+                if variant.valid and exact:
+                    name = f"{kernel.name}.{variant.name}.exact.cubin"
+                    self.cubin(ptx, self.work / name, registers, "--fmad=false")
+                    exact_images[variant.name] = name
             facts[variant.name] = fact
         return images, exact_images, facts
 
     def tools(self):
         """The runner's own device functions."""
-        if not self.nvcc:
-            return
-        run_tool(
-            [
-                self.nvcc,
-                "-cubin",
-                "-std=c++17",
-                f"-arch={self.target}",
-                FOLDER / "runner" / "tools.cu",
-                "-o",
-                self.work / "tools.cubin",
-            ]
-        )
+        if self.nvcc:
+            self.nvcc_cubin(FOLDER / "runner" / "tools.cu", "tools.cubin")
+
+    def probe(self):
+        """The device functions of the probe."""
+        self.nvcc_cubin(FOLDER / "probe" / "probe.cu", "probe.cubin")
+
+    def nvcc_cubin(self, source, name):
+        arch = f"-arch={self.target}"
+        run_tool([self.nvcc, "-cubin", "-std=c++17", arch, source, "-o", self.work / name])
 
     def all(self, table, jobs, progress):
         """Everything in the table. Returns what kernel() does, by kernel; progress(done, kernel

@@ -12,6 +12,7 @@ GROUPS = {
     "kernelgen": "The KernelGen suite",
     "application": "Applications",
     "everyday": "Everyday kernels",
+    "polybench": "Kernels after PolyBench",
 }
 
 
@@ -39,10 +40,11 @@ def parse_argument(text):
 
 
 class Kernel:
-    """One [kernel.NAME] of the table."""
+    """One [kernel.NAME] of the table, its source in `folder`."""
 
-    def __init__(self, name, entry, default_sizes):
+    def __init__(self, name, entry, default_sizes, folder):
         self.name = name
+        self.source = folder / f"{name}.cu"
         try:
             self.entry = entry.get("entry", name)
             self.group = entry["group"]
@@ -71,10 +73,6 @@ class Kernel:
         for size, extents in self.sizes.items():
             if len(extents) != self.dimensions:
                 raise TableError(f"{name}: size {size} has not {self.dimensions} extents")
-
-    @property
-    def source(self):
-        return FOLDER / "cuda" / f"{self.name}.cu"
 
     def manifest(self, images, exact_images):
         """The kernel as the runner reads it; both map variants to files, the second to those
@@ -106,15 +104,30 @@ class Variant:
         self.extra = entry.get("extra", False)
 
 
+def read(path):
+    """What a TOML file says."""
+    with open(path, "rb") as file:
+        return tomllib.load(file)
+
+
 class Table:
-    """All of kernels.toml, or of another file in its format."""
+    """All of kernels.toml, or of another file in its format. Such a file may take kernels of
+    kernels.toml (`also`), at its own sizes ([sizes], and for some of them [size]), and have its
+    sources elsewhere (`sources`); shapes.toml does."""
 
     def __init__(self, path=FOLDER / "kernels.toml"):
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
+        table = read(path)
+        folder = FOLDER / table.get("sources", "cuda")
         self.kernels = [
-            Kernel(name, entry, table["sizes"]) for name, entry in table["kernel"].items()
+            Kernel(name, entry, table["sizes"], folder) for name, entry in table["kernel"].items()
         ]
+        if "also" in table:
+            others = read(FOLDER / "kernels.toml")["kernel"]
+            for name in table["also"]:
+                entry = {**others[name], "size": table.get("size", {}).get(name, {})}
+                self.kernels.append(Kernel(name, entry, table["sizes"], FOLDER / "cuda"))
+        self.held_out = table.get("held_out", [])
+        self.flat_blocks = table["blocks"].get("flat", [])
         self.variants = [Variant(name, entry) for name, entry in table["variants"].items()]
         self.blocks = table["blocks"]["shapes"]
         if not self.variants or self.variants[0].rewrite is not None or self.variants[0].extra:
