@@ -1,0 +1,67 @@
+// Written from docs/results/*/shapes/probe.json, the files of kernelgen-bench/probe; the comments
+// are the names of the numbers there. The sizes of the caches are where its windows stop to fit:
+// latency rises beyond 208 KiB of the L1's 256 (`latency.window*`), and bytes a cycle fall beyond
+// 40 to 44 MiB of the H100's L2 and 48 to 52 of the H200's (`l2.bytes.*`).
+
+#include "analysis/cost/gpu.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ptxasw::cost {
+namespace {
+
+// clang-format off
+constexpr Gpu table[] = {
+    {"H100", "sm_90", "2026-11-22", 132, 256, 44,
+     /* clock */ {1.975, 1.965, 1.977},
+     /* latency.l1 */ {32.07, 32.07, 32.08},
+     /* latency.l2 */ {275.5, 275.5, 275.6},
+     /* latency.dram */ {654.1, 649.8, 656.6},
+     /* l2.bytes.24mb */ {3556, 3503, 3598},
+     /* l2.bytes.multiprocessor */ {77.69, 77.26, 78.65},
+     /* dram.read */ {3058, 3047, 3076},
+     /* dram.copy */ {2817, 2813, 2826},
+     /* dram.sparse_write32 */ {0.02237, 0.02232, 0.02247},
+     /* start.64 */ {0.6061, 0.6059, 0.607},
+     /* turnover.512 */ {358.7, 257.6, 487.2},
+     /* stream1.1024 against stream1.256 */ 20.5,
+     /* launch */ {7392, 6816, 8736}},
+    {"H200", "sm_90", "2026-11-22", 132, 256, 50,
+     /* clock */ {1.979, 1.978, 1.98},
+     /* latency.l1 */ {32.07, 32.06, 32.08},
+     /* latency.l2 */ {275.6, 275.6, 275.6},
+     /* latency.dram */ {625, 621.3, 625.9},
+     /* l2.bytes.24mb */ {3651, 3565, 3714},
+     /* l2.bytes.multiprocessor */ {76.97, 76.28, 77.73},
+     /* dram.read */ {4271, 4236, 4290},
+     /* dram.copy */ {3899, 3844, 3961},
+     /* dram.sparse_write32 */ {0.01649, 0.01645, 0.01661},
+     /* start.64 */ {0.6074, 0.607, 0.608},
+     /* turnover.512 */ {395.8, 205.7, 1369},
+     /* stream1.1024 against stream1.256 */ 16.9,
+     /* launch */ {6560, 5824, 7552}},
+};
+// clang-format on
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+} // namespace
+
+std::span<const Gpu> gpus() { return table; }
+
+const Gpu *find_gpu(std::string_view name) {
+  std::string_view target = name;
+  if (target.ends_with('a') || target.ends_with('f')) // of one architecture, of a family
+    target.remove_suffix(1);
+  const auto found = std::find_if(std::begin(table), std::end(table), [&](const Gpu &gpu) {
+    return same_word(gpu.name, name) || gpu.target == target;
+  });
+  return found == std::end(table) ? nullptr : &*found;
+}
+
+} // namespace ptxasw::cost

@@ -1,0 +1,189 @@
+// Everything that costs depend on is entered as an expression once: addresses, predicates, what
+// decides about the way to a piece of code and about leaving a loop. A launch then only computes
+// numbers.
+
+#include "analysis/cost/kernel.h"
+
+#include "analysis/cost/instruction_costs.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ptxasw::cost {
+
+PipeCycles &PipeCycles::operator+=(const PipeCycles &other) {
+  issue += other.issue;
+  integer += other.integer;
+  wide += other.wide;
+  special += other.special;
+  shared += other.shared;
+  return *this;
+}
+
+PipeCycles PipeCycles::operator*(double factor) const {
+  return {issue * factor, integer * factor, wide * factor, special * factor, shared * factor};
+}
+
+Kernel::Kernel(const Module &module, const Function &function, const Arguments &arguments)
+    : module_(module), function_(function) {
+  emulation_ = std::make_unique<Emulation>(module, function, LaunchFacts{});
+  if (!emulation_->complete()) {
+    error_ = "its control flow is not understood, or it is too large";
+    return;
+  }
+  values_ = std::make_unique<LaneValues>(*emulation_, arguments);
+  const ControlFlowGraph &cfg = emulation_->cfg();
+  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
+    loops_.push_back({cfg.loops()[loop].parent, {}});
+  for (const BlockId id : cfg.reverse_postorder())
+    if (emulation_->feasible(id))
+      enter(id);
+  for (LoopId loop = 0; loop < loops_.size(); ++loop)
+    find_exits(loop);
+  for (const std::string &name : values_->missing())
+    doubt("the value of " + name + " is not given");
+}
+
+void Kernel::doubt(const std::string &why) {
+  if (std::find(doubts_.begin(), doubts_.end(), why) == doubts_.end())
+    doubts_.push_back(why);
+}
+
+// Whether a condition speaks of no loop but those around the block: what was true in the last
+// iteration of a loop before is no matter here.
+bool Kernel::belongs(std::uint32_t slot, BlockId block) const {
+  const ControlFlowGraph &cfg = emulation_->cfg();
+  for (LoopId loop = 0; loop < loops_.size(); ++loop)
+    if (values_->depends_on_loop(slot, loop) && !cfg.contains(loop, block))
+      return false;
+  return true;
+}
+
+void Kernel::enter(BlockId id) {
+  CodeBlock block;
+  block.id = id;
+  block.loop = emulation_->cfg().loop_of(id);
+  for (const PathFact &fact : emulation_->facts_in(id)) {
+    const std::uint32_t slot = values_->add(emulation_->expand(fact.condition));
+    if (!belongs(slot, id))
+      continue;
+    if (values_->guessed(slot))
+      doubt("branches depend on data");
+    block.conditions.push_back({slot, fact.holds});
+  }
+  for (const MemoryAccess &access : emulation_->trace()) {
+    if (access.block != id ||
+        (access.space != StateSpace::global && access.space != StateSpace::generic))
+      continue;
+    const Opcode &opcode = module_.opcode(function_.instructions[access.instruction]);
+    if (opcode.base != "ld" && opcode.base != "ldu" && opcode.base != "st" &&
+        opcode.base != "atom" && opcode.base != "red") {
+      if (access.effect == Effect::sync && opcode.base == "call")
+        doubt("what it calls is not looked into");
+      continue;
+    }
+    if (!access.address) {
+      doubt("an address is not understood");
+      continue;
+    }
+    Access made;
+    made.instruction = access.instruction;
+    made.traffic = opcode.base == "st"                             ? Traffic::store
+                   : opcode.base == "atom" || opcode.base == "red" ? Traffic::atomic
+                                                                   : Traffic::load;
+    made.bytes = std::max(1u, access.bytes);
+    made.address = values_->add(emulation_->expand(access.address));
+    made.known = !values_->guessed(made.address);
+    if (!made.known)
+      doubt("addresses depend on data");
+    if (made.traffic == Traffic::atomic)
+      doubt("atomics: who else meets there is not known");
+    if (access.guard) {
+      made.guard = values_->add(emulation_->expand(access.guard));
+      if (values_->guessed(made.guard))
+        doubt("branches depend on data");
+    }
+    block.accesses.push_back(made);
+  }
+  measure(block);
+  blocks_.push_back(std::move(block));
+}
+
+void Kernel::measure(CodeBlock &block) {
+  const BasicBlock &range = emulation_->cfg().blocks()[block.id];
+  for (std::uint32_t i = range.first; i < range.end; ++i) {
+    const Opcode &opcode = module_.opcode(function_.instructions[i]);
+    const PipeCycles cycles = cycles_of(opcode);
+    block.cycles += cycles;
+    block.instructions += cycles.issue > 0;
+    if (opcode.base == "bar" || opcode.base == "barrier")
+      ++block.barriers;
+    if (opcode.space == StateSpace::shared)
+      doubt("conflicts of shared memory's banks are not counted");
+    if (opcode.space == StateSpace::local)
+      doubt("local memory is not counted");
+  }
+  find_chain(block, range);
+}
+
+// The way through the block's results that takes longest, a load of global memory counting as much
+// as it takes from the L2.
+void Kernel::find_chain(CodeBlock &block, const BasicBlock &range) {
+  constexpr double load_cycles = 300;
+  struct Way {
+    double cycles = 0, loads = 0;
+    double length() const { return cycles + load_cycles * loads; }
+  };
+  std::map<RegisterId, Way> ready;
+  Way longest;
+  for (std::uint32_t i = range.first; i < range.end; ++i) {
+    const Instruction &instruction = function_.instructions[i];
+    const Opcode &opcode = module_.opcode(instruction);
+    Way way;
+    std::vector<RegisterId> written;
+    for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+      if (use != RegisterUse::read)
+        written.push_back(reg);
+      else if (const auto found = ready.find(reg);
+               found != ready.end() && found->second.length() > way.length())
+        way = found->second;
+    });
+    const bool loads = (opcode.base == "ld" || opcode.base == "ldu" || opcode.base == "atom") &&
+                       (opcode.space == StateSpace::global || opcode.space == StateSpace::generic);
+    if (loads)
+      way.loads += 1;
+    else
+      way.cycles += latency_of(opcode);
+    for (const RegisterId reg : written)
+      ready[reg] = way;
+    if (way.length() > longest.length())
+      longest = way;
+  }
+  block.chain_cycles = longest.cycles;
+  block.chain_loads = longest.loads;
+}
+
+void Kernel::find_exits(LoopId loop) {
+  const ControlFlowGraph &cfg = emulation_->cfg();
+  for (const BlockId id : cfg.reverse_postorder()) {
+    if (!cfg.contains(loop, id) || !emulation_->feasible(id))
+      continue;
+    const BasicBlock &block = cfg.blocks()[id];
+    const auto outside = [&](BlockId to) { return !cfg.contains(loop, to); };
+    if (std::none_of(block.successors.begin(), block.successors.end(), outside))
+      continue;
+    LoopExit exit;
+    const Expr choice = emulation_->branch_choice(id);
+    if (choice && choice->width == 1 && block.successors.size() == 2) {
+      exit.slot = values_->add(emulation_->expand(choice));
+      exit.leaves_if = outside(block.successors[0]);
+      exit.at_header = id == cfg.loops()[loop].header &&
+                       std::find(cfg.loops()[loop].latches.begin(), cfg.loops()[loop].latches.end(),
+                                 id) == cfg.loops()[loop].latches.end();
+    }
+    loops_[loop].exits.push_back(exit);
+  }
+}
+
+} // namespace ptxasw::cost

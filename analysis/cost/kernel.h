@@ -1,0 +1,101 @@
+#pragma once
+
+// What of a kernel's code the cost model looks at; nothing here depends on a launch.
+
+#include "analysis/cost/lane_values.h"
+
+#include <memory>
+
+namespace ptxasw::cost {
+
+/// How an access moves data, as far as costs differ.
+enum class Traffic : std::uint8_t { load, store, atomic };
+
+/// One access of global memory.
+struct Access {
+  std::uint32_t instruction = 0; ///< index in the function
+  Traffic traffic = Traffic::load;
+  unsigned bytes = 0;        ///< of a lane
+  std::uint32_t address = 0; ///< slot of the values
+  std::uint32_t guard = ~0u; ///< slot of its predicate; ~0: there is none
+  bool known = true;         ///< the address depends on nothing that is not known
+};
+
+/// A condition that must hold, or must not, for a lane to be somewhere.
+struct Condition {
+  std::uint32_t slot = 0;
+  bool holds = true;
+};
+
+/// Cycles of a multiprocessor's pipes for one warp that runs a piece of code.
+struct PipeCycles {
+  double issue = 0;   ///< of the four schedulers together
+  double integer = 0; ///< multiplications of integers, shifts by them
+  double wide = 0;    ///< double precision
+  double special = 0; ///< special functions and conversions between integer and floating
+  double shared = 0;  ///< requests of shared memory, shuffles
+
+  PipeCycles &operator+=(const PipeCycles &other);
+  PipeCycles operator*(double factor) const;
+};
+
+/// A straight piece of code.
+struct CodeBlock {
+  BlockId id = 0;
+  LoopId loop = no_index; ///< the innermost around it
+  PipeCycles cycles;
+  double instructions = 0;
+  std::vector<Access> accesses;
+  std::vector<Condition> conditions;
+  /// The longest chain of results that wait for each other: cycles of all but the loads of global
+  /// memory in it, and how many of these there are.
+  double chain_cycles = 0;
+  double chain_loads = 0;
+  unsigned barriers = 0;
+};
+
+/// One way out of a loop.
+struct LoopExit {
+  std::uint32_t slot = ~0u; ///< of the condition; ~0: not understood
+  bool leaves_if = true;
+  bool at_header = false; ///< before the rest of the loop's body
+};
+
+struct KernelLoop {
+  LoopId parent = no_index;
+  std::vector<LoopExit> exits;
+};
+
+/// The kernel, with the values that its costs depend on.
+class Kernel {
+public:
+  /// `arguments` must outlive it.
+  Kernel(const Module &module, const Function &function, const Arguments &arguments);
+
+  /// Empty if it can be modelled; else why not.
+  const std::string &error() const { return error_; }
+  const std::vector<CodeBlock> &blocks() const { return blocks_; } ///< in order of execution
+  const std::vector<KernelLoop> &loops() const { return loops_; }
+  LaneValues &values() { return *values_; }
+  /// What makes predictions vague, in words: no two the same.
+  const std::vector<std::string> &doubts() const { return doubts_; }
+  void doubt(const std::string &why);
+
+private:
+  void enter(BlockId id);
+  void measure(CodeBlock &block);
+  void find_chain(CodeBlock &block, const BasicBlock &range);
+  void find_exits(LoopId loop);
+  bool belongs(std::uint32_t slot, BlockId block) const;
+
+  const Module &module_;
+  const Function &function_;
+  std::string error_;
+  std::unique_ptr<Emulation> emulation_;
+  std::unique_ptr<LaneValues> values_;
+  std::vector<CodeBlock> blocks_;
+  std::vector<KernelLoop> loops_;
+  std::vector<std::string> doubts_;
+};
+
+} // namespace ptxasw::cost

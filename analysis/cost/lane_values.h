@@ -1,0 +1,82 @@
+#pragma once
+
+// What expressions are in numbers, in the 32 lanes of one warp at one moment of a launch.
+
+#include "emulator/emulate.h"
+#include "emulator/launch.h"
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw::cost {
+
+/// The values of kernel parameters: bits at an offset of a parameter, by the parameter's name.
+using Arguments = std::unordered_map<std::string_view, std::uint64_t>;
+
+/// One number a lane.
+using Lanes = std::array<std::uint64_t, warp_lanes>;
+
+/// Where a warp is: in which block of which grid, and in which iteration of each loop.
+struct Moment {
+  Extents grid, block;          ///< of the launch
+  Extents at{0, 0, 0};          ///< the block's index in the grid
+  std::uint64_t first = 0;      ///< number of lane 0 in the block
+  std::vector<Lanes> iteration; ///< by loop: iterations that each lane has completed
+};
+
+/// Expressions, put into the order in which they can be computed, and their values. What is not
+/// known (loaded values, what joins left open) is a number drawn by lane, moment and symbol, always
+/// the same for the same ones; whatever depends on it says so.
+class LaneValues {
+public:
+  LaneValues(Emulation &emulation, const Arguments &arguments);
+
+  /// Enters an expression (loops expanded); returns the slot of its values.
+  std::uint32_t add(Expr expr);
+  /// All that these values are made of, in the order in which it can be computed.
+  std::vector<std::uint32_t> needed_for(const std::vector<std::uint32_t> &slots) const;
+  /// Computes what needed_for() gave. Lanes beyond the block's threads have values, too.
+  void compute(const Moment &moment, const std::vector<std::uint32_t> &slots);
+  const std::uint64_t *operator[](std::uint32_t slot) const { return &values_[slot * warp_lanes]; }
+  unsigned width(std::uint32_t slot) const { return nodes_[slot].expr->width; }
+  /// Whether it depends on anything that is not known.
+  bool guessed(std::uint32_t slot) const { return nodes_[slot].guessed; }
+  /// Whether it depends on how often a loop has been round.
+  bool depends_on_loop(std::uint32_t slot, LoopId loop) const {
+    return (nodes_[slot].loops >> std::min(loop, 63u) & 1) != 0;
+  }
+  /// Parameters that something depends on and that have no value: they count as not known.
+  const std::vector<std::string> &missing() const { return missing_; }
+  /// Comparisons with zero that an entered expression depends on: (the comparison, what is
+  /// compared).
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> comparisons_in(std::uint32_t slot) const;
+
+private:
+  enum class Source : std::uint8_t { expression, number, tid, block_index, loop, lane, unknown };
+  struct Node {
+    Expr expr = nullptr;
+    std::vector<std::uint32_t> operands;
+    Source source = Source::expression;
+    unsigned which = 0; ///< axis or loop
+    std::uint64_t number = 0;
+    bool extent_of_grid = false, extent_of_block = false;
+    bool guessed = false;
+    std::uint64_t loops = 0; ///< a bit a loop
+  };
+
+  void classify(Node &node);
+  void compute_node(const Node &node, std::uint64_t *out, const Moment &moment) const;
+
+  Emulation &emulation_;
+  const Arguments &arguments_;
+  std::unordered_map<Expr, std::uint32_t> slots_;
+  std::unordered_map<Expr, std::pair<Source, unsigned>> special_;
+  std::unordered_map<Expr, std::pair<bool, unsigned>> extents_; ///< (of the grid, axis)
+  std::vector<Node> nodes_;
+  std::vector<std::uint64_t> values_;
+  std::vector<std::string> missing_;
+};
+
+} // namespace ptxasw::cost

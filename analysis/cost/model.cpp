@@ -1,0 +1,148 @@
+#include "analysis/cost/model.h"
+
+#include "analysis/cost/sector_cache.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptxasw::cost {
+namespace {
+
+/// Terms limit together where they are near each other: 1 / (a^p + b^p)^(1/p) of their rates. The
+/// probe's bandwidth over bytes in flight (`flight.*`) follows this with p = 2.6 on the H100
+/// and 2.8 on the H200, to 1 and 2 per cent.
+constexpr double sharpness = 2.7;
+
+double together(const double *list, std::size_t count) {
+  double sum = 0;
+  const double largest = *std::max_element(list, list + count);
+  if (largest <= 0)
+    return 0;
+  for (std::size_t i = 0; i < count; ++i)
+    sum += std::pow(list[i] / largest, sharpness);
+  return largest * std::pow(sum, 1 / sharpness);
+}
+
+class Model {
+public:
+  Model(Kernel &kernel, const Gpu &gpu, const CostLaunch &launch)
+      : kernel_(kernel), gpu_(gpu), launch_(launch) {}
+
+  std::optional<Prediction> run() {
+    const Architecture *architecture = find_architecture(gpu_.target);
+    BlockNeeds needs = launch_.needs;
+    needs.threads = launch_.block.count();
+    result_.occupancy = occupancy(*architecture, needs);
+    if (result_.occupancy.blocks == 0)
+      return std::nullopt;
+    blocks_ = static_cast<double>(launch_.grid.count());
+    warps_ = std::ceil(static_cast<double>(needs.threads) / warp_lanes);
+    // The fullest multiprocessor.
+    of_fullest_ = std::ceil(blocks_ / gpu_.multiprocessors);
+    resident_ = std::min<double>(result_.occupancy.blocks, of_fullest_);
+    result_.waves = blocks_ / gpu_.multiprocessors / result_.occupancy.blocks;
+    result_.tail = (std::ceil(result_.waves) - result_.waves) / std::ceil(result_.waves);
+    Surroundings around;
+    around.grid = launch_.grid;
+    around.block = launch_.block;
+    around.resident_blocks = static_cast<std::uint32_t>(resident_);
+    const double shared =
+        static_cast<double>(result_.occupancy.shared_per_block) * result_.occupancy.blocks;
+    // Some 48 KiB are not there for lines of global memory, shared memory or not.
+    const double l1 = gpu_.l1_kib * 1024 - std::max(shared, 48.0 * 1024);
+    around.l1_bytes = static_cast<std::uint64_t>(std::max(l1, 16.0 * 1024));
+    around.l2_bytes = static_cast<std::uint64_t>(gpu_.l2_mib * 1024 * 1024);
+    around.multiprocessors = gpu_.multiprocessors;
+    WarpWalk walk(kernel_);
+    result_.traffic = traffic_of(kernel_, walk, around);
+    fill();
+    return std::move(result_);
+  }
+
+private:
+  double &term(Term which) { return result_.term[static_cast<std::size_t>(which)]; }
+  double microseconds(double cycles) const { return cycles / gpu_.clock.value * 1e-3; }
+
+  void fill() {
+    LaunchTraffic &t = result_.traffic;
+    // The fullest multiprocessor's share of what all multiprocessors do.
+    const double share = of_fullest_ / blocks_;
+    const double spills = static_cast<double>(launch_.spill_bytes) / 4 * warps_ * blocks_;
+    term(Term::issue) = microseconds(t.cycles.issue * share);
+    term(Term::integer) = microseconds(t.cycles.integer * share);
+    term(Term::wide) = microseconds(t.cycles.wide * share);
+    term(Term::special) = microseconds(t.cycles.special * share);
+    term(Term::shared) = microseconds(t.cycles.shared * share);
+    term(Term::loads) = microseconds((t.load_cycles + spills) * share);
+    term(Term::stores) = microseconds(t.store_cycles * share);
+    const double l2_bytes =
+        (t.l2_read_sectors + t.l2_write_sectors + t.partial_write_sectors) * sector_bytes;
+    term(Term::l2) = std::max(microseconds(l2_bytes / gpu_.l2_bytes.value),
+                              microseconds(l2_bytes * share / gpu_.l2_bytes_each.value));
+    term(Term::partial) = t.partial_write_sectors * gpu_.partial_writes.value * 1e-3;
+    term(Term::dram) = dram();
+    term(Term::latency) = latency();
+    term(Term::start) = blocks_ * gpu_.block_start.value * 1e-3;
+    const auto largest = std::max_element(std::begin(result_.term), std::end(result_.term));
+    result_.limit = static_cast<Term>(largest - std::begin(result_.term));
+    result_.microseconds =
+        gpu_.launch.value * 1e-3 + together(result_.term, std::size(result_.term));
+    result_.least = result_.microseconds / 1.3;
+    result_.most = result_.microseconds * 1.3;
+  }
+
+  // Reads and writes in turns are slower than either alone.
+  double dram() const {
+    const double read = result_.traffic.dram_read_bytes, write = result_.traffic.dram_write_bytes;
+    if (read + write == 0)
+      return 0;
+    const double mixed = 4 * read * write / ((read + write) * (read + write));
+    const double rate = gpu_.dram_read.value * (1 - mixed) + gpu_.dram_copy.value * mixed;
+    return (read + write) / rate * 1e-3;
+  }
+
+  // A place for a block is taken for as long as its slowest warp's chain of results takes, and free
+  // until the next block is at work.
+  double latency() {
+    const LaunchTraffic &t = result_.traffic;
+    const double from_l2 =
+        gpu_.latency_l2.value + t.dram_share * (gpu_.latency_dram.value - gpu_.latency_l2.value);
+    const double chain =
+        t.chain_cycles + t.loads_from_l1 * gpu_.latency_l1.value + t.loads_from_l2 * from_l2;
+    const double turnover = gpu_.turnover.value + gpu_.turnover_of_warp * warps_;
+    const double rounds = of_fullest_ / resident_;
+    const double full = std::max(1.0, rounds);
+    const double last = rounds <= 1 ? t.longest_block : 1;
+    return microseconds((chain * last + turnover) * full);
+  }
+
+  Kernel &kernel_;
+  const Gpu &gpu_;
+  const CostLaunch &launch_;
+  double blocks_ = 0, warps_ = 0, of_fullest_ = 0, resident_ = 0;
+  Prediction result_;
+};
+
+} // namespace
+
+std::string_view to_string(Term term) {
+  constexpr std::string_view names[terms] = {"issue",
+                                             "integer multiplication",
+                                             "double precision",
+                                             "special functions",
+                                             "shared",
+                                             "loads",
+                                             "stores",
+                                             "L2",
+                                             "partial writes",
+                                             "DRAM",
+                                             "latency",
+                                             "block start"};
+  return names[static_cast<std::size_t>(term)];
+}
+
+std::optional<Prediction> predict(Kernel &kernel, const Gpu &gpu, const CostLaunch &launch) {
+  return Model(kernel, gpu, launch).run();
+}
+
+} // namespace ptxasw::cost

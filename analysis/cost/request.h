@@ -1,0 +1,25 @@
+#pragma once
+
+// What one access of a warp asks of the multiprocessor's load-store unit and L1.
+
+#include "analysis/cost/kernel.h"
+#include "analysis/cost/warp_walk.h"
+
+namespace ptxasw::cost {
+
+struct Request {
+  Traffic traffic = Traffic::load;
+  double cycles = 0;                  ///< of the unit
+  bool partial = false;               ///< a sector is written in part
+  std::vector<std::uint64_t> sectors; ///< address / 32, ascending, each once
+};
+
+/// The request of the lanes in `active`, whose addresses the kernel's values are.
+///
+/// Loads (`rate.load*` of the probe): of 32 banks of 4 bytes each gives a word a cycle, four lines
+/// can be looked up a cycle, and lanes take 4 bytes a cycle each; the slowest of the three counts.
+/// Stores (`rate.store*`): a cycle a sector, 1.25 if sectors are written in part, at least two a
+/// line.
+Request request_of(Kernel &kernel, const Access &access, LaneMask active);
+
+} // namespace ptxasw::cost

@@ -1,0 +1,43 @@
+#pragma once
+
+// What a launch asks of each part of a multiprocessor and of the memory behind it.
+
+#include "analysis/cost/kernel.h"
+#include "analysis/cost/warp_walk.h"
+
+namespace ptxasw::cost {
+
+/// Sums over a whole launch, of what was seen of some of its blocks.
+struct LaunchTraffic {
+  PipeCycles cycles; ///< of pipes, all warps together
+  double instructions = 0;
+  double load_requests = 0, load_cycles = 0; ///< of the load-store units
+  double store_cycles = 0;                   ///< the same, of stores
+  double l1_sectors = 0;                     ///< that loads ask the L1 for
+  double l2_read_sectors = 0;                ///< that the L1 does not have
+  double l2_write_sectors = 0, partial_write_sectors = 0;
+  double dram_read_bytes = 0, dram_write_bytes = 0;
+  /// A warp from its first to its last instruction, if it had the multiprocessor for itself, the
+  /// slowest of a block: cycles without loads of global memory, and loads that one has to wait for,
+  /// by where they find their data.
+  double chain_cycles = 0, loads_from_l1 = 0, loads_from_l2 = 0;
+  double longest_block = 1; ///< the same of the slowest block, over the mean
+  /// Share of L2 reads that go on to DRAM.
+  double dram_share = 0;
+  double bytes_per_chain = 0; ///< L2 sectors' bytes that a warp has under way while it waits once
+  bool guessed_iterations = false;
+};
+
+/// What the sampling needs to know of the GPU and of the launch.
+struct Surroundings {
+  Extents grid, block;
+  std::uint32_t resident_blocks = 1; ///< of a multiprocessor
+  std::uint64_t l1_bytes = 0, l2_bytes = 0;
+  std::uint32_t multiprocessors = 1;
+};
+
+/// Walks some blocks, spread over the grid, through the kernel. They share an L1 as large as what
+/// they would have of it, were all the resident ones there.
+LaunchTraffic traffic_of(Kernel &kernel, WarpWalk &walk, const Surroundings &around);
+
+} // namespace ptxasw::cost
