@@ -29,6 +29,8 @@ struct Gpu {
   Measured dram_read;          ///< GB/s
   Measured dram_copy;          ///< GB/s, read and written together
   Measured partial_writes;     ///< ns for a sector that is written in part
+  Measured late_read;          ///< ns for a sector that the DRAM is read for by itself
+  Measured late_write;         ///< the same, for one that is written in part
   Measured block_start;        ///< ns a block, of the whole GPU
   Measured turnover;           ///< cycles from the end of a block to the work of the next
   double turnover_of_warp = 0; ///< cycles more a warp of the block

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace ptxasw::cost {
 
@@ -34,13 +35,21 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
   }
   values_ = std::make_unique<LaneValues>(*emulation_, arguments);
   const ControlFlowGraph &cfg = emulation_->cfg();
-  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
-    loops_.push_back({cfg.loops()[loop].parent, {}});
+  for (const Loop &loop : cfg.loops()) {
+    // The pragma stands between the header's label and its first instruction.
+    const std::uint32_t first = cfg.blocks()[loop.header].first;
+    const bool kept =
+        std::any_of(function.pragmas.begin(), function.pragmas.end(), [&](const Pragma &pragma) {
+          return pragma.position == first && pragma.text == "nounroll";
+        });
+    loops_.push_back({loop.parent, !kept, {}});
+  }
   for (const BlockId id : cfg.reverse_postorder())
     if (emulation_->feasible(id))
       enter(id);
   for (LoopId loop = 0; loop < loops_.size(); ++loop)
     find_exits(loop);
+  find_rare();
   for (const std::string &name : values_->missing())
     doubt("the value of " + name + " is not given");
 }
@@ -68,9 +77,7 @@ void Kernel::enter(BlockId id) {
     const std::uint32_t slot = values_->add(emulation_->expand(fact.condition));
     if (!belongs(slot, id))
       continue;
-    if (values_->guessed(slot))
-      doubt("branches depend on data");
-    block.conditions.push_back({slot, fact.holds});
+    block.conditions.push_back({slot, fact.holds, !values_->guessed(slot), false});
   }
   for (const MemoryAccess &access : emulation_->trace()) {
     if (access.block != id ||
@@ -95,15 +102,15 @@ void Kernel::enter(BlockId id) {
     made.bytes = std::max(1u, access.bytes);
     made.address = values_->add(emulation_->expand(access.address));
     made.known = !values_->guessed(made.address);
-    if (!made.known)
-      doubt("addresses depend on data");
     if (made.traffic == Traffic::atomic)
       doubt("atomics: who else meets there is not known");
-    if (access.guard) {
+    if (access.guard)
       made.guard = values_->add(emulation_->expand(access.guard));
-      if (values_->guessed(made.guard))
-        doubt("branches depend on data");
-    }
+    if (made.traffic != Traffic::load)
+      for (LoopId loop = block.loop; loop != no_index; loop = loops_[loop].parent)
+        loops_[loop].may_unroll = false;
+    if (made.traffic == Traffic::load)
+      block.load_words += std::max(1.0, made.bytes / 4.0);
     block.accesses.push_back(made);
   }
   measure(block);
@@ -121,8 +128,10 @@ void Kernel::measure(CodeBlock &block) {
       ++block.barriers;
     if (opcode.space == StateSpace::shared)
       doubt("conflicts of shared memory's banks are not counted");
-    if (opcode.space == StateSpace::local)
+    if (opcode.space == StateSpace::local) {
+      block.uses_local = true;
       doubt("local memory is not counted");
+    }
   }
   find_chain(block, range);
 }
@@ -162,6 +171,19 @@ void Kernel::find_chain(CodeBlock &block, const BasicBlock &range) {
   }
   block.chain_cycles = longest.cycles;
   block.chain_loads = longest.loads;
+}
+
+// A branch that depends on data and leads to where an array lies in local memory: the slow path of
+// a library's function, such as the reduction of large arguments in sinf().
+void Kernel::find_rare() {
+  std::set<std::pair<std::uint32_t, bool>> rare;
+  for (const CodeBlock &block : blocks_)
+    for (const Condition &condition : block.conditions)
+      if (block.uses_local && !condition.known)
+        rare.emplace(condition.slot, condition.holds);
+  for (CodeBlock &block : blocks_)
+    for (Condition &condition : block.conditions)
+      condition.rare = rare.contains({condition.slot, condition.holds});
 }
 
 void Kernel::find_exits(LoopId loop) {

@@ -25,6 +25,8 @@ struct Access {
 struct Condition {
   std::uint32_t slot = 0;
   bool holds = true;
+  bool known = true; ///< it depends on nothing that is not known
+  bool rare = false; ///< not known, and it leads to where local memory is used
 };
 
 /// Cycles of a multiprocessor's pipes for one warp that runs a piece of code.
@@ -52,6 +54,8 @@ struct CodeBlock {
   double chain_cycles = 0;
   double chain_loads = 0;
   unsigned barriers = 0;
+  bool uses_local = false;
+  double load_words = 0; ///< registers that its loads of global memory fill
 };
 
 /// One way out of a loop.
@@ -63,6 +67,9 @@ struct LoopExit {
 
 struct KernelLoop {
   LoopId parent = no_index;
+  /// Loads of several iterations may be under way at a time: no `.pragma "nounroll"` stands before
+  /// it, and nothing is stored in it that a load might read.
+  bool may_unroll = true;
   std::vector<LoopExit> exits;
 };
 
@@ -86,6 +93,7 @@ private:
   void measure(CodeBlock &block);
   void find_chain(CodeBlock &block, const BasicBlock &range);
   void find_exits(LoopId loop);
+  void find_rare();
   bool belongs(std::uint32_t slot, BlockId block) const;
 
   const Module &module_;

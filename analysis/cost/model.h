@@ -12,20 +12,19 @@ namespace ptxasw::cost {
 
 /// What can be the limit. The names are to_string()'s.
 enum class Term : std::uint8_t {
-  issue,   ///< instructions of all kinds
-  integer, ///< multiplications of integers
-  wide,    ///< double precision
-  special, ///< special functions, conversions
-  shared,  ///< shared memory and shuffles
-  loads,   ///< the load-store units: banks, lookups
-  stores,  ///< the way of stores out of a multiprocessor
-  l2,      ///< sectors between the multiprocessors and the L2
-  partial, ///< sectors that are written in part
-  dram,    ///< bytes of device memory
-  latency, ///< waiting, with too few warps to hide it
-  start,   ///< starting blocks
+  issue,       ///< instructions of all kinds
+  integer,     ///< multiplications of integers
+  wide,        ///< double precision
+  special,     ///< special functions, conversions
+  shared,      ///< shared memory and shuffles
+  memory_unit, ///< the load-store units: banks, lookups, the way of stores out
+  l2,          ///< sectors between the multiprocessors and the L2
+  partial,     ///< sectors that are written in part
+  dram,        ///< bytes of device memory
+  latency,     ///< waiting, with too few warps to hide it
+  start,       ///< starting blocks
 };
-inline constexpr std::size_t terms = 12;
+inline constexpr std::size_t terms = 11;
 
 std::string_view to_string(Term term);
 

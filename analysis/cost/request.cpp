@@ -37,34 +37,36 @@ Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
         active &= ~(LaneMask{1} << lane);
   std::vector<std::uint64_t> words;
   words.reserve(warp_lanes * ((access.bytes + word_bytes - 1) / word_bytes));
-  std::uint64_t bytes = 0;
   for (; active != 0; active &= active - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(active));
     const std::uint64_t first = kernel.values()[access.address][lane];
     for (std::uint64_t byte = first / word_bytes * word_bytes; byte < first + access.bytes;
          byte += word_bytes)
       words.push_back(byte / word_bytes);
-    bytes += access.bytes;
   }
   if (words.empty())
     return request;
   unify(words);
-  std::vector<std::uint64_t> lines;
-  for (const std::uint64_t word : words) {
-    const std::uint64_t sector = word * word_bytes / sector_bytes;
+  std::size_t lines = 0, in_sector = 0;
+  constexpr std::size_t words_of_sector = sector_bytes / word_bytes;
+  constexpr std::size_t words_of_line = line_bytes / word_bytes;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint64_t sector = words[i] / words_of_sector;
     if (request.sectors.empty() || request.sectors.back() != sector)
       request.sectors.push_back(sector);
-    const std::uint64_t line = word * word_bytes / line_bytes;
-    if (lines.empty() || lines.back() != line)
-      lines.push_back(line);
+    lines += i == 0 || words[i] / words_of_line != words[i - 1] / words_of_line;
+    ++in_sector;
+    if (i + 1 == words.size() || words[i + 1] / words_of_sector != sector) {
+      request.partial += in_sector < words_of_sector || access.bytes < word_bytes;
+      in_sector = 0;
+    }
   }
-  const auto sectors = static_cast<double>(request.sectors.size());
   if (access.traffic == Traffic::load) {
-    request.cycles = load_cycles(words, lines.size(), access.bytes);
+    request.cycles = load_cycles(words, lines, access.bytes);
   } else {
-    request.partial = bytes < request.sectors.size() * sector_bytes;
-    request.cycles = std::max(
-        {sectors * (request.partial ? 1.25 : 1.0), 2.0 * static_cast<double>(lines.size()), 2.0});
+    const auto sectors = static_cast<double>(request.sectors.size());
+    request.cycles =
+        std::max({sectors + 0.25 * request.partial, 2.0 * static_cast<double>(lines), 2.0});
   }
   return request;
 }

@@ -10,7 +10,7 @@ namespace ptxasw::cost {
 struct Request {
   Traffic traffic = Traffic::load;
   double cycles = 0;                  ///< of the unit
-  bool partial = false;               ///< a sector is written in part
+  double partial = 0;                 ///< sectors that are written in part
   std::vector<std::uint64_t> sectors; ///< address / 32, ascending, each once
 };
 
@@ -18,8 +18,7 @@ struct Request {
 ///
 /// Loads (`rate.load*` of the probe): of 32 banks of 4 bytes each gives a word a cycle, four lines
 /// can be looked up a cycle, and lanes take 4 bytes a cycle each; the slowest of the three counts.
-/// Stores (`rate.store*`): a cycle a sector, 1.25 if sectors are written in part, at least two a
-/// line.
+/// Stores (`rate.store*`): a cycle a sector, 1.25 if it is written in part, at least two a line.
 Request request_of(Kernel &kernel, const Access &access, LaneMask active);
 
 } // namespace ptxasw::cost

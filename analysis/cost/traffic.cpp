@@ -1,11 +1,14 @@
-// Blocks that lie far apart in the grid are at work on one multiprocessor at a time (the hardware
-// deals blocks out round robin). Their warps go through the kernel in step: the first step of all
-// of them, then the second, and so on. The L1 is a cache that this sequence of sectors passes
-// through; what it does not have, the L2 is asked for.
+// The hardware deals blocks out round robin, so that a multiprocessor holds every 132nd or so of
+// the grid. Their warps go through the kernel in step: the first step of all of them, then the
+// second, and so on. The L1 is a cache that this sequence of sectors passes through; what it does
+// not have, the L2 is asked for. In truth blocks drift apart, and take less from each other: the
+// mean of one L1 for all and of a part for each is what counts. How much less or more other blocks
+// have to do, a look at some that are spread over the grid tells.
 //
 // DRAM: every sector that is touched at all is read once. That is how far the addresses of each
 // buffer reach, if they reach everything in between, and at most all that the L2 is asked for. It
-// is read again only if what the GPU's resident blocks touch at a time does not fit the L2.
+// is read again only if the lines that all the GPU's resident blocks touch in one step do not fit
+// the L2: then each use comes too late.
 
 #include "analysis/cost/traffic.h"
 
@@ -13,17 +16,20 @@
 #include "analysis/cost/sector_cache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <unordered_set>
 
 namespace ptxasw::cost {
 namespace {
 
 /// Warps that are walked through the kernel for one launch.
 constexpr std::uint64_t warps_budget = 48;
-/// DRAM is read in pairs of sectors (`dram.sparse*` of the probe: a 32-byte sector of every 64
-/// bytes costs as much as both).
-constexpr std::uint64_t dram_sectors = 2;
+/// Blocks that are looked at for how much they have to do.
+constexpr std::uint64_t spread = 6;
+/// How many iterations of a loop ptxas makes one of, where it may.
+constexpr double unrolled = 4;
+/// Registers that hold no loaded values.
+constexpr double registers_taken = 16;
 
 /// Addresses that belong together: those within 2^40 bytes, which is how far apart buffers are
 /// laid.
@@ -41,6 +47,7 @@ struct Reach {
 struct RecordedStep {
   double weight = 0;
   const CodeBlock *block = nullptr;
+  bool guessed = false;
   std::vector<Request> requests;
 };
 
@@ -59,12 +66,10 @@ public:
   }
 
   LaunchTraffic run() {
+    const std::uint64_t first = (blocks_ - 1) / 2;
     for (std::uint64_t i = 0; i < sampled_; ++i)
-      record(static_cast<std::uint64_t>((static_cast<double>(i) + 0.5) /
-                                        static_cast<double>(sampled_) *
-                                        static_cast<double>(blocks_)));
-    reach_of(0);
-    reach_of(blocks_ - 1);
+      record((first + i * around_.multiprocessors) % blocks_);
+    look_around();
     replay();
     finish();
     return result_;
@@ -97,7 +102,7 @@ private:
     for (std::uint64_t warp = 0; warp < warps_; ++warp) {
       WarpRecord &made = records_.emplace_back();
       walk_.run(moment_of(block, warp), [&](const Step &step) {
-        RecordedStep recorded{step.weight, step.block, {}};
+        RecordedStep recorded{step.weight, step.block, step.guessed, {}};
         for (const Access &access : step.block->accesses) {
           recorded.requests.push_back(request_of(kernel_, access, step.active));
           if (access.known)
@@ -109,51 +114,87 @@ private:
     }
   }
 
-  /// Only how far the addresses of a block's first and last warp reach.
-  void reach_of(std::uint64_t block) {
-    for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
-      walk_.run(moment_of(block, warp), [&](const Step &step) {
-        for (const Access &access : step.block->accesses)
-          if (access.known)
-            include(access.traffic, request_of(kernel_, access, step.active));
-      });
+  /// How far addresses reach and how much there is to do elsewhere: the first and the last warp of
+  /// some blocks, among them the grid's first and last.
+  void look_around() {
+    double most = 0, sum = 0;
+    const std::uint64_t count = std::min(spread, blocks_);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t block = count == 1 ? 0 : i * (blocks_ - 1) / (count - 1);
+      double work = 0;
+      for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
+        walk_.run(moment_of(block, warp), [&](const Step &step) {
+          work = std::max(work, 0.0) + step.block->instructions * step.weight;
+          if (i == 0 || i == count - 1)
+            for (const Access &access : step.block->accesses)
+              if (access.known)
+                include(access.traffic, request_of(kernel_, access, step.active));
+        });
+      most = std::max(most, work);
+      sum += work;
+    }
+    const double mean = sum / static_cast<double>(count);
+    double sampled = 0;
+    for (std::uint64_t block = 0; block < sampled_; ++block)
+      for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
+        for (const RecordedStep &step : records_[block * warps_ + warp].steps)
+          sampled += step.block->instructions * step.weight / static_cast<double>(sampled_);
+    scale_ = sampled > 0 ? mean / sampled : 1;
+    result_.longest_block = sampled > 0 ? most / sampled : 1;
   }
 
   void replay() {
-    SectorCache cache(around_.l1_bytes * sampled_ / std::max(1u, around_.resident_blocks));
+    const std::uint64_t each = around_.l1_bytes / std::max(1u, around_.resident_blocks);
+    SectorCache together(each * sampled_);
+    std::vector<SectorCache> apart(sampled_, SectorCache(each));
+
     for (std::size_t step = 0;; ++step) {
       bool any = false;
-      for (WarpRecord &warp : records_)
-        if (step < warp.steps.size()) {
+      lines_.clear();
+      for (std::size_t i = 0; i < records_.size(); ++i)
+        if (step < records_[i].steps.size()) {
           any = true;
-          replay(warp, warp.steps[step], cache);
+          replay(records_[i], records_[i].steps[step], together, apart[i / warps_]);
         }
       if (!any)
         break;
+      std::sort(lines_.begin(), lines_.end());
+      const auto end = std::unique(lines_.begin(), lines_.end());
+      most_lines_ = std::max(most_lines_, static_cast<double>(end - lines_.begin()));
     }
   }
 
-  void replay(WarpRecord &warp, const RecordedStep &step, SectorCache &cache) {
+  void replay(WarpRecord &warp, const RecordedStep &step, SectorCache &together,
+              SectorCache &apart) {
     const double times = step.weight;
     result_.cycles += step.block->cycles * times;
     result_.instructions += step.block->instructions * times;
-    bool any_load = false, missed = false;
-    for (const Request &request : step.requests) {
+    result_.guessed_branches |= step.guessed;
+    double loads = 0, unit_cycles = 0;
+    bool missed = false;
+    for (std::size_t i = 0; i < step.requests.size(); ++i) {
+      const Request &request = step.requests[i];
+      result_.guessed_addresses |= !step.block->accesses[i].known;
       const auto sectors = static_cast<double>(request.sectors.size());
+      unit_cycles += request.cycles;
+      for (const std::uint64_t sector : request.sectors)
+        lines_.push_back(sector * sector_bytes / line_bytes);
       if (request.traffic != Traffic::load) {
-        for (const std::uint64_t sector : request.sectors)
-          cache.write(sector);
+        for (const std::uint64_t sector : request.sectors) {
+          together.write(sector);
+          apart.write(sector);
+        }
         result_.store_cycles += request.cycles * times;
-        (request.partial ? result_.partial_write_sectors : result_.l2_write_sectors) +=
-            sectors * times;
+        result_.partial_write_sectors += request.partial * times;
+        result_.l2_write_sectors += (sectors - request.partial) * times;
         if (!request.sectors.empty())
           reach_to(request.traffic, request.sectors.front()).sectors += sectors * times;
         continue;
       }
-      any_load |= !request.sectors.empty();
+      loads += !request.sectors.empty();
       double misses = 0;
       for (const std::uint64_t sector : request.sectors)
-        misses += !cache.read(sector);
+        misses += 0.5 * !together.read(sector) + 0.5 * !apart.read(sector);
       missed |= misses > 0;
       result_.load_requests += times;
       result_.load_cycles += request.cycles * times;
@@ -162,45 +203,48 @@ private:
       if (!request.sectors.empty())
         reach_to(request.traffic, request.sectors.front()).sectors += misses * times;
     }
-    warp.chain_cycles += step.block->chain_cycles * times;
-    if (any_load)
-      (missed ? warp.from_l2 : warp.from_l1) += step.block->chain_loads * times;
+    // A warp issues one instruction a cycle at most, and its own requests follow each other.
+    warp.chain_cycles +=
+        (std::max(step.block->chain_cycles, step.block->instructions) + unit_cycles) * times;
+    if (loads == 0)
+      return;
+    // What is loaded must find a place: so many loads at most are under way.
+    const double room = std::max(8.0, around_.registers - registers_taken);
+    double waits = std::max(step.block->chain_loads, step.block->load_words / room);
+    if (step.block->loop != no_index && kernel_.loops()[step.block->loop].may_unroll)
+      waits = std::max(waits / unrolled, step.block->load_words / room);
+    (missed ? warp.from_l2 : warp.from_l1) += waits * times;
   }
 
   void finish() {
-    const double factor = static_cast<double>(blocks_) / static_cast<double>(sampled_);
+    const double factor = static_cast<double>(blocks_) / static_cast<double>(sampled_) * scale_;
     for (double *sum : {&result_.instructions, &result_.load_requests, &result_.load_cycles,
                         &result_.store_cycles, &result_.l1_sectors, &result_.l2_read_sectors,
                         &result_.l2_write_sectors, &result_.partial_write_sectors})
       *sum *= factor;
     result_.cycles = result_.cycles * factor;
     chains();
-    const double from_all =
-        static_cast<double>(blocks_) /
-        std::min<double>(static_cast<double>(blocks_),
-                         double(around_.resident_blocks) * around_.multiprocessors);
-    double at_a_time = 0, compulsory = 0;
-    for (auto &[where, reach] : reaches_) {
+    for (const auto &[where, reach] : reaches_) {
       const double asked = reach.sectors * factor;
-      const double apart = reach.first > reach.last
-                               ? asked
-                               : static_cast<double>(reach.last - reach.first + dram_sectors);
-      const double once = std::min(asked, apart) * sector_bytes;
-      (where.first ? result_.dram_write_bytes : result_.dram_read_bytes) += once;
-      compulsory += once;
-      at_a_time += std::min(once, asked * sector_bytes / from_all);
+      const double apart =
+          reach.first > reach.last ? asked : static_cast<double>(reach.last - reach.first + 1);
+      (where.first ? result_.dram_write_bytes : result_.dram_read_bytes) +=
+          std::min(asked, apart) * sector_bytes;
     }
-    if (at_a_time > static_cast<double>(around_.l2_bytes))
-      result_.dram_read_bytes = result_.l2_read_sectors * sector_bytes;
-    (void)compulsory;
-    const double l2_bytes = result_.l2_read_sectors * sector_bytes;
-    result_.dram_share = l2_bytes > 0 ? std::min(1.0, result_.dram_read_bytes / l2_bytes) : 0;
+    const double at_work = std::min(static_cast<double>(blocks_),
+                                    double(around_.resident_blocks) * around_.multiprocessors);
+    const double live = most_lines_ * line_bytes * at_work / static_cast<double>(sampled_);
+    const double touched = result_.dram_read_bytes + result_.dram_write_bytes;
+    const double l2_read = result_.l2_read_sectors * sector_bytes;
+    result_.thrashes_l2 = std::min(live, touched) > static_cast<double>(around_.l2_bytes) &&
+                          l2_read > 2 * result_.dram_read_bytes;
+    result_.dram_share =
+        l2_read > 0 && !result_.thrashes_l2 ? std::min(1.0, result_.dram_read_bytes / l2_read) : 1;
     result_.guessed_iterations = walk_.guessed_iterations();
   }
 
   /// Of each block its slowest warp counts, and of these the mean.
   void chains() {
-    double longest = 0, sum = 0;
     for (std::uint64_t block = 0; block < sampled_; ++block) {
       const WarpRecord *slowest = &records_[block * warps_];
       for (std::uint64_t warp = 0; warp < warps_; ++warp)
@@ -209,10 +253,7 @@ private:
       result_.chain_cycles += slowest->chain_cycles / static_cast<double>(sampled_);
       result_.loads_from_l1 += slowest->from_l1 / static_cast<double>(sampled_);
       result_.loads_from_l2 += slowest->from_l2 / static_cast<double>(sampled_);
-      longest = std::max(longest, length(*slowest));
-      sum += length(*slowest) / static_cast<double>(sampled_);
     }
-    result_.longest_block = sum > 0 ? longest / sum : 1;
   }
   static double length(const WarpRecord &warp) {
     return warp.chain_cycles + 32 * warp.from_l1 + 400 * warp.from_l2;
@@ -225,6 +266,8 @@ private:
   std::uint64_t sampled_ = 1; ///< blocks
   std::vector<WarpRecord> records_;
   std::map<std::pair<bool, std::uint64_t>, Reach> reaches_; ///< by (is written, buffer)
+  std::vector<std::uint64_t> lines_;                        ///< of the step at hand
+  double most_lines_ = 0, scale_ = 1;
   LaunchTraffic result_;
 };
 

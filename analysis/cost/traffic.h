@@ -18,14 +18,15 @@ struct LaunchTraffic {
   double l2_write_sectors = 0, partial_write_sectors = 0;
   double dram_read_bytes = 0, dram_write_bytes = 0;
   /// A warp from its first to its last instruction, if it had the multiprocessor for itself, the
-  /// slowest of a block: cycles without loads of global memory, and loads that one has to wait for,
-  /// by where they find their data.
+  /// slowest of a block: cycles without waiting for loads of global memory, and loads that one has
+  /// to wait for, by where they find their data.
   double chain_cycles = 0, loads_from_l1 = 0, loads_from_l2 = 0;
   double longest_block = 1; ///< the same of the slowest block, over the mean
   /// Share of L2 reads that go on to DRAM.
   double dram_share = 0;
-  double bytes_per_chain = 0; ///< L2 sectors' bytes that a warp has under way while it waits once
-  bool guessed_iterations = false;
+  /// What the GPU's blocks touch between two uses of a sector does not fit the L2.
+  bool thrashes_l2 = false;
+  bool guessed_iterations = false, guessed_branches = false, guessed_addresses = false;
 };
 
 /// What the sampling needs to know of the GPU and of the launch.
@@ -33,11 +34,12 @@ struct Surroundings {
   Extents grid, block;
   std::uint32_t resident_blocks = 1; ///< of a multiprocessor
   std::uint64_t l1_bytes = 0, l2_bytes = 0;
+  std::uint32_t registers = 0; ///< of a thread
   std::uint32_t multiprocessors = 1;
 };
 
-/// Walks some blocks, spread over the grid, through the kernel. They share an L1 as large as what
-/// they would have of it, were all the resident ones there.
+/// Walks blocks that are on one multiprocessor at a time through the kernel. They share an L1 as
+/// large as what they would have of it, were all of these there.
 LaunchTraffic traffic_of(Kernel &kernel, WarpWalk &walk, const Surroundings &around);
 
 } // namespace ptxasw::cost

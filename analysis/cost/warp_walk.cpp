@@ -15,6 +15,9 @@ constexpr std::uint64_t window = 8;        ///< iterations of an innermost loop,
 constexpr std::uint64_t guess = 16;        ///< iterations of a loop of which nothing is known
 constexpr std::uint64_t most = 1ull << 32; ///< iterations
 
+/// How often what lies behind a branch that depends on data is run.
+constexpr double behind_data = 0.25, behind_rare = 0.01;
+
 template <class Visit> void for_each_lane(LaneMask mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1)
     visit(static_cast<unsigned>(std::countr_zero(mask)));
@@ -90,10 +93,15 @@ void WarpWalk::enter(LoopId loop, LaneMask mask, double weight) {
       kernel_.values().compute(moment_, here.slots);
     computed = true;
     LaneMask active = mask;
-    for (const Condition &condition : item.block->conditions)
-      active &= holding(condition);
+    double times = weight;
+    for (const Condition &condition : item.block->conditions) {
+      if (condition.known)
+        active &= holding(condition);
+      else
+        times *= condition.rare ? behind_rare : behind_data;
+    }
     if (active != 0)
-      (*visit_)({item.block, weight, active});
+      (*visit_)({item.block, times, times < weight, active});
   }
 }
 
@@ -104,7 +112,8 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
   if (!inside.items.empty() && inside.items[0].block) {
     kernel_.values().compute(moment_, inside.slots);
     for (const Condition &condition : inside.items[0].block->conditions)
-      mask &= holding(condition);
+      if (condition.known)
+        mask &= holding(condition);
   }
   if (mask == 0)
     return;
