@@ -26,7 +26,8 @@ PipeCycles PipeCycles::operator*(double factor) const {
   return {issue * factor, integer * factor, wide * factor, special * factor, shared * factor};
 }
 
-Kernel::Kernel(const Module &module, const Function &function, const Arguments &arguments)
+Kernel::Kernel(const Module &module, const Function &function, const Arguments &arguments,
+               const std::vector<std::string_view> &assumed)
     : module_(module), function_(function) {
   emulation_ = std::make_unique<Emulation>(module, function, LaunchFacts{});
   if (!emulation_->complete()) {
@@ -50,8 +51,22 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
   for (LoopId loop = 0; loop < loops_.size(); ++loop)
     find_exits(loop);
   find_rare();
+  for (const CodeBlock &block : blocks_)
+    for (const Condition &condition : block.conditions)
+      doubt_assumed(condition.slot, assumed);
+  for (const KernelLoop &loop : loops_)
+    for (const LoopExit &exit : loop.exits)
+      if (exit.slot != ~0u)
+        doubt_assumed(exit.slot, assumed);
   for (const std::string &name : values_->missing())
     doubt("the value of " + name + " is not given");
+}
+
+// Branches on what was taken for a pointer: it may be a number.
+void Kernel::doubt_assumed(std::uint32_t slot, const std::vector<std::string_view> &assumed) {
+  for (const std::string_view name : values_->parameters_of(slot))
+    if (std::find(assumed.begin(), assumed.end(), name) != assumed.end())
+      doubt("the value of " + std::string(name) + " is not given");
 }
 
 void Kernel::doubt(const std::string &why) {

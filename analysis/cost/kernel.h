@@ -76,8 +76,10 @@ struct KernelLoop {
 /// The kernel, with the values that its costs depend on.
 class Kernel {
 public:
-  /// `arguments` must outlive it.
-  Kernel(const Module &module, const Function &function, const Arguments &arguments);
+  /// `arguments` must outlive it; those of them that are `assumed` to be pointers may only go into
+  /// addresses, or the times are doubted.
+  Kernel(const Module &module, const Function &function, const Arguments &arguments,
+         const std::vector<std::string_view> &assumed = {});
 
   /// Empty if it can be modelled; else why not.
   const std::string &error() const { return error_; }
@@ -95,6 +97,7 @@ private:
   void find_exits(LoopId loop);
   void find_rare();
   bool belongs(std::uint32_t slot, BlockId block) const;
+  void doubt_assumed(std::uint32_t slot, const std::vector<std::string_view> &assumed);
 
   const Module &module_;
   const Function &function_;

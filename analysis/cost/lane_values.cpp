@@ -215,6 +215,16 @@ void LaneValues::compute_node(const Node &node, std::uint64_t *out, const Moment
   }
 }
 
+std::vector<std::string_view> LaneValues::parameters_of(std::uint32_t slot) const {
+  std::vector<std::string_view> names;
+  for_each_node(nodes_[slot].expr, [&](Expr node) {
+    if (node->kind == ExprKind::symbol)
+      if (const auto field = emulation_.parameter_field(node))
+        names.push_back(field->parameter);
+  });
+  return names;
+}
+
 std::vector<std::pair<std::uint32_t, std::uint32_t>>
 LaneValues::comparisons_in(std::uint32_t slot) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> found;

@@ -49,6 +49,8 @@ public:
   }
   /// Parameters that something depends on and that have no value: they count as not known.
   const std::vector<std::string> &missing() const { return missing_; }
+  /// Names of the parameters that an entered expression depends on.
+  std::vector<std::string_view> parameters_of(std::uint32_t slot) const;
   /// Comparisons with zero that an entered expression depends on: (the comparison, what is
   /// compared).
   std::vector<std::pair<std::uint32_t, std::uint32_t>> comparisons_in(std::uint32_t slot) const;

@@ -23,7 +23,7 @@ namespace ptxasw::cost {
 namespace {
 
 /// Warps that are walked through the kernel for one launch.
-constexpr std::uint64_t warps_budget = 48;
+constexpr std::uint64_t warps_budget = 32;
 /// Blocks that are looked at for how much they have to do.
 constexpr std::uint64_t spread = 6;
 /// How many iterations of a loop ptxas makes one of, where it may.
@@ -147,21 +147,29 @@ private:
     const std::uint64_t each = around_.l1_bytes / std::max(1u, around_.resident_blocks);
     SectorCache together(each * sampled_);
     std::vector<SectorCache> apart(sampled_, SectorCache(each));
+    double lines_sum = 0, steps_sum = 0;
 
     for (std::size_t step = 0;; ++step) {
       bool any = false;
+      double times = 0;
+      counting_ = step % 4 == 3 || step < 3;
       lines_.clear();
       for (std::size_t i = 0; i < records_.size(); ++i)
         if (step < records_[i].steps.size()) {
           any = true;
+          times = std::max(times, records_[i].steps[step].weight);
           replay(records_[i], records_[i].steps[step], together, apart[i / warps_]);
         }
       if (!any)
         break;
+      if (!counting_)
+        continue;
       std::sort(lines_.begin(), lines_.end());
       const auto end = std::unique(lines_.begin(), lines_.end());
-      most_lines_ = std::max(most_lines_, static_cast<double>(end - lines_.begin()));
+      lines_sum += times * static_cast<double>(end - lines_.begin());
+      steps_sum += times;
     }
+    lines_of_step_ = steps_sum > 0 ? lines_sum / steps_sum : 0;
   }
 
   void replay(WarpRecord &warp, const RecordedStep &step, SectorCache &together,
@@ -177,8 +185,10 @@ private:
       result_.guessed_addresses |= !step.block->accesses[i].known;
       const auto sectors = static_cast<double>(request.sectors.size());
       unit_cycles += request.cycles;
-      for (const std::uint64_t sector : request.sectors)
-        lines_.push_back(sector * sector_bytes / line_bytes);
+      result_.requests += times;
+      if (counting_)
+        for (const std::uint64_t sector : request.sectors)
+          lines_.push_back(sector * sector_bytes / line_bytes);
       if (request.traffic != Traffic::load) {
         for (const std::uint64_t sector : request.sectors) {
           together.write(sector);
@@ -196,7 +206,6 @@ private:
       for (const std::uint64_t sector : request.sectors)
         misses += 0.5 * !together.read(sector) + 0.5 * !apart.read(sector);
       missed |= misses > 0;
-      result_.load_requests += times;
       result_.load_cycles += request.cycles * times;
       result_.l1_sectors += sectors * times;
       result_.l2_read_sectors += misses * times;
@@ -218,7 +227,7 @@ private:
 
   void finish() {
     const double factor = static_cast<double>(blocks_) / static_cast<double>(sampled_) * scale_;
-    for (double *sum : {&result_.instructions, &result_.load_requests, &result_.load_cycles,
+    for (double *sum : {&result_.instructions, &result_.requests, &result_.load_cycles,
                         &result_.store_cycles, &result_.l1_sectors, &result_.l2_read_sectors,
                         &result_.l2_write_sectors, &result_.partial_write_sectors})
       *sum *= factor;
@@ -233,7 +242,7 @@ private:
     }
     const double at_work = std::min(static_cast<double>(blocks_),
                                     double(around_.resident_blocks) * around_.multiprocessors);
-    const double live = most_lines_ * line_bytes * at_work / static_cast<double>(sampled_);
+    const double live = lines_of_step_ * line_bytes * at_work / static_cast<double>(sampled_);
     const double touched = result_.dram_read_bytes + result_.dram_write_bytes;
     const double l2_read = result_.l2_read_sectors * sector_bytes;
     result_.thrashes_l2 = std::min(live, touched) > static_cast<double>(around_.l2_bytes) &&
@@ -266,8 +275,9 @@ private:
   std::uint64_t sampled_ = 1; ///< blocks
   std::vector<WarpRecord> records_;
   std::map<std::pair<bool, std::uint64_t>, Reach> reaches_; ///< by (is written, buffer)
-  std::vector<std::uint64_t> lines_;                        ///< of the step at hand
-  double most_lines_ = 0, scale_ = 1;
+  std::vector<std::uint64_t> lines_; ///< of the step at hand, if it is one of those counted
+  bool counting_ = false;
+  double lines_of_step_ = 0, scale_ = 1;
   LaunchTraffic result_;
 };
 

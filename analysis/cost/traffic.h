@@ -11,10 +11,11 @@ namespace ptxasw::cost {
 struct LaunchTraffic {
   PipeCycles cycles; ///< of pipes, all warps together
   double instructions = 0;
-  double load_requests = 0, load_cycles = 0; ///< of the load-store units
-  double store_cycles = 0;                   ///< the same, of stores
-  double l1_sectors = 0;                     ///< that loads ask the L1 for
-  double l2_read_sectors = 0;                ///< that the L1 does not have
+  double requests = 0;        ///< of global memory
+  double load_cycles = 0;     ///< of the load-store units
+  double store_cycles = 0;    ///< the same, of stores
+  double l1_sectors = 0;      ///< that loads ask the L1 for
+  double l2_read_sectors = 0; ///< that the L1 does not have
   double l2_write_sectors = 0, partial_write_sectors = 0;
   double dram_read_bytes = 0, dram_write_bytes = 0;
   /// A warp from its first to its last instruction, if it had the multiprocessor for itself, the

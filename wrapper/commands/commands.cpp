@@ -10,8 +10,8 @@ constexpr const Command *all[] = {
     // Rewriting
     &rewrite_command, &overlay_command, &run_command, &assemble_command, &bisect_command,
     // What is known of a kernel
-    &trace_command, &explain_command, &independent_command, &occupancy_command, &lint_command,
-    &report_command, &bound_command,
+    &trace_command, &explain_command, &independent_command, &occupancy_command, &advise_command,
+    &lint_command, &report_command, &bound_command,
     // Running kernels on the CPU
     &emulate_command, &verify_command,
     // Choosing versions when a program runs

@@ -7,6 +7,7 @@
 namespace ptxasw {
 
 // A command is a file of this folder, a line here and a line in commands.cpp.
+extern const Command advise_command;
 extern const Command assemble_command;
 extern const Command bisect_command;
 extern const Command bound_command;

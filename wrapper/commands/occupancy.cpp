@@ -2,11 +2,9 @@
 
 #include "analysis/occupancy.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/kernel_needs.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
-#include "wrapper/drop_in/find_real.h"
-#include "wrapper/drop_in/handover.h"
-#include "wrapper/drop_in/resources.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -30,13 +28,6 @@ struct OccupancyRequest {
 
 using Json = nlohmann::ordered_json;
 
-/// A kernel, or what the command line says of one.
-struct Subject {
-  std::string name;
-  BlockNeeds needs;
-  std::optional<BlockShape> required; ///< by .reqntid
-};
-
 std::string known_architectures() {
   std::string list;
   for (const Architecture &a : architectures())
@@ -44,69 +35,8 @@ std::string known_architectures() {
   return list;
 }
 
-/// What ptxas makes of the module's kernels for a target.
-tl::expected<std::map<std::string, Resources, std::less<>>, std::string>
-ask_ptxas(const Settings &settings, const std::string &input, const std::string &target) {
-  const auto real = find_real(settings.real, invoked_path());
-  if (!real)
-    return tl::unexpected(real.error());
-  const CommandLine line = parse_command_line({"-arch=" + target, input});
-  auto modules = read_modules(line);
-  if (!modules)
-    return tl::unexpected(
-        fmt::format("cannot read `{}` a second time, for ptxas; give a file", modules.error()));
-  const auto messages = assemble_for_messages(real->path, "ptxas", line, *modules, false);
-  if (!messages)
-    return tl::unexpected(messages.error());
-  return parse_resources(*messages);
-}
-
-tl::expected<std::vector<Subject>, std::string> subjects_of(const Settings &settings,
-                                                            const OccupancyRequest &request,
-                                                            const Module &module,
-                                                            const std::string &target) {
-  std::map<std::string, Resources, std::less<>> resources;
-  if (!request.registers) {
-    auto found = ask_ptxas(settings, request.input, target);
-    if (!found)
-      return tl::unexpected(found.error());
-    resources = std::move(*found);
-  }
-  std::vector<Subject> subjects;
-  for (const Function &function : module.functions) {
-    if (!function.is_entry || !function.has_body ||
-        (!request.kernels.empty() && std::find(request.kernels.begin(), request.kernels.end(),
-                                               function.name) == request.kernels.end()))
-      continue;
-    Subject subject{std::string(function.name), {}, std::nullopt};
-    BlockNeeds &needs = subject.needs;
-    if (const auto found = resources.find(function.name); found != resources.end()) {
-      needs.registers = found->second.registers.value_or(0);
-      needs.static_shared = found->second.shared;
-      needs.barriers = std::max(1u, found->second.barriers);
-    } else if (!request.registers) {
-      return tl::unexpected(fmt::format("ptxas says nothing of `{}`", function.name));
-    }
-    needs.registers = request.registers.value_or(needs.registers);
-    if (request.registers)
-      needs.static_shared = request.static_shared;
-    for (const char *directive : {"maxntid", "reqntid"})
-      if (const PerformanceDirective *bound = function.directive(directive)) {
-        std::uint64_t threads = 1;
-        for (const std::uint64_t extent : bound->values)
-          threads *= std::min<std::uint64_t>(extent, 1 << 20);
-        needs.most_threads = threads;
-      }
-    const LaunchFacts launch = launch_facts(function);
-    if (function.directive("reqntid") && launch.block)
-      subject.required = launch.block;
-    subjects.push_back(std::move(subject));
-  }
-  return subjects;
-}
-
 /// The threads of a block to look at: those asked for, those required, or every number of warps.
-std::vector<std::uint64_t> sizes(const OccupancyRequest &request, const Subject &subject,
+std::vector<std::uint64_t> sizes(const OccupancyRequest &request, const KernelNeeds &subject,
                                  const Architecture &architecture) {
   if (request.block)
     return {request.block->count()};
@@ -128,7 +58,7 @@ std::string reached_text(const Occupancy &found) {
   return text;
 }
 
-void print(const Subject &subject, const Architecture &architecture,
+void print(const KernelNeeds &subject, const Architecture &architecture,
            const std::vector<std::pair<std::uint64_t, Occupancy>> &rows) {
   const BlockNeeds &needs = subject.needs;
   fmt::print("{} on {}{}: {} registers per thread, {} bytes of shared memory ({} of them dynamic), "
@@ -144,7 +74,7 @@ void print(const Subject &subject, const Architecture &architecture,
                found.blocks == 0 ? ": cannot be launched" : "");
 }
 
-Json to_json(const Subject &subject, const Architecture &architecture,
+Json to_json(const KernelNeeds &subject, const Architecture &architecture,
              const std::vector<std::pair<std::uint64_t, Occupancy>> &rows) {
   const BlockNeeds &needs = subject.needs;
   Json kernel;
@@ -180,21 +110,24 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
   if (!settings)
     return complain(settings.error(), usage_error);
   std::string target = request.arch;
-  std::vector<Subject> subjects;
+  std::unique_ptr<Module> module;
+  std::vector<KernelNeeds> subjects;
   if (request.input.empty()) {
     if (!request.registers || target.empty())
       return complain("without a PTX file --arch and --registers are needed");
-    Subject subject{"kernel", {}, std::nullopt};
+    KernelNeeds subject;
+    subject.name = "kernel";
     subject.needs.registers = *request.registers;
     subject.needs.static_shared = request.static_shared;
     subjects.push_back(std::move(subject));
   } else {
-    const auto module = load_module(request.input);
+    module = load_module(request.input);
     if (!module || !has_kernels(*module, request.kernels, request.input))
       return 1;
     if (target.empty())
       target = module->target;
-    auto found = subjects_of(*settings, request, *module, target);
+    auto found = needs_of_kernels(*settings, *module, request.input, request.kernels, target,
+                                  request.registers, request.static_shared);
     if (!found)
       return complain(found.error());
     subjects = std::move(*found);
@@ -206,7 +139,7 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
-  for (Subject &subject : subjects) {
+  for (KernelNeeds &subject : subjects) {
     subject.needs.dynamic_shared = request.dynamic_shared;
     subject.needs.opted_in = request.opted_in;
     std::vector<std::pair<std::uint64_t, Occupancy>> rows;

@@ -1,0 +1,53 @@
+#pragma once
+
+// Which block shapes a kernel could be launched with, the fastest first.
+
+#include "analysis/cost/model.h"
+
+#include "analysis/independence.h"
+
+#include <map>
+
+namespace ptxasw::cost {
+
+/// What is asked about a kernel.
+struct Question {
+  Extents threads;                    ///< of the whole grid, along each axis
+  std::optional<BlockShape> current;  ///< the shape that it is launched with now
+  std::vector<BlockShape> shapes;     ///< only these; empty: those worth a look
+  BlockNeeds needs;                   ///< as ptxas has them; `threads` is not looked at
+  std::uint64_t spill_bytes = 0;      ///< that a thread stores and loads
+  std::optional<BlockShape> required; ///< by `.reqntid`
+  /// Bits of parameters that are known, by name. The others are taken to be pointers to buffers
+  /// far apart if they have 64 bits.
+  std::map<std::string, std::uint64_t, std::less<>> arguments;
+};
+
+/// One shape.
+struct ShapeAdvice {
+  BlockShape block;
+  Extents grid;         ///< as many blocks as cover the threads
+  bool rounded = false; ///< they are more threads than that: they must find nothing to do
+  Prediction prediction;
+  /// By the published model, microseconds; nothing where it says nothing (mwp_cwp.h).
+  std::optional<double> mwp_cwp;
+};
+
+struct Advice {
+  std::string refusal;                 ///< why there is none; empty if there is
+  std::vector<ShapeAdvice> shapes;     ///< the shortest predicted time first
+  std::vector<std::string> conditions; ///< what makes another shape legal
+  std::vector<std::string> doubts;     ///< what makes the times vague
+  /// Along these axes the shape must stay as it is, for the reason.
+  std::string fixed[3];
+  /// The first shape is faster than the current one by more than such ratios are usually wrong.
+  std::optional<bool> is_better;
+};
+
+/// Another shape along an axis is legal only if the axis is unused or independent
+/// (analysis/independence.h); otherwise the current extent stands, and without one there is no
+/// advice.
+Advice advise(const Module &module, const Function &function, const Gpu &gpu,
+              const Question &question);
+
+} // namespace ptxasw::cost

@@ -1,0 +1,328 @@
+// Registers come from the real ptxas, the launch from the command line, the rest is
+// analysis/cost/advice.
+
+#include "analysis/cost/advice.h"
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/kernel_needs.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What `ptxasw advise` was asked.
+struct AdviseRequest {
+  std::string input;
+  std::vector<std::string> kernels;   ///< only these; empty is all
+  std::string arch;                   ///< empty: the module's target
+  std::string gpu;                    ///< empty: the first of the architecture
+  std::vector<std::uint32_t> threads; ///< of the grid, along each axis
+  std::vector<std::string> arguments; ///< NAME=VALUE or PLACE=VALUE
+  std::optional<BlockShape> block;    ///< as it is now
+  std::vector<std::string> shapes;    ///< only these
+  std::optional<std::uint32_t> registers;
+  std::uint64_t static_shared = 0, dynamic_shared = 0; ///< bytes
+  bool opted_in = false;
+  std::string model = "measured";
+  unsigned most = 10; ///< shapes to print, 0: all
+  bool json = false;
+
+  bool published() const { return model == "mwp-cwp"; }
+};
+
+/// The bits of a number as a parameter of that type has them.
+std::optional<std::uint64_t> bits_of(const std::string &text, ScalarType type) {
+  const char *begin = text.data(), *const end = begin + text.size();
+  if (is_float(type)) {
+    double number = 0;
+    if (text.empty() || std::from_chars(begin, end, number).ptr != end)
+      return std::nullopt;
+    if (bit_width(type) == 64)
+      return std::bit_cast<std::uint64_t>(number);
+    return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+  }
+  const bool negative = text.starts_with('-');
+  begin += negative;
+  const int base = std::string_view(begin, end).starts_with("0x") ? 16 : 10;
+  begin += base == 16 ? 2 : 0;
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(begin, end, number, base);
+  if (begin == end || read.ptr != end || read.ec != std::errc{})
+    return std::nullopt;
+  const unsigned width = bit_width(type);
+  const std::uint64_t largest = negative ? (mask64(width) >> 1) + 1 : mask64(width);
+  if (number > largest)
+    return std::nullopt;
+  return (negative ? 0 - number : number) & mask64(width);
+}
+
+/// The words `NAME=VALUE` as values of a kernel's parameters.
+/// Errors: a word that is none, or that fits no parameter.
+tl::expected<std::map<std::string, std::uint64_t, std::less<>>, std::string>
+arguments_of(const std::vector<std::string> &words, const Function &function) {
+  std::map<std::string, std::uint64_t, std::less<>> values;
+  for (const std::string &word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos)
+      return tl::unexpected(fmt::format("--arg `{}`: it is NAME=VALUE", word));
+    const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+    std::size_t place = 0;
+    const auto number = std::from_chars(name.data(), name.data() + name.size(), place);
+    const bool by_place = !name.empty() && number.ptr == name.data() + name.size();
+    const auto &parameters = function.parameters;
+    const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Variable &p) {
+      return by_place ? static_cast<std::size_t>(&p - parameters.data()) == place : p.name == name;
+    });
+    if (found == parameters.end())
+      return tl::unexpected(
+          fmt::format("--arg `{}`: `{}` has no such parameter", word, function.name));
+    if (found->count != 1 || found->vector != 1 || found->is_array)
+      return tl::unexpected(fmt::format("--arg `{}`: the parameter is no single number", word));
+    const auto bits = bits_of(value, found->type);
+    if (!bits)
+      return tl::unexpected(fmt::format("--arg `{}`: `{}` is no number that fits the parameter's "
+                                        "type, {}",
+                                        word, value, to_string(found->type)));
+    values[std::string(found->name)] = *bits;
+  }
+  return values;
+}
+
+std::string text_of(const Extents &extents) {
+  std::string text = fmt::format("{}", extents.x);
+  if (extents.y > 1 || extents.z > 1)
+    text += fmt::format("x{}", extents.y);
+  if (extents.z > 1)
+    text += fmt::format("x{}", extents.z);
+  return text;
+}
+
+std::string reached_text(const Occupancy &found) {
+  std::string text;
+  for (const OccupancyLimit limit : found.reached())
+    text += (text.empty() ? "" : ", ") + std::string(to_string(limit));
+  return text;
+}
+
+std::string time_text(double microseconds) {
+  return microseconds < 9999.5 ? fmt::format("{:.1f} us", microseconds)
+                               : fmt::format("{:.1f} ms", microseconds / 1000);
+}
+
+void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu,
+           const AdviseRequest &request, const Extents &threads) {
+  fmt::print("{} on {}, {} threads: {} registers a thread\n", subject.name, gpu.name,
+             text_of(threads), subject.needs.registers);
+  if (!advice.refusal.empty()) {
+    fmt::print("  no advice: {}\n", advice.refusal);
+    return;
+  }
+  fmt::print("  {:>10} {:>14} {:>9} {:>7} {:>5} {:>11}  {:<23} {:<20} {}\n", "block", "grid",
+             "occupancy", "waves", "tail", "time", "four times of five", "limit",
+             "more blocks limited by");
+  std::size_t left = request.most == 0 ? advice.shapes.size() : request.most;
+  bool rounded = false;
+  for (const cost::ShapeAdvice &shape : advice.shapes) {
+    const cost::Prediction &p = shape.prediction;
+    const bool current = request.block && shape.block == *request.block;
+    if (left == 0 && !current)
+      continue;
+    left -= left > 0;
+    rounded |= shape.rounded;
+    const double time = request.published() ? shape.mwp_cwp.value_or(0) : p.microseconds;
+    fmt::print("  {:>10} {:>14} {:>7.1f} % {:>7.2f} {:>3.0f} % {:>11}  {:<23} {:<20} {}{}\n",
+               text_of(shape.block) + (shape.rounded ? "*" : ""), text_of(shape.grid),
+               100 * p.occupancy.share, p.waves, 100 * p.tail, time_text(time),
+               request.published() ? ""
+                                   : fmt::format("{} - {}", time_text(p.least), time_text(p.most)),
+               request.published() ? "" : to_string(p.limit), reached_text(p.occupancy),
+               current ? " (as it is)" : "");
+  }
+  if (rounded)
+    fmt::print("  *: more threads than asked for; they must find nothing to do\n");
+  for (int axis = 0; axis < 3; ++axis)
+    if (!advice.fixed[axis].empty())
+      fmt::print("  {} stays as it is: {}\n", "xyz"[axis], advice.fixed[axis]);
+  for (const std::string &condition : advice.conditions)
+    fmt::print("  if: {}\n", condition);
+  for (const std::string &doubt : advice.doubts)
+    fmt::print("  vague: {}\n", doubt);
+  if (advice.is_better && !request.published())
+    fmt::print("  the first is {} than {}\n",
+               *advice.is_better ? "faster" : "not known to be faster", text_of(*request.block));
+}
+
+Json extents_json(const Extents &extents) { return {extents.x, extents.y, extents.z}; }
+
+Json to_json(const cost::ShapeAdvice &shape) {
+  const cost::Prediction &p = shape.prediction;
+  Json json;
+  json["block"] = extents_json(shape.block);
+  json["grid"] = extents_json(shape.grid);
+  json["rounded"] = shape.rounded;
+  json["blocks"] = p.occupancy.blocks;
+  json["occupancy"] = p.occupancy.share;
+  json["limited_by"] = Json::array();
+  for (const OccupancyLimit limit : p.occupancy.reached())
+    json["limited_by"].push_back(to_string(limit));
+  json["waves"] = p.waves;
+  json["tail"] = p.tail;
+  json["microseconds"] = p.microseconds;
+  json["least"] = p.least;
+  json["most"] = p.most;
+  json["limit"] = to_string(p.limit);
+  for (std::size_t i = 0; i < cost::terms; ++i)
+    json["terms"][std::string(to_string(static_cast<cost::Term>(i)))] = p.term[i];
+  json["mwp_cwp"] = shape.mwp_cwp ? Json(*shape.mwp_cwp) : Json(nullptr);
+  return json;
+}
+
+Json to_json(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu) {
+  Json json;
+  json["name"] = subject.name;
+  json["gpu"] = gpu.name;
+  json["registers"] = subject.needs.registers;
+  json["spill_bytes"] = subject.spill_bytes;
+  json["refusal"] = advice.refusal.empty() ? Json(nullptr) : Json(advice.refusal);
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::string &why = advice.fixed[axis];
+    json["fixed"][std::string(1, "xyz"[axis])] = why.empty() ? Json(nullptr) : Json(why);
+  }
+  json["conditions"] = advice.conditions;
+  json["doubts"] = advice.doubts;
+  json["is_better"] = advice.is_better ? Json(*advice.is_better) : Json(nullptr);
+  json["shapes"] = Json::array();
+  for (const cost::ShapeAdvice &shape : advice.shapes)
+    json["shapes"].push_back(to_json(shape));
+  return json;
+}
+
+std::string known_gpus() {
+  std::string list;
+  for (const cost::Gpu &gpu : cost::gpus())
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", gpu.name, gpu.target);
+  return list;
+}
+
+/// The GPU that is meant. Errors: nobody measured one.
+tl::expected<const cost::Gpu *, std::string> gpu_of(const AdviseRequest &request,
+                                                    const std::string &target) {
+  const std::string &name = request.gpu.empty() ? target : request.gpu;
+  const cost::Gpu *gpu = cost::find_gpu(name);
+  if (!gpu)
+    return tl::unexpected(
+        fmt::format("no GPU that is `{}` was measured; there are {}", name, known_gpus()));
+  return gpu;
+}
+
+/// The launch that is asked about, without the kernel. Errors: what makes no sense of it.
+tl::expected<cost::Question, std::string> question_of(const AdviseRequest &request) {
+  cost::Question question;
+  for (std::size_t i = 0; i < request.threads.size(); ++i) {
+    if (request.threads[i] == 0)
+      return tl::unexpected("--threads: there is no grid of 0 threads");
+    question.threads[static_cast<int>(i)] = request.threads[i];
+  }
+  if (request.threads.empty())
+    return tl::unexpected("how many threads there are along each axis, --threads says: X[,Y[,Z]]");
+  question.current = request.block;
+  for (const std::string &text : request.shapes) {
+    const auto shape = parse_block_shape(text);
+    if (!shape)
+      return tl::unexpected(fmt::format("--shape: `{}` is no shape of a block", text));
+    question.shapes.push_back(*shape);
+  }
+  return question;
+}
+
+int run(const AdviseRequest &request, const Invocation &invocation) {
+  const auto settings = invocation.settings();
+  if (!settings)
+    return complain(settings.error(), usage_error);
+  if (request.model != "measured" && !request.published())
+    return complain(
+        fmt::format("--model: there are `measured` and `mwp-cwp`, no `{}`", request.model),
+        usage_error);
+  auto question = question_of(request);
+  if (!question)
+    return complain(question.error(), usage_error);
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
+    return 1;
+  const auto gpu =
+      gpu_of(request, request.arch.empty() ? std::string(module->target) : request.arch);
+  if (!gpu)
+    return complain(gpu.error());
+  const auto subjects =
+      needs_of_kernels(*settings, *module, request.input, request.kernels,
+                       std::string((*gpu)->target), request.registers, request.static_shared);
+  if (!subjects)
+    return complain(subjects.error());
+  Json all;
+  all["file"] = request.input;
+  all["kernels"] = Json::array();
+  for (const KernelNeeds &subject : *subjects) {
+    auto arguments = arguments_of(request.arguments, *subject.function);
+    if (!arguments)
+      return complain(arguments.error());
+    cost::Question asked = *question;
+    asked.needs = subject.needs;
+    asked.needs.dynamic_shared = request.dynamic_shared;
+    asked.needs.opted_in = request.opted_in;
+    asked.spill_bytes = subject.spill_bytes;
+    asked.required = subject.required;
+    asked.arguments = std::move(*arguments);
+    cost::Advice advice = cost::advise(*module, *subject.function, **gpu, asked);
+    if (request.published())
+      std::stable_sort(advice.shapes.begin(), advice.shapes.end(),
+                       [](const cost::ShapeAdvice &a, const cost::ShapeAdvice &b) {
+                         return a.mwp_cwp.value_or(0) < b.mwp_cwp.value_or(0);
+                       });
+    if (request.json)
+      all["kernels"].push_back(to_json(subject, advice, **gpu));
+    else
+      print(subject, advice, **gpu, request, question->threads);
+  }
+  if (request.json)
+    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+  return 0;
+}
+
+void declare(Words &words, AdviseRequest &request) {
+  words.required("input", request.input, "PTX, which the real ptxas assembles for its registers");
+  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.extents("--threads X[,Y[,Z]]", request.threads,
+                "threads that are needed along each axis of the grid");
+  words.list("--arg NAME=VALUE", request.arguments,
+             "a number that the kernel is called with, by the parameter's name or place (from 0); "
+             "may be repeated");
+  words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
+  words.text("--gpu NAME", request.gpu, "H100 or H200; otherwise the first of the architecture");
+  words.block_shape("--block", request.block, "the shape that the kernel is launched with now");
+  words.list("--shape X[,Y[,Z]]", request.shapes, "only this shape; may be repeated");
+  words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 256);
+  words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
+  words.number("--dynamic-shared", request.dynamic_shared, "bytes of a block at the launch");
+  words.flag("--opt-in", request.opted_in,
+             "the program raised the limit of dynamic shared memory for the kernel");
+  words.text("--model NAME", request.model,
+             "`measured`, or `mwp-cwp`: the published model, for comparison");
+  words.number("--most", request.most, "shapes to print; 0 is all");
+  words.flag("--json", request.json, "as JSON, all shapes");
+  words.footer("Exit codes: 0, or 1 if the file, the arguments, the GPU or ptxas does not say.");
+}
+
+} // namespace
+
+const Command advise_command = {"advise", "which block shapes a kernel runs fastest with, and why",
+                                bind<AdviseRequest, declare, run>};
+
+} // namespace ptxasw

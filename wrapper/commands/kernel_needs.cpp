@@ -1,0 +1,85 @@
+#include "wrapper/commands/kernel_needs.h"
+
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/drop_in/handover.h"
+#include "wrapper/drop_in/resources.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+using ResourcesByName = std::map<std::string, Resources, std::less<>>;
+
+/// What ptxas makes of the module's kernels for a target.
+tl::expected<ResourcesByName, std::string>
+ask_ptxas(const Settings &settings, const std::string &input, const std::string &target) {
+  const auto real = find_real(settings.real, invoked_path());
+  if (!real)
+    return tl::unexpected(real.error());
+  const CommandLine line = parse_command_line({"-arch=" + target, input});
+  auto modules = read_modules(line);
+  if (!modules)
+    return tl::unexpected(
+        fmt::format("cannot read `{}` a second time, for ptxas; give a file", modules.error()));
+  const auto messages = assemble_for_messages(real->path, "ptxas", line, *modules, false);
+  if (!messages)
+    return tl::unexpected(messages.error());
+  return parse_resources(*messages);
+}
+
+/// Most threads that the kernel's directives allow; 0: they say nothing.
+std::uint64_t most_threads(const Function &function) {
+  std::uint64_t most = 0;
+  for (const char *directive : {"maxntid", "reqntid"})
+    if (const PerformanceDirective *bound = function.directive(directive)) {
+      most = 1;
+      for (const std::uint64_t extent : bound->values)
+        most *= std::min<std::uint64_t>(extent, 1 << 20);
+    }
+  return most;
+}
+
+} // namespace
+
+tl::expected<std::vector<KernelNeeds>, std::string>
+needs_of_kernels(const Settings &settings, const Module &module, const std::string &input,
+                 const std::vector<std::string> &kernels, const std::string &target,
+                 std::optional<std::uint32_t> registers, std::uint64_t static_shared) {
+  ResourcesByName resources;
+  if (!registers) {
+    auto found = ask_ptxas(settings, input, target);
+    if (!found)
+      return tl::unexpected(found.error());
+    resources = std::move(*found);
+  }
+  std::vector<KernelNeeds> list;
+  for (const Function &function : module.functions) {
+    if (!function.is_entry || !function.has_body ||
+        (!kernels.empty() &&
+         std::find(kernels.begin(), kernels.end(), function.name) == kernels.end()))
+      continue;
+    KernelNeeds made{std::string(function.name), &function, {}, std::nullopt, 0};
+    BlockNeeds &needs = made.needs;
+    if (registers) {
+      needs.registers = *registers;
+      needs.static_shared = static_shared;
+    } else if (const auto found = resources.find(function.name); found != resources.end()) {
+      needs.registers = found->second.registers.value_or(0);
+      needs.static_shared = found->second.shared;
+      needs.barriers = std::max(1u, found->second.barriers);
+      made.spill_bytes = found->second.spill_stores + found->second.spill_loads;
+    } else {
+      return tl::unexpected(fmt::format("ptxas says nothing of `{}`", function.name));
+    }
+    needs.most_threads = most_threads(function);
+    const LaunchFacts launch = launch_facts(function);
+    if (function.directive("reqntid") && launch.block)
+      made.required = launch.block;
+    list.push_back(std::move(made));
+  }
+  return list;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "analysis/occupancy.h"
+#include "emulator/launch.h"
+#include "wrapper/settings/settings.h"
+
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// A kernel, and what the real ptxas gives it.
+struct KernelNeeds {
+  std::string name;
+  const Function *function = nullptr; ///< null: the command line describes a kernel
+  BlockNeeds needs;
+  std::optional<BlockShape> required; ///< by `.reqntid`
+  std::uint64_t spill_bytes = 0;      ///< that a thread stores and loads
+};
+
+/// The module's kernels with a body, or those of them in `kernels`, as the real ptxas assembles
+/// `input` for `target`. With `registers` nobody is asked, and `static_shared` bytes are a block's.
+/// Errors: what the real ptxas, or looking for it, says.
+tl::expected<std::vector<KernelNeeds>, std::string>
+needs_of_kernels(const Settings &settings, const Module &module, const std::string &input,
+                 const std::vector<std::string> &kernels, const std::string &target,
+                 std::optional<std::uint32_t> registers, std::uint64_t static_shared);
+
+} // namespace ptxasw
