@@ -20,9 +20,10 @@ constexpr double instructions_factor = 1.4, waiting_factor = 1.4;
 struct Spread {
   double least, most;
 };
-constexpr Spread spreads[terms] = {{0.7, 1.3}, {0.7, 1.3}, {0.7, 1.3}, {0.7, 1.3},
-                                   {0.7, 1.3}, {0.7, 1.3}, {0.7, 1.3}, {0.7, 1.3},
-                                   {0.7, 1.3}, {0.7, 1.3}, {0.7, 1.3}};
+// Where no such launch was seen: as wide as the widest.
+constexpr Spread spreads[terms] = {{0.87, 1.12}, {0.77, 1.35}, {0.77, 1.35}, {0.77, 1.35},
+                                   {0.77, 1.35}, {0.88, 1.05}, {0.77, 1.26}, {0.78, 1.10},
+                                   {0.90, 1.35}, {0.85, 1.23}, {0.95, 1.05}};
 /// How much wider it gets with each thing that is not known.
 constexpr double of_guess = 1.5, of_guessed_iterations = 8;
 

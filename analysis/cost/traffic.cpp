@@ -114,32 +114,36 @@ private:
     }
   }
 
-  /// How far addresses reach and how much there is to do elsewhere: the first and the last warp of
-  /// some blocks, among them the grid's first and last.
+  /// What a block's first and last warp have to do, in instructions; `reaching`: their addresses
+  /// count, too.
+  double work_of(std::uint64_t block, bool reaching) {
+    double work = 0;
+    for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
+      walk_.run(moment_of(block, warp), [&](const Step &step) {
+        work += step.block->instructions * step.weight;
+        for (const Access &access : step.block->accesses)
+          if (reaching && access.known)
+            include(access.traffic, request_of(kernel_, access, step.active));
+      });
+    return work;
+  }
+
+  /// How far addresses reach, and how much there is to do elsewhere than in the sampled blocks.
   void look_around() {
-    double most = 0, sum = 0;
+    double most = std::max(work_of(0, true), work_of(blocks_ - 1, true)), sum = 0, sampled = 0;
     const std::uint64_t count = std::min(spread, blocks_);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t block = count == 1 ? 0 : i * (blocks_ - 1) / (count - 1);
-      double work = 0;
-      for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
-        walk_.run(moment_of(block, warp), [&](const Step &step) {
-          work = std::max(work, 0.0) + step.block->instructions * step.weight;
-          if (i == 0 || i == count - 1)
-            for (const Access &access : step.block->accesses)
-              if (access.known)
-                include(access.traffic, request_of(kernel_, access, step.active));
-        });
+      const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+      const double work =
+          work_of(static_cast<std::uint64_t>(place * static_cast<double>(blocks_)), false);
       most = std::max(most, work);
-      sum += work;
+      sum += work / static_cast<double>(count);
     }
-    const double mean = sum / static_cast<double>(count);
-    double sampled = 0;
     for (std::uint64_t block = 0; block < sampled_; ++block)
       for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
         for (const RecordedStep &step : records_[block * warps_ + warp].steps)
           sampled += step.block->instructions * step.weight / static_cast<double>(sampled_);
-    scale_ = sampled > 0 ? mean / sampled : 1;
+    scale_ = sampled > 0 ? sum / sampled : 1;
     result_.longest_block = sampled > 0 ? most / sampled : 1;
   }
 

@@ -189,7 +189,9 @@ Lanes WarpWalk::iterations(LoopId loop, const LoopExit &exit, LaneMask mask, boo
   LaneMask left = leaving(loop, exit, Lanes{});
   LaneMask out = left;
   Lanes at{};
-  for (std::uint64_t step = 1; depends && step <= most && (mask & ~out) != 0; step *= 2) {
+  // 1, 2, 3, 4, 6, 8, 12 and so on.
+  for (std::uint64_t step = 1; depends && step <= most && (mask & ~out) != 0;
+       step += std::max<std::uint64_t>(1, std::bit_floor(step) / 2)) {
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
       at[lane] = out >> lane & 1 ? high[lane] : step;
     const LaneMask now = leaving(loop, exit, at);

@@ -29,7 +29,8 @@ struct AdviseRequest {
   std::optional<BlockShape> block;    ///< as it is now
   std::vector<std::string> shapes;    ///< only these
   std::optional<std::uint32_t> registers;
-  std::uint64_t static_shared = 0, dynamic_shared = 0; ///< bytes
+  std::uint64_t static_shared = 0, dynamic_shared = 0; ///< bytes of a block
+  std::uint64_t spill_bytes = 0;                       ///< of a thread
   bool opted_in = false;
   std::string model = "measured";
   unsigned most = 10; ///< shapes to print, 0: all
@@ -228,11 +229,12 @@ tl::expected<cost::Question, std::string> question_of(const AdviseRequest &reque
   cost::Question question;
   for (std::size_t i = 0; i < request.threads.size(); ++i) {
     if (request.threads[i] == 0)
-      return tl::unexpected("--threads: there is no grid of 0 threads");
+      return tl::unexpected(std::string("--threads: there is no grid of 0 threads"));
     question.threads[static_cast<int>(i)] = request.threads[i];
   }
   if (request.threads.empty())
-    return tl::unexpected("how many threads there are along each axis, --threads says: X[,Y[,Z]]");
+    return tl::unexpected(
+        std::string("how many threads there are along each axis, --threads says: X[,Y[,Z]]"));
   question.current = request.block;
   for (const std::string &text : request.shapes) {
     const auto shape = parse_block_shape(text);
@@ -277,7 +279,7 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     asked.needs = subject.needs;
     asked.needs.dynamic_shared = request.dynamic_shared;
     asked.needs.opted_in = request.opted_in;
-    asked.spill_bytes = subject.spill_bytes;
+    asked.spill_bytes = request.registers ? request.spill_bytes : subject.spill_bytes;
     asked.required = subject.required;
     asked.arguments = std::move(*arguments);
     cost::Advice advice = cost::advise(*module, *subject.function, **gpu, asked);
@@ -310,6 +312,8 @@ void declare(Words &words, AdviseRequest &request) {
   words.list("--shape X[,Y[,Z]]", request.shapes, "only this shape; may be repeated");
   words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 256);
   words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
+  words.number("--spill-bytes", request.spill_bytes,
+               "that a thread stores and loads, with --registers");
   words.number("--dynamic-shared", request.dynamic_shared, "bytes of a block at the launch");
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");

@@ -1,0 +1,345 @@
+// The cost model's parts against what they are made after: requests against the probe's
+// measurements, numbers of iterations against loops that are counted here, constants against the
+// probe's files.
+
+#include "analysis/cost/advice.h"
+#include "analysis/cost/request.h"
+#include "analysis/cost/sector_cache.h"
+#include "analysis/cost/warp_walk.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+
+using namespace ptxasw;
+using namespace ptxasw::cost;
+
+namespace {
+
+/// A kernel with three parameters, `p` (a pointer), `n` and `m`.
+std::string kernel_text(const std::string &body) {
+  return ".version 8.0\n.target sm_90\n.address_size 64\n"
+         ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m)\n{\n"
+         "  .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<8>;\n"
+         "  ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [m];\n"
+         "  mov.u32 %r3, %tid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x;\n"
+         "  mad.lo.s32 %r6, %r4, %r5, %r3;\n" +
+         body + "  ret;\n}\n";
+}
+
+struct Parsed {
+  std::unique_ptr<Module> module;
+  const Function *function = nullptr;
+  explicit Parsed(const std::string &text) {
+    auto parsed = parse(text, "test.ptx");
+    REQUIRE(parsed);
+    module = std::move(*parsed);
+    function = &*std::find_if(module->functions.begin(), module->functions.end(),
+                              [](const Function &f) { return f.is_entry; });
+  }
+};
+
+Moment moment(std::uint32_t grid, std::uint32_t block) {
+  Moment at;
+  at.grid = {grid, 1, 1};
+  at.block = {block, 1, 1};
+  return at;
+}
+
+/// The cycles of the only access of a kernel, in the first warp.
+double cycles_of_access(const std::string &body) {
+  const Parsed parsed(kernel_text(body));
+  const Arguments arguments{{"p", 1ull << 40}, {"n", 100}, {"m", 7}};
+  Kernel kernel(*parsed.module, *parsed.function, arguments);
+  REQUIRE(kernel.error().empty());
+  WarpWalk walk(kernel);
+  double cycles = 0;
+  walk.run(moment(1, 32), [&](const Step &step) {
+    for (const Access &access : step.block->accesses)
+      cycles += request_of(kernel, access, step.active).cycles;
+  });
+  return cycles;
+}
+
+/// How often the warp at the beginning of the grid runs the block that stores.
+double stores_of(const std::string &body, std::uint32_t n, std::uint32_t m,
+                 bool *guessed = nullptr) {
+  const Parsed parsed(kernel_text(body));
+  const Arguments arguments{{"p", 1ull << 40}, {"n", n}, {"m", m}};
+  Kernel kernel(*parsed.module, *parsed.function, arguments);
+  REQUIRE(kernel.error().empty());
+  WarpWalk walk(kernel);
+  double times = 0;
+  walk.run(moment(4, 64), [&](const Step &step) {
+    for (const Access &access : step.block->accesses)
+      times += access.traffic == Traffic::store ? step.weight : 0;
+  });
+  if (guessed)
+    *guessed = walk.guessed_iterations();
+  return times;
+}
+
+/// `for (i = first; go on; i += step) store`, tested at the end.
+std::string counting_loop(const std::string &first, const std::string &step,
+                          const std::string &leave) {
+  return fmt::format("  mov.u32 %r10, {};\n$loop:\n  st.global.u32 [%rd1], %r10;\n"
+                     "  add.s32 %r10, %r10, {};\n  {}\n  @%p1 bra $loop;\n",
+                     first, step, leave);
+}
+
+} // namespace
+
+TEST_CASE("a cache of sectors") {
+  SectorCache cache(16 * line_bytes); // one set
+  CHECK_FALSE(cache.read(0));
+  CHECK(cache.read(0));
+  CHECK_FALSE(cache.read(1)); // the same line, another sector
+  cache.write(5);
+  CHECK_FALSE(cache.read(4)); // a store makes no room
+  for (std::uint64_t line = 2; line < 18; ++line)
+    CHECK_FALSE(cache.read(4 * line));
+  CHECK_FALSE(cache.read(0)); // driven out
+  CHECK(cache.read(4 * 17));
+}
+
+TEST_CASE("loads cost what the probe measured, by the lanes' stride") {
+  struct Measured {
+    unsigned stride;
+    double cycles;
+  };
+  // rate.load32.* of the probe, rounded.
+  for (const Measured m : {Measured{0, 1},
+                           {4, 1},
+                           {8, 2},
+                           {16, 4},
+                           {32, 8},
+                           {36, 3},
+                           {64, 16},
+                           {68, 5},
+                           {128, 32},
+                           {132, 8},
+                           {256, 32},
+                           {260, 8}}) {
+    CAPTURE(m.stride);
+    CHECK(cycles_of_access(fmt::format("  mad.wide.u32 %rd2, %r3, {}, %rd1;\n"
+                                       "  ld.global.f32 %f1, [%rd2];\n",
+                                       m.stride)) == m.cycles);
+  }
+  // rate.load128.*
+  for (const Measured m : {Measured{0, 4}, {16, 4}, {32, 8}, {64, 16}, {128, 32}}) {
+    CAPTURE(m.stride);
+    CHECK(cycles_of_access(fmt::format("  mad.wide.u32 %rd2, %r3, {}, %rd1;\n"
+                                       "  ld.global.v4.f32 {{%f1, %f2, %f3, %f4}}, [%rd2];\n",
+                                       m.stride)) == m.cycles);
+  }
+  // rate.store32.*
+  for (const Measured m : {Measured{0, 2}, {4, 4}, {8, 10}, {16, 20}, {32, 40}, {128, 64}}) {
+    CAPTURE(m.stride);
+    CHECK(cycles_of_access(fmt::format("  mad.wide.u32 %rd2, %r3, {}, %rd1;\n"
+                                       "  st.global.u32 [%rd2], %r1;\n",
+                                       m.stride)) == m.cycles);
+  }
+}
+
+TEST_CASE("loops go round as often as they do") {
+  CHECK(stores_of(counting_loop("0", "1", "setp.lt.s32 %p1, %r10, %r1;"), 1000, 0) ==
+        doctest::Approx(1000));
+  CHECK(stores_of(counting_loop("0", "4", "setp.ne.s32 %p1, %r10, %r1;"), 4096, 0) ==
+        doctest::Approx(1024));
+  CHECK(stores_of(counting_loop("%r1", "-1", "setp.gt.s32 %p1, %r10, 0;"), 77, 0) ==
+        doctest::Approx(77));
+  CHECK(stores_of(counting_loop("0", "1", "setp.lt.u32 %p1, %r10, %r1;"), 3'000'000'000u, 0) ==
+        doctest::Approx(3e9));
+  // It is run once, whatever the bound.
+  CHECK(stores_of(counting_loop("0", "1", "setp.lt.s32 %p1, %r10, %r1;"), 0, 0) == 1);
+  // Grid stride: lane 0 of 4 blocks of 64.
+  CHECK(stores_of(counting_loop("%r6", "256", "setp.lt.s32 %p1, %r10, %r1;"), 2560, 0) ==
+        doctest::Approx(10));
+  // Every lane another number: the warp stays for the slowest.
+  CHECK(stores_of(counting_loop("%r3", "1", "setp.lt.s32 %p1, %r10, %r1;"), 500, 0) ==
+        doctest::Approx(500));
+}
+
+TEST_CASE("a number of iterations that depends on data is a guess, and told") {
+  bool guessed = false;
+  stores_of(counting_loop("0", "1", "ld.global.u32 %r11, [%rd1+64]; setp.lt.s32 %p1, %r10, %r11;"),
+            10, 0, &guessed);
+  CHECK(guessed);
+  stores_of(counting_loop("0", "1", "setp.lt.s32 %p1, %r10, %r1;"), 10, 0, &guessed);
+  CHECK_FALSE(guessed);
+}
+
+TEST_CASE("nested loops and what is behind a test") {
+  const std::string nested = "  mov.u32 %r10, 0;\n$outer:\n  mov.u32 %r11, 0;\n$inner:\n"
+                             "  st.global.u32 [%rd1], %r11;\n  add.s32 %r11, %r11, 1;\n"
+                             "  setp.lt.s32 %p1, %r11, %r2;\n  @%p1 bra $inner;\n"
+                             "  add.s32 %r10, %r10, 1;\n  setp.lt.s32 %p2, %r10, %r1;\n"
+                             "  @%p2 bra $outer;\n";
+  CHECK(stores_of(nested, 100, 30) == doctest::Approx(3000));
+  const std::string guarded = "  setp.ge.s32 %p1, %r6, %r1;\n  @%p1 bra $end;\n"
+                              "  st.global.u32 [%rd1], %r1;\n$end:\n";
+  CHECK(stores_of(guarded, 1, 0) == 1);
+  CHECK(stores_of(guarded, 0, 0) == 0);
+}
+
+TEST_CASE("the constants are the probe's") {
+  for (const Gpu &gpu : gpus()) {
+    CAPTURE(gpu.name);
+    std::string folder(gpu.name);
+    std::transform(folder.begin(), folder.end(), folder.begin(), ::tolower);
+    std::ifstream file(std::string(RESULTS_DIR) + "/" + folder + "/shapes/probe.json");
+    REQUIRE(file);
+    const auto json = nlohmann::json::parse(file);
+    CHECK(json["date"] == gpu.date);
+    CHECK(json["multiprocessors"] == gpu.multiprocessors);
+    const auto same = [&](const Measured &measured, const char *name, double scale = 1) {
+      CAPTURE(name);
+      const auto &found = json["constants"][name];
+      CHECK(measured.value == doctest::Approx(found["median"].get<double>() * scale).epsilon(1e-3));
+      CHECK(measured.least == doctest::Approx(found["least"].get<double>() * scale).epsilon(1e-3));
+      CHECK(measured.most == doctest::Approx(found["most"].get<double>() * scale).epsilon(1e-3));
+    };
+    same(gpu.clock, "clock", 1e-3);
+    same(gpu.latency_l1, "latency.l1");
+    same(gpu.latency_l2, "latency.l2");
+    same(gpu.latency_dram, "latency.dram");
+    same(gpu.l2_bytes, "l2.bytes.24mb");
+    same(gpu.l2_bytes_each, "l2.bytes.multiprocessor");
+    same(gpu.dram_read, "dram.read");
+    same(gpu.dram_copy, "dram.copy");
+    same(gpu.partial_writes, "dram.sparse_write32");
+    same(gpu.late_read, "dram.sparse256");
+    same(gpu.late_write, "dram.sparse_write256");
+    same(gpu.block_start, "start.64");
+    same(gpu.turnover, "turnover.512");
+    same(gpu.launch, "launch");
+  }
+  CHECK(find_gpu("h200")->name == "H200");
+  CHECK(find_gpu("sm_90a")->name == "H100");
+  CHECK(find_gpu("sm_86") == nullptr);
+  CHECK(find_gpu("") == nullptr);
+}
+
+namespace {
+
+const std::string copy = "  setp.ge.s32 %p1, %r6, %r1;\n  @%p1 bra $end;\n"
+                         "  mad.wide.s32 %rd2, %r6, 4, %rd1;\n  ld.global.f32 %f1, [%rd2];\n"
+                         "  st.global.f32 [%rd2+536870912], %f1;\n$end:\n";
+
+Advice advise_text(const std::string &text, Question question) {
+  const Parsed parsed(text);
+  if (question.needs.registers == 0)
+    question.needs.registers = 16;
+  return advise(*parsed.module, *parsed.function, *find_gpu("H100"), question);
+}
+
+} // namespace
+
+TEST_CASE("a copy is bound by memory, small blocks by how fast blocks start") {
+  Question question;
+  question.threads = {1u << 27, 1, 1};
+  question.arguments = {{"n", 1u << 27}};
+  const Advice advice = advise_text(kernel_text(copy), question);
+  CHECK(advice.refusal.empty());
+  CHECK(advice.doubts.empty());
+  REQUIRE(advice.shapes.size() == 12);
+  CHECK(
+      std::is_sorted(advice.shapes.begin(), advice.shapes.end(), [](const auto &a, const auto &b) {
+        return a.prediction.microseconds < b.prediction.microseconds;
+      }));
+  // The probe's stream1, 2^27 elements: 1 GiB at 2370 GB/s with 256 threads, 425 GB/s with 32.
+  for (const ShapeAdvice &shape : advice.shapes) {
+    const Prediction &p = shape.prediction;
+    CAPTURE(shape.block.x);
+    CHECK(p.traffic.dram_read_bytes == doctest::Approx(536870912.0).epsilon(0.01));
+    CHECK(p.traffic.dram_write_bytes == doctest::Approx(536870912.0).epsilon(0.01));
+    CHECK(p.least < p.microseconds);
+    CHECK(p.microseconds < p.most);
+    CHECK_FALSE(shape.rounded == (shape.grid.x * shape.block.x == 1u << 27));
+    if (shape.block.x == 256)
+      CHECK(p.microseconds == doctest::Approx(453).epsilon(0.15));
+    if (shape.block.x == 32) {
+      CHECK(p.microseconds == doctest::Approx(2526).epsilon(0.05));
+      CHECK(p.limit == Term::start);
+    }
+  }
+  CHECK(advice.shapes.back().block.x == 32);
+  CHECK(advice.shapes.front().mwp_cwp.has_value());
+}
+
+TEST_CASE("only shapes that compute the same are advised") {
+  const std::string barrier = "  bar.sync 0;\n  mad.wide.s32 %rd2, %r6, 4, %rd1;\n"
+                              "  st.global.u32 [%rd2], %r3;\n";
+  Question question;
+  question.threads = {1024, 1, 1};
+  CHECK(advise_text(kernel_text(barrier), question).refusal.find("--block") != std::string::npos);
+  question.current = BlockShape{128, 1, 1};
+  Advice advice = advise_text(kernel_text(barrier), question);
+  CHECK(advice.refusal.empty());
+  REQUIRE(advice.shapes.size() == 1);
+  CHECK(advice.shapes[0].block.x == 128);
+  CHECK_FALSE(advice.fixed[0].empty());
+  CHECK(advice.is_better == false);
+  // A shape that is asked for is no more legal.
+  question.shapes = {{64, 1, 1}};
+  CHECK(advise_text(kernel_text(barrier), question).refusal ==
+        "none of the shapes can be launched");
+}
+
+TEST_CASE("what the kernel or the device forbids is not advised") {
+  Question question;
+  question.threads = {4096, 1, 1};
+  question.arguments = {{"n", 4096}};
+  question.needs.most_threads = 64;
+  Advice advice = advise_text(kernel_text(copy), question);
+  CHECK(advice.shapes.size() == 2);
+  question.needs.most_threads = 0;
+  question.required = BlockShape{96, 1, 1};
+  advice = advise_text(kernel_text(copy), question);
+  REQUIRE(advice.shapes.size() == 1);
+  CHECK(advice.shapes[0].block.x == 96);
+  CHECK(advice.shapes[0].rounded);
+  question.required = BlockShape{2048, 1, 1};
+  CHECK_FALSE(advise_text(kernel_text(copy), question).refusal.empty());
+  question.required.reset();
+  question.needs.registers = 255;
+  for (const ShapeAdvice &shape : advise_text(kernel_text(copy), question).shapes)
+    CHECK(shape.block.x <= 256);
+}
+
+TEST_CASE("what is not known widens the interval and is told") {
+  Question question;
+  question.threads = {1u << 20, 1, 1};
+  const auto width = [](const Advice &advice) {
+    return advice.shapes[0].prediction.most / advice.shapes[0].prediction.least;
+  };
+  const Advice vague = advise_text(kernel_text(copy), question); // n is not given
+  question.arguments = {{"n", 1u << 20}};
+  const Advice known = advise_text(kernel_text(copy), question);
+  CHECK_FALSE(vague.doubts.empty());
+  CHECK(known.doubts.empty());
+  CHECK(width(vague) > width(known));
+}
+
+TEST_CASE("odd launches") {
+  Question question;
+  question.arguments = {{"n", 1}};
+  for (const Extents threads : {Extents{1, 1, 1}, Extents{4'000'000'000u, 1, 1},
+                                Extents{33, 65535, 65535}, Extents{1, 1, 7}}) {
+    question.threads = threads;
+    const Advice advice = advise_text(kernel_text(copy), question);
+    for (const ShapeAdvice &shape : advice.shapes) {
+      CHECK(std::isfinite(shape.prediction.microseconds));
+      CHECK(shape.prediction.microseconds > 0);
+    }
+  }
+  const std::string endless = "$loop:\n  st.global.u32 [%rd1], %r1;\n  bra $loop;\n";
+  question.threads = {1024, 1, 1};
+  const Advice advice = advise_text(kernel_text(endless), question);
+  CHECK((advice.shapes.empty() || !advice.doubts.empty()));
+}
