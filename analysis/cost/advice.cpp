@@ -181,7 +181,8 @@ private:
     launch.grid = made.grid;
     launch.block = block;
     launch.needs = question_.needs;
-    launch.spill_bytes = question_.spill_bytes;
+    launch.spill_stores = question_.spill_stores;
+    launch.spill_loads = question_.spill_loads;
     auto prediction = predict(kernel, gpu_, launch);
     if (!prediction)
       return;

@@ -16,7 +16,8 @@ struct Question {
   std::optional<BlockShape> current;  ///< the shape that it is launched with now
   std::vector<BlockShape> shapes;     ///< only these; empty: those worth a look
   BlockNeeds needs;                   ///< as ptxas has them; `threads` is not looked at
-  std::uint64_t spill_bytes = 0;      ///< that a thread stores and loads
+  std::uint64_t spill_stores = 0;     ///< bytes of a thread, as ptxas -v tells them
+  std::uint64_t spill_loads = 0;      ///< the same
   std::optional<BlockShape> required; ///< by `.reqntid`
   /// Bits of parameters that are known, by name. The others are taken to be pointers to buffers
   /// far apart if they have 64 bits.

@@ -82,15 +82,21 @@ private:
     LaunchTraffic &t = result_.traffic;
     // The fullest multiprocessor's share of what all multiprocessors do.
     const double share = of_fullest_ / blocks_;
-    const double spills = static_cast<double>(launch_.spill_bytes) / 4 * warps_ * blocks_;
+    // A spilled register of a warp is a line: four sectors that go through to the L2, and come back
+    // from the L1.
+    const double spilled = static_cast<double>(launch_.spill_stores) / 4 * warps_ * blocks_;
+    const double reloaded = static_cast<double>(launch_.spill_loads) / 4 * warps_ * blocks_;
+    constexpr double sectors_of_line = 4;
     term(Term::issue) = microseconds(t.cycles.issue * share * instructions_factor);
     term(Term::integer) = microseconds(t.cycles.integer * share);
     term(Term::wide) = microseconds(t.cycles.wide * share);
     term(Term::special) = microseconds(t.cycles.special * share);
     term(Term::shared) = microseconds(t.cycles.shared * share);
-    term(Term::memory_unit) = microseconds((t.load_cycles + t.store_cycles + spills) * share);
-    const double l2_bytes =
-        (t.l2_read_sectors + t.l2_write_sectors + t.partial_write_sectors) * sector_bytes;
+    term(Term::memory_unit) = microseconds(
+        (t.load_cycles + t.store_cycles + sectors_of_line * spilled + reloaded) * share);
+    const double l2_bytes = (t.l2_read_sectors + t.l2_write_sectors + t.partial_write_sectors +
+                             sectors_of_line * spilled) *
+                            sector_bytes;
     term(Term::l2) = std::max(microseconds(l2_bytes / gpu_.l2_bytes.value),
                               microseconds(l2_bytes * share / gpu_.l2_bytes_each.value));
     term(Term::partial) = t.partial_write_sectors * gpu_.partial_writes.value * 1e-3;

@@ -31,8 +31,9 @@ std::string_view to_string(Term term);
 /// A launch of a kernel as ptxas made it.
 struct CostLaunch {
   Extents grid, block;
-  BlockNeeds needs;              ///< `threads` is taken from `block`
-  std::uint64_t spill_bytes = 0; ///< that a thread stores and loads
+  BlockNeeds needs;               ///< `threads` is taken from `block`
+  std::uint64_t spill_stores = 0; ///< bytes of a thread, as ptxas -v tells them
+  std::uint64_t spill_loads = 0;  ///< the same
 };
 
 struct Prediction {

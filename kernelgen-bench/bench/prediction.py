@@ -71,7 +71,7 @@ class Predictor:
         kernel = self.kernels[kernel]
         (registers, local_bytes), extents = launches[0].registers, extents[kernel.name, size]
         command = [self.ptxasw, "advise", self.ptx(kernel.name, version), "--json", "--gpu", self.gpu]
-        command += ["--kernel", kernel.entry, "--registers", registers, "--spill-bytes", 2 * local_bytes]
+        command += ["--kernel", kernel.entry, "--registers", registers, "--spills", local_bytes]
         command += ["--threads", ",".join(map(str, threads(kernel, extents)))]
         command += arguments(kernel, extents)
         for launch in launches:

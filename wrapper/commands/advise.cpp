@@ -30,7 +30,7 @@ struct AdviseRequest {
   std::vector<std::string> shapes;    ///< only these
   std::optional<std::uint32_t> registers;
   std::uint64_t static_shared = 0, dynamic_shared = 0; ///< bytes of a block
-  std::uint64_t spill_bytes = 0;                       ///< of a thread
+  std::uint64_t spills = 0; ///< bytes of a thread, stored and loaded once each
   bool opted_in = false;
   std::string model = "measured";
   unsigned most = 10; ///< shapes to print, 0: all
@@ -191,7 +191,8 @@ Json to_json(const KernelNeeds &subject, const cost::Advice &advice, const cost:
   json["name"] = subject.name;
   json["gpu"] = gpu.name;
   json["registers"] = subject.needs.registers;
-  json["spill_bytes"] = subject.spill_bytes;
+  json["spill_stores"] = subject.spill_stores;
+  json["spill_loads"] = subject.spill_loads;
   json["refusal"] = advice.refusal.empty() ? Json(nullptr) : Json(advice.refusal);
   for (int axis = 0; axis < 3; ++axis) {
     const std::string &why = advice.fixed[axis];
@@ -279,7 +280,8 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     asked.needs = subject.needs;
     asked.needs.dynamic_shared = request.dynamic_shared;
     asked.needs.opted_in = request.opted_in;
-    asked.spill_bytes = request.registers ? request.spill_bytes : subject.spill_bytes;
+    asked.spill_stores = request.registers ? request.spills : subject.spill_stores;
+    asked.spill_loads = request.registers ? request.spills : subject.spill_loads;
     asked.required = subject.required;
     asked.arguments = std::move(*arguments);
     cost::Advice advice = cost::advise(*module, *subject.function, **gpu, asked);
@@ -312,8 +314,8 @@ void declare(Words &words, AdviseRequest &request) {
   words.list("--shape X[,Y[,Z]]", request.shapes, "only this shape; may be repeated");
   words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 256);
   words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
-  words.number("--spill-bytes", request.spill_bytes,
-               "that a thread stores and loads, with --registers");
+  words.number("--spills", request.spills,
+               "bytes that a thread stores and loads again, with --registers");
   words.number("--dynamic-shared", request.dynamic_shared, "bytes of a block at the launch");
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");

@@ -60,7 +60,7 @@ needs_of_kernels(const Settings &settings, const Module &module, const std::stri
         (!kernels.empty() &&
          std::find(kernels.begin(), kernels.end(), function.name) == kernels.end()))
       continue;
-    KernelNeeds made{std::string(function.name), &function, {}, std::nullopt, 0};
+    KernelNeeds made{std::string(function.name), &function, {}, std::nullopt, 0, 0};
     BlockNeeds &needs = made.needs;
     if (registers) {
       needs.registers = *registers;
@@ -69,7 +69,8 @@ needs_of_kernels(const Settings &settings, const Module &module, const std::stri
       needs.registers = found->second.registers.value_or(0);
       needs.static_shared = found->second.shared;
       needs.barriers = std::max(1u, found->second.barriers);
-      made.spill_bytes = found->second.spill_stores + found->second.spill_loads;
+      made.spill_stores = found->second.spill_stores;
+      made.spill_loads = found->second.spill_loads;
     } else {
       return tl::unexpected(fmt::format("ptxas says nothing of `{}`", function.name));
     }

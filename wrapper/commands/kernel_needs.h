@@ -17,7 +17,8 @@ struct KernelNeeds {
   const Function *function = nullptr; ///< null: the command line describes a kernel
   BlockNeeds needs;
   std::optional<BlockShape> required; ///< by `.reqntid`
-  std::uint64_t spill_bytes = 0;      ///< that a thread stores and loads
+  std::uint64_t spill_stores = 0;     ///< bytes of a thread
+  std::uint64_t spill_loads = 0;      ///< the same
 };
 
 /// The module's kernels with a body, or those of them in `kernels`, as the real ptxas assembles
