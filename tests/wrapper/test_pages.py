@@ -28,6 +28,7 @@ ELSEWHERE = {
     "TRITON_PTXAS_PATH=": GPU + "; tests/wrapper/device/triton_stencil.py",
     "XLA_FLAGS=": GPU,
     "kernelgen-bench/overhead": MINUTES + ", and times",
+    "kernelgen-bench/shapes": MINUTES + ", and " + GPU,
     "kernelgen-bench/run": MINUTES + "; tests/bench runs it on a few kernels",
     "kernelgen-bench/report": "needs results of a run on a GPU; tests/bench has some",
     "kernelgen/": GPU,
