@@ -18,6 +18,7 @@
 
 #include "analysis/independence.h"
 
+#include "analysis/shape_algebra.h"
 #include "emulator/effects.h"
 #include "grammar/roles.h"
 
@@ -30,31 +31,11 @@
 namespace ptxasw {
 namespace {
 
-constexpr std::size_t terms_budget = 24, degree_budget = 4;
+using namespace shape_algebra;
+
 constexpr unsigned passes_budget = 64;
 constexpr unsigned depth_budget = 500; ///< of definitions within definitions; what is deeper counts
                                        ///< as a register with several
-
-/// Why something is not clean.
-struct Stain {
-  std::uint32_t line = 0;
-  std::string reason;
-  bool certain = false; ///< it does depend on the shape; otherwise that is not known
-};
-
-/// What polynomials are over.
-struct Atom {
-  bool clean = true;
-  bool stable = true;      ///< the same whenever the thread reads it
-  std::int32_t stain = -1; ///< of one that is not clean: index in the stains
-};
-
-using AtomId = std::uint32_t;
-enum : AtomId { global_index, thread_count, block_index, block_extent, grid_extent, first_free };
-
-/// A sum of products of atoms, each with a coefficient.
-using Monomial = std::vector<AtomId>; // sorted
-using Polynomial = std::map<Monomial, std::int64_t>;
 
 /// One of the registers that say where a thread is, `%ctaid.y`, in one of PTX's two spellings of
 /// components.
@@ -103,14 +84,12 @@ bool atomics_commute(const Module &module, const Function &kernel) {
   return true;
 }
 
-class Analysis {
+class Analysis : Algebra {
 public:
   Analysis(const Module &module, const Function &kernel, int axis)
       : module_(module), kernel_(kernel), axis_("xyz"[axis]), values_(kernel.registers.size()),
         states_(kernel.registers.size()), definitions_(kernel.registers.size()),
         atomics_commute_(atomics_commute(module, kernel)) {
-    stains_.push_back({0, "the block's extents do not cancel", true});
-    atoms_ = {{}, {}, {false, true, 0}, {false, true, 0}, {false, true, 0}};
     for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
       for_each_register(module, kernel.instructions[i], [&](RegisterId reg, RegisterUse use) {
         if (use != RegisterUse::read &&
@@ -135,129 +114,7 @@ private:
     AtomId atom = 0;
   };
 
-  // --- Polynomials ---
-
-  AtomId new_atom(bool clean, bool stable, std::int32_t stain) {
-    atoms_.push_back({clean, stable, stain});
-    return static_cast<AtomId>(atoms_.size() - 1);
-  }
-  static Polynomial number(std::int64_t n) { return n == 0 ? Polynomial{} : Polynomial{{{}, n}}; }
-  static Polynomial of(AtomId atom) { return {{{atom}, 1}}; }
-
-  bool is_clean(const Polynomial &p) const {
-    for (const auto &[monomial, coefficient] : p)
-      for (const AtomId atom : monomial)
-        if (!atoms_[atom].clean)
-          return false;
-    return true;
-  }
-  bool is_stable(const Polynomial &p) const {
-    for (const auto &[monomial, coefficient] : p)
-      for (const AtomId atom : monomial)
-        if (!atoms_[atom].stable)
-          return false;
-    return true;
-  }
-  /// Of one that is not clean.
-  const Stain &stain_of(const Polynomial &p) const {
-    const Stain *found = nullptr;
-    for (const auto &[monomial, coefficient] : p)
-      for (const AtomId atom : monomial)
-        if (!atoms_[atom].clean) {
-          const Stain &stain = stains_[static_cast<std::size_t>(atoms_[atom].stain)];
-          if (!found || (found->line == 0 && stain.line != 0) || (!found->certain && stain.certain))
-            found = &stain;
-        }
-    return *found;
-  }
-
-  bool may_change_unclean(const Monomial &monomial) const {
-    return std::any_of(monomial.begin(), monomial.end(),
-                       [&](AtomId atom) { return !atoms_[atom].clean && !atoms_[atom].stable; });
-  }
-
-  // The same with few terms: what is clean becomes one atom.
-  Polynomial bounded(Polynomial p) {
-    if (p.size() <= terms_budget)
-      return p;
-    Polynomial unclean;
-    bool stable = true;
-    for (const auto &[monomial, coefficient] : p) {
-      const Polynomial term{{monomial, coefficient}};
-      if (is_clean(term))
-        stable &= is_stable(term);
-      else
-        unclean.emplace(monomial, coefficient);
-    }
-    if (unclean.size() >= terms_budget) {
-      const Stain why = stain_of(unclean);
-      return stained(why.line, why.reason, why.certain);
-    }
-    return add(std::move(unclean), of(new_atom(true, stable, -1)));
-  }
-
-  static std::int64_t wrapping(std::uint64_t n) { return static_cast<std::int64_t>(n); }
-
-  Polynomial add(Polynomial a, const Polynomial &b, std::int64_t factor = 1) const {
-    for (const auto &[monomial, coefficient] : b) {
-      const bool met = a.contains(monomial);
-      std::int64_t &sum = a[monomial];
-      sum = wrapping(static_cast<std::uint64_t>(sum) +
-                     static_cast<std::uint64_t>(coefficient) * static_cast<std::uint64_t>(factor));
-      if (sum != 0)
-        continue;
-      // Something unclean that changes may stand for two times: it must not vanish.
-      if (met && may_change_unclean(monomial))
-        sum = 1;
-      else
-        a.erase(monomial);
-    }
-    return a;
-  }
-
-  // Nothing if it gets too large, or might cancel what is of different times.
-  std::optional<Polynomial> mul(const Polynomial &a, const Polynomial &b) const {
-    if ((!is_clean(a) && !is_stable(b)) || (!is_clean(b) && !is_stable(a)))
-      return std::nullopt;
-    Polynomial result;
-    for (const auto &[m, c] : a)
-      for (const auto &[n, d] : b) {
-        Monomial product = m;
-        product.insert(product.end(), n.begin(), n.end());
-        std::sort(product.begin(), product.end());
-        // nctaid * ntid is the number of threads.
-        for (;;) {
-          const auto extent = std::find(product.begin(), product.end(), block_extent);
-          if (extent == product.end() ||
-              std::find(product.begin(), product.end(), grid_extent) == product.end())
-            break;
-          product.erase(extent);
-          product.erase(std::find(product.begin(), product.end(), grid_extent));
-          product.insert(std::lower_bound(product.begin(), product.end(), thread_count),
-                         thread_count);
-        }
-        if (product.size() > degree_budget)
-          return std::nullopt;
-        result = add(std::move(result), {{product, wrapping(static_cast<std::uint64_t>(c) *
-                                                            static_cast<std::uint64_t>(d))}});
-      }
-    if (result.size() > terms_budget)
-      return std::nullopt;
-    return result;
-  }
-
   // --- Values of operands and registers ---
-
-  Polynomial stained(std::uint32_t line, std::string reason, bool certain) {
-    stains_.push_back({line, std::move(reason), certain});
-    return of(new_atom(false, false, static_cast<std::int32_t>(stains_.size() - 1)));
-  }
-
-  static Polynomial thread_index() {
-    Polynomial p = of(global_index);
-    p[{block_index, block_extent}] = -1;
-    return p;
-  }
 
   Polynomial special(std::string_view name, std::uint32_t line) {
     if (const auto index = index_register(name)) {
@@ -511,8 +368,7 @@ private:
     std::fill(states_.begin(), states_.end(), State::fresh);
     phis_.clear();
     symbols_.clear();
-    atoms_.resize(first_free);
-    stains_.resize(1 + kept_stains_);
+    forget(kept_stains_);
     for (const Instruction &instruction : kernel_.instructions)
       for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
         if (use != RegisterUse::read && read_[reg])
@@ -543,15 +399,14 @@ private:
     }
     if (holds)
       return true;
-    stains_.resize(1 + kept_stains_);
+    forget(kept_stains_);
     for (auto &[reg, why] : new_stains_) {
       if (stained_phis_.contains(reg))
         continue;
-      stains_.push_back(std::move(why));
-      stained_phis_[reg] = static_cast<std::int32_t>(stains_.size() - 1);
+      stained_phis_[reg] = new_stain(std::move(why));
     }
     new_stains_.clear();
-    kept_stains_ = stains_.size() - 1;
+    kept_stains_ = stains();
     return false;
   }
 
@@ -644,8 +499,6 @@ private:
   const Module &module_;
   const Function &kernel_;
   const char axis_;
-  std::vector<Atom> atoms_;
-  std::vector<Stain> stains_;
   unsigned depth_ = 0;
   std::size_t kept_stains_ = 0; ///< of registers, behind the first
   std::vector<Polynomial> values_;
