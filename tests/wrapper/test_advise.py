@@ -92,7 +92,7 @@ class Advise(Scratch):
         result = self.advise(JACOBI, *LAUNCH, "--block", "32,1", "--most", "3")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"^jacobi on H100, 8190x4094 threads: \d+ registers")
-        self.assertEqual(result.stdout.count(" us  "), 4)  # three and the current one
+        self.assertEqual(result.stdout.count(" us - "), 4)  # three and the current one
         self.assertIn("(as it is)", result.stdout)
         self.assertIn("the first is faster than 32", result.stdout)
         self.assertIn("if: no race", result.stdout)

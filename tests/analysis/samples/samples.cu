@@ -13,8 +13,8 @@
 
 // --- fastWalshTransform: a step of radix 4 across memory, and the product of two spectra ---
 
-extern "C" __global__ void walsh_step(float *data, int stride) {
-  const int position = GLOBAL_X;
+extern "C" __global__ void walsh_step(float *data, int level) {
+  const int stride = 1 << (level & 3), position = GLOBAL_X;
   const int low = position & (stride - 1);
   float *const at = data + ((position - low) << 2) + low;
   const float a = at[0], b = at[stride], c = at[2 * stride], d = at[3 * stride];
@@ -99,15 +99,15 @@ extern "C" __global__ void sample_ranks_descending(unsigned *a, unsigned *b, con
   sample_ranks<true>(a, b, keys, stride, threads);
 }
 
-extern "C" __global__ void merge_ranks(unsigned *limits, const unsigned *ranks, unsigned stride,
+extern "C" __global__ void merge_ranks(unsigned *limits, const unsigned *ranks, unsigned level,
                                        unsigned threads) {
-  const unsigned position = GLOBAL_X;
+  const unsigned stride = 4 << (level & 3), position = GLOBAL_X;
   if (position >= threads)
     return;
   const unsigned i = position & (stride - 1), base = 2 * (position - i);
   const unsigned *const first = ranks + base, *const second = ranks + base + stride;
   const unsigned mine = first[i];
-  limits[base + i + place_of<false>(mine, second, stride)] = mine;
+  limits[base + i] = mine + place_of<false>(mine, second, stride);
   limits[base + stride + i] = second[i];
 }
 
@@ -165,12 +165,16 @@ extern "C" __global__ void recursive_gaussian(const float *in, float *out, int w
 
 extern "C" __global__ void draw_pattern(unsigned *out, int width, int tile) {
   const int x = GLOBAL_X, y = GLOBAL_Y;
+  if (x >= width)
+    return;
   const unsigned level = (x & tile) ^ (y & tile) ? 200u : 20u;
   out[y * width + x] = level << 16 | level << 8 | level;
 }
 
 extern "C" __global__ void draw_over(const unsigned *in, unsigned *out, int width) {
   const int x = GLOBAL_X, y = GLOBAL_Y;
+  if (x >= width)
+    return;
   out[y * width + x] = (out[y * width + x] & 0xfefefeu) / 2 + (in[y * width + x] & 0xfefefeu) / 2;
 }
 
@@ -236,12 +240,16 @@ extern "C" __global__ void ocean_spectrum(const float2 *initial, float2 *spectru
 extern "C" __global__ void ocean_heights(float *heights, const float2 *transformed,
                                          unsigned width) {
   const unsigned x = GLOBAL_X, y = GLOBAL_Y, i = y * width + x;
+  if (x >= width)
+    return;
   heights[i] = (x + y) & 1 ? -transformed[i].x : transformed[i].x;
 }
 
 extern "C" __global__ void ocean_slopes(const float *heights, float2 *slopes, unsigned width,
                                         unsigned height) {
   const unsigned x = GLOBAL_X, y = GLOBAL_Y, i = y * width + x;
+  if (x >= width)
+    return;
   float2 slope = make_float2(0, 0);
   if (x > 0 && y > 0 && x < width - 1 && y < height - 1)
     slope = make_float2(heights[i + 1] - heights[i - 1], heights[i + width] - heights[i - width]);
