@@ -53,6 +53,12 @@ def find_toolkit_program(name):
     return found
 
 
+def bundled_ptx(source):
+    """What nvcc made of a source: beside it, or in the folder of the suite's."""
+    beside = source.with_suffix(".ptx")
+    return beside if beside.exists() else BUNDLED / beside.name
+
+
 class Builder:
     """Builds for one target into one folder. Where there is no nvcc, or with `bundled`, it takes the
     bundled PTX and makes no cubins: counts can be had without a toolkit, timings cannot."""
@@ -74,7 +80,7 @@ class Builder:
         if self.nvcc:
             run_tool([self.nvcc, "-ptx", f"-arch={self.target}", source, "-o", output])
         else:
-            shutil.copyfile(BUNDLED / f"{source.stem}.ptx", output)
+            shutil.copyfile(bundled_ptx(source), output)
 
     def cubin(self, ptx, output, max_registers, *options):
         """Assembles; returns what ptxas says of registers and spills."""

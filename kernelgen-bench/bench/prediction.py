@@ -56,7 +56,7 @@ class Predictor:
         self.work.mkdir(parents=True, exist_ok=True)
 
     def ptx(self, name, version):
-        source = build.BUNDLED / f"{name}.ptx"
+        source = build.bundled_ptx(self.kernels[name].source)
         rewrite = self.variants[version].rewrite
         if rewrite is None:
             return source

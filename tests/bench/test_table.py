@@ -4,7 +4,7 @@ import re
 import unittest
 
 import common
-from bench import table
+from bench import build, prediction, table
 
 PARAMETERS = re.compile(r"void (\w+)\(((?:int nx)[^)]*)\)", re.S)
 
@@ -39,6 +39,28 @@ class TheTable(unittest.TestCase):
                     entry, found = parameters(source)
                     self.assertEqual(entry, kernel.entry)
                     self.assertEqual(found, [(a["name"], kind_of(a)) for a in kernel.arguments])
+
+    def test_the_table_of_shapes_fits_its_sources(self):
+        shapes = table.Table(common.BENCH / "shapes.toml")
+        self.assertGreaterEqual(len(shapes.kernels), 60)
+        self.assertEqual(len({kernel.name for kernel in shapes.kernels}), len(shapes.kernels))
+        self.assertLess(set(shapes.held_out), {kernel.name for kernel in shapes.kernels})
+        for kernel in shapes.kernels:
+            with self.subTest(kernel=kernel.name):
+                entry, found = parameters(kernel.source)
+                self.assertEqual(entry, kernel.entry)
+                self.assertEqual(found, [(a["name"], kind_of(a)) for a in kernel.arguments])
+                self.assertTrue(build.bundled_ptx(kernel.source).exists())
+        self.assertEqual(
+            {path.stem for path in common.BENCH.glob("polybench/*.cu")},
+            {kernel.name for kernel in shapes.kernels if kernel.group == "polybench"},
+        )
+
+    def test_ranks_are_compared(self):
+        self.assertAlmostEqual(prediction.spearman([1, 2, 3, 4], [10, 20, 30, 40]), 1)
+        self.assertAlmostEqual(prediction.spearman([1, 2, 3, 4], [4, 3, 2, 1]), -1)
+        self.assertAlmostEqual(prediction.spearman([1, 2, 2, 3], [1, 2, 2, 3]), 1)
+        self.assertEqual(prediction.spearman([1, 2, 3], [5, 5, 5]), 0)
 
     def test_the_suite_is_there_in_every_language(self):
         suite = [kernel for kernel in self.table.kernels if kernel.group == "kernelgen"]
