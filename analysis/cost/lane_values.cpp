@@ -151,7 +151,9 @@ void LaneValues::compute_node(const Node &node, std::uint64_t *out, const Moment
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
       out[lane] = value(lane) & mask;
   };
-  const auto in = [&](std::size_t i) { return &values_[node.operands[i] * warp_lanes]; };
+  const auto in = [&](std::size_t i) {
+    return &values_[std::size_t{node.operands[i]} * warp_lanes];
+  };
   const Extents &block = moment.block;
   switch (node.source) {
   case Source::number: {

@@ -39,7 +39,9 @@ public:
   std::vector<std::uint32_t> needed_for(const std::vector<std::uint32_t> &slots) const;
   /// Computes what needed_for() gave. Lanes beyond the block's threads have values, too.
   void compute(const Moment &moment, const std::vector<std::uint32_t> &slots);
-  const std::uint64_t *operator[](std::uint32_t slot) const { return &values_[slot * warp_lanes]; }
+  const std::uint64_t *operator[](std::uint32_t slot) const {
+    return &values_[std::size_t{slot} * warp_lanes];
+  }
   unsigned width(std::uint32_t slot) const { return nodes_[slot].expr->width; }
   /// Whether it depends on anything that is not known.
   bool guessed(std::uint32_t slot) const { return nodes_[slot].guessed; }

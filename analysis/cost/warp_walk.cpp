@@ -131,7 +131,11 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
       enter(loop, still, weight * times);
   };
   const auto total = static_cast<double>(longest);
-  if (longest <= window + 1) {
+  if (weight == 0) { // how far addresses reach is all that is wanted
+    round(0, 0);
+    if (longest > 1)
+      round(longest - 1, 0);
+  } else if (longest <= window + 1) {
     for (std::uint64_t i = 0; i < longest; ++i)
       round(i, 1);
   } else if (inside.innermost) {
