@@ -3,6 +3,7 @@
 #include "analysis/mwp_cwp.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/core.h>
 #include <initializer_list>
 
@@ -76,9 +77,11 @@ std::optional<double> published(const Gpu &gpu, const ShapeAdvice &shape) {
   launch.threads = shape.block.count();
   launch.blocks = shape.grid.count();
   launch.resident_blocks = shape.prediction.occupancy.blocks;
-  const double warps = static_cast<double>((launch.threads + warp_lanes - 1) / warp_lanes) *
-                       static_cast<double>(launch.blocks);
-  const auto of_warp = [&](double sum) { return static_cast<std::uint64_t>(sum / warps + 0.5); };
+  const std::uint64_t of_block = (launch.threads + warp_lanes - 1) / warp_lanes;
+  const double warps = static_cast<double>(of_block) * static_cast<double>(launch.blocks);
+  const auto of_warp = [&](double sum) {
+    return static_cast<std::uint64_t>(std::llround(sum / warps));
+  };
   launch.uncoalesced = std::max<std::uint64_t>(1, of_warp(t.requests));
   launch.transactions = std::max<std::uint64_t>(
       1, of_warp(t.l1_sectors + t.l2_write_sectors + t.partial_write_sectors));
@@ -186,9 +189,9 @@ private:
     auto prediction = predict(kernel, gpu_, launch);
     if (!prediction)
       return;
-    made.prediction = std::move(*prediction);
+    made.prediction = *prediction;
     made.mwp_cwp = published(gpu_, made);
-    advice_.shapes.push_back(std::move(made));
+    advice_.shapes.push_back(made);
   }
 
   void compare_with_current() {

@@ -71,7 +71,7 @@ public:
     WarpWalk walk(kernel_);
     result_.traffic = traffic_of(kernel_, walk, around);
     fill();
-    return std::move(result_);
+    return result_;
   }
 
 private:

@@ -23,7 +23,8 @@ double load_cycles(const std::vector<std::uint64_t> &words, std::size_t lines, u
   unsigned conflicts = 0;
   for (const std::uint64_t word : words)
     conflicts = std::max(conflicts, ++of_bank[word % banks]);
-  return std::max({double(conflicts), double((lines + 3) / 4), double(bytes) / word_bytes, 1.0});
+  const std::size_t lookups = (lines + 3) / 4;
+  return std::max({double(conflicts), double(lookups), double(bytes) / word_bytes, 1.0});
 }
 
 } // namespace
@@ -36,7 +37,7 @@ Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
       if (kernel.values()[access.guard][lane] == 0)
         active &= ~(LaneMask{1} << lane);
   std::vector<std::uint64_t> words;
-  words.reserve(warp_lanes * ((access.bytes + word_bytes - 1) / word_bytes));
+  words.reserve(std::size_t{warp_lanes} * ((access.bytes + word_bytes - 1) / word_bytes));
   for (; active != 0; active &= active - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(active));
     const std::uint64_t first = kernel.values()[access.address][lane];
