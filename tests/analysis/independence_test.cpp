@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -44,7 +45,7 @@ const fs::path samples = fs::path(SAMPLES_DIR);
 /// A module of one kernel.
 struct Subject {
   std::string name, text;
-  bool is_sample = false; ///< of the toolkit: its mutants only run if they are called independent
+  bool is_sample = false; ///< of the toolkit: run only with PTXASW_THOROUGH in the environment
 };
 
 /// The kernels of a module, each by itself.
@@ -117,6 +118,10 @@ ShapeComparison compare_shapes(const Module &module, int axis, unsigned shapes,
                                std::uint64_t seeds) {
   const Function &kernel = kernel_of(module);
   const WarpProgram program(module);
+  const KernelIndependence found = independence(module, kernel);
+  bool alone[3];
+  for (int other = 0; other < 3; ++other)
+    alone[other] = other != axis && found.axes[other].verdict == AxisVerdict::unused;
   ShapeComparison result;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     constexpr std::uint32_t threads = 256;
@@ -130,6 +135,9 @@ ShapeComparison compare_shapes(const Module &module, int axis, unsigned shapes,
       block[axis] = extent;
       if (axis == 0)
         block.y = block.z = 2;
+      for (int other = 0; other < 3; ++other)
+        if (alone[other]) // threads along it would all do the same, and race
+          block[other] = 1;
       auto memory = result_of(program, kernel, grid, block, seed);
       if (!memory)
         continue;
@@ -221,9 +229,11 @@ TEST_CASE("what is independent leaves the same memory in every shape, and its mu
       if (found.axes[axis].verdict != AxisVerdict::independent)
         continue;
       CAPTURE(axis);
-      const ShapeComparison same = compare_shapes(**module, axis, 20, is_sample ? 1 : 2);
-      CHECK(same.compared >= 19);
-      CHECK(same.different == 0);
+      if (!is_sample || std::getenv("PTXASW_THOROUGH")) {
+        const ShapeComparison same = compare_shapes(**module, axis, 20, is_sample ? 1 : 2);
+        CHECK(same.compared >= 19);
+        CHECK(same.different == 0);
+      }
       ++proven;
       // One of the axis' registers for another, each place by itself.
       const std::string names[] = {
