@@ -547,6 +547,12 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
 
 } // namespace
 
+bool blocks_independent(const Module &module, const Function &kernel) {
+  KernelIndependence result;
+  find_ties(module, kernel, result);
+  return result.blocks_independent;
+}
+
 std::string_view to_string(AxisVerdict verdict) {
   switch (verdict) {
   case AxisVerdict::unused:

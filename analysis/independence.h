@@ -41,4 +41,8 @@ struct KernelIndependence {
 /// they bound the shapes that are legal at all.
 KernelIndependence independence(const Module &module, const Function &kernel);
 
+/// Only that of it: whether blocks may run one after the other, in any order, or many of them by
+/// one, if the kernel has no race.
+bool blocks_independent(const Module &module, const Function &kernel);
+
 } // namespace ptxasw

@@ -275,11 +275,12 @@ tl::expected<SiblingTable, std::string> decode(std::string_view bytes) {
   }
 }
 
-std::string declaration(const SiblingTable &table) {
+std::string declaration(const SiblingTable &table, bool is_weak) {
   static constexpr std::size_t per_line = 32;
   const std::string bytes = encode(table);
-  std::string result = fmt::format(".visible .global .align 8 .b8 {}{}[{}] = {{", table.kernel,
-                                   sibling_table_suffix, bytes.size());
+  std::string result =
+      fmt::format("{} .global .align 8 .b8 {}{}[{}] = {{", is_weak ? ".weak" : ".visible",
+                  table.kernel, sibling_table_suffix, bytes.size());
   for (std::size_t i = 0; i < bytes.size(); ++i)
     result += fmt::format("{}{}",
                           i == 0              ? "\n"

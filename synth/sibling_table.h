@@ -98,7 +98,8 @@ tl::expected<SiblingTable, std::string> decode(std::string_view bytes);
 /// none does.
 std::optional<std::size_t> sibling_table_size(std::string_view head);
 
-/// The table as a variable of the module (PTX ISA 5.4.4), with a newline at its end.
-std::string declaration(const SiblingTable &table);
+/// The table as a variable of the module (PTX ISA 5.4.4), with a newline at its end. `is_weak`: the
+/// kernel is, and the linker may see it, its siblings and the table several times.
+std::string declaration(const SiblingTable &table, bool is_weak = false);
 
 } // namespace ptxasw

@@ -1,0 +1,132 @@
+// A clone is made from the instruction's text by the spans of its operands, so that nothing of it
+// need be understood: what is no register stays as it stands. A register may be spelled in several
+// ways (`%r01` is %r1), so it is known by its number, not by its name.
+
+#include "grammar/code_writer.h"
+
+#include "grammar/edits.h"
+#include "grammar/scanner.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+/// The span of the name within an operand's span, which may begin with a `!` and end with a
+/// selector.
+Span name_span(const Module &module, Span span) {
+  const std::string_view text = module.text(span);
+  const std::size_t begin = text.find_first_not_of("! \t\r\n");
+  const std::size_t end = std::min(text.find('.', begin), text.size());
+  return {span.begin + static_cast<std::uint32_t>(begin),
+          span.begin + static_cast<std::uint32_t>(end)};
+}
+
+void rename_operands(const Module &module, std::span<const Operand> operands,
+                     const Renaming &renaming, std::uint32_t origin, Edits &edits) {
+  const auto replace = [&](Span span, const std::string &text) {
+    edits.replace({span.begin - origin, span.end - origin}, text);
+  };
+  for (const Operand &operand : operands) {
+    if (operand.kind == Operand::Kind::reg)
+      replace(name_span(module, operand.span), renaming.registers[operand.reg]);
+    if (operand.kind == Operand::Kind::special)
+      for (const auto &[special, name] : renaming.specials)
+        if (module.text(operand.span) == special)
+          replace(operand.span, name);
+    rename_operands(module, module.children(operand), renaming, origin, edits);
+  }
+}
+
+} // namespace
+
+std::string renamed(const Module &module, const Instruction &instruction,
+                    const Renaming &renaming) {
+  Edits edits;
+  const std::uint32_t origin = instruction.span.begin;
+  if (instruction.guard != no_register) {
+    Scanner scanner(module.text(instruction.span));
+    Token token = scanner.next(); // the @
+    do
+      token = scanner.next();
+    while (token.is('!'));
+    edits.replace(token.span, renaming.registers[instruction.guard]);
+  }
+  rename_operands(module, module.operands(instruction), renaming, origin, edits);
+  return edits.apply(module.text(instruction.span)).value_or("");
+}
+
+WrittenRegister CodeWriter::declare(std::string name, ScalarType type) {
+  declarations_ += fmt::format("\t.reg .{} {};\n", to_string(type), name);
+  return {std::move(name), type};
+}
+
+WrittenLabel CodeWriter::label(std::string name) {
+  labels_.push_back(std::move(name));
+  return {static_cast<std::uint32_t>(labels_.size() - 1)};
+}
+
+void CodeWriter::place(WrittenLabel label) { text_ += labels_[label.index] + ":\n"; }
+
+void CodeWriter::write(std::string_view opcode, std::initializer_list<WrittenOperand> operands) {
+  begin_line();
+  text_ += opcode;
+  const char *separator = " ";
+  for (const WrittenOperand &operand : operands) {
+    text_ += separator;
+    separator = ", ";
+    if (const auto *reg = std::get_if<const WrittenRegister *>(&operand))
+      text_ += (*reg)->name;
+    else if (const auto *label = std::get_if<WrittenLabel>(&operand))
+      text_ += labels_[label->index];
+    else if (const auto *number = std::get_if<std::uint64_t>(&operand))
+      text_ += std::to_string(*number);
+    else
+      text_ += std::get<std::string_view>(operand);
+  }
+  text_ += ";\n";
+  ++instructions_;
+}
+
+void CodeWriter::write_if(const WrittenRegister &guard, bool negated, std::string_view opcode,
+                          std::initializer_list<WrittenOperand> operands) {
+  write(fmt::format("@{}{} {}", negated ? "!" : "", guard.name, opcode), operands);
+}
+
+void CodeWriter::clone(const Module &module, const Instruction &instruction,
+                       const Renaming &renaming) {
+  begin_line();
+  text_ += renamed(module, instruction, renaming) + "\n";
+  ++instructions_;
+}
+
+void CodeWriter::pragma(std::string_view text) {
+  begin_line();
+  text_ += fmt::format(".pragma \"{}\";\n", text);
+}
+
+std::string CodeWriter::body() const { return "{\n" + declarations_ + "\n" + text_ + "}\n"; }
+
+FunctionHeader header_of(const Module &module, const Function &function) {
+  const std::uint32_t begin = function.span.begin;
+  const std::string_view text = module.text({begin, function.body.begin});
+  FunctionHeader header;
+  Scanner scanner(text);
+  bool named = false;
+  std::uint32_t open = 0;
+  for (Token token = scanner.next(); token.kind != TokenKind::end_of_file; token = scanner.next()) {
+    if (!named && text.substr(token.span.begin, token.span.size()) == function.name) {
+      named = true;
+      header.before_name = text.substr(0, token.span.begin);
+    } else if (named && open == 0 && token.is('(')) {
+      open = token.span.end;
+    } else if (named && open != 0 && token.is(')')) {
+      header.parameters = text.substr(open, token.span.begin - open);
+      break;
+    }
+  }
+  return header;
+}
+
+} // namespace ptxasw

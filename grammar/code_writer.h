@@ -1,0 +1,86 @@
+#pragma once
+
+// Writes whole functions: declares what registers they need, places labels, and prints instructions
+// of its own or clones of another function's under a renaming. Nothing can be mistyped that the
+// writer knows: a register carries its type, a label is placed once.
+
+#include "grammar/module.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace ptxasw {
+
+/// A register that the writer declared.
+struct WrittenRegister {
+  std::string name;
+  ScalarType type = ScalarType::none;
+};
+
+/// A place in the text; see CodeWriter::place.
+struct WrittenLabel {
+  std::uint32_t index = no_index;
+};
+
+/// What a clone of an instruction has in place of what the instruction has.
+struct Renaming {
+  /// By RegisterId of the cloned function: the name to write. All registers must have one.
+  std::vector<std::string> registers;
+  /// Special registers that become something else: `%ctaid.x` and the name of a register.
+  std::vector<std::pair<std::string, std::string>> specials;
+};
+
+/// An operand of an instruction that the writer prints: a register, a label, a number, or text as
+/// it stands (a special register, an address).
+using WrittenOperand =
+    std::variant<const WrittenRegister *, WrittenLabel, std::uint64_t, std::string_view>;
+
+/// The body of one function, written from its beginning to its end.
+class CodeWriter {
+public:
+  /// Declares a register. `name` has its percent sign and must be new in the function.
+  WrittenRegister declare(std::string name, ScalarType type);
+  /// A label that is to be placed; `name` must be new in the function.
+  WrittenLabel label(std::string name);
+  /// The label stands before the next instruction.
+  void place(WrittenLabel label);
+
+  /// Prints an instruction.
+  void write(std::string_view opcode, std::initializer_list<WrittenOperand> operands);
+  /// The same under `@guard` or `@!guard`.
+  void write_if(const WrittenRegister &guard, bool negated, std::string_view opcode,
+                std::initializer_list<WrittenOperand> operands);
+  /// The instruction's own text with its registers and special registers renamed.
+  void clone(const Module &module, const Instruction &instruction, const Renaming &renaming);
+  /// `.pragma "text";` for the statement that follows (PTX ISA 11.5).
+  void pragma(std::string_view text);
+
+  std::size_t instructions() const { return instructions_; }
+  /// The body in its braces.
+  std::string body() const;
+
+private:
+  void begin_line() { text_ += '\t'; }
+
+  std::string declarations_, text_;
+  std::vector<std::string> labels_;
+  std::size_t instructions_ = 0;
+};
+
+/// An instruction's text under a renaming, its semicolon included.
+std::string renamed(const Module &module, const Instruction &instruction, const Renaming &renaming);
+
+/// What stands before a function's body, from its linkage to the end of its parameters, taken
+/// apart.
+struct FunctionHeader {
+  std::string_view before_name; ///< `.visible .entry `
+  std::string_view parameters;  ///< what stands between the parentheses
+};
+
+FunctionHeader header_of(const Module &module, const Function &function);
+
+} // namespace ptxasw

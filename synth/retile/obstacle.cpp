@@ -1,0 +1,190 @@
+// Blocks may run in any order, so K of them may run in one, step by step, if they do not see each
+// other and if each step of a copy means what it meant in the kernel:
+//
+//   - nothing ties threads or blocks together (analysis/independence.h, `blocks_independent`): no
+//     atomics whose result is used, nothing ordered or volatile, no fences, no barriers, no
+//     collectives;
+//   - no instruction asks the machine where it runs (lane, warp, multiprocessor, clock);
+//   - the copies need no room of their own: no shared or local memory, no parameters of calls;
+//   - all state is in registers that can be renamed: no carry flag, no vector registers.
+//
+// What is not known is in the way.
+
+#include "synth/retile/obstacle.h"
+
+#include "analysis/independence.h"
+#include "emulator/effects.h"
+#include "grammar/cfg.h"
+#include "synth/retile/retile.h"
+
+#include <algorithm>
+#include <span>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::size_t instructions_budget = 20'000;
+/// Bytes of parameters that a kernel may have for every target (PTX ISA 7.1).
+constexpr std::uint64_t parameter_bytes = 4352;
+
+namespace refusal {
+constexpr Refusal no_body{"no-kernel", "no kernel with a body"};
+constexpr Refusal debug{"debug-module", "the module is compiled for debugging"};
+constexpr Refusal address_size{"address-size", "addresses have 32 bits"};
+constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
+constexpr Refusal control_flow{"control-flow", "a branch leads nobody knows where"};
+constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
+constexpr Refusal shared_memory{"shared-memory", "each block needs shared memory of its own"};
+constexpr Refusal local_memory{"local-memory", "each thread needs local memory of its own"};
+constexpr Refusal variable{"variable",
+                           "the kernel has variables of its own, or one is named like a register"};
+constexpr Refusal barrier{"barrier", "threads of a block wait for each other"};
+constexpr Refusal warp{"warp-collective", "lanes of a warp work together"};
+constexpr Refusal special{"special-register",
+                          "what it reads depends on where and when a block runs"};
+constexpr Refusal atomic{"atomic", "the result of an atomic operation is used, or might be"};
+constexpr Refusal ordered{
+    "ordered-access", "a volatile or ordered access, or a fence: blocks may wait for each other"};
+constexpr Refusal call{"call", "a function is called"};
+constexpr Refusal table{"branch-table", "a branch by a table"};
+constexpr Refusal carry{"carry-flag", "a carry goes from one instruction to the next"};
+constexpr Refusal reg{"register-type", "a register of a kind that cannot be copied by a mov"};
+constexpr Refusal pragma{"pragma", "a pragma that is not known"};
+constexpr Refusal unknown{"unknown-instruction", "an instruction that is not known well enough"};
+constexpr Refusal depend{"blocks-depend", "blocks may depend on each other"};
+constexpr Refusal large{"budget", "the kernel is too large"};
+constexpr Refusal parameters{"parameters", "there is no room for another parameter"};
+} // namespace refusal
+
+Refusal at(Refusal refusal, std::uint32_t line) {
+  refusal.line = line;
+  return refusal;
+}
+
+bool is_index(std::string_view name) {
+  for (const std::string_view known : {"%tid.", "%ntid.", "%ctaid.", "%nctaid."})
+    if (name.size() == known.size() + 1 && name.starts_with(known) && name.back() >= 'x' &&
+        name.back() <= 'z')
+      return true;
+  return name == "WARP_SZ";
+}
+
+std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Operand> operands,
+                                        bool is_branch) {
+  for (const Operand &operand : operands) {
+    if (operand.kind == Operand::Kind::other || operand.kind == Operand::Kind::group)
+      return refusal::unknown;
+    if (operand.kind == Operand::Kind::special && !is_index(module.text(operand.span)))
+      return refusal::special;
+    if (operand.kind == Operand::Kind::symbol && !is_branch) {
+      const Symbol &symbol = module.symbol(operand);
+      if (symbol.kind == Symbol::Kind::function_variable)
+        return refusal::variable;
+      const Variable *variable = module.variable(symbol);
+      if (!variable)
+        return refusal::unknown;
+      if (variable->space == StateSpace::shared)
+        return refusal::shared_memory;
+      if (variable->space == StateSpace::local)
+        return refusal::local_memory;
+    }
+    if (const auto inner = operand_obstacle(module, module.children(operand), is_branch))
+      return inner;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> instruction_obstacle(const Module &module, const Function &kernel,
+                                            const Instruction &instruction) {
+  const Opcode &opcode = module.opcode(instruction);
+  const std::string_view base = opcode.base;
+  if (base == "bar" || base == "barrier")
+    return opcode.has("warp") ? refusal::warp : refusal::barrier;
+  if (base == "shfl" || base == "vote" || base == "match" || base == "redux" || base == "elect" ||
+      base == "activemask")
+    return refusal::warp;
+  if (base == "atom")
+    return refusal::atomic;
+  if (base == "fence" || base == "membar")
+    return refusal::ordered;
+  if (base == "call")
+    return refusal::call;
+  if (base == "brx")
+    return refusal::table;
+  if (base == "bra")
+    return branch_target(module, kernel, instruction) ? std::nullopt
+                                                      : std::optional(refusal::control_flow);
+  if (ends_thread(opcode))
+    return std::nullopt;
+  if (opcode.space == StateSpace::shared)
+    return refusal::shared_memory;
+  if (opcode.space == StateSpace::local)
+    return refusal::local_memory;
+  if (opcode.has("cc") || base == "addc" || base == "subc" || base == "madc")
+    return refusal::carry;
+  const bool access = base == "ld" || base == "ldu" || base == "st";
+  if (access && effect_of(opcode) == Effect::sync)
+    return refusal::ordered;
+  if (access && base == "st" && opcode.space == StateSpace::param)
+    return refusal::unknown;
+  const bool known = is_pure(opcode) || access || base == "red" || base == "prefetch" ||
+                     base == "prefetchu" || base == "isspacep";
+  if (!instruction.well_formed || !known)
+    return refusal::unknown;
+  return operand_obstacle(module, module.operands(instruction), false);
+}
+
+std::optional<Refusal> header_obstacle(const Module &module, const Function &kernel) {
+  if (!kernel.is_entry || !kernel.has_body)
+    return refusal::no_body;
+  if (module.debug)
+    return refusal::debug;
+  if (module.address_size != 64)
+    return refusal::address_size;
+  if (module.version_major < 3)
+    return refusal::version;
+  for (const PerformanceDirective &directive : kernel.directives)
+    if (directive.name.find("cluster") != std::string_view::npos)
+      return refusal::cluster;
+  std::uint64_t bytes = 64; // what alignment may take, and the new one
+  for (const Variable &parameter : kernel.parameters)
+    bytes += parameter.size() + 8;
+  if (bytes > parameter_bytes)
+    return refusal::parameters;
+  for (const Variable &variable : kernel.variables)
+    return variable.space == StateSpace::shared  ? refusal::shared_memory
+           : variable.space == StateSpace::local ? refusal::local_memory
+                                                 : refusal::variable;
+  for (const auto *variables : {&module.variables, &kernel.parameters})
+    for (const Variable &variable : *variables)
+      if (variable.name.starts_with('%')) // the sibling's registers might hide it
+        return refusal::variable;
+  for (const Register &reg : kernel.registers) {
+    const unsigned width = bit_width(reg.type);
+    if (reg.vector != 1 || (width != 1 && width != 16 && width != 32 && width != 64))
+      return refusal::reg;
+  }
+  for (const Pragma &pragma : kernel.pragmas)
+    if (pragma.text != "nounroll" && !pragma.text.starts_with("used_bytes_mask"))
+      return refusal::pragma;
+  if (kernel.instructions.size() > instructions_budget)
+    return refusal::large;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel) {
+  if (const auto obstacle = header_obstacle(module, kernel))
+    return obstacle;
+  for (const Instruction &instruction : kernel.instructions)
+    if (const auto obstacle = instruction_obstacle(module, kernel, instruction))
+      return at(*obstacle, instruction.line);
+  if (!ControlFlowGraph(module, kernel).well_formed())
+    return refusal::control_flow;
+  if (!blocks_independent(module, kernel))
+    return refusal::depend;
+  return std::nullopt;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,480 @@
+// The proof of a re-tiled kernel, from its text.
+//
+// Let the sibling's block b run beside the kernel's blocks b*K .. b*K+K-1, thread by thread with
+// the same tid. The claim is a relation between the two that holds at every step:
+//
+//   together at instruction i: all K copies stand before instruction i of the kernel, and each of
+//     the sibling's registers for copy k holds what the kernel's register holds there;
+//   alone at instruction i: the same for one copy k and the slow registers; copies below k have
+//     ended, those above stand where lockstep was left, with their registers untouched.
+//
+// It holds at the start, and what is shown is that every step keeps it. The sibling is walked
+// beside the kernel, from its entry, over pairs of positions. In a step together each instruction
+// of the kernel must be there once for each copy, in order, spelled the same under the copy's
+// renaming with %ctaid as b*K+k and %nctaid as the kernel's grid; or once for all, where it writes
+// only registers that shared.cpp shows to be the same in all copies. (As the copies' registers are
+// different ones, the order of instructions of different copies matters to memory alone, and there
+// it is free, since the blocks are independent, which is looked at again here.) At a branch by a
+// predicate that may differ, the added code is run for each of the 2^K outcomes: all taken and none
+// taken must lead on together, every other to copy 0 alone at that branch, and from the end of
+// copy k to copy k+1, to the end after the last; each with all registers that are still of use. The
+// entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
+// must run.
+//
+// So every copy does what its block did, once, up to its end, and nothing else is done: what is
+// neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
+// names of the registers are a hint at the renaming; that registers of different names are
+// different is all that is believed of them.
+
+#include "grammar/cfg.h"
+#include "grammar/liveness.h"
+#include "grammar/roles.h"
+#include "synth/retile/obstacle.h"
+#include "synth/retile/replay.h"
+#include "synth/retile/retile.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace ptxasw {
+namespace {
+
+/// Thrown where the proof stops; caught in prove_retile().
+struct NotProved {
+  std::string why;
+};
+
+class RetileProof {
+public:
+  RetileProof(const Module &module, const Function &kernel, const Function &sibling, int axis,
+              unsigned copies)
+      : module_(module), kernel_(kernel), sibling_(sibling), axis_(axis), copies_(copies),
+        shared_(shared_registers(module, kernel, axis)), cfg_(module, kernel),
+        liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
+        replay_(module, sibling, roles_, axis, copies) {}
+
+  void run() {
+    check_header();
+    assign_roles();
+    find_definitions();
+    enter();
+    while (!together_.empty()) {
+      const auto [mine, theirs] = together_.back();
+      together_.pop_back();
+      step_together(mine, theirs);
+    }
+  }
+
+private:
+  using Position = std::uint32_t;
+
+  [[noreturn]] static void fail(std::string why) { throw NotProved{std::move(why)}; }
+  [[noreturn]] void fail_at(Position mine, std::string_view why) const {
+    const auto &list = sibling_.instructions;
+    fail(fmt::format("line {}: {}", mine < list.size() ? list[mine].line : 0, why));
+  }
+  void require(bool condition, Position mine, std::string_view why) const {
+    if (!condition)
+      fail_at(mine, why);
+  }
+
+  Position kernel_end() const { return static_cast<Position>(kernel_.instructions.size()); }
+  bool ends(Position theirs) const {
+    return theirs >= kernel_end() || (kernel_.instructions[theirs].guard == no_register &&
+                                      ends_thread(module_.opcode(kernel_.instructions[theirs])));
+  }
+  /// Over branches of the kernel that are always taken.
+  Position skip_kernel(Position theirs) const {
+    for (Position steps = 0; steps <= kernel_end(); ++steps) {
+      if (theirs >= kernel_end())
+        return theirs;
+      const Instruction &instruction = kernel_.instructions[theirs];
+      if (module_.opcode(instruction).base != "bra" || instruction.guard != no_register)
+        return theirs;
+      theirs = target_of(instruction);
+    }
+    fail("the kernel has a loop without an end");
+  }
+  Position target_of(const Instruction &instruction) const {
+    if (ends_thread(module_.opcode(instruction)))
+      return kernel_end();
+    const auto target = branch_target(module_, kernel_, instruction);
+    if (!target)
+      fail("a branch of the kernel is not understood");
+    return *target;
+  }
+  bool is_jump(const Instruction &instruction) const {
+    const Opcode &opcode = module_.opcode(instruction);
+    return opcode.base == "bra" || ends_thread(opcode);
+  }
+
+  // --- What surrounds the code ---
+
+  void check_header() const {
+    const auto same = [](const Variable &a, const Variable &b) {
+      return a.type == b.type && a.vector == b.vector && a.count == b.count &&
+             a.alignment == b.alignment && a.is_array == b.is_array;
+    };
+    if (!sibling_.is_entry || !sibling_.has_body || sibling_.linkage != kernel_.linkage)
+      fail("it is no entry like the kernel");
+    const std::size_t own = kernel_.parameters.size();
+    if (sibling_.parameters.size() != own + 1)
+      fail("it has other parameters");
+    for (std::size_t i = 0; i < own; ++i)
+      if (!same(kernel_.parameters[i], sibling_.parameters[i]))
+        fail("a parameter is another");
+    const Variable &grid = sibling_.parameters.back();
+    if (grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)
+      fail("the appended parameter is not the grid's extent");
+    if (!sibling_.variables.empty() || sibling_.scopes.size() != 1 ||
+        !sibling_.target_lists.empty() || !sibling_.return_parameters.empty())
+      fail("it declares more than registers");
+    for (const Pragma &pragma : sibling_.pragmas)
+      if (pragma.text != "nounroll")
+        fail("a pragma is not known");
+    // What bounds the block must be there as it was: more would refuse launches.
+    for (const PerformanceDirective &directive : sibling_.directives) {
+      const PerformanceDirective *const own_directive = kernel_.directive(directive.name);
+      if (!own_directive || !std::equal(std::begin(directive.values), std::end(directive.values),
+                                        std::begin(own_directive->values)))
+        fail("a directive is not the kernel's");
+    }
+  }
+
+  void assign_roles() {
+    std::unordered_map<std::string_view, RegisterId> by_name;
+    for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
+      if (!by_name.try_emplace(sibling_.registers[reg].name, reg).second)
+        fail("two registers have one name");
+    const RetileNames names(kernel_);
+    const auto find = [&](const std::string &name, RegisterId kernel_register, ReplayRole role) {
+      const auto found = by_name.find(name);
+      if (found == by_name.end())
+        return no_register; // nothing mentions it
+      const Register &own = kernel_.registers[kernel_register];
+      const Register &here = sibling_.registers[found->second];
+      if (own.type != here.type || own.vector != here.vector)
+        fail("a register has another type");
+      role.reg = kernel_register;
+      roles_[found->second] = role;
+      return found->second;
+    };
+    fast_.resize(copies_);
+    for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
+      using Kind = ReplayRole::Kind;
+      for (unsigned k = 0; k < copies_; ++k)
+        fast_[k].push_back(shared_[reg] ? find(names.shared(reg), reg, {Kind::shared})
+                                        : find(names.copy(k, reg), reg, {Kind::copy, k}));
+      slow_.push_back(find(names.slow(reg), reg, {Kind::slow}));
+    }
+    const auto control = [&](const std::string &name) {
+      const auto found = by_name.find(name);
+      return found == by_name.end() ? no_register : found->second;
+    };
+    slow_block_ = control(RetileNames::slow_block);
+    next_ = control(RetileNames::next);
+  }
+
+  void find_definitions() {
+    definitions_.resize(sibling_.registers.size());
+    for (Position i = 0; i < sibling_.instructions.size(); ++i)
+      for_each_register(module_, sibling_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+        if (use != RegisterUse::read)
+          definitions_[reg].push_back(i);
+      });
+  }
+
+  // --- Clones ---
+
+  struct View {
+    const std::vector<RegisterId> &registers; ///< by the kernel's
+    std::uint32_t copy = 0;
+    bool slow = false;
+  };
+
+  bool same_special(const Operand &theirs, const Operand &mine, const View &view) const {
+    const std::string_view name = module_.text(theirs.span);
+    const bool index = name == block_index_name(axis_), extent = name == grid_extent_name(axis_);
+    if (!index && !extent)
+      return mine.kind == Operand::Kind::special && module_.text(mine.span) == name;
+    if (mine.kind != Operand::Kind::reg || mine.selector != 0 || mine.negated)
+      return false;
+    if (index && view.slow)
+      return mine.reg == slow_block_ && slow_block_ != no_register;
+    const auto known = known_.find(mine.reg);
+    if (known == known_.end())
+      return false;
+    return index ? known->second ==
+                       ReplayValue{ReplayValue::Kind::index, view.copy, copies_, no_register}
+                 : known->second.kind == ReplayValue::Kind::extent;
+  }
+
+  bool same_operand(const Operand &theirs, const Operand &mine, const View &view) const {
+    if (theirs.kind == Operand::Kind::special)
+      return same_special(theirs, mine, view);
+    if (theirs.kind != mine.kind || theirs.negated != mine.negated ||
+        theirs.selector != mine.selector || theirs.real_type != mine.real_type ||
+        theirs.value != mine.value || theirs.child_count != mine.child_count)
+      return false;
+    if (theirs.kind == Operand::Kind::other)
+      return false;
+    if (theirs.kind == Operand::Kind::reg)
+      return view.registers[theirs.reg] == mine.reg && mine.reg != no_register;
+    if (theirs.kind == Operand::Kind::symbol)
+      return same_symbol(module_.symbol(theirs), module_.symbol(mine));
+    const auto a = module_.children(theirs), b = module_.children(mine);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!same_operand(a[i], b[i], view))
+        return false;
+    return true;
+  }
+
+  static bool same_symbol(const Symbol &theirs, const Symbol &mine) {
+    if (theirs.kind != mine.kind || theirs.kind == Symbol::Kind::other ||
+        theirs.kind == Symbol::Kind::function_variable)
+      return false;
+    return theirs.index == mine.index; // parameters by position, all else in the module
+  }
+
+  void require_clone(Position theirs, Position mine, const View &view) const {
+    require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+    const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
+    const auto left = module_.operands(a), right = module_.operands(b);
+    const bool same_guard = a.guard == no_register
+                                ? b.guard == no_register
+                                : b.guard != no_register && view.registers[a.guard] == b.guard &&
+                                      a.guard_negated == b.guard_negated;
+    bool same = same_guard && a.well_formed && b.well_formed && a.opcode == b.opcode &&
+                left.size() == right.size();
+    for (std::size_t i = 0; same && i < left.size(); ++i)
+      same = same_operand(left[i], right[i], view);
+    require(same, mine, "not what the kernel does there");
+  }
+
+  // --- Together ---
+
+  ReplayEnd replay(Position mine, ReplayState &state,
+                   std::optional<unsigned> inside = std::nullopt) const {
+    const auto end = replay_.run(mine, state, inside);
+    require(end.has_value(), mine, "added code is not understood");
+    return *end;
+  }
+
+  /// The pair is to be looked at: all copies go on at `theirs`, the sibling at `mine`.
+  void go_on_together(Position mine, Position theirs) {
+    ReplayState state = known_;
+    arrive_together(replay(mine, state), theirs);
+  }
+
+  void arrive_together(const ReplayEnd &end, Position theirs) {
+    theirs = skip_kernel(theirs);
+    require(end.exit == ends(theirs), end.position, "the thread ends elsewhere");
+    if (!end.exit && seen_together_.insert({end.position, theirs}).second)
+      together_.emplace_back(end.position, theirs);
+  }
+
+  void step_together(Position mine, Position theirs) {
+    const Instruction &instruction = kernel_.instructions[theirs];
+    if (is_jump(instruction)) {
+      if (shared_[instruction.guard])
+        branch_at_once(mine, theirs);
+      else
+        branch_by_all(mine, theirs);
+      return;
+    }
+    const bool once = is_shared(module_, instruction, shared_);
+    for (unsigned k = 0; k < (once ? 1 : copies_); ++k)
+      require_clone(theirs, mine++, {fast_[k], k, false});
+    go_on_together(mine, theirs + 1);
+  }
+
+  void branch_at_once(Position mine, Position theirs) {
+    const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
+    require(is_jump(b) && b.guard != no_register && b.guard == fast_[0][a.guard] &&
+                a.guard_negated == b.guard_negated,
+            mine, "not the branch that the kernel has there");
+    if (ends_thread(module_.opcode(b))) {
+      arrive_together({mine, true}, target_of(a));
+    } else {
+      const auto target = branch_target(module_, sibling_, b);
+      require(target.has_value(), mine, "a branch is not understood");
+      go_on_together(*target, target_of(a));
+    }
+    go_on_together(mine + 1, theirs + 1);
+  }
+
+  void branch_by_all(Position mine, Position theirs) {
+    const Instruction &instruction = kernel_.instructions[theirs];
+    const unsigned all = (1u << copies_) - 1;
+    for (unsigned outcome = 0; outcome <= all; ++outcome) {
+      ReplayState state = known_;
+      for (unsigned k = 0; k < copies_; ++k) {
+        const RegisterId guard = fast_[k][instruction.guard];
+        require(guard != no_register, mine, "a copy's predicate is not asked");
+        state[guard] = {ReplayValue::Kind::truth, outcome >> k & 1};
+      }
+      const ReplayEnd end = replay(mine, state);
+      // Bit k: the predicate holds in copy k.
+      const unsigned taken = instruction.guard_negated ? all & ~outcome : outcome;
+      if (taken == all)
+        arrive_together(end, target_of(instruction));
+      else if (taken == 0)
+        arrive_together(end, theirs + 1);
+      else
+        leave(end, state, theirs);
+    }
+  }
+
+  // The copies part. Outcomes that lead to one place in one state are looked at once.
+  void leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
+    std::erase_if(state,
+                  [](const auto &entry) { return entry.second.kind == ReplayValue::Kind::truth; });
+    const auto [left, is_new] = left_.try_emplace({end.position, theirs}, state);
+    if (!is_new && left->second == state && !end.exit)
+      return;
+    one_by_one(end, state, theirs, copies_, live_before_branch(kernel_, cfg_, liveness_, theirs));
+  }
+
+  // --- Alone ---
+
+  // The first `count` copies go on from `theirs` one after the other, beginning at `end`.
+  void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
+                  const std::vector<RegisterId> &live, std::optional<unsigned> inside = {}) {
+    for (unsigned k = 0; k < count; ++k) {
+      require(!end.exit, end.position, "a copy is not finished");
+      const auto block = state.find(slow_block_);
+      require(block != state.end() &&
+                  block->second == ReplayValue{ReplayValue::Kind::index, k, copies_, no_register},
+              end.position, "not the block that is to go on");
+      for (const RegisterId reg : live)
+        require(is_taken_over(state, reg, k), end.position, "a register is not taken over");
+      const auto next = state.find(next_);
+      require(next != state.end(), end.position, "what comes after a copy is not known");
+      alone(end.position, theirs);
+      require(after_.has_value(), end.position, "a copy never ends");
+      ReplayState later = known_;
+      later[next_] = next->second;
+      end = replay(*after_, later, inside);
+      state = std::move(later);
+    }
+    require(end.exit, end.position, "more is done than the copies do");
+  }
+
+  bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
+    if (slow_[reg] == no_register)
+      return false;
+    const auto found = state.find(slow_[reg]);
+    return found != state.end() && found->second.kind == ReplayValue::Kind::copied &&
+           found->second.reg == reg &&
+           found->second.number == (shared_[reg] ? ReplayValue::all_copies : k);
+  }
+
+  // One copy from a pair of positions to its end, on the slow registers.
+  void alone(Position mine, Position theirs) {
+    std::vector<std::pair<Position, Position>> open;
+    const auto add = [&](Position m, Position t) {
+      const auto skipped = replay_.skip(m);
+      require(skipped.has_value(), m, "a loop without an end");
+      t = skip_kernel(t);
+      if (ends(t)) {
+        require(!after_ || *after_ == *skipped, m, "a copy ends elsewhere");
+        after_ = *skipped;
+      } else if (seen_alone_.insert({*skipped, t}).second) {
+        open.emplace_back(*skipped, t);
+      }
+    };
+    add(mine, theirs);
+    while (!open.empty()) {
+      const auto [m, t] = open.back();
+      open.pop_back();
+      const Instruction &instruction = kernel_.instructions[t];
+      if (!is_jump(instruction)) {
+        require_clone(t, m, {slow_, 0, true});
+        add(m + 1, t + 1);
+        continue;
+      }
+      require(m < sibling_.instructions.size(), m, "an instruction is missing");
+      const Instruction &b = sibling_.instructions[m];
+      const auto target = branch_target(module_, sibling_, b);
+      require(target && b.guard != no_register && b.guard == slow_[instruction.guard] &&
+                  b.guard_negated == instruction.guard_negated,
+              m, "not the branch that the kernel has there");
+      add(*target, target_of(instruction));
+      add(m + 1, t + 1);
+    }
+  }
+
+  // --- The entry ---
+
+  void enter() {
+    // What the straight line at the entry leaves in registers that are written nowhere else.
+    Position first_jump = 0;
+    while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
+      ++first_jump;
+    ReplayState state;
+    replay(0, state, copies_);
+    for (const auto &[reg, value] : state)
+      if (definitions_[reg].size() == 1 && definitions_[reg][0] < first_jump)
+        known_.emplace(reg, value);
+    for (unsigned inside = 0; inside <= copies_; ++inside) {
+      ReplayState from;
+      const ReplayEnd end = replay(0, from, inside);
+      if (inside == copies_)
+        arrive_together(end, 0);
+      else
+        one_by_one(end, from, 0, inside, {}, inside);
+    }
+  }
+
+  const Module &module_;
+  const Function &kernel_, &sibling_;
+  const int axis_;
+  const unsigned copies_;
+  const std::vector<bool> shared_;
+  const ControlFlowGraph cfg_;
+  const Liveness liveness_;
+  std::vector<ReplayRole> roles_;
+  const Replay replay_;
+  std::vector<std::vector<RegisterId>> fast_; ///< by copy and register of the kernel's
+  std::vector<RegisterId> slow_;
+  RegisterId slow_block_ = no_register, next_ = no_register;
+  std::vector<std::vector<Position>> definitions_; ///< by register of the sibling
+  ReplayState known_;
+  std::vector<std::pair<Position, Position>> together_;
+  std::set<std::pair<Position, Position>> seen_together_, seen_alone_;
+  std::map<std::pair<Position, Position>, ReplayState> left_;
+  std::optional<Position> after_; ///< where a copy that is alone goes at its end
+};
+
+} // namespace
+
+std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
+                         const Proposal &proposal) {
+  const Sibling &claim = proposal.sibling;
+  try {
+    if (const auto obstacle = retile_obstacle(written, kernel))
+      return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
+    // What the table says is what is proved.
+    std::optional<int> axis;
+    for (int i = 0; i < 3; ++i)
+      if (claim.grid[static_cast<std::size_t>(i)] != 1) {
+        if (axis)
+          return "more than one axis is divided";
+        axis = i;
+      }
+    if (!axis || claim.appended != std::vector<char>{"xyz"[*axis]} || claim.needs != SiblingNeeds{})
+      return "the table does not say what is proved";
+    const unsigned copies = claim.grid[static_cast<std::size_t>(*axis)];
+    if (copies > max_retile_factor)
+      return "too many copies";
+    RetileProof(written, kernel, sibling, *axis, copies).run();
+  } catch (const NotProved &stop) {
+    return stop.why;
+  }
+  return "";
+}
+
+} // namespace ptxasw

@@ -1,0 +1,79 @@
+#pragma once
+
+// Runs what a re-tiled kernel has beyond the kernel's own instructions - which copy goes where - on
+// the few kinds of values that such code may have.
+
+#include "grammar/module.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace ptxasw {
+
+/// What a register of the added code holds.
+struct ReplayValue {
+  enum class Kind : std::uint8_t {
+    number, ///< `number`
+    truth,  ///< `number` 0 or 1
+    index,  ///< scale * %ctaid + number
+    extent, ///< of the kernel's grid: the appended parameter
+    copied, ///< what register `reg` holds in copy `number`; all_copies: in all of them
+  };
+  static constexpr std::uint32_t all_copies = ~0u;
+  Kind kind = Kind::number;
+  std::uint32_t number = 0;
+  std::uint32_t scale = 0;
+  RegisterId reg = no_register;
+  bool operator==(const ReplayValue &) const = default;
+};
+
+using ReplayState = std::map<RegisterId, ReplayValue>;
+
+/// What a register of the sibling is for.
+struct ReplayRole {
+  enum class Kind : std::uint8_t { control, copy, shared, slow };
+  Kind kind = Kind::control;
+  unsigned copy = 0;            ///< of a copy's
+  RegisterId reg = no_register; ///< of the kernel's; of all but control
+};
+
+/// Where the added code ends: at an instruction that is none of it or depends on what is not known,
+/// or where the thread ends.
+struct ReplayEnd {
+  std::uint32_t position = 0;
+  bool exit = false;
+};
+
+class Replay {
+public:
+  Replay(const Module &module, const Function &sibling, const std::vector<ReplayRole> &roles,
+         int axis, unsigned copies)
+      : module_(module), sibling_(sibling), roles_(roles), axis_(axis), copies_(copies) {}
+
+  /// Runs added code from a position on. `state` has what is known before and after; the first
+  /// `inside` blocks of the sibling's lie within the grid. Nothing if it never ends.
+  std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state,
+                               std::optional<unsigned> inside = std::nullopt) const;
+  /// Goes on over branches that are always taken.
+  std::optional<std::uint32_t> skip(std::uint32_t position) const;
+
+private:
+  bool execute(const Instruction &instruction, ReplayState &state,
+               std::optional<unsigned> inside) const;
+  std::optional<ReplayValue> value(const Operand &operand, const ReplayState &state) const;
+  std::optional<ReplayValue> compute(const Instruction &instruction,
+                                     const std::vector<ReplayValue> &in,
+                                     std::optional<unsigned> inside) const;
+  std::optional<ReplayValue> compare(const Opcode &opcode, const ReplayValue &a,
+                                     const ReplayValue &b, std::optional<unsigned> inside) const;
+
+  const Module &module_;
+  const Function &sibling_;
+  const std::vector<ReplayRole> &roles_;
+  const int axis_;
+  const unsigned copies_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,74 @@
+#pragma once
+
+// Re-tiling, kind "apart": a block of the sibling does the work of K neighbouring blocks of the
+// kernel along one axis, copy k that of block b * K + k with the thread's own tid, K = 2, 4 or 8.
+// A thread has K times as many loads in flight, and the GPU starts a K-th of the blocks.
+//
+// Which kernels: obstacle.h. How it is written: write.cpp. Why it is right: prove.cpp.
+
+#include "synth/family.h"
+
+#include "grammar/cfg.h"
+#include "grammar/liveness.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// The largest number of blocks that one may do.
+inline constexpr unsigned max_retile_factor = 8;
+
+FamilyAnswer propose_retile(const Module &module, const Function &kernel);
+std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
+std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
+                         const Proposal &proposal);
+
+/// Which registers hold the same in all copies, as long as these go the same way: everything that
+/// is ever written to one is computed from such registers alone, without the block's index on
+/// `axis`, or loaded from where nobody writes. By RegisterId.
+std::vector<bool> shared_registers(const Module &module, const Function &kernel, int axis);
+
+/// Whether an instruction writes registers, all of them shared: it is done once for all copies.
+bool is_shared(const Module &module, const Instruction &instruction,
+               const std::vector<bool> &shared);
+
+/// The instruction that a branch leads to: an index in Function::instructions, maybe one past the
+/// last; nothing for what is no `bra` to a label.
+std::optional<std::uint32_t> branch_target(const Module &module, const Function &function,
+                                           const Instruction &instruction);
+
+/// Whether a thread ends there: `ret` and `exit`.
+bool ends_thread(const Opcode &opcode);
+
+/// The registers that may be read before they are written from a guarded branch or exit on, its
+/// guard included. Sorted.
+std::vector<RegisterId> live_before_branch(const Function &function, const ControlFlowGraph &cfg,
+                                           const Liveness &liveness, std::uint32_t instruction);
+
+/// Names of the sibling's registers. The proof takes them as a hint of what is what, and believes
+/// nothing of it.
+class RetileNames {
+public:
+  explicit RetileNames(const Function &kernel);
+  std::string copy(unsigned k, RegisterId reg) const;
+  std::string shared(RegisterId reg) const;
+  std::string slow(RegisterId reg) const;
+  static std::string block(unsigned k);        ///< index of copy k's block
+  static constexpr const char *grid = "%grid"; ///< the kernel's extent
+  static constexpr const char *slow_block = "%block";
+  static constexpr const char *next = "%next";
+
+private:
+  std::vector<std::string> suffixes_;
+};
+
+/// Whether an instruction has a special register among its operands.
+bool mentions_special(const Module &module, const Function &kernel, std::string_view special);
+
+/// `%ctaid.x` and `%nctaid.x` for axis 0.
+std::string block_index_name(int axis);
+std::string grid_extent_name(int axis);
+
+} // namespace ptxasw

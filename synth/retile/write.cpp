@@ -1,0 +1,296 @@
+// How a re-tiled kernel is written. Copy k of register %r5 is %c1_r5 for k = 1, and %u_r5 where all
+// copies hold the same.
+//
+//     block indices b*K .. b*K+K-1; if the last one is outside the grid: to `first`
+//     the kernel in lockstep: each instruction for copy 0, 1, .., K-1 before the next one, so all
+//       copies' loads are under way before the first use; what is shared, once. A branch that may
+//       go several ways is taken if all copies take it; if only some do: to `apart_i`
+//     first_k:   if block b*K+k is inside the grid, %next = what comes after copy k; to the start
+//     apart_i_k: copy k's registers to the slow ones, %next = what comes after it; to branch i
+//     the kernel as it was, on the slow registers; where it ends: to `after`
+//     after:     to the place that %next says, or the end
+//
+// A copy's own instructions keep their order, all of them; only those of different copies, of
+// different blocks that is, move past each other.
+
+#include "grammar/cfg.h"
+#include "grammar/code_writer.h"
+#include "grammar/liveness.h"
+#include "synth/retile/retile.h"
+
+#include <fmt/core.h>
+#include <map>
+
+namespace ptxasw {
+namespace {
+
+class RetileWriter {
+public:
+  RetileWriter(const Module &module, const Function &kernel, const Proposal &proposal)
+      : module_(module), kernel_(kernel), proposal_(proposal), copies_(proposal.factor),
+        names_(kernel), shared_(shared_registers(module, kernel, proposal.axis)),
+        cfg_(module, kernel), liveness_(module, kernel, cfg_) {}
+
+  std::string run() {
+    declare();
+    prologue();
+    lockstep();
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      for (unsigned k = 0; k < copies_; ++k)
+        leave_lockstep(point, k);
+    slow();
+    go_on();
+    return header() + out_.body();
+  }
+
+private:
+  using Reg = WrittenRegister;
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
+  const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
+
+  std::string header() const {
+    const FunctionHeader own = header_of(module_, kernel_);
+    const bool empty = kernel_.parameters.empty();
+    std::string text =
+        fmt::format("{}{}({}{}\n\t.param .u32 {}\n)\n", own.before_name, proposal_.sibling.name,
+                    empty ? "" : own.parameters, empty ? "" : ",", grid_parameter());
+    for (const char *name : {"maxntid", "reqntid"})
+      if (const PerformanceDirective *directive = kernel_.directive(name)) {
+        text += fmt::format(".{}", name);
+        for (unsigned i = 0; i < directive->count; ++i)
+          text += fmt::format("{} {}", i == 0 ? "" : ",", directive->values[i]);
+        text += '\n';
+      }
+    return text;
+  }
+
+  std::string grid_parameter() const { return proposal_.sibling.name + "_grid"; }
+
+  void declare() {
+    fast_.resize(copies_);
+    for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
+      const ScalarType type = kernel_.registers[reg].type;
+      for (unsigned k = 0; k < copies_; ++k)
+        fast_[k].push_back(
+            shared_[reg] && k > 0
+                ? fast_[0][reg]
+                : out_.declare(shared_[reg] ? names_.shared(reg) : names_.copy(k, reg), type));
+      slow_.push_back(out_.declare(names_.slow(reg), type));
+    }
+    for (unsigned k = 0; k < copies_; ++k)
+      blocks_.push_back(out_.declare(RetileNames::block(k), ScalarType::b32));
+    grid_ = out_.declare(RetileNames::grid, ScalarType::b32);
+    slow_block_ = out_.declare(RetileNames::slow_block, ScalarType::b32);
+    next_ = out_.declare(RetileNames::next, ScalarType::b32);
+    const std::string grid = grid_extent_name(proposal_.axis);
+    const auto renaming = [&](const std::vector<Reg> &registers, const Reg &block) {
+      Renaming result;
+      for (const Reg &reg : registers)
+        result.registers.push_back(reg.name);
+      result.specials = {{block_index_name(proposal_.axis), block.name}, {grid, grid_.name}};
+      return result;
+    };
+    for (unsigned k = 0; k < copies_; ++k)
+      copy_renaming_.push_back(renaming(fast_[k], blocks_[k]));
+    slow_renaming_ = renaming(slow_, slow_block_);
+  }
+
+  Reg predicate() { return out_.declare(fmt::format("%q{}", predicates_++), ScalarType::pred); }
+
+  std::uint64_t number(unsigned n) const { return n; }
+
+  void prologue() {
+    const std::string index = block_index_name(proposal_.axis);
+    const std::string parameter = fmt::format("[{}]", grid_parameter());
+    const Reg own = out_.declare("%own", ScalarType::b32);
+    out_.write("mov.u32", {&own, std::string_view(index)});
+    out_.write("mul.lo.u32", {&blocks_[0], &own, number(copies_)});
+    for (unsigned k = 1; k < copies_; ++k)
+      out_.write("add.u32", {&blocks_[k], &blocks_[0], number(k)});
+    out_.write("ld.param.u32", {&grid_, std::string_view(parameter)});
+    const Reg outside = predicate();
+    out_.write("setp.ge.u32", {&outside, &blocks_[copies_ - 1], &grid_});
+    out_.write_if(outside, false, "bra", {point(0)});
+  }
+
+  /// The label at which copy 0 goes on alone from a branch; nothing: from the beginning.
+  WrittenLabel point(std::uint32_t branch, bool entry = true) {
+    points_.push_back({entry ? no_index : branch, {}});
+    for (unsigned k = 0; k < copies_; ++k)
+      points_.back().labels.push_back(
+          out_.label(entry ? fmt::format("$retile_first_{}", k)
+                           : fmt::format("$retile_apart_{}_{}", branch, k)));
+    return points_.back().labels[0];
+  }
+
+  WrittenLabel label_at(std::map<std::uint32_t, WrittenLabel> &labels, const char *what,
+                        std::uint32_t position) {
+    const auto [found, is_new] = labels.try_emplace(position);
+    if (is_new)
+      found->second = out_.label(fmt::format("$retile_{}_{}", what, position));
+    return found->second;
+  }
+
+  /// Positions that a branch leads to.
+  std::vector<bool> targets() const {
+    std::vector<bool> result(count() + 1, false);
+    for (const Instruction &one : kernel_.instructions)
+      if (const auto target = branch_target(module_, kernel_, one))
+        result[*target] = true;
+    return result;
+  }
+
+  void pragmas(std::uint32_t i) {
+    for (const Pragma &pragma : kernel_.pragmas)
+      if (pragma.position == i && pragma.text == "nounroll")
+        out_.pragma(pragma.text);
+  }
+
+  void lockstep() {
+    const std::vector<bool> is_target = targets();
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      if (is_target[i])
+        out_.place(label_at(fast_labels_, "at", i));
+      pragmas(i);
+      const Instruction &one = instruction(i);
+      const Opcode &opcode = module_.opcode(one);
+      if (opcode.base == "bra" || ends_thread(opcode)) {
+        branch_together(i);
+        continue;
+      }
+      const unsigned times = is_shared(module_, one, shared_) ? 1 : copies_;
+      for (unsigned k = 0; k < times; ++k)
+        out_.clone(module_, one, copy_renaming_[k]);
+    }
+    if (is_target[count()])
+      out_.place(label_at(fast_labels_, "at", count()));
+    out_.write("ret", {});
+  }
+
+  void branch_together(std::uint32_t i) {
+    const Instruction &one = instruction(i);
+    const auto target = branch_target(module_, kernel_, one);
+    const auto go = [&](const Reg *guard, bool negated) {
+      if (!guard && target)
+        out_.write("bra", {label_at(fast_labels_, "at", *target)});
+      else if (!guard)
+        out_.write("ret", {});
+      else if (target)
+        out_.write_if(*guard, negated, "bra", {label_at(fast_labels_, "at", *target)});
+      else
+        out_.write_if(*guard, negated, "ret", {});
+    };
+    if (one.guard == no_register)
+      return go(nullptr, false);
+    if (shared_[one.guard])
+      return go(&fast_[0][one.guard], one.guard_negated);
+    const auto over_copies = [&](const char *opcode) {
+      const Reg result = predicate();
+      const Reg *left = &fast_[0][one.guard];
+      for (unsigned k = 1; k < copies_; ++k, left = &result)
+        out_.write(opcode, {&result, left, &fast_[k][one.guard]});
+      return result;
+    };
+    // `@p`: taken if all hold, apart if any does. `@!p`: taken if none does, apart unless all do.
+    const Reg decides = over_copies(one.guard_negated ? "or.pred" : "and.pred");
+    go(&decides, one.guard_negated);
+    const Reg differs = over_copies(one.guard_negated ? "and.pred" : "or.pred");
+    out_.write_if(differs, one.guard_negated, "bra", {point(i, false)});
+  }
+
+  /// What %next holds for copy k of a point; 0 is the end.
+  std::uint64_t number_of(std::size_t point, unsigned k) const {
+    return k == copies_ ? 0 : point * copies_ + k;
+  }
+
+  void leave_lockstep(std::size_t index, unsigned k) {
+    const Point &from = points_[index];
+    const bool entry = from.branch == no_index;
+    out_.place(from.labels[k]);
+    const std::string special = block_index_name(proposal_.axis);
+    out_.write("mov.u32", {&slow_block_, std::string_view(special)});
+    out_.write("mad.lo.u32", {&slow_block_, &slow_block_, number(copies_), number(k)});
+    if (entry) {
+      const Reg outside = predicate();
+      out_.write("setp.ge.u32", {&outside, &slow_block_, &grid_});
+      out_.write_if(outside, false, "ret", {});
+    } else {
+      for (const RegisterId reg : live_before_branch(kernel_, cfg_, liveness_, from.branch)) {
+        const unsigned width = bit_width(slow_[reg].type);
+        out_.write(width == 1 ? "mov.pred" : fmt::format("mov.b{}", width),
+                   {&slow_[reg], &fast_[k][reg]});
+      }
+    }
+    out_.write("mov.u32", {&next_, number_of(index, k + 1)});
+    out_.write("bra", {label_at(slow_labels_, "alone", entry ? 0 : from.branch)});
+  }
+
+  void slow() {
+    const WrittenLabel after = out_.label("$retile_after");
+    after_ = after;
+    const std::vector<bool> is_target = targets();
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      if (is_target[i] || slow_labels_.contains(i))
+        out_.place(label_at(slow_labels_, "alone", i));
+      pragmas(i);
+      const Instruction &one = instruction(i);
+      const Opcode &opcode = module_.opcode(one);
+      if (opcode.base != "bra" && !ends_thread(opcode)) {
+        out_.clone(module_, one, slow_renaming_);
+        continue;
+      }
+      const auto target = branch_target(module_, kernel_, one);
+      const WrittenLabel to = target ? label_at(slow_labels_, "alone", *target) : after;
+      if (one.guard == no_register)
+        out_.write("bra", {to});
+      else
+        out_.write_if(slow_[one.guard], one.guard_negated, "bra", {to});
+    }
+    if (is_target[count()])
+      out_.place(label_at(slow_labels_, "alone", count()));
+    out_.place(after);
+  }
+
+  void go_on() {
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      for (unsigned k = 1; k < copies_; ++k) {
+        const Reg is_next = predicate();
+        out_.write("setp.eq.u32", {&is_next, &next_, number_of(point, k)});
+        out_.write_if(is_next, false, "bra", {points_[point].labels[k]});
+      }
+    out_.write("ret", {});
+  }
+
+  struct Point {
+    std::uint32_t branch = no_index;  ///< no_index: the kernel's beginning
+    std::vector<WrittenLabel> labels; ///< by copy
+  };
+
+  const Module &module_;
+  const Function &kernel_;
+  const Proposal &proposal_;
+  const unsigned copies_;
+  const RetileNames names_;
+  const std::vector<bool> shared_;
+  const ControlFlowGraph cfg_;
+  const Liveness liveness_;
+  CodeWriter out_;
+  std::vector<std::vector<Reg>> fast_; ///< by copy and register
+  std::vector<Reg> slow_, blocks_;
+  Reg grid_, slow_block_, next_;
+  std::vector<Renaming> copy_renaming_;
+  Renaming slow_renaming_;
+  unsigned predicates_ = 0;
+  std::vector<Point> points_;
+  std::map<std::uint32_t, WrittenLabel> fast_labels_, slow_labels_; ///< by instruction
+  WrittenLabel after_;
+};
+
+} // namespace
+
+std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal) {
+  return RetileWriter(module, kernel, proposal).run();
+}
+
+} // namespace ptxasw

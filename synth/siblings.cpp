@@ -1,0 +1,178 @@
+// Siblings do not depend on each other, so one that is not proved leaves alone. The proof reads the
+// whole text as it would leave, and what it reads must begin with the module's own, byte for byte,
+// and have nothing besides but the siblings and the tables that list them.
+
+#include "synth/siblings.h"
+
+#include "emulator/warp_launch.h"
+#include "synth/retile/retile.h"
+#include "synth/rewrite.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::array<Family, 1> all_families{{
+    {"retile", "several blocks of the kernel's by one, more loads on their way", propose_retile,
+     write_retile, prove_retile},
+}};
+
+constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
+constexpr Refusal not_text{"not-text", "the module's text holds a NUL"};
+
+/// One sibling on its way.
+struct Written {
+  std::size_t kernel = 0;  ///< index in Module::functions
+  std::size_t outcome = 0; ///< index in SiblingResult::kernels
+  const Family *family = nullptr;
+  Proposal proposal;
+  std::string text;
+};
+
+bool contains(const std::vector<std::string> &list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// Which of a family's proposals are written.
+std::vector<Proposal> decide(std::vector<Proposal> proposals, const SiblingOptions &options) {
+  if (!options.retile.empty())
+    std::erase_if(proposals, [&](const Proposal &proposal) {
+      return proposal.family == "retile" && !contains(options.retile, proposal.variant);
+    });
+  if (proposals.size() > options.most)
+    proposals.resize(options.most);
+  return proposals;
+}
+
+SiblingTable table_of(const Module &module, const Function &kernel) {
+  SiblingTable table;
+  table.kernel = kernel.name;
+  table.hash = module_number(module.text(kernel.body));
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    table.parameters.push_back({kernel_parameter_offset(kernel, i),
+                                static_cast<std::uint32_t>(kernel.parameters[i].size())});
+  return table;
+}
+
+std::string print(const Module &module, const std::vector<Written> &all) {
+  std::string text(module.text());
+  if (!all.empty() && !text.ends_with('\n'))
+    text += '\n';
+  for (std::size_t i = 0; i < all.size();) {
+    const Function &kernel = module.functions[all[i].kernel];
+    SiblingTable table = table_of(module, kernel);
+    for (const std::size_t first = all[i].kernel; i < all.size() && all[i].kernel == first; ++i) {
+      text += "\n" + all[i].text;
+      table.siblings.push_back(all[i].proposal.sibling);
+    }
+    text += "\n" + declaration(table, kernel.linkage == Linkage::weak);
+  }
+  return text;
+}
+
+/// What is wrong with the whole: an empty text if nothing is.
+std::string fault_of(const Module &module, const Module &written, std::size_t siblings,
+                     std::size_t tables) {
+  if (!written.text().starts_with(module.text()))
+    return "the module's own text changed";
+  if (written.functions.size() != module.functions.size() + siblings ||
+      written.variables.size() != module.variables.size() + tables)
+    return "something else was added";
+  return "";
+}
+
+/// By sibling what is not proved; empty: all of it is.
+std::vector<std::string> prove_all(const Module &module, const std::string &text,
+                                   const std::vector<Written> &all) {
+  std::vector<std::string> faults(all.size());
+  const auto parsed = parse(text, "siblings");
+  std::size_t tables = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    tables += i == 0 || all[i].kernel != all[i - 1].kernel;
+  const std::string fault =
+      parsed ? fault_of(module, **parsed, all.size(), tables) : parsed.error().message;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!fault.empty()) {
+      faults[i] = fault;
+      continue;
+    }
+    const Module &written = **parsed;
+    const Function &sibling = written.functions[module.functions.size() + i];
+    faults[i] = sibling.name != all[i].proposal.sibling.name
+                    ? "it has another name"
+                    : all[i].family->prove(written, written.functions[all[i].kernel], sibling,
+                                           all[i].proposal);
+  }
+  return faults;
+}
+
+std::vector<Written> write_all(const Module &module, const SiblingOptions &options,
+                               SiblingResult &result) {
+  std::vector<Written> all;
+  for (std::size_t f = 0; f < module.functions.size(); ++f) {
+    const Function &kernel = module.functions[f];
+    if (!kernel.is_entry || !kernel.has_body ||
+        (!options.kernels.empty() && !contains(options.kernels, kernel.name)))
+      continue;
+    KernelSiblings outcome;
+    outcome.kernel = kernel.name;
+    std::size_t room = options.most;
+    for (const Family &family : families()) {
+      FamilyAnswer answer = family.propose(module, kernel);
+      SiblingOptions left = options;
+      left.most = static_cast<unsigned>(room);
+      outcome.refusals.insert(outcome.refusals.end(), answer.refusals.begin(),
+                              answer.refusals.end());
+      if (module.text().find('\0') != std::string_view::npos) {
+        outcome.refusals.push_back(not_text);
+        continue;
+      }
+      if (module.text().find(std::string(kernel.name) + "__ptxasw_") != std::string_view::npos) {
+        outcome.refusals.push_back(name_taken);
+        continue;
+      }
+      for (Proposal &proposal : decide(std::move(answer.proposals), left)) {
+        std::string text = family.write(module, kernel, proposal);
+        all.push_back({f, result.kernels.size(), &family, std::move(proposal), std::move(text)});
+        --room;
+      }
+    }
+    result.kernels.push_back(std::move(outcome));
+  }
+  return all;
+}
+
+} // namespace
+
+std::span<const Family> families() { return all_families; }
+
+SiblingResult add_siblings(const Module &module, const SiblingOptions &options) {
+  SiblingResult result;
+  std::vector<Written> all = write_all(module, options, result);
+  while (!all.empty()) {
+    result.text = print(module, all);
+    const std::vector<std::string> faults = prove_all(module, result.text, all);
+    std::vector<Written> proved;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (faults[i].empty())
+        proved.push_back(std::move(all[i]));
+      else
+        result.kernels[all[i].outcome].unproved.push_back(
+            {all[i].proposal.sibling.name, faults[i]});
+    }
+    const bool done = proved.size() == faults.size();
+    all = std::move(proved);
+    if (done)
+      break;
+  }
+  result.changed = !all.empty();
+  if (all.empty())
+    result.text = module.text();
+  for (Written &one : all)
+    result.kernels[one.outcome].written.push_back(std::move(one.proposal));
+  return result;
+}
+
+} // namespace ptxasw

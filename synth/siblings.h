@@ -1,0 +1,48 @@
+#pragma once
+
+// The way of a module that gets siblings:
+//
+//     propose -> decide -> write -> prove -> print
+//
+// What families could do with each kernel is known before anything is decided. What is written is
+// behind the module's own text, of which no byte changes: nobody launches a sibling who does not
+// know of it. What is not proved from the whole text is taken back.
+
+#include "synth/family.h"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+struct SiblingOptions {
+  std::vector<std::string> kernels; ///< only these; empty: all
+  /// Which re-tilings are wanted, as Proposal::variant; empty: all that are proposed.
+  std::vector<std::string> retile;
+  unsigned most = ~0u; ///< siblings a kernel
+};
+
+/// A proposal that was written and is not proved.
+struct UnprovedSibling {
+  std::string name;
+  std::string why;
+};
+
+/// What became of one kernel.
+struct KernelSiblings {
+  std::string kernel;
+  std::vector<Proposal> written;
+  std::vector<UnprovedSibling> unproved;
+  std::vector<Refusal> refusals;
+};
+
+struct SiblingResult {
+  std::string text; ///< the module's own, and behind it siblings and tables
+  bool changed = false;
+  std::vector<KernelSiblings> kernels; ///< all that are wanted and have a body
+};
+
+/// Adds siblings to a module.
+SiblingResult add_siblings(const Module &module, const SiblingOptions &options);
+
+} // namespace ptxasw
