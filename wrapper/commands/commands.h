@@ -24,6 +24,7 @@ extern const Command overlay_command;
 extern const Command report_command;
 extern const Command rewrite_command;
 extern const Command run_command;
+extern const Command siblings_command;
 extern const Command stats_command;
 extern const Command status_command;
 extern const Command trace_command;

@@ -1,0 +1,109 @@
+// `ptxasw siblings`: the module with proved versions of its kernels behind it, and of each kernel
+// which they are or why there are none.
+
+#include "synth/siblings.h"
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/os/files.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What `ptxasw siblings` was asked to do.
+struct SiblingsRequest {
+  std::string input;
+  std::string output; ///< empty: only say what could be written
+  bool json = false;
+  SiblingOptions options;
+};
+
+Json to_json(const KernelSiblings &kernel) {
+  Json json = {{"name", kernel.kernel},
+               {"siblings", Json::array()},
+               {"unproved", Json::array()},
+               {"refusals", Json::array()}};
+  for (const Proposal &proposal : kernel.written)
+    json["siblings"].push_back({{"name", proposal.sibling.name},
+                                {"family", proposal.family},
+                                {"kind", proposal.sibling.kind},
+                                {"variant", proposal.variant},
+                                {"grid", proposal.sibling.grid}});
+  for (const UnprovedSibling &one : kernel.unproved)
+    json["unproved"].push_back({{"name", one.name}, {"why", one.why}});
+  for (const Refusal &refusal : kernel.refusals)
+    json["refusals"].push_back(
+        {{"reason", refusal.reason}, {"meaning", refusal.meaning}, {"line", refusal.line}});
+  return json;
+}
+
+std::string divided(const Sibling &sibling) {
+  std::string text;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (sibling.grid[axis] != 1)
+      text +=
+          fmt::format("{}grid.{} / {}", text.empty() ? "" : ", ", "xyz"[axis], sibling.grid[axis]);
+  return text.empty() ? "the same grid" : text;
+}
+
+std::string to_text(const KernelSiblings &kernel) {
+  std::string text = kernel.kernel + ":\n";
+  for (const Proposal &proposal : kernel.written)
+    text +=
+        fmt::format("  {} {}: {}\n", proposal.family, proposal.variant, divided(proposal.sibling));
+  for (const UnprovedSibling &one : kernel.unproved)
+    text += fmt::format("  not proved: {}: {}\n", one.name, one.why);
+  for (const Refusal &refusal : kernel.refusals)
+    text += refusal.line == 0 ? fmt::format("  refused: {} ({})\n", refusal.reason, refusal.meaning)
+                              : fmt::format("  refused: {}, line {} ({})\n", refusal.reason,
+                                            refusal.line, refusal.meaning);
+  return text;
+}
+
+int run(const SiblingsRequest &request, const Invocation &) {
+  const auto module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.options.kernels, request.input))
+    return 1;
+  const SiblingResult result = add_siblings(*module, request.options);
+  std::string said;
+  if (request.json) {
+    Json all;
+    all["file"] = request.input;
+    all["kernels"] = Json::array();
+    for (const KernelSiblings &kernel : result.kernels)
+      all["kernels"].push_back(to_json(kernel));
+    said = all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  } else {
+    for (const KernelSiblings &kernel : result.kernels)
+      said += to_text(kernel);
+  }
+  if (!request.output.empty())
+    if (const auto written = write_file_atomically(request.output, result.text); !written)
+      return complain(written.error());
+  fmt::print(request.output == "-" ? stderr : stdout, "{}", said);
+  return 0;
+}
+
+void declare(Words &words, SiblingsRequest &request) {
+  words.required("input", request.input, "PTX to read, - for standard input");
+  words.text("-o,--output", request.output,
+             "PTX to write, - for standard output; otherwise only say what could be added");
+  words.list("--kernel", request.options.kernels, "only this kernel; may be repeated");
+  words.choices("--retile", request.options.retile, retile_variants(),
+                "only these re-tilings: an axis of the grid and how many blocks become one");
+  words.number("--most", request.options.most, "siblings of a kernel at most");
+  words.flag("--json", request.json, "say it as JSON");
+}
+
+} // namespace
+
+const Command siblings_command = {
+    "siblings", "add versions of kernels that do the work of several blocks by one, each proved",
+    bind<SiblingsRequest, declare, run>};
+
+} // namespace ptxasw
