@@ -108,6 +108,9 @@ private:
     std::uint64_t race = 0;   ///< it races at this address; 0: that is not it
   };
 
+  void stand_in(const Extents &grid, WarpLaunch &launch) const;
+  void complete_groups(WarpLaunch &launch) const;
+  bool fits_stand_in() const;
   Run execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
               const Schedule &schedule, WarpOptions how) const;
   bool usable(const DrawnLaunch &drawn, Run &reference, std::string &why);
@@ -158,6 +161,64 @@ private:
   KernelVerdict verdict_;
 };
 
+/// The coordinates of a block by its number, and back.
+Extents coordinates(std::uint64_t number, const Extents &grid) {
+  return {static_cast<std::uint32_t>(number % grid.x),
+          static_cast<std::uint32_t>(number / grid.x % grid.y),
+          static_cast<std::uint32_t>(number / grid.x / grid.y)};
+}
+std::uint64_t number_of(const Extents &at, const Extents &grid) {
+  return (std::uint64_t{at.z} * grid.y + at.y) * grid.x + at.x;
+}
+
+Extents divided(const Extents &by, Extents extents, bool up) {
+  for (int axis = 0; axis < 3; ++axis)
+    extents[axis] = extents[axis] / by[axis] + (up && extents[axis] % by[axis] != 0);
+  return extents;
+}
+
+// Of a part of a grid, the blocks that one block of the stand-in does, all of them or none.
+void Verifier::complete_groups(WarpLaunch &launch) const {
+  const Extents by = options_.stand_in->divisor, grid = launch.grid;
+  std::vector<std::uint64_t> all;
+  for (const std::uint64_t block : launch.blocks) {
+    const Extents group = divided(by, coordinates(block, grid), false);
+    for (std::uint32_t z = group.z * by.z; z < std::min(grid.z, (group.z + 1) * by.z); ++z)
+      for (std::uint32_t y = group.y * by.y; y < std::min(grid.y, (group.y + 1) * by.y); ++y)
+        for (std::uint32_t x = group.x * by.x; x < std::min(grid.x, (group.x + 1) * by.x); ++x)
+          all.push_back(number_of({x, y, z}, grid));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  launch.blocks = std::move(all);
+}
+
+// The launch of the stand-in for a launch of the kernel.
+void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
+  const StandIn &how = *options_.stand_in;
+  launch.grid = divided(how.divisor, grid, true);
+  for (std::uint64_t &block : launch.blocks)
+    block = number_of(divided(how.divisor, coordinates(block, grid), false), launch.grid);
+  std::sort(launch.blocks.begin(), launch.blocks.end());
+  launch.blocks.erase(std::unique(launch.blocks.begin(), launch.blocks.end()), launch.blocks.end());
+  launch.parameters.resize(kernel_parameter_bytes(other_));
+  for (std::size_t i = 0; i < how.appended_grids.size(); ++i) {
+    const std::uint32_t extent = grid[how.appended_grids[i]];
+    std::memcpy(launch.parameters.data() +
+                    kernel_parameter_offset(other_, kernel_.parameters.size() + i),
+                &extent, sizeof extent);
+  }
+}
+
+bool Verifier::fits_stand_in() const {
+  const std::size_t own = kernel_.parameters.size(),
+                    more = options_.stand_in->appended_grids.size();
+  for (std::size_t i = own; i < other_.parameters.size(); ++i)
+    if (other_.parameters[i].size() != sizeof(std::uint32_t))
+      return false;
+  return other_.parameters.size() == own + more;
+}
+
 Run Verifier::execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
                       const Schedule &schedule, WarpOptions how) const {
   Run run;
@@ -173,6 +234,12 @@ Run Verifier::execute(const WarpProgram &program, std::uint32_t kernel, const Dr
     return run;
   }
   place_buffers(drawn, run.memory, launch);
+  if (options_.stand_in) {
+    const Extents grid = launch.grid;
+    complete_groups(launch);
+    if (&program == &rewritten_)
+      stand_in(grid, launch);
+  }
   run.outcome = run_kernel(program, kernel, launch, run.memory, how);
   return run;
 }
@@ -424,7 +491,8 @@ void Verifier::find_targets_in(std::uint32_t before, std::uint32_t after) {
         continue;
       targets_.push_back({in_rewritten, index, i, std::nullopt});
       const auto &tests = other_model_.tests();
-      if (in_rewritten && index == second_ && std::binary_search(tests.begin(), tests.end(), i))
+      if (in_rewritten && index == second_ && !options_.stand_in &&
+          std::binary_search(tests.begin(), tests.end(), i))
         for (const bool outcome : {true, false})
           targets_.push_back({true, index, i, outcome});
     }
@@ -665,13 +733,15 @@ void Verifier::ask_solver(Target &target) {
 
 KernelVerdict Verifier::run() {
   verdict_.kernel = kernel_.name;
-  const auto layout = [](const Function &f) {
+  const auto layout = [&](const Function &f) {
     std::vector<std::pair<std::uint64_t, bool>> sizes;
     for (const Variable &parameter : f.parameters)
       sizes.emplace_back(parameter.size(), parameter.is_array);
+    if (options_.stand_in)
+      sizes.resize(std::min(sizes.size(), kernel_.parameters.size()));
     return sizes;
   };
-  if (layout(kernel_) != layout(other_)) {
+  if (layout(kernel_) != layout(other_) || (options_.stand_in && !fits_stand_in())) {
     verdict_.unusable["the kernels have unlike parameters"] = 1;
     return std::move(verdict_);
   }
@@ -749,7 +819,7 @@ std::vector<KernelVerdict> verify(const Module &original, const Module &rewritte
     if (!kernel.is_entry || !kernel.has_body ||
         (!options.kernel.empty() && kernel.name != options.kernel))
       continue;
-    const auto other = second.find_kernel(kernel.name);
+    const auto other = second.find_kernel(options.stand_in ? options.stand_in->name : kernel.name);
     if (!other) {
       KernelVerdict missing;
       missing.kernel = kernel.name;

@@ -4,14 +4,25 @@
 #include "emulator/warp_draw.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ptxasw {
 
+/// A kernel of the second module that stands in for one of the first under another name, with
+/// fewer blocks that each do the work of several.
+struct StandIn {
+  std::string name;
+  Extents divisor;                 ///< of the grid, rounded up
+  std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
+                                   ///< the first kernel's grid along these axes
+};
+
 /// How hard to try.
 struct VerifyOptions {
-  std::string kernel;     ///< only this one; empty: all that both modules have
+  std::string kernel;              ///< only this one; empty: all that both modules have
+  std::optional<StandIn> stand_in; ///< for `kernel`; added tests need not come out both ways then
   unsigned runs = 20;     ///< launches a kernel; a quarter of them, and no less than three or all,
                           ///< must be usable
   unsigned schedules = 3; ///< random schedules a launch, besides the two regular ones

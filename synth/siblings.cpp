@@ -159,6 +159,27 @@ const std::vector<std::string> &retile_variants() {
 
 std::span<const Family> families() { return all_families; }
 
+std::vector<SiblingTable> sibling_tables(const Module &module) {
+  std::vector<SiblingTable> tables;
+  for (const Variable &variable : module.variables) {
+    if (!variable.name.ends_with(sibling_table_suffix) || variable.type != ScalarType::b8)
+      continue;
+    std::string bytes;
+    for (const InitialValue &value : variable.values)
+      bytes += static_cast<char>(value.bits);
+    if (auto table = decode(bytes))
+      tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
+StandIn stand_in(const Sibling &sibling) {
+  StandIn result{sibling.name, {sibling.grid[0], sibling.grid[1], sibling.grid[2]}, {}};
+  for (const char axis : sibling.appended)
+    result.appended_grids.push_back(axis - 'x');
+  return result;
+}
+
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options) {
   SiblingResult result;
   std::vector<Written> all = write_all(module, options, result);

@@ -10,6 +10,8 @@
 
 #include "synth/family.h"
 
+#include "emulator/warp_verify.h"
+
 #include <string>
 #include <vector>
 
@@ -44,6 +46,12 @@ struct SiblingResult {
   bool changed = false;
   std::vector<KernelSiblings> kernels; ///< all that are wanted and have a body
 };
+
+/// The tables among a module's variables.
+std::vector<SiblingTable> sibling_tables(const Module &module);
+
+/// How the warp emulator launches a sibling for a launch of its kernel.
+StandIn stand_in(const Sibling &sibling);
 
 /// Adds siblings to a module.
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options);

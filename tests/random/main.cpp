@@ -1,5 +1,5 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
-// [--json]
+// [--json] [--siblings yes]
 //
 // Random kernels, rewritten with --shuffle=always and options that may be vouched for, and run
 // against the original under random launches and schedules: N kernels, or as many as it takes until
@@ -10,6 +10,7 @@
 #include "emulator/warp_verify.h"
 #include "random_kernel.h"
 #include "synth/rewrite.h"
+#include "synth/siblings.h"
 #include "wrapper/commands/shard.h"
 
 #include <algorithm>
@@ -61,12 +62,63 @@ RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed) {
   return options;
 }
 
+/// A kernel that asks for its lane cannot be re-tiled: here it takes a number in its place.
+std::string without_lanes(std::string text) {
+  for (const auto &[from, to] : {std::pair("mov.u32 %lane, %laneid;", "and.b32 %lane, %tx, 31;")})
+    for (std::size_t at; (at = text.find(from)) != std::string::npos;)
+      text.replace(at, std::string_view(from).size(), to);
+  return text;
+}
+
 /// Launches beyond those asked for, to find what has not run: few, as there are many kernels.
 constexpr unsigned search = 40;
 constexpr std::uint64_t step_limit = 200'000;
 
-Checked check(const std::string &text, const RewriteOptions &options, unsigned runs,
+VerifyOptions how_to_verify(unsigned runs, std::uint64_t seed) {
+  VerifyOptions how;
+  how.runs = runs;
+  how.seed = seed;
+  how.step_limit = step_limit;
+  how.search = search;
+  how.schedules = 1;
+  how.small = true;
+  return how;
+}
+
+/// One re-tiled version of a kernel, drawn, beside the kernel.
+Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed) {
+  Checked result;
+  const auto original = parse(text, "random.ptx");
+  if (!original)
+    return result;
+  result.parsed = true;
+  WarpRandom random(seed ^ 0x7369626c696e67);
+  SiblingOptions options;
+  options.retile = {fmt::format("{}{}", "xxxyz"[random.below(5)], 2 << random.below(3))};
+  const SiblingResult siblings = add_siblings(**original, options);
+  const KernelSiblings &kernel = siblings.kernels.at(0);
+  for (const UnprovedSibling &one : kernel.unproved) {
+    fmt::print("seed {}: {} is not proved: {}\n", seed, one.name, one.why);
+    result.parsed = false;
+  }
+  if (!siblings.changed)
+    return result;
+  result.changed = true;
+  result.rewritten = siblings.text;
+  const auto written = parse(siblings.text, "siblings.ptx");
+  VerifyOptions how = how_to_verify(runs, seed);
+  how.kernel = kernel.kernel;
+  how.stand_in = stand_in(kernel.written.at(0).sibling);
+  result.verdict = verify(**written, **written, how)[0];
+  result.exercised = result.verdict.not_exercised.empty();
+  return result;
+}
+
+Checked check(const std::string &text, const RewriteOptions *rewrite, unsigned runs,
               std::uint64_t seed) {
+  if (!rewrite)
+    return check_sibling(without_lanes(text), runs, seed);
+  const RewriteOptions &options = *rewrite;
   Checked result;
   const auto original = parse(text, "random.ptx");
   if (!original) {
@@ -85,13 +137,7 @@ Checked check(const std::string &text, const RewriteOptions &options, unsigned r
     result.parsed = false;
     return result;
   }
-  VerifyOptions how;
-  how.runs = runs;
-  how.seed = seed;
-  how.step_limit = step_limit;
-  how.search = search;
-  how.schedules = 1;
-  how.small = true;
+  VerifyOptions how = how_to_verify(runs, seed);
   how.no_wrap = options.assume_no_wrap;
   how.no_alias = options.assume_no_alias;
   result.verdict = verify(**original, **other, how)[0];
@@ -110,7 +156,7 @@ std::string describe(const RewriteOptions &options) {
 }
 
 /// Leaves out pieces as long as the kernel goes on disagreeing.
-Checked shrink(Piece &body, const RewriteOptions &options, Checked last, unsigned runs,
+Checked shrink(Piece &body, const RewriteOptions *options, Checked last, unsigned runs,
                std::uint64_t seed) {
   for (bool progress = true; progress;) {
     progress = false;
@@ -141,7 +187,7 @@ int main(int argc, char **argv) {
   unsigned runs = 4;
   std::string keep;
   Shard shard;
-  bool json = false;
+  bool json = false, siblings = false;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--json") {
@@ -165,6 +211,8 @@ int main(int argc, char **argv) {
       runs = static_cast<unsigned>(std::strtoul(argv[i + 1], nullptr, 10));
     else if (option == "--keep")
       keep = argv[i + 1];
+    else if (option == "--siblings")
+      siblings = true;
     else if (option == "--print") {
       fmt::print("{}", module_text(*random_kernel(std::strtoull(argv[i + 1], nullptr, 10)).body));
       return 0;
@@ -180,7 +228,8 @@ int main(int argc, char **argv) {
   for (std::uint64_t s = seed + first; s < seed + last && totals.agreed < verified; ++s) {
     const RandomKernel kernel = random_kernel(s);
     const auto &body = kernel.body;
-    const RewriteOptions options = draw_options(kernel, s);
+    const RewriteOptions drawn = draw_options(kernel, s);
+    const RewriteOptions *const options = siblings ? nullptr : &drawn;
     Checked result = check(module_text(*body), options, runs, s);
     ++totals.kernels;
     if (!result.parsed) {
@@ -211,8 +260,8 @@ int main(int argc, char **argv) {
     const Checked small = shrink(*body, options, std::move(result), 4 * runs, s);
     const std::string report =
         fmt::format("// seed {}, {}\n{}\n/*\n{}\nbefore shrinking:\n{}\nrewritten:\n{}*/\n", s,
-                    describe(options), module_text(*body), small.verdict.counter_example,
-                    counter_example, small.rewritten);
+                    options ? describe(*options) : "siblings", module_text(*body),
+                    small.verdict.counter_example, counter_example, small.rewritten);
     fmt::print(json ? stderr : stdout, "{}", report);
     if (!keep.empty())
       std::ofstream(fmt::format("{}/random-{}.txt", keep, s)) << report;

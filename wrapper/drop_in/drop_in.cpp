@@ -107,7 +107,8 @@ std::optional<Outcome> not_ours(const Run &run) {
   const CommandLine &line = run.line;
   if (line.help || line.list_versions || line.inputs.empty())
     return Outcome::information_only;
-  if (run.settings.rewrite.shuffle == ShuffleMode::never)
+  const bool siblings = run.settings.siblings.most > 0;
+  if (run.settings.rewrite.shuffle == ShuffleMode::never && !siblings)
     return Outcome::switched_off;
   if (line.doubt)
     return Outcome::doubtful_arguments;
@@ -123,9 +124,25 @@ std::optional<Outcome> not_ours(const Run &run) {
     return Outcome::discarded;
   // Without anybody to tell, the answer being no is all there is to know.
   if (run.settings.report.empty() && run.settings.journal.empty() && !run.settings.verbose &&
-      !wants_findings(run) && !decision(run).shuffle)
+      !wants_findings(run) && !decision(run).shuffle && !siblings)
     return Outcome::target_decision;
   return std::nullopt;
+}
+
+/// Puts siblings behind what is to be assembled. A kernel that shuffles has none.
+void add_siblings(InputModule &module, const Settings &settings) {
+  const auto parsed = parse(module.rewritten, module.name);
+  if (!parsed)
+    return;
+  SiblingOptions options = settings.siblings;
+  options.kernels = settings.rewrite.kernels;
+  SiblingResult result = add_siblings(**parsed, options);
+  if (!result.changed)
+    return;
+  for (const KernelSiblings &kernel : result.kernels)
+    module.siblings += static_cast<unsigned>(kernel.written.size());
+  module.rewritten = std::move(result.text);
+  module.changed = true;
 }
 
 /// Rewrites all modules; the error is the reason to give up.
@@ -143,6 +160,8 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, c
     module.lines = std::move(result->lines);
     module.changed = result->changed;
     module.report = std::move(result->report);
+    if (settings.siblings.most > 0)
+      add_siblings(module, settings);
     if (look_further) {
       RewriteOptions always = options;
       always.shuffle = ShuffleMode::always;
@@ -253,7 +272,12 @@ int rewrite_and_run(const Run &run) {
   tell(run, *modules);
   const Findings findings = count(*modules);
   const Decision decided = decision(run);
-  const std::string sentence = findings.sentence(decided.shuffle ? "" : decided.reason);
+  std::string sentence = findings.sentence(decided.shuffle ? "" : decided.reason);
+  unsigned siblings = 0;
+  for (const InputModule &module : *modules)
+    siblings += module.siblings;
+  if (siblings > 0)
+    sentence += fmt::format("; {} sibling{} added", siblings, siblings == 1 ? "" : "s");
   if (handover.outcome == Outcome::nothing_found)
     return pass_through(run, decided.shuffle ? Outcome::nothing_found : Outcome::target_decision,
                         sentence, findings);

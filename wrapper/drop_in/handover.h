@@ -24,6 +24,7 @@ struct InputModule {
   /// What could have been done where the decision for the target is to do nothing; only if somebody
   /// is to be told.
   std::optional<ModuleReport> possible;
+  unsigned siblings = 0; ///< versions of kernels in the rewritten text
 };
 
 /// How people call an input: its path, "-" or "command line".

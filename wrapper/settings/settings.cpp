@@ -228,6 +228,34 @@ std::string get_assume(const Settings &settings) {
   return list;
 }
 
+bool set_siblings(Settings &settings, std::string_view value) {
+  const auto most = parse_number(value);
+  if (most)
+    settings.siblings.most = *most;
+  return most.has_value();
+}
+
+std::string get_siblings(const Settings &settings) {
+  return std::to_string(settings.siblings.most);
+}
+
+bool set_retile(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view variant) {
+    const std::vector<std::string> &all = retile_variants();
+    settings.siblings.retile.emplace_back(variant);
+    return std::find(all.begin(), all.end(), variant) != all.end();
+  });
+}
+
+void clear_retile(Settings &settings) { settings.siblings.retile.clear(); }
+
+std::string get_retile(const Settings &settings) {
+  std::string list;
+  for (const std::string &variant : settings.siblings.retile)
+    list += (list.empty() ? "" : ",") + variant;
+  return list;
+}
+
 bool set_assume_block(Settings &settings, std::string_view value) {
   const auto shape = parse_block_shape(value);
   if (shape || value.empty())
@@ -403,6 +431,21 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_modules,
      .get = get_modules,
      .clear = clear_modules},
+    {.name = "siblings",
+     .values = "0...",
+     .meaning = "so many versions beside each kernel at most, for launches to choose from",
+     .decides_code = true,
+     .in_project = true,
+     .set = set_siblings,
+     .get = get_siblings},
+    {.name = "retile",
+     .values = "x2|x4|x8|y2|...|z8[,...]",
+     .meaning = "of these versions only those in which so many blocks along an axis become one",
+     .decides_code = true,
+     .in_project = true,
+     .set = set_retile,
+     .get = get_retile,
+     .clear = clear_retile},
     {.name = "report",
      .values = "FILE",
      .meaning = "write a JSON report; into an existing directory one file per run, named by input, "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "synth/rewrite.h"
+#include "synth/siblings.h"
 #include "wrapper/settings/lint_choices.h"
 
 #include <array>
@@ -17,11 +18,12 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 25;
+inline constexpr std::size_t setting_count = 27;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
+  SiblingOptions siblings = {.kernels = {}, .retile = {}, .most = 0};
   std::string report;     ///< JSON report file, or an existing directory; empty: none
   bool registers = false; ///< the report tells what ptxas makes of the original and the result
   bool verbose = false;   ///< human summary on stderr

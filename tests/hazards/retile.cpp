@@ -1,0 +1,175 @@
+// retile_hazards [--only NAME] [-v]
+//
+// Each file of retile/ is a trap for kernels whose blocks are run several by one. With the lines
+// that end in `// hazard` re-tiling is refused with the reason in the head, or is `written` and
+// computes the same; without them, and with those that begin with `//twin`, it is written always.
+// What is written runs on the warp emulator beside its kernel, K = 2 and 4. Where the head says
+// `naive: differs`, writing it all the same is shown to be wrong.
+
+#include "synth/retile/retile.h"
+#include "emulator/warp_verify.h"
+#include "synth/siblings.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/core.h>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+using namespace ptxasw;
+
+namespace {
+
+struct File {
+  std::string name, hazard, refused;
+  bool written = false, naive = false, has_twin = false;
+  std::string text, twin;
+};
+
+File read(const std::filesystem::path &path) {
+  File file;
+  file.name = path.stem();
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);) {
+    const auto value = [&](std::string_view key) {
+      return line.starts_with(key) ? line.substr(key.size()) : std::string();
+    };
+    if (line.starts_with("// ")) {
+      if (std::string reason = value("// refused: "); !reason.empty())
+        file.refused = reason;
+      file.written |= line == "// written";
+      file.naive |= line == "// naive: differs";
+    } else if (line.starts_with("//twin")) {
+      file.twin += line.substr(6) + "\n";
+    } else if (line.ends_with("// hazard")) {
+      file.text += line + "\n";
+      file.has_twin = true;
+    } else {
+      file.text += line + "\n";
+      file.twin += line + "\n";
+    }
+  }
+  return file;
+}
+
+KernelVerdict compare(const Module &written, const Sibling &sibling) {
+  VerifyOptions how;
+  how.kernel = "k";
+  how.stand_in = stand_in(sibling);
+  how.runs = 8;
+  how.search = 60;
+  how.schedules = 1;
+  how.small = true;
+  how.step_limit = 400'000;
+  return verify(written, written, how).at(0);
+}
+
+std::string lines_of(const KernelVerdict &verdict) {
+  std::string lines;
+  for (const std::uint32_t line : verdict.not_exercised)
+    lines += fmt::format(" {}", line);
+  return lines;
+}
+
+/// What is wrong with a module that siblings are to be written for; empty if nothing is.
+std::string check_written(const std::string &text) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return format(module.error());
+  SiblingOptions options;
+  options.retile = {"x2", "x4"};
+  const SiblingResult result = add_siblings(**module, options);
+  const KernelSiblings &kernel = result.kernels.at(0);
+  for (const UnprovedSibling &one : kernel.unproved)
+    return fmt::format("{} is not proved: {}", one.name, one.why);
+  for (const Refusal &refusal : kernel.refusals)
+    return fmt::format("refused: {}, line {}", refusal.reason, refusal.line);
+  if (kernel.written.size() != 2)
+    return "not all were written";
+  const auto written = parse(result.text, "written.ptx");
+  if (!written)
+    return format(written.error());
+  for (const Proposal &proposal : kernel.written) {
+    const KernelVerdict verdict = compare(**written, proposal.sibling);
+    if (verdict.kind == KernelVerdict::Kind::differ)
+      return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
+    if (verdict.kind != KernelVerdict::Kind::agree)
+      return fmt::format("{}: {} launches, not executed:{}", proposal.variant, verdict.agreed,
+                         lines_of(verdict));
+  }
+  return "";
+}
+
+std::string check_refused(const std::string &text, const std::string &reason) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return format(module.error());
+  const SiblingResult result = add_siblings(**module, {});
+  const KernelSiblings &kernel = result.kernels.back();
+  if (result.changed || !kernel.written.empty())
+    return "it was written";
+  if (kernel.refusals.size() != 1 || kernel.refusals[0].reason != reason)
+    return fmt::format("refused for another reason: {}",
+                       kernel.refusals.empty() ? "none" : kernel.refusals[0].reason);
+  return "";
+}
+
+/// Writes it although it is refused: it must be wrong.
+std::string check_naive(const std::string &text) {
+  const auto module = parse(text, "k.ptx");
+  Proposal proposal;
+  proposal.factor = 2;
+  proposal.sibling.name = "naive";
+  proposal.sibling.grid = {2, 1, 1};
+  proposal.sibling.appended = {'x'};
+  const auto written =
+      parse(text + write_retile(**module, (*module)->functions.back(), proposal), "naive.ptx");
+  if (!written)
+    return format(written.error());
+  return compare(**written, proposal.sibling).kind == KernelVerdict::Kind::differ
+             ? ""
+             : "the naive rewrite is not wrong";
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string only;
+  bool verbose = false;
+  for (int i = 1; i < argc; ++i) {
+    verbose |= std::string_view(argv[i]) == "-v";
+    if (std::string_view(argv[i]) == "--only" && i + 1 < argc)
+      only = argv[++i];
+  }
+  std::vector<std::filesystem::path> paths;
+  for (const auto &entry : std::filesystem::directory_iterator(RETILE_HAZARDS_DIR))
+    paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  unsigned refused = 0, written = 0, twins = 0, failed = 0;
+  for (const auto &path : paths) {
+    const File file = read(path);
+    if (!only.empty() && file.name != only)
+      continue;
+    const auto tell = [&](std::string_view which, const std::string &wrong) {
+      failed += !wrong.empty();
+      if (!wrong.empty() || verbose)
+        fmt::print("{} ({}): {}\n", file.name, which, wrong.empty() ? "as expected" : wrong);
+    };
+    if (file.written == !file.refused.empty())
+      tell("head", "neither refused nor written");
+    if (file.written)
+      tell("written", check_written(file.text));
+    else
+      tell("refused", check_refused(file.text, file.refused));
+    if (file.naive)
+      tell("naive", check_naive(file.text));
+    if (file.has_twin)
+      tell("twin", check_written(file.twin));
+    ++(file.written ? written : refused);
+    twins += file.has_twin;
+  }
+  fmt::print("{} refused, {} written, {} twins written, {} wrong\n", refused, written, twins,
+             failed);
+  return failed != 0 ? 1 : 0;
+}

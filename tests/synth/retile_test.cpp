@@ -1,0 +1,299 @@
+// Re-tiled kernels: all that are proposed are proved and compute what the kernel does, for grids
+// that K divides and that it does not; and whatever one changes in the text, the proof refuses it
+// unless it changes nothing.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "synth/retile/retile.h"
+#include "synth/siblings.h"
+
+#include "emulator/warp_verify.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fmt/core.h>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <sstream>
+
+using namespace ptxasw;
+
+namespace {
+
+std::string read(const std::filesystem::path &path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::unique_ptr<Module> parsed(const std::string &text) {
+  auto module = parse(text, "test.ptx");
+  if (!module)
+    FAIL(format(module.error()));
+  return std::move(*module);
+}
+
+const Function &function(const Module &module, std::string_view name) {
+  const auto found = std::find_if(module.functions.begin(), module.functions.end(),
+                                  [&](const Function &f) { return f.name == name; });
+  REQUIRE(found != module.functions.end());
+  return *found;
+}
+
+/// A sibling on the warp emulator beside its kernel.
+KernelVerdict compare(const Module &written, std::string_view kernel, const Sibling &sibling,
+                      unsigned runs, unsigned search) {
+  VerifyOptions how;
+  how.kernel = kernel;
+  how.stand_in = stand_in(sibling);
+  how.runs = runs;
+  how.search = search;
+  how.schedules = 1;
+  how.small = true;
+  how.step_limit = 400'000;
+  return verify(written, written, how).at(0);
+}
+
+/// A module with one sibling of one kernel, as text around it.
+struct Written {
+  std::string before, sibling, after;
+  std::string kernel;
+  Proposal proposal;
+};
+
+Written write_one(const std::string &text, const std::string &kernel, const std::string &variant) {
+  const auto module = parsed(text);
+  SiblingOptions options;
+  options.kernels = {kernel};
+  options.retile = {variant};
+  const SiblingResult result = add_siblings(*module, options);
+  REQUIRE(result.kernels.at(0).written.size() == 1);
+  const auto all = parsed(result.text);
+  const Span span = function(*all, result.kernels[0].written[0].sibling.name).span;
+  return {result.text.substr(0, span.begin), result.text.substr(span.begin, span.size()),
+          result.text.substr(span.end), kernel, result.kernels[0].written[0]};
+}
+
+} // namespace
+
+TEST_CASE("what is proposed is proved and computes the same") {
+  for (const auto &entry : std::filesystem::directory_iterator(RETILE_DIR)) {
+    const auto module = parsed(read(entry.path()));
+    SiblingOptions options;
+    options.retile = {"x2", "x4", "y2", "z2"};
+    const SiblingResult result = add_siblings(*module, options);
+    CHECK(result.changed);
+    CHECK(result.text.starts_with(module->text()));
+    const auto written = parsed(result.text);
+    for (const KernelSiblings &kernel : result.kernels) {
+      CAPTURE(kernel.kernel);
+      CHECK(kernel.unproved.empty());
+      CHECK(kernel.refusals.empty());
+      CHECK_FALSE(kernel.written.empty());
+      for (const Proposal &proposal : kernel.written) {
+        CAPTURE(proposal.variant);
+        const KernelVerdict verdict = compare(*written, kernel.kernel, proposal.sibling, 5, 150);
+        INFO(verdict.counter_example);
+        CHECK(verdict.kind == KernelVerdict::Kind::agree);
+        std::string lines;
+        for (const std::uint32_t line : verdict.not_exercised)
+          lines += fmt::format(" {}", line);
+        CAPTURE(lines);
+        CHECK(verdict.not_exercised.empty());
+      }
+    }
+    const std::vector<SiblingTable> tables = sibling_tables(*written);
+    CHECK(tables.size() == result.kernels.size());
+  }
+}
+
+TEST_CASE("of a kernel only so many, of a module only those kernels") {
+  const auto module = parsed(read(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"));
+  SiblingOptions options;
+  options.most = 1;
+  options.kernels = {"loops", "bare"};
+  const SiblingResult result = add_siblings(*module, options);
+  REQUIRE(result.kernels.size() == 2);
+  for (const KernelSiblings &kernel : result.kernels) {
+    REQUIRE(kernel.written.size() == 1);
+    CHECK(kernel.written[0].factor == 4);
+  }
+  options.most = 0;
+  const SiblingResult none = add_siblings(*module, options);
+  CHECK_FALSE(none.changed);
+  CHECK(none.text == module->text());
+  // What has siblings gets no others of the same names.
+  const auto again = parsed(result.text);
+  const SiblingResult twice = add_siblings(*again, {});
+  for (const KernelSiblings &kernel : twice.kernels)
+    if (kernel.kernel == "loops") {
+      REQUIRE(kernel.refusals.size() == 1);
+      CHECK(kernel.refusals[0].reason == "name-taken");
+    }
+}
+
+namespace {
+
+using Mutants = std::vector<std::string>;
+
+/// All texts that one changed place makes of a line.
+Mutants mutants_of(const std::string &line) {
+  static const std::vector<std::pair<std::regex, std::string>> changes = [] {
+    std::vector<std::pair<std::regex, std::string>> list;
+    const auto add = [&](const char *from, const char *to) { list.emplace_back(from, to); };
+    add("%c0_", "%c1_");
+    add("%c1_", "%c0_");
+    add("%s_", "%c0_");
+    add("%c0_", "%s_");
+    add("%u_", "%s_");
+    add("%block0", "%block1");
+    add("%block1", "%block0");
+    add("%block,", "%grid,");
+    add("%grid", "%block0");
+    add("%own", "%block1");
+    add("%next", "%block");
+    add("@%", "@!%");
+    add("@!%", "@%");
+    add("@!?%[a-z0-9_]+ ", "");
+    add("and\\.pred", "or.pred");
+    add("or\\.pred", "and.pred");
+    add("setp\\.ge", "setp.gt");
+    add("setp\\.eq", "setp.ne");
+    add("setp\\.lt", "setp.le");
+    add("add\\.", "sub.");
+    add("mul\\.lo", "mul.hi");
+    add("mad\\.lo\\.u32", "mad.lo.s32");
+    add("mov\\.b32", "mov.u32");
+    add("mov\\.b64", "cvta.to.global.u64");
+    add("ld\\.global", "ld.volatile.global");
+    add("st\\.global", "st.volatile.global");
+    add("ld\\.global\\.f32", "ld.global.nc.f32");
+    add(", 0;", ", 1;");
+    add(", 1;", ", 2;");
+    add(", 2;", ", 1;");
+    add(", 3;", ", 0;");
+    add(", 4;", ", 8;");
+    add("_param_0", "_param_1");
+    add("_param_1", "_param_0");
+    add("ctaid\\.x", "ctaid.y");
+    add("ctaid\\.x", "tid.x");
+    add("tid\\.x", "ctaid.x");
+    add("bra \\$.*;", "ret;");
+    add("\\bret;", "bra $retile_after;");
+    return list;
+  }();
+  Mutants result{"", line + "\n" + line};
+  for (const auto &[from, to] : changes) {
+    // Each place by itself.
+    for (std::sregex_iterator match(line.begin(), line.end(), from), end; match != end; ++match) {
+      std::string changed = line;
+      changed.replace(static_cast<std::size_t>(match->position()),
+                      static_cast<std::size_t>(match->length()), to);
+      result.push_back(std::move(changed));
+    }
+  }
+  return result;
+}
+
+struct Count {
+  unsigned tried = 0, refused = 0, no_ptx = 0, harmless = 0;
+};
+
+void try_mutant(const Written &one, const std::string &text, const std::string &what,
+                Count &count) {
+  ++count.tried;
+  const auto module = parse(one.before + text + one.after, "mutant.ptx");
+  if (!module) {
+    ++count.no_ptx;
+    return;
+  }
+  const auto find = [&](std::string_view name) {
+    return std::find_if((*module)->functions.begin(), (*module)->functions.end(),
+                        [&](const Function &f) { return f.name == name; });
+  };
+  const auto sibling = find(one.proposal.sibling.name);
+  if (sibling == (*module)->functions.end()) {
+    ++count.no_ptx;
+    return;
+  }
+  if (!prove_retile(**module, *find(one.kernel), *sibling, one.proposal).empty()) {
+    ++count.refused;
+    return;
+  }
+  ++count.harmless;
+  const KernelVerdict verdict = compare(**module, one.kernel, one.proposal.sibling, 4, 10);
+  CAPTURE(what);
+  INFO(verdict.counter_example);
+  CHECK(verdict.kind != KernelVerdict::Kind::differ);
+  CHECK(verdict.agreed >= 3);
+}
+
+Count try_all(const Written &one) {
+  Count count;
+  std::vector<std::string> lines;
+  std::istringstream stream(one.sibling);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  const auto join = [&](std::size_t changed, const std::string &with, std::size_t without) {
+    std::string text;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      if (i != without)
+        text += (i == changed ? with : lines[i]) + "\n";
+    return text;
+  };
+  const auto first = static_cast<std::size_t>(std::find(lines.begin(), lines.end(), "") -
+                                              lines.begin()); // behind the declarations
+  for (std::size_t i = first + 1; i + 1 < lines.size(); ++i) {
+    for (const std::string &mutant : mutants_of(lines[i]))
+      try_mutant(one, join(i, mutant, lines.size()), fmt::format("{}: {}", lines[i], mutant),
+                 count);
+    if (lines[i] != lines[i + 1] && i + 2 < lines.size())
+      try_mutant(one, join(i, lines[i + 1] + "\n" + lines[i], i + 1),
+                 fmt::format("{} behind {}", lines[i], lines[i + 1]), count);
+  }
+  return count;
+}
+
+} // namespace
+
+TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
+  Count all;
+  const auto run = [&](const char *file, const char *kernel, const char *variant) {
+    const Count count =
+        try_all(write_one(read(std::filesystem::path(RETILE_DIR) / file), kernel, variant));
+    MESSAGE(fmt::format("{} {}: {} mutants, {} refused, {} no PTX, {} harmless", kernel, variant,
+                        count.tried, count.refused, count.no_ptx, count.harmless));
+    all.tried += count.tried;
+    all.refused += count.refused;
+    all.harmless += count.harmless;
+  };
+  run("nvcc.ptx", "_Z4axpyPfPKffi", "x2");
+  run("by-hand.ptx", "loops", "y2");
+  run("by-hand.ptx", "mixed", "x2");
+  CHECK(all.refused > 2000);
+  // Mostly added code whose order is free, or that is there twice.
+  CHECK(all.harmless * 10 < all.refused);
+}
+
+TEST_CASE("the table must say what is proved") {
+  const Written one =
+      write_one(read(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"), "mixed", "x2");
+  const auto module = parsed(one.before + one.sibling + one.after);
+  const auto proved = [&](const std::function<void(Sibling &)> &change) {
+    Proposal proposal = one.proposal;
+    change(proposal.sibling);
+    return prove_retile(*module, function(*module, "mixed"),
+                        function(*module, one.proposal.sibling.name), proposal)
+        .empty();
+  };
+  CHECK(proved([](Sibling &) {}));
+  CHECK_FALSE(proved([](Sibling &s) { s.grid = {4, 1, 1}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.grid = {1, 2, 1}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.grid = {2, 2, 1}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.grid = {1, 1, 1}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.appended = {'y'}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.appended = {}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.appended = {'x', 'y'}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.needs.dynamic_shared = 2; }));
+}
