@@ -26,11 +26,10 @@ struct Refusal {
 /// One version that a family could write.
 struct Proposal {
   std::string_view family;
-  std::string variant;    ///< within the family, as options spell it: "x4"
-  int axis = 0;           ///< of the grid: 0 is x
-  unsigned factor = 1;    ///< blocks of the kernel's that a block of the sibling does
-  unsigned registers = 0; ///< at most so many a thread; 0: as ptxas likes
-  Sibling sibling;        ///< what the table says of it
+  std::string variant; ///< within the family, as options spell it: "x4"
+  int axis = 0;        ///< of the grid: 0 is x
+  unsigned factor = 1; ///< blocks of the kernel's that a block of the sibling does
+  Sibling sibling;     ///< what the table says of it
 };
 
 /// What a family says about a kernel.

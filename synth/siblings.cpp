@@ -151,7 +151,9 @@ const std::vector<std::string> &retile_variants() {
     std::vector<std::string> words;
     for (const char axis : {'x', 'y', 'z'})
       for (unsigned factor = 2; factor <= max_retile_factor; factor *= 2)
-        words.push_back(axis + std::to_string(factor));
+        for (const char *kind : {"", "-rows"})
+          if (axis != 'x' || *kind == '\0')
+            words.push_back(axis + std::to_string(factor) + kind);
     return words;
   }();
   return all;

@@ -24,7 +24,7 @@ struct SiblingOptions {
   unsigned most = ~0u; ///< siblings a kernel
 };
 
-/// All variants of re-tiling: `x2`, `x4`, `x8`, `y2`, ...
+/// All variants of re-tiling: `x2`, `x4`, `x8`, `y2`, `y2-rows`, ...
 const std::vector<std::string> &retile_variants();
 
 /// A proposal that was written and is not proved.

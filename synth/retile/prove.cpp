@@ -29,6 +29,7 @@
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
+#include "synth/retile/merge.h"
 #include "synth/retile/obstacle.h"
 #include "synth/retile/replay.h"
 #include "synth/retile/retile.h"
@@ -50,11 +51,12 @@ struct NotProved {
 class RetileProof {
 public:
   RetileProof(const Module &module, const Function &kernel, const Function &sibling, int axis,
-              unsigned copies)
+              unsigned copies, bool rows)
       : module_(module), kernel_(kernel), sibling_(sibling), axis_(axis), copies_(copies),
         shared_(shared_registers(module, kernel, axis)), cfg_(module, kernel),
         liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
-        replay_(module, sibling, roles_, axis, copies) {}
+        replay_(module, sibling, roles_, axis, copies),
+        merged_(rows ? merged_loads(module, kernel, axis, copies) : std::vector<MergedLoad>()) {}
 
   void run() {
     check_header();
@@ -286,9 +288,34 @@ private:
       return;
     }
     const bool once = is_shared(module_, instruction, shared_);
-    for (unsigned k = 0; k < (once ? 1 : copies_); ++k)
-      require_clone(theirs, mine++, {fast_[k], k, false});
+    for (unsigned k = 0; k < (once ? 1 : copies_); ++k, ++mine)
+      if (once || !is_merged(theirs, mine, k))
+        require_clone(theirs, mine, {fast_[k], k, false});
     go_on_together(mine, theirs + 1);
+  }
+
+  /// Whether in place of copy k's load there is a mov from where merge.cpp shows its value to be.
+  bool is_merged(Position theirs, Position mine, unsigned k) const {
+    const auto merged = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
+      return one.load == theirs && one.copy == k;
+    });
+    if (merged == merged_.end() || mine >= sibling_.instructions.size())
+      return false;
+    const Instruction &instruction = sibling_.instructions[mine];
+    const auto operands = module_.operands(instruction);
+    const auto is = [](const Operand &operand, RegisterId reg) {
+      return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
+             operand.reg == reg && reg != no_register;
+    };
+    const auto loaded = [&](Position load) {
+      return module_.operands(kernel_.instructions[load])[0].reg;
+    };
+    const Opcode &opcode = module_.opcode(instruction);
+    const RegisterId to = fast_[k][loaded(theirs)];
+    return instruction.well_formed && instruction.guard == no_register && opcode.base == "mov" &&
+           opcode.modifiers.size() == 1 && operands.size() == 2 && is(operands[0], to) &&
+           is(operands[1], fast_[merged->from_copy][loaded(merged->from)]) &&
+           bit_width(opcode.type) == bit_width(sibling_.registers[to].type);
   }
 
   void branch_at_once(Position mine, Position theirs) {
@@ -438,6 +465,7 @@ private:
   const Liveness liveness_;
   std::vector<ReplayRole> roles_;
   const Replay replay_;
+  const std::vector<MergedLoad> merged_;
   std::vector<std::vector<RegisterId>> fast_; ///< by copy and register of the kernel's
   std::vector<RegisterId> slow_;
   RegisterId slow_block_ = no_register, next_ = no_register;
@@ -470,7 +498,7 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
     const unsigned copies = claim.grid[static_cast<std::size_t>(*axis)];
     if (copies > max_retile_factor)
       return "too many copies";
-    RetileProof(written, kernel, sibling, *axis, copies).run();
+    RetileProof(written, kernel, sibling, *axis, copies, rows).run();
   } catch (const NotProved &stop) {
     return stop.why;
   }

@@ -4,6 +4,9 @@
 // kernel along one axis, copy k that of block b * K + k with the thread's own tid, K = 2, 4 or 8.
 // A thread has K times as many loads in flight, and the GPU starts a K-th of the blocks.
 //
+// Kind "rows" is the same for blocks that are one thread thick along the axis: there copies are
+// neighbouring rows, and what several of them load is loaded once (merge.h).
+//
 // Which kernels: obstacle.h. How it is written: write.cpp. Why it is right: prove.cpp.
 
 #include "synth/family.h"
@@ -11,6 +14,7 @@
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +28,10 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel);
 std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
 std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
                          const Proposal &proposal);
+
+/// The shapes of blocks for which copies along an axis are neighbouring rows: one thread thick,
+/// whole warps. Others may be, too; these are what the table lists.
+const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 
 /// Which registers hold the same in all copies, as long as these go the same way: everything that
 /// is ever written to one is computed from such registers alone, without the block's index on

@@ -10,14 +10,18 @@
 //     the kernel as it was, on the slow registers; where it ends: to `after`
 //     after:     to the place that %next says, or the end
 //
+// Of kind "rows", a load whose value is in a register already is a mov from there.
+//
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
 
 #include "grammar/cfg.h"
 #include "grammar/code_writer.h"
 #include "grammar/liveness.h"
+#include "synth/retile/merge.h"
 #include "synth/retile/retile.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <map>
 
@@ -29,7 +33,10 @@ public:
   RetileWriter(const Module &module, const Function &kernel, const Proposal &proposal)
       : module_(module), kernel_(kernel), proposal_(proposal), copies_(proposal.factor),
         names_(kernel), shared_(shared_registers(module, kernel, proposal.axis)),
-        cfg_(module, kernel), liveness_(module, kernel, cfg_) {}
+        cfg_(module, kernel), liveness_(module, kernel, cfg_) {
+    if (!proposal.sibling.needs.blocks.empty())
+      merged_ = merged_loads(module, kernel, proposal.axis, copies_);
+  }
 
   std::string run() {
     declare();
@@ -159,13 +166,39 @@ private:
         branch_together(i);
         continue;
       }
-      const unsigned times = is_shared(module_, one, shared_) ? 1 : copies_;
-      for (unsigned k = 0; k < times; ++k)
-        out_.clone(module_, one, copy_renaming_[k]);
+      const bool once = is_shared(module_, one, shared_);
+      for (unsigned k = 0; k < (once ? 1 : copies_); ++k)
+        if (const MergedLoad *merged = once ? nullptr : merged_at(i, k))
+          move(fast_[k][destination(i)], fast_[merged->from_copy][destination(merged->from)]);
+        else
+          out_.clone(module_, one, copy_renaming_[k]);
     }
     if (is_target[count()])
       out_.place(label_at(fast_labels_, "at", count()));
-    out_.write("ret", {});
+    if (is_target[count()] || !ends_always(count()))
+      out_.write("ret", {});
+  }
+
+  /// Whether control never falls through to a position.
+  bool ends_always(std::uint32_t position) const {
+    return position > 0 && instruction(position - 1).guard == no_register &&
+           ends_thread(module_.opcode(instruction(position - 1)));
+  }
+
+  const MergedLoad *merged_at(std::uint32_t load, unsigned copy) const {
+    const auto found = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
+      return one.load == load && one.copy == copy;
+    });
+    return found == merged_.end() ? nullptr : &*found;
+  }
+
+  RegisterId destination(std::uint32_t load) const {
+    return module_.operands(instruction(load))[0].reg;
+  }
+
+  void move(const Reg &to, const Reg &from) {
+    const unsigned width = bit_width(to.type);
+    out_.write(width == 1 ? "mov.pred" : fmt::format("mov.b{}", width), {&to, &from});
   }
 
   void branch_together(std::uint32_t i) {
@@ -216,11 +249,8 @@ private:
       out_.write("setp.ge.u32", {&outside, &slow_block_, &grid_});
       out_.write_if(outside, false, "ret", {});
     } else {
-      for (const RegisterId reg : live_before_branch(kernel_, cfg_, liveness_, from.branch)) {
-        const unsigned width = bit_width(slow_[reg].type);
-        out_.write(width == 1 ? "mov.pred" : fmt::format("mov.b{}", width),
-                   {&slow_[reg], &fast_[k][reg]});
-      }
+      for (const RegisterId reg : live_before_branch(kernel_, cfg_, liveness_, from.branch))
+        move(slow_[reg], fast_[k][reg]);
     }
     out_.write("mov.u32", {&next_, number_of(index, k + 1)});
     out_.write("bra", {label_at(slow_labels_, "alone", entry ? 0 : from.branch)});
@@ -275,6 +305,7 @@ private:
   const std::vector<bool> shared_;
   const ControlFlowGraph cfg_;
   const Liveness liveness_;
+  std::vector<MergedLoad> merged_;
   CodeWriter out_;
   std::vector<std::vector<Reg>> fast_; ///< by copy and register
   std::vector<Reg> slow_, blocks_;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "grammar/module.h"
+
+#include <vector>
+
+namespace ptxasw {
+
+/// A load whose value another copy, or the same one, has in a register already.
+struct MergedLoad {
+  std::uint32_t load = 0; ///< index in Function::instructions
+  unsigned copy = 0;
+  std::uint32_t from = 0; ///< the load before it, in lockstep
+  unsigned from_copy = 0;
+  bool operator==(const MergedLoad &) const = default;
+};
+
+/// The loads that need not be done when `copies` neighbouring blocks along `axis` go in lockstep
+/// and each block is one thread thick along it; by load, then by copy.
+std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel, int axis,
+                                     unsigned copies);
+
+} // namespace ptxasw
