@@ -4,7 +4,7 @@
 
 #include "synth/siblings.h"
 
-#include "emulator/warp_launch.h"
+#include "emulator/warp_verify.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 

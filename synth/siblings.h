@@ -10,12 +10,12 @@
 
 #include "synth/family.h"
 
-#include "emulator/warp_verify.h"
-
 #include <string>
 #include <vector>
 
 namespace ptxasw {
+
+struct StandIn;
 
 struct SiblingOptions {
   std::vector<std::string> kernels; ///< only these; empty: all
@@ -50,7 +50,7 @@ struct SiblingResult {
 /// The tables among a module's variables.
 std::vector<SiblingTable> sibling_tables(const Module &module);
 
-/// How the warp emulator launches a sibling for a launch of its kernel.
+/// How the warp emulator launches a sibling for a launch of its kernel (emulator/warp_verify.h).
 StandIn stand_in(const Sibling &sibling);
 
 /// Adds siblings to a module.

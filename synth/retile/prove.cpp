@@ -493,7 +493,16 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
           return "more than one axis is divided";
         axis = i;
       }
-    if (!axis || claim.appended != std::vector<char>{"xyz"[*axis]} || claim.needs != SiblingNeeds{})
+    if (!axis)
+      return "no axis is divided";
+    // Rows are rows only where every block that may be launched is one thread thick.
+    SiblingNeeds needs = claim.needs;
+    const bool rows = !needs.blocks.empty() &&
+                      std::all_of(needs.blocks.begin(), needs.blocks.end(), [&](const auto &shape) {
+                        return shape[static_cast<std::size_t>(*axis)] == 1;
+                      });
+    needs.blocks.clear();
+    if (claim.appended != std::vector<char>{"xyz"[*axis]} || needs != SiblingNeeds{})
       return "the table does not say what is proved";
     const unsigned copies = claim.grid[static_cast<std::size_t>(*axis)];
     if (copies > max_retile_factor)
