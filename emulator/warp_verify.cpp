@@ -108,6 +108,7 @@ private:
     std::uint64_t race = 0;   ///< it races at this address; 0: that is not it
   };
 
+  void make_thin(LaunchCandidate &candidate) const;
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
   void complete_groups(WarpLaunch &launch) const;
   bool fits_stand_in() const;
@@ -208,6 +209,13 @@ void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
                     kernel_parameter_offset(other_, kernel_.parameters.size() + i),
                 &extent, sizeof extent);
   }
+}
+
+void Verifier::make_thin(LaunchCandidate &candidate) const {
+  if (!options_.stand_in || !options_.stand_in->thin_axis)
+    return;
+  candidate.block[*options_.stand_in->thin_axis] = 1;
+  candidate.thread[*options_.stand_in->thin_axis] = 0;
 }
 
 bool Verifier::fits_stand_in() const {
@@ -590,7 +598,8 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
       (target || attempt % 4 == 2) && random_.one_in(2); // the search makes it large enough
   how.small |= options_.small && !random_.one_in(8);
   how.alone = target && target->tries > 4 && random_.one_in(3);
-  const LaunchCandidate plain = draw_candidate(kernel_, slots_, how, random_);
+  LaunchCandidate plain = draw_candidate(kernel_, slots_, how, random_);
+  make_thin(plain);
   LaunchCandidate candidate = plain;
   const SearchLimits limits = search_limits(kernel_, how);
   if (Boundary *const boundary = attempt % 4 == 2 ? open_boundary() : nullptr) {
@@ -613,6 +622,7 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   }
   if ((target || boundary_) && !how.one_block && !how.no_wrap && !(options_.small && how.small))
     widen_grid(slots_, random_, candidate);
+  make_thin(candidate);
   const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
   DrawnLaunch drawn = finish_launch(kernel_, slots_, possible ? candidate : plain, dynamic_shared_,
                                     options_.whole_numbers, random_);
@@ -721,6 +731,7 @@ void Verifier::ask_solver(Target &target) {
       keeps &= !options_.no_wrap || candidate.grid[axis] <= limits.largest_grid[axis];
     if (!keeps)
       continue;
+    make_thin(candidate);
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
     DrawnLaunch drawn =

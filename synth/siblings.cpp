@@ -176,9 +176,12 @@ std::vector<SiblingTable> sibling_tables(const Module &module) {
 }
 
 StandIn stand_in(const Sibling &sibling) {
-  StandIn result{sibling.name, {sibling.grid[0], sibling.grid[1], sibling.grid[2]}, {}};
-  for (const char axis : sibling.appended)
+  StandIn result{sibling.name, {sibling.grid[0], sibling.grid[1], sibling.grid[2]}, {}, {}};
+  for (const char axis : sibling.appended) {
     result.appended_grids.push_back(axis - 'x');
+    if (!sibling.needs.blocks.empty()) // all of them thin along the axis that is divided
+      result.thin_axis = axis - 'x';
+  }
   return result;
 }
 

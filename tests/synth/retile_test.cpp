@@ -81,7 +81,7 @@ TEST_CASE("what is proposed is proved and computes the same") {
   for (const auto &entry : std::filesystem::directory_iterator(RETILE_DIR)) {
     const auto module = parsed(read(entry.path()));
     SiblingOptions options;
-    options.retile = {"x2", "x4", "y2", "z2"};
+    options.retile = {"x2", "x4", "y2", "z2", "y2-rows", "z4-rows"};
     const SiblingResult result = add_siblings(*module, options);
     CHECK(result.changed);
     CHECK(result.text.starts_with(module->text()));
