@@ -109,6 +109,7 @@ private:
   };
 
   void make_thin(LaunchCandidate &candidate) const;
+  void suit_stand_in(LaunchCandidate &candidate, bool searched_there);
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
   void complete_groups(WarpLaunch &launch) const;
   bool fits_stand_in() const;
@@ -216,6 +217,28 @@ void Verifier::make_thin(LaunchCandidate &candidate) const {
     return;
   candidate.block[*options_.stand_in->thin_axis] = 1;
   candidate.thread[*options_.stand_in->thin_axis] = 0;
+}
+
+// Grids of a few groups of blocks, whole or not. What was searched for in the stand-in speaks of
+// its blocks, which are groups of the kernel's.
+void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
+  if (!options_.stand_in)
+    return;
+  make_thin(candidate);
+  constexpr std::uint32_t large = 1024;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint32_t by = options_.stand_in->divisor[axis];
+    std::uint32_t &grid = candidate.grid[axis];
+    if (by == 1 || grid > large)
+      continue;
+    const auto part = static_cast<std::uint32_t>(random_.below(by));
+    if (searched_there) {
+      grid = grid * by - (random_.one_in(2) ? part : 0);
+      candidate.block_index[axis] = std::min(candidate.block_index[axis] * by, grid - 1);
+    } else if (!random_.one_in(4)) {
+      grid = std::max(grid, by * (1 + static_cast<std::uint32_t>(random_.below(2))) + part);
+    }
+  }
 }
 
 bool Verifier::fits_stand_in() const {
@@ -622,7 +645,7 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   }
   if ((target || boundary_) && !how.one_block && !how.no_wrap && !(options_.small && how.small))
     widen_grid(slots_, random_, candidate);
-  make_thin(candidate);
+  suit_stand_in(candidate, target && target->in_rewritten);
   const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
   DrawnLaunch drawn = finish_launch(kernel_, slots_, possible ? candidate : plain, dynamic_shared_,
                                     options_.whole_numbers, random_);

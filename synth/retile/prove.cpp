@@ -446,7 +446,8 @@ private:
     for (const auto &[reg, value] : state)
       if (definitions_[reg].size() == 1 && definitions_[reg][0] < first_jump)
         known_.emplace(reg, value);
-    for (unsigned inside = 0; inside <= copies_; ++inside) {
+    // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
+    for (unsigned inside = 1; inside <= copies_; ++inside) {
       ReplayState from;
       const ReplayEnd end = replay(0, from, inside);
       if (inside == copies_)

@@ -43,7 +43,7 @@ public:
     prologue();
     lockstep();
     for (std::size_t point = 0; point < points_.size(); ++point)
-      for (unsigned k = 0; k < copies_; ++k)
+      for (unsigned k = 0; k < copies_at(point); ++k)
         leave_lockstep(point, k);
     slow();
     go_on();
@@ -232,9 +232,15 @@ private:
     out_.write_if(differs, one.guard_negated, "bra", {point(i, false)});
   }
 
+  /// How many copies may go on alone from a point: from the beginning not the last one, whose block
+  /// is outside the grid then.
+  unsigned copies_at(std::size_t point) const {
+    return points_[point].branch == no_index ? copies_ - 1 : copies_;
+  }
+
   /// What %next holds for copy k of a point; 0 is the end.
   std::uint64_t number_of(std::size_t point, unsigned k) const {
-    return k == copies_ ? 0 : point * copies_ + k;
+    return k == copies_at(point) ? 0 : point * copies_ + k;
   }
 
   void leave_lockstep(std::size_t index, unsigned k) {
@@ -244,11 +250,11 @@ private:
     const std::string special = block_index_name(proposal_.axis);
     out_.write("mov.u32", {&slow_block_, std::string_view(special)});
     out_.write("mad.lo.u32", {&slow_block_, &slow_block_, number(copies_), number(k)});
-    if (entry) {
+    if (entry && k > 0) { // the first block is always inside
       const Reg outside = predicate();
       out_.write("setp.ge.u32", {&outside, &slow_block_, &grid_});
       out_.write_if(outside, false, "ret", {});
-    } else {
+    } else if (!entry) {
       for (const RegisterId reg : live_before_branch(kernel_, cfg_, liveness_, from.branch))
         move(slow_[reg], fast_[k][reg]);
     }
@@ -284,7 +290,7 @@ private:
 
   void go_on() {
     for (std::size_t point = 0; point < points_.size(); ++point)
-      for (unsigned k = 1; k < copies_; ++k) {
+      for (unsigned k = 1; k < copies_at(point); ++k) {
         const Reg is_next = predicate();
         out_.write("setp.eq.u32", {&is_next, &next_, number_of(point, k)});
         out_.write_if(is_next, false, "bra", {points_[point].labels[k]});
