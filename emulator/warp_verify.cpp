@@ -804,7 +804,7 @@ KernelVerdict Verifier::run() {
   boundary_ = nullptr;
   // What has not run at all comes first, and is always asked for.
   unsigned unanswered = 0;
-  if (verdict_.agreed > 0 && !options_.small && options_.search > 0)
+  if (verdict_.agreed > 0 && !options_.small && options_.search > 0 && !options_.stand_in)
     for (const bool outcomes : {false, true})
       for (Target &target : targets_)
         if (target.outcome.has_value() == outcomes && target.is_open() &&

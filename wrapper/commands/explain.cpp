@@ -1,14 +1,17 @@
 // `ptxasw explain`: for every global load its address, how it goes from lane to lane, and why it
-// was or was not replaced; with --opcodes, what is known of the instruction set.
+// was or was not replaced, and which siblings the kernel could have; with --opcodes, what is known
+// of the instruction set.
 
 #include "synth/explain.h"
 #include "emulator/effects.h"
 #include "emulator/expr.h"
 #include "emulator/instructions.h"
+#include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -80,6 +83,35 @@ Json to_json(const KernelExplanation &kernel) {
   return result;
 }
 
+/// What each family of siblings would make of a kernel, or what is in the way.
+Json explain_siblings(const Module &module, std::string_view kernel, bool json) {
+  Json result = {{"siblings", Json::array()}, {"no_siblings", Json::array()}};
+  const auto function =
+      std::find_if(module.functions.begin(), module.functions.end(),
+                   [&](const Function &f) { return f.name == kernel && f.has_body; });
+  if (function == module.functions.end())
+    return result;
+  for (const Family &family : families()) {
+    const FamilyAnswer answer = family.propose(module, *function);
+    std::string variants;
+    for (const Proposal &proposal : answer.proposals) {
+      result["siblings"].push_back(fmt::format("{} {}", proposal.family, proposal.variant));
+      variants += " " + proposal.variant;
+    }
+    if (!json && !variants.empty())
+      fmt::print("  siblings by {}:{}\n", family.name, variants);
+    for (const Refusal &refusal : answer.refusals) {
+      result["no_siblings"].push_back(
+          {{"family", family.name}, {"reason", refusal.reason}, {"line", refusal.line}});
+      if (!json)
+        fmt::print("  no siblings by {}: {}{} ({})\n", family.name, refusal.reason,
+                   refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line),
+                   refusal.meaning);
+    }
+  }
+  return result;
+}
+
 int explain_opcodes() {
   fmt::print("Modelled exactly (opcode, types, modifiers; + means required):\n");
   for (const Line<ExprPool> &line : instruction_table<ExprPool>())
@@ -119,10 +151,13 @@ int run(const ExplainRequest &request, const Invocation &) {
   all["file"] = request.input;
   all["kernels"] = Json::array();
   for (const KernelExplanation &kernel : explain(*module, options)) {
-    if (request.json)
-      all["kernels"].push_back(to_json(kernel));
-    else
+    if (!request.json)
       print(kernel);
+    Json siblings = explain_siblings(*module, kernel.name, request.json);
+    if (!request.json)
+      continue;
+    all["kernels"].push_back(to_json(kernel));
+    all["kernels"].back().update(siblings);
   }
   if (request.json)
     fmt::print("{}\n", all.dump(2));
