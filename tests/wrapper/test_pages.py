@@ -48,6 +48,8 @@ ELSEWHERE = {
     "build/tests/bound/bound_property": MINUTES + "; part of this suite with fewer launches",
     "./saxpy docs": "made with a command that has the build's folder; test_ptx_run.py runs it",
     "python3 docs/examples/saxpy.py": "needs NumPy; test_ptx_run.py runs it where there is",
+    "DIRECTORY/launch": GPU,
+    "kernelgen-bench/siblings/build": MINUTES,
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
     "cmake --preset": "configures the project; CI does",
     "cmake --build build": "builds the project; CI does",
