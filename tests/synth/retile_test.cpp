@@ -271,6 +271,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("nvcc.ptx", "_Z4axpyPfPKffi", "x2");
   run("by-hand.ptx", "loops", "y2");
   run("by-hand.ptx", "mixed", "x2");
+  run("rows.ptx", "column", "y2-rows");
   CHECK(all.refused > 1500);
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
