@@ -58,18 +58,11 @@ KernelVerdict compare(const Module &written, const Sibling &sibling) {
   how.kernel = "k";
   how.stand_in = stand_in(sibling);
   how.runs = 8;
-  how.search = 60;
+  how.search = 20;
   how.schedules = 1;
   how.small = true;
   how.step_limit = 400'000;
   return verify(written, written, how).at(0);
-}
-
-std::string lines_of(const KernelVerdict &verdict) {
-  std::string lines;
-  for (const std::uint32_t line : verdict.not_exercised)
-    lines += fmt::format(" {}", line);
-  return lines;
 }
 
 /// What is wrong with a module that siblings are to be written for; empty if nothing is.
@@ -94,9 +87,9 @@ std::string check_written(const std::string &text) {
     const KernelVerdict verdict = compare(**written, proposal.sibling);
     if (verdict.kind == KernelVerdict::Kind::differ)
       return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
-    if (verdict.kind != KernelVerdict::Kind::agree)
-      return fmt::format("{}: {} launches, not executed:{}", proposal.variant, verdict.agreed,
-                         lines_of(verdict));
+    // Some ways no launch goes: blocks that always part never go on together.
+    if (verdict.kind == KernelVerdict::Kind::unchecked)
+      return fmt::format("{}: only {} launches", proposal.variant, verdict.agreed);
   }
   return "";
 }
