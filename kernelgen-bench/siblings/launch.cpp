@@ -85,7 +85,8 @@ struct Set {
         unsigned long long words = a.words;
         int kind = a.kind;
         void *arguments[] = {&memory, &words, &seed, &kind};
-        must(cuLaunchKernel(fill_words, 2048, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr), "fill");
+        must(cuLaunchKernel(fill_words, 2048, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr),
+             "fill");
         seed += 77;
       }
   }
@@ -100,7 +101,8 @@ struct Set {
         ++at;
         unsigned long long words = a.words;
         void *arguments[] = {&left, &right, &words, &counter};
-        must(cuLaunchKernel(count_differences, 2048, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr),
+        must(cuLaunchKernel(count_differences, 2048, 1, 1, 256, 1, 1, 0, nullptr, arguments,
+                            nullptr),
              "compare");
       }
     unsigned long long result = 0;
@@ -127,8 +129,8 @@ void launch(const Case &c, const Sibling &version, CUfunction function, const Se
     appended[i] = c.grid[version.axes[i] - 'x'];
     arguments.push_back(&appended[i]);
   }
-  must(cuLaunchKernel(function, grid[0], grid[1], grid[2], c.block[0], c.block[1], c.block[2], 0, nullptr,
-                      arguments.data(), nullptr),
+  must(cuLaunchKernel(function, grid[0], grid[1], grid[2], c.block[0], c.block[1], c.block[2], 0,
+                      nullptr, arguments.data(), nullptr),
        c.name + " " + version.variant);
 }
 
@@ -164,7 +166,8 @@ void run(const Case &c, std::FILE *out) {
     must(cuFuncGetAttribute(&s.local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, s.timed), "local");
     int most = 0, most_exact = 0;
     must(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, s.timed), "threads");
-    must(cuFuncGetAttribute(&most_exact, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, s.exact), "threads");
+    must(cuFuncGetAttribute(&most_exact, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, s.exact),
+         "threads");
     must(cuOccupancyMaxActiveBlocksPerMultiprocessor(&s.blocks, s.timed, threads, 0), "occupancy");
     s.fits = threads <= most && threads <= most_exact;
     states.push_back(s);
@@ -205,15 +208,17 @@ void run(const Case &c, std::FILE *out) {
   for (size_t v = 0; v < states.size(); ++v) {
     const State &s = states[v];
     const double median = s.times.empty() ? 0 : quantile(s.times, 0.5);
-    std::fprintf(out,
-                 "{\"case\": \"%s\", \"block\": [%u, %u, %u], \"variant\": \"%s\", \"registers\": %d, "
-                 "\"local\": %d, \"blocks\": %d, \"fits\": %s, \"differ\": %llu, \"differ_contracted\": %llu, "
-                 "\"ms\": %.6f, \"q1\": %.6f, \"q3\": %.6f, \"gain\": %.4f, \"gb_s\": %.1f}\n",
-                 c.name.c_str(), c.block[0], c.block[1], c.block[2], c.versions[v].variant.c_str(),
-                 s.registers, s.local, s.blocks, s.fits ? "true" : "false", s.exact_differences,
-                 s.timed_differences, median, s.times.empty() ? 0 : quantile(s.times, 0.25),
-                 s.times.empty() ? 0 : quantile(s.times, 0.75), median > 0 ? original / median : 0,
-                 median > 0 ? c.bytes / median * 1e-6 : 0);
+    std::fprintf(
+        out,
+        "{\"case\": \"%s\", \"block\": [%u, %u, %u], \"variant\": \"%s\", \"registers\": %d, "
+        "\"local\": %d, \"blocks\": %d, \"fits\": %s, \"differ\": %llu, \"differ_contracted\": "
+        "%llu, "
+        "\"ms\": %.6f, \"q1\": %.6f, \"q3\": %.6f, \"gain\": %.4f, \"gb_s\": %.1f}\n",
+        c.name.c_str(), c.block[0], c.block[1], c.block[2], c.versions[v].variant.c_str(),
+        s.registers, s.local, s.blocks, s.fits ? "true" : "false", s.exact_differences,
+        s.timed_differences, median, s.times.empty() ? 0 : quantile(s.times, 0.25),
+        s.times.empty() ? 0 : quantile(s.times, 0.75), median > 0 ? original / median : 0,
+        median > 0 ? c.bytes / median * 1e-6 : 0);
   }
   std::fflush(out);
   for (Set &set : sets)
