@@ -172,111 +172,112 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   if (code == agree && verdict.worst.found)
     fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
   return code;
+}
 
-  /// The kernels of two modules. Where the second is the first with siblings behind it, these are
-  /// what is compared, with their kernels.
-  std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewritten,
-                                        const VerifyOptions &options) {
-    const std::vector<SiblingTable> tables = sibling_tables(rewritten);
-    if (tables.empty() || !rewritten.text().starts_with(original.text()))
-      return verify(original, rewritten, options);
-    std::vector<KernelVerdict> verdicts;
-    for (const SiblingTable &table : tables)
-      for (const Sibling &sibling : table.siblings) {
-        if (!options.kernel.empty() && options.kernel != table.kernel)
-          continue;
-        VerifyOptions how = options;
-        how.kernel = table.kernel;
-        how.stand_in = stand_in(sibling);
-        for (KernelVerdict &verdict : verify(rewritten, rewritten, how)) {
-          verdict.kernel = sibling.name;
-          verdicts.push_back(std::move(verdict));
-        }
+/// The kernels of two modules. Where the second is the first with siblings behind it, these are
+/// what is compared, with their kernels.
+std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewritten,
+                                      const VerifyOptions &options) {
+  const std::vector<SiblingTable> tables = sibling_tables(rewritten);
+  if (tables.empty() || !rewritten.text().starts_with(original.text()))
+    return verify(original, rewritten, options);
+  std::vector<KernelVerdict> verdicts;
+  for (const SiblingTable &table : tables)
+    for (const Sibling &sibling : table.siblings) {
+      if (!options.kernel.empty() && options.kernel != table.kernel)
+        continue;
+      VerifyOptions how = options;
+      how.kernel = table.kernel;
+      how.stand_in = stand_in(sibling);
+      for (KernelVerdict &verdict : verify(rewritten, rewritten, how)) {
+        verdict.kernel = sibling.name;
+        verdicts.push_back(std::move(verdict));
       }
-    return verdicts;
-  }
-
-  int run(const VerifyRequest &request, const Invocation &) {
-    const auto original = load_module(request.original);
-    const auto rewritten = load_module(request.rewritten);
-    if (!original || !rewritten)
-      return not_checked;
-    VerifyOptions options = request.options;
-    for (const std::string &promise : request.promises)
-      (promise == "no-wrap" ? options.no_wrap : options.no_alias) = true;
-    options.volatile_races = !request.races.empty();
-    Tolerance &tolerance = options.tolerance;
-    tolerance.ulp = request.ulp;
-    for (const auto &[text, to] : {std::pair{&request.relative, &tolerance.relative},
-                                   std::pair{&request.absolute, &tolerance.absolute}})
-      if (!text->empty() && (!to_number(*text, *to) || !(*to >= 0)))
-        return complain(fmt::format("`{}` is no tolerance", *text), not_checked);
-    options.whole_numbers = request.reassociate;
-    if (!request.launch.empty())
-      return compare_described(request, options, *original, *rewritten);
-    const auto verdicts = verify_all(*original, *rewritten, options);
-    if (verdicts.empty()) {
-      fmt::print(stderr, "ptxasw: error: there is no kernel to compare\n");
-      return not_checked;
     }
-    if (!request.counter_example.empty())
-      for (const KernelVerdict &verdict : verdicts)
-        if (verdict.launch) {
-          if (const auto written =
-                  write_file_atomically(request.counter_example, launch_file_text(*verdict.launch));
-              !written)
-            return complain(written.error(), not_checked);
-          break;
-        }
-    // The worst of all kernels.
-    int worst = agree;
-    const auto rank = [](int code) { return code == differ ? 4 : code; };
-    Json json;
-    for (const KernelVerdict &verdict : verdicts) {
-      const int code = request.json ? code_of(verdict) : print_verdict(verdict, request.verbose);
-      if (rank(code) > rank(worst))
-        worst = code;
-      json["kernels"].push_back(to_json(verdict));
-    }
-    json["verdict"] = verdict_names[worst];
-    if (request.json)
-      fmt::print("{}\n", json.dump(2));
-    return worst;
-  }
+  return verdicts;
+}
 
-  void declare(Words & words, VerifyRequest & request) {
-    words.required("original", request.original, "PTX");
-    words.required("rewritten", request.rewritten, "PTX that should compute the same");
-    words.text("--kernel", request.options.kernel, "only this kernel");
-    words.number("--runs", request.options.runs, "launches per kernel", 1);
-    words.number("--search", request.options.search,
-                 "launches per kernel at most, beyond the runs, to execute what has not run yet;\n"
-                 "0: only the runs, and no question to Z3");
-    words.number("--schedules", request.options.schedules, "random schedules per launch");
-    words.number("--seed", request.options.seed, "of launches, contents and schedules");
-    words.number("--steps", request.options.step_limit, "thread-instructions per run at most");
-    words.choices("--assume", request.promises, {"no-wrap", "no-alias"},
-                  "promises that the rewriting was given: launches keep them");
-    words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
-    words.text("--launch FILE.toml", request.launch,
-               "compare on the launch that this file describes, for each side, and on no other");
-    words.text("--rtol NUMBER", request.relative,
-               "floating-point results may differ by this part of the first's magnitude,");
-    words.text("--atol NUMBER", request.absolute, "plus this;");
-    words.number("--ulp", request.ulp, "or by so many numbers of their type");
-    words.flag("--reassociate", request.reassociate,
-               "sums may be in another order: contents are small whole numbers, of which sums are "
-               "exact");
-    words.text("--counter-example FILE.toml", request.counter_example,
-               "where to write a launch on which the two differ, for `emulate`");
-    words.flag("--json", request.json, "as JSON");
-    words.flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
-    words.footer(
-        "Where the second has siblings of the first's kernels, these are compared with them.\n"
-        "Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
-        "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but "
-        "something that changed never ran.");
+int run(const VerifyRequest &request, const Invocation &) {
+  const auto original = load_module(request.original);
+  const auto rewritten = load_module(request.rewritten);
+  if (!original || !rewritten)
+    return not_checked;
+  VerifyOptions options = request.options;
+  for (const std::string &promise : request.promises)
+    (promise == "no-wrap" ? options.no_wrap : options.no_alias) = true;
+  options.volatile_races = !request.races.empty();
+  Tolerance &tolerance = options.tolerance;
+  tolerance.ulp = request.ulp;
+  for (const auto &[text, to] : {std::pair{&request.relative, &tolerance.relative},
+                                 std::pair{&request.absolute, &tolerance.absolute}})
+    if (!text->empty() && (!to_number(*text, *to) || !(*to >= 0)))
+      return complain(fmt::format("`{}` is no tolerance", *text), not_checked);
+  options.whole_numbers = request.reassociate;
+  if (!request.launch.empty())
+    return compare_described(request, options, *original, *rewritten);
+  const auto verdicts = verify_all(*original, *rewritten, options);
+  if (verdicts.empty()) {
+    fmt::print(stderr, "ptxasw: error: there is no kernel to compare\n");
+    return not_checked;
   }
+  if (!request.counter_example.empty())
+    for (const KernelVerdict &verdict : verdicts)
+      if (verdict.launch) {
+        if (const auto written =
+                write_file_atomically(request.counter_example, launch_file_text(*verdict.launch));
+            !written)
+          return complain(written.error(), not_checked);
+        break;
+      }
+  // The worst of all kernels.
+  int worst = agree;
+  const auto rank = [](int code) { return code == differ ? 4 : code; };
+  Json json;
+  for (const KernelVerdict &verdict : verdicts) {
+    const int code = request.json ? code_of(verdict) : print_verdict(verdict, request.verbose);
+    if (rank(code) > rank(worst))
+      worst = code;
+    json["kernels"].push_back(to_json(verdict));
+  }
+  json["verdict"] = verdict_names[worst];
+  if (request.json)
+    fmt::print("{}\n", json.dump(2));
+  return worst;
+}
+
+void declare(Words &words, VerifyRequest &request) {
+  words.required("original", request.original, "PTX");
+  words.required("rewritten", request.rewritten, "PTX that should compute the same");
+  words.text("--kernel", request.options.kernel, "only this kernel");
+  words.number("--runs", request.options.runs, "launches per kernel", 1);
+  words.number("--search", request.options.search,
+               "launches per kernel at most, beyond the runs, to execute what has not run yet;\n"
+               "0: only the runs, and no question to Z3");
+  words.number("--schedules", request.options.schedules, "random schedules per launch");
+  words.number("--seed", request.options.seed, "of launches, contents and schedules");
+  words.number("--steps", request.options.step_limit, "thread-instructions per run at most");
+  words.choices("--assume", request.promises, {"no-wrap", "no-alias"},
+                "promises that the rewriting was given: launches keep them");
+  words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
+  words.text("--launch FILE.toml", request.launch,
+             "compare on the launch that this file describes, for each side, and on no other");
+  words.text("--rtol NUMBER", request.relative,
+             "floating-point results may differ by this part of the first's magnitude,");
+  words.text("--atol NUMBER", request.absolute, "plus this;");
+  words.number("--ulp", request.ulp, "or by so many numbers of their type");
+  words.flag("--reassociate", request.reassociate,
+             "sums may be in another order: contents are small whole numbers, of which sums are "
+             "exact");
+  words.text("--counter-example FILE.toml", request.counter_example,
+             "where to write a launch on which the two differ, for `emulate`");
+  words.flag("--json", request.json, "as JSON");
+  words.flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
+  words.footer(
+      "Where the second has siblings of the first's kernels, these are compared with them.\n"
+      "Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
+      "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but "
+      "something that changed never ran.");
+}
 
 } // namespace
 
