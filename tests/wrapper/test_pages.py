@@ -23,7 +23,6 @@ GPU, MINUTES = "needs a GPU", "takes minutes"
 # Beginnings of commands that are not run here, and why.
 ELSEWHERE = {
     "./quickstart.sh": "builds the project; CI runs it on a bare clone",
-    "./test.sh": "this test is a part of it",
     "ptxasw run --shuffle=always -- nvfortran": "NVHPC is not free to fetch; test_callers.py has a stand-in",
     "TRITON_PTXAS_PATH=": GPU + "; tests/wrapper/device/triton_stencil.py",
     "XLA_FLAGS=": GPU,
@@ -111,6 +110,7 @@ class Pages(Scratch):
         (self.dir / "path/ptxasw").symlink_to(PTXASW)
         (work / "tests").symlink_to(ROOT / "tests")
         (work / "kernelgen-bench").symlink_to(ROOT / "kernelgen-bench")
+        (work / "docs").symlink_to(ROOT / "docs")
         shutil.copy(ROOT / "kernelgen-bench/cuda/jacobi.cu", work)
         shutil.copy(ROOT / "kernelgen-bench/cuda/grid.cuh", work)
         for name in ("kernel.cu", "heat.cu"):
