@@ -60,7 +60,7 @@ private:
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       return;
     DrawnLaunch drawn =
-        finish_launch(kernel_, slots_, candidate, program_.has_dynamic_shared(), random_);
+        finish_launch(kernel_, slots_, candidate, program_.has_dynamic_shared(), false, random_);
     const std::int64_t move = moves[random_.below(std::size(moves))];
     for (DrawnLaunch::Buffer &buffer : drawn.buffers)
       buffer.shift += move;
