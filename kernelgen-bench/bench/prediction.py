@@ -66,7 +66,8 @@ class Predictor:
         return made
 
     def __call__(self, launches, extents):
-        """Launches of one kernel, size and version; returns a Predicted for each that is legal."""
+        """Launches of one kernel, size and version; returns a Predicted for each that is legal. A
+        shape that may not change is asked for by itself, as the one that there is."""
         kernel, size, version = launches[0][:3]
         kernel = self.kernels[kernel]
         (registers, local_bytes), extents = launches[0].registers, extents[kernel.name, size]
@@ -74,15 +75,23 @@ class Predictor:
         command += ["--kernel", kernel.entry, "--registers", registers, "--spills", local_bytes]
         command += ["--threads", ",".join(map(str, threads(kernel, extents)))]
         command += arguments(kernel, extents)
-        for launch in launches:
-            command += ["--shape", ",".join(map(str, launch.block))]
-        (found,) = json.loads(build.run_tool(command))["kernels"]
+        words = [",".join(map(str, launch.block)) for launch in launches]
+        found = self.ask(command, *(word for text in words for word in ("--shape", text)))
+        if found["refusal"]:
+            found = {"shapes": []}
+            for text in words:
+                found["shapes"] += self.ask(command, "--block", text, "--shape", text)["shapes"]
         by_block = {tuple(shape["block"][:2]): shape for shape in found["shapes"]}
         return [
             Predicted(launch, *(by_block[launch.block][key] for key in ("microseconds", "least", "most", "limit")))
             for launch in launches
             if launch.block in by_block
         ]
+
+    @staticmethod
+    def ask(command, *words):
+        (found,) = json.loads(build.run_tool([*command, *words]))["kernels"]
+        return found
 
 
 def predict_all(predictor, launches, extents, progress):
