@@ -56,7 +56,7 @@ int measure(const std::string &name, std::string text, long before) {
     fmt::print("{}", format(module.error()));
     return 1;
   }
-  const std::string printed = ptxasw::Edits().apply((*module)->text());
+  const std::string printed = ptxasw::Edits().apply((*module)->text()).value_or("");
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const double grown = static_cast<double>(peak_kilobytes() - before) * 1024;
   std::size_t instructions = 0;
