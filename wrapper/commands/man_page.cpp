@@ -22,8 +22,8 @@ std::string escape(std::string_view text) {
       out += "\\e";
     else if (c == '-')
       out += "\\-";
-    else if (c == ',')
-      out += ",\\:"; // a long list may be broken there
+    else if (c == ',' || c == '|')
+      out += std::string{c} + "\\:"; // a long list may be broken there
     else
       out += c;
     starts_line = c == '\n';

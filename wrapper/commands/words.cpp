@@ -51,7 +51,7 @@ void add_number(CLI::App &app, std::string_view name, Number &to, std::string_vi
     option->check(CLI::Range(least, most));
   else if (least > 0)
     option->check(CLI::PositiveNumber);
-  if (to != 0)
+  if (to != 0 && to != std::numeric_limits<Number>::max())
     option->capture_default_str();
 }
 
