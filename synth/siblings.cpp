@@ -146,19 +146,6 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
 
 } // namespace
 
-const std::vector<std::string> &retile_variants() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> words;
-    for (const char axis : {'x', 'y', 'z'})
-      for (unsigned factor = 2; factor <= max_retile_factor; factor *= 2)
-        for (const char *kind : {"", "-rows"})
-          if (axis != 'x' || *kind == '\0')
-            words.push_back(axis + std::to_string(factor) + kind);
-    return words;
-  }();
-  return all;
-}
-
 std::span<const Family> families() { return all_families; }
 
 std::vector<SiblingTable> sibling_tables(const Module &module) {
