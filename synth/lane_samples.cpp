@@ -11,7 +11,7 @@
 namespace ptxasw {
 namespace {
 
-constexpr std::uint64_t warp_of_row = 2, row_extent = 8 * warp_lanes;
+constexpr std::uint64_t warp_of_row = 2, row_extent = std::uint64_t{8} * warp_lanes;
 
 /// A number for a symbol that is the same on every machine.
 std::uint64_t scramble(std::uint64_t value) {
@@ -68,8 +68,8 @@ std::vector<int> LaneSamples::distances(Expr source, Expr load) {
     for (unsigned launch = 0; launch < launches; ++launch)
       for (int lane = std::max(0, -delta); lane < std::min<int>(warp_lanes, warp_lanes - delta);
            ++lane)
-        if (from[launch][static_cast<std::size_t>(lane + delta)] !=
-            to[launch][static_cast<std::size_t>(lane)])
+        if (const int other = lane + delta; from[launch][static_cast<std::size_t>(other)] !=
+                                            to[launch][static_cast<std::size_t>(lane)])
           return false;
     return true;
   };

@@ -219,7 +219,7 @@ private:
     if (shared_[one.guard])
       return go(&fast_[0][one.guard], one.guard_negated);
     const auto over_copies = [&](const char *opcode) {
-      const Reg result = predicate();
+      Reg result = predicate();
       const Reg *left = &fast_[0][one.guard];
       for (unsigned k = 1; k < copies_; ++k, left = &result)
         out_.write(opcode, {&result, left, &fast_[k][one.guard]});
