@@ -42,8 +42,8 @@ constexpr std::size_t sources_per_address = 4;
 constexpr std::size_t sampled_sources = 64, sampled_loads = 256;
 
 /// Questions to the solver in one kernel, and the effort for each in Z3's resource units.
-constexpr unsigned solver_questions = 16;
-constexpr unsigned solver_resource_limit = 200'000;
+constexpr unsigned solver_questions = 2;
+constexpr unsigned solver_resource_limit = 10'000;
 
 /// Whether an expression has parts that the normal form does not see through and a solver might.
 bool has_bit_operations(Expr expr) {
@@ -426,7 +426,9 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
   // below: no question is worth that.
   const Group *const from = loads_[source_holder.access].group;
   const bool test_will_do = from != loads_[load_holder.access].group && !from->hides_lane;
-  if (!conditions && !test_will_do && proved_by_solver(shifted, load_address, delta, load.block))
+  if (!conditions && !test_will_do &&
+      (equal_in_each_lane(emulation_, facts_, source_address, load_address, delta) ||
+       proved_by_solver(shifted, load_address, delta, load.block)))
     conditions.emplace();
   if (!conditions && has_base_register(module_, function_, instruction(source_holder.access)) &&
       has_base_register(module_, function_, instruction(load_holder.access))) {

@@ -244,4 +244,26 @@ Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts) {
                  pool.bit_and(emulation.special("%tid.x"), pool.constant(32, warp_lanes - 1)));
 }
 
+bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
+                        int delta) {
+  if (!facts.whole_warps())
+    return false;
+  ExprPool &pool = emulation.pool();
+  // Blocks have at most 1024 threads (PTX ISA 10.1), so tid.x = 32 * row + lane wraps nowhere.
+  const Expr row = pool.symbol("warp of the row", 32, 1024 / warp_lanes - 1);
+  const auto in_lane = [&](Expr expr, int lane) {
+    const Expr number = pool.constant(32, static_cast<std::uint64_t>(lane));
+    Substitution put_in(pool);
+    put_in.map(emulation.special("%laneid"), number);
+    put_in.map(emulation.special("%tid.x"),
+               pool.add(pool.mul(row, pool.constant(32, warp_lanes)), number));
+    return put_in(expr);
+  };
+  constexpr int lanes = warp_lanes;
+  for (int lane = std::max(0, -delta); lane < std::min(lanes, lanes - delta); ++lane)
+    if (in_lane(source, lane + delta) != in_lane(load, lane))
+      return false;
+  return true;
+}
+
 } // namespace ptxasw

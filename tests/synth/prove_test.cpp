@@ -53,12 +53,14 @@ std::optional<Rewritten> rewritten(const std::string &text, const RewriteOptions
   return all;
 }
 
-/// What the proof refuses in some version of the rewritten text.
+/// What the proof refuses in some version of the rewritten text. What was rewritten here is proved
+/// without a solver; of a spoiled version the proof may ask one.
 std::vector<Unproved> refused(const Rewritten &module, const std::string &text) {
   std::vector<Unproved> all;
   for (const FunctionProof &proof :
        prove(*module.original, text, module.replaced, module.options)) {
-    CHECK(proof.solver_contexts == 0);
+    if (text == module.text)
+      CHECK(proof.solver_contexts == 0);
     all.insert(all.end(), proof.unproved.begin(), proof.unproved.end());
   }
   return all;
