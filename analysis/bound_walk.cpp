@@ -144,7 +144,7 @@ private:
     if (++visits_ > visits_budget)
       return none(block, "too many ways");
     const LoopId own = cfg_.loop_of(block);
-    const WalkResult result =
+    WalkResult result =
         own != loop && own != no_index && cfg_.loops()[own].header == block
             ? plus(of_loop(own, state), behind_loop(own, stop, loop, state))
             : plus(of_block(block, state), behind_block(block, stop, loop, state));
@@ -173,12 +173,10 @@ private:
         decision.kind == LaneDecision::parts || decision.kind == LaneDecision::may_part;
     if (info.successors.size() == 1) { // an exit with a guard, or a branch to the next block
       WalkResult on = walk(info.successors[0], stop, loop, state);
-      if (parts && ends_lanes(info.branch))
+      if (parts)
         on = plus(divergence(decision.kind == LaneDecision::parts && !apart_), on);
       else if (decision.kind == LaneDecision::together && ends_lanes(info.branch))
         on.exact = is_zero(on); // all may end here
-      else if (parts)
-        on = plus(divergence(decision.kind == LaneDecision::parts && !apart_), on);
       return on;
     }
     if (decision.kind == LaneDecision::one_way)
@@ -424,11 +422,11 @@ private:
     const std::vector<WayOut> ways = ways_out(loop, state);
     const bool varies =
         std::any_of(ways.begin(), ways.end(), [](const WayOut &way) { return way.varies; });
-    const WalkResult partings = partings_at_exits(loop, ways, varies);
+    WalkResult partings = partings_at_exits(loop, ways, varies);
     if (trip.known && trip.geometric && !apart_)
       if (auto one_by_one = round_by_round(loop, state))
         return plus(*one_by_one, partings);
-    const WalkResult round = round_of(loop, header, no_index, state);
+    WalkResult round = round_of(loop, header, no_index, state);
     if (is_zero(round))
       return partings;
     if (!trip.known) {
@@ -471,7 +469,7 @@ private:
   WalkResult round_of(LoopId loop, BlockId header, BlockId last, LoopState &state) {
     const BlockId outside = last_round_;
     last_round_ = last;
-    const WalkResult result = from_header(loop, header, state);
+    WalkResult result = from_header(loop, header, state);
     last_round_ = outside;
     return result;
   }

@@ -193,7 +193,7 @@ Amount AmountPool::positive_part(const Amount &a) {
   // What all coefficients share stands outside.
   if (a.terms().size() == 1) {
     const Rational factor = a.terms().begin()->second;
-    if (factor > 0 && factor != 1)
+    if (const Rational one(1); factor > 0 && factor != one)
       return Amount(factor) * atom(Kind::positive_part, a * Amount(1 / factor), {});
   }
   return atom(Kind::positive_part, a, {});
@@ -498,7 +498,7 @@ std::optional<Amount> AmountPool::sum(const Amount &a, AtomId variable, const Am
     plain += product;
   }
   // Faulhaber's formulas.
-  const Amount n = count, m = count - 1;
+  const Amount &n = count, m = count - 1;
   const Amount powers[] = {n, n * m * Amount(Rational(1, 2)),
                            n * m * (n + m) * Amount(Rational(1, 6)),
                            n * n * m * m * Amount(Rational(1, 4))};

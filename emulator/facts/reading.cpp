@@ -136,7 +136,7 @@ std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &in
       break;
     return Rational(as_signed(expr->value.low, expr->width));
   case ExprKind::symbol:
-    if (const auto value = symbol(expr)) {
+    if (auto value = symbol(expr)) {
       if (expr->width <= 64 && amounts_.variables(*value).size() == 1) {
         const Range range = known.path().range(expr);
         if (const std::string &name = emulation_.pool().symbols()[expr->index].name;
@@ -198,7 +198,7 @@ std::optional<Amount> IntegerReader::low_bits(Expr expr, Reading &into,
   const Expr whole = expr->children[0];
   const Rational size = power_of_two(expr->width);
   if (expr->index == 0) {
-    const auto value = ring(whole, expr->width, into, known);
+    auto value = ring(whole, expr->width, into, known);
     if (!value)
       return std::nullopt;
     if (expr->width >= 32) { // a conversion rather than a mask
@@ -286,7 +286,7 @@ std::optional<Amount> IntegerReader::number_of_node(Expr expr, bool is_signed, R
   case ExprKind::symbol:
   case ExprKind::sum:
   case ExprKind::product: {
-    const auto value = ring(expr, width, into, known);
+    auto value = ring(expr, width, into, known);
     if (value && width < 32 && !is_signed) // bits of a larger number
       return remainder(*value, power_of_two(width));
     if (value)
