@@ -106,13 +106,6 @@ std::string text_of(const Extents &extents) {
   return text;
 }
 
-std::string reached_text(const Occupancy &found) {
-  std::string text;
-  for (const OccupancyLimit limit : found.reached())
-    text += (text.empty() ? "" : ", ") + std::string(to_string(limit));
-  return text;
-}
-
 std::string time_text(double microseconds) {
   return microseconds < 9999.5 ? fmt::format("{:.1f} us", microseconds)
                                : fmt::format("{:.1f} ms", microseconds / 1000);

@@ -83,4 +83,11 @@ needs_of_kernels(const Settings &settings, const Module &module, const std::stri
   return list;
 }
 
+std::string reached_text(const Occupancy &found) {
+  std::string text;
+  for (const OccupancyLimit limit : found.reached())
+    text += (text.empty() ? "" : ", ") + std::string(to_string(limit));
+  return text;
+}
+
 } // namespace ptxasw

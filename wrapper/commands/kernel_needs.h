@@ -29,4 +29,7 @@ needs_of_kernels(const Settings &settings, const Module &module, const std::stri
                  const std::vector<std::string> &kernels, const std::string &target,
                  std::optional<std::uint32_t> registers, std::uint64_t static_shared);
 
+/// The limits that keep a multiprocessor from holding more blocks: "warps, registers".
+std::string reached_text(const Occupancy &found);
+
 } // namespace ptxasw

@@ -51,13 +51,6 @@ std::vector<std::uint64_t> sizes(const OccupancyRequest &request, const KernelNe
   return list;
 }
 
-std::string reached_text(const Occupancy &found) {
-  std::string text;
-  for (const OccupancyLimit limit : found.reached())
-    text += (text.empty() ? "" : ", ") + std::string(to_string(limit));
-  return text;
-}
-
 void print(const KernelNeeds &subject, const Architecture &architecture,
            const std::vector<std::pair<std::uint64_t, Occupancy>> &rows) {
   const BlockNeeds &needs = subject.needs;
