@@ -18,9 +18,9 @@ using facts::AmountPool;
 using facts::AtomId;
 using facts::Rational;
 
-class Analysis {
+class BoundAnalysis {
 public:
-  Analysis(const Module &module, const Function &kernel, const BoundOptions &options)
+  BoundAnalysis(const Module &module, const Function &kernel, const BoundOptions &options)
       : options_(options), facts_(module, kernel, {options.block, options.base_alignment}),
         amounts_(std::make_shared<AmountPool>()),
         reader_(facts_.emulation(), kernel, facts_.launch(), *amounts_) {
@@ -243,7 +243,7 @@ std::vector<BoundMetric> usual_metrics() {
 
 KernelBounds bound_kernel(const Module &module, const Function &kernel,
                           const BoundOptions &options) {
-  return Analysis(module, kernel, options).run();
+  return BoundAnalysis(module, kernel, options).run();
 }
 
 std::string condition_text(const AmountPool &amounts, const Amount &condition,

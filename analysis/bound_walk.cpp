@@ -144,10 +144,9 @@ private:
     if (++visits_ > visits_budget)
       return none(block, "too many ways");
     const LoopId own = cfg_.loop_of(block);
-    WalkResult result =
-        own != loop && own != no_index && cfg_.loops()[own].header == block
-            ? plus(of_loop(own, state), behind_loop(own, stop, loop, state))
-            : plus(of_block(block, state), behind_block(block, stop, loop, state));
+    WalkResult result = own != loop && own != no_index && cfg_.loops()[own].header == block
+                            ? plus(of_loop(own, state), behind_loop(own, stop, loop, state))
+                            : plus(of_block(block, state), behind_block(block, stop, loop, state));
     memo_[key] = result;
     return result;
   }

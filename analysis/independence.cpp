@@ -34,8 +34,8 @@ namespace {
 using namespace shape_algebra;
 
 constexpr unsigned passes_budget = 64;
-constexpr unsigned depth_budget = 500; ///< of definitions within definitions; what is deeper counts
-                                       ///< as a register with several
+constexpr unsigned definition_depth_budget = 500; ///< of definitions within definitions; what is
+                                                  ///< deeper counts as a register with several
 
 /// One of the registers that say where a thread is, `%ctaid.y`, in one of PTX's two spellings of
 /// components.
@@ -84,9 +84,9 @@ bool atomics_commute(const Module &module, const Function &kernel) {
   return true;
 }
 
-class Analysis : Algebra {
+class IndependenceAnalysis : Algebra {
 public:
-  Analysis(const Module &module, const Function &kernel, int axis)
+  IndependenceAnalysis(const Module &module, const Function &kernel, int axis)
       : module_(module), kernel_(kernel), axis_("xyz"[axis]), values_(kernel.registers.size()),
         states_(kernel.registers.size()), definitions_(kernel.registers.size()),
         atomics_commute_(atomics_commute(module, kernel)) {
@@ -197,7 +197,8 @@ private:
     State &state = states_[reg];
     if (state == State::done)
       return values_[reg];
-    if (state == State::at_work || definitions_[reg].size() != 1 || depth_ > depth_budget)
+    if (state == State::at_work || definitions_[reg].size() != 1 ||
+        depth_ > definition_depth_budget)
       return phi(reg);
     state = State::at_work;
     ++depth_;
@@ -572,7 +573,7 @@ KernelIndependence independence(const Module &module, const Function &kernel) {
   result.name = kernel.name;
   bool relies = false;
   for (int axis = 0; axis < 3; ++axis) {
-    result.axes[axis] = Analysis(module, kernel, axis).run();
+    result.axes[axis] = IndependenceAnalysis(module, kernel, axis).run();
     relies |= result.axes[axis].verdict == AxisVerdict::independent;
   }
   find_ties(module, kernel, result);

@@ -61,26 +61,17 @@ std::vector<std::uint64_t> candidates(const ComparedBuffer &buffer, const Global
 }
 
 /// What one run left.
-struct Run {
+struct DescribedRun {
   GlobalMemory memory;
   PreparedLaunch launch;
   WarpOutcome outcome;
   std::string wrong; ///< it could not even be prepared
 };
 
-struct Schedule {
-  WarpSchedule policy = WarpSchedule::reconverge;
-  std::uint64_t seed = 0;
-  std::string text() const {
-    return policy == WarpSchedule::reconverge ? "reconverge"
-           : policy == WarpSchedule::apart    ? "apart"
-                                              : fmt::format("random:{}", seed);
-  }
-};
-
-Run run_described(const WarpProgram &program, const LaunchDescription &launch,
-                  const CompareOptions &options, const Schedule &schedule, WarpOptions how) {
-  Run run;
+DescribedRun run_described(const WarpProgram &program, const LaunchDescription &launch,
+                           const CompareOptions &options, const SeededSchedule &schedule,
+                           WarpOptions how) {
+  DescribedRun run;
   auto prepared = prepare_launch(program, launch, run.memory);
   if (!prepared) {
     run.wrong = prepared.error();
@@ -97,7 +88,7 @@ Run run_described(const WarpProgram &program, const LaunchDescription &launch,
 }
 
 /// What keeps a run from counting; empty if nothing does.
-std::string complaint(const Run &run) {
+std::string complaint(const DescribedRun &run) {
   if (!run.wrong.empty())
     return run.wrong;
   if (const auto &fault = run.outcome.fault ? run.outcome.fault : run.outcome.race)
@@ -108,8 +99,8 @@ std::string complaint(const Run &run) {
 }
 
 std::vector<ComparedBuffer> common_buffers(const WarpProgram &program,
-                                           const LaunchDescription &first, const Run &a,
-                                           const LaunchDescription &second, const Run &b) {
+                                           const LaunchDescription &first, const DescribedRun &a,
+                                           const LaunchDescription &second, const DescribedRun &b) {
   std::vector<ComparedBuffer> list;
   for (std::size_t i = 0; i < first.buffers.size(); ++i)
     for (std::size_t j = 0; j < second.buffers.size(); ++j)
@@ -118,7 +109,7 @@ std::vector<ComparedBuffer> common_buffers(const WarpProgram &program,
                         b.launch.addresses[j],
                         std::min(first.buffers[i].size, second.buffers[j].size)});
   // Variables come before the buffers.
-  const auto variables = [](const Run &run) {
+  const auto variables = [](const DescribedRun &run) {
     return std::span(run.memory.allocations()).first(run.launch.variables);
   };
   for (const auto &x : variables(a))
@@ -191,24 +182,24 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
                                 const WarpProgram &second, const LaunchDescription &second_launch,
                                 const CompareOptions &options) {
   CompareVerdict verdict;
-  std::vector<Schedule> schedules{{WarpSchedule::reconverge, 0}, {WarpSchedule::apart, 0}};
+  std::vector<SeededSchedule> schedules{{WarpSchedule::reconverge, 0}, {WarpSchedule::apart, 0}};
   WarpRandom random(options.seed);
   for (unsigned i = 0; i < options.schedules; ++i)
     schedules.push_back({WarpSchedule::random, random.next() % 1'000'000});
   WarpOptions how;
   how.check_races = how.allow_same_value = true;
   how.note_touched = !options.extra_reads;
-  Run reference = run_described(first, first_launch, options, {}, how);
+  DescribedRun reference = run_described(first, first_launch, options, {}, how);
   verdict.steps = reference.outcome.steps;
   if (verdict.why = complaint(reference); !verdict.why.empty()) {
     verdict.why = "the first: " + verdict.why;
     return verdict;
   }
   how.note_touched = false;
-  for (const Schedule &schedule : schedules) {
+  for (const SeededSchedule &schedule : schedules) {
     if (schedule.policy == WarpSchedule::reconverge)
       continue;
-    Run again = run_described(first, first_launch, options, schedule, how);
+    DescribedRun again = run_described(first, first_launch, options, schedule, how);
     if (verdict.why = complaint(again); verdict.why.empty())
       if (const auto difference =
               compare_memories(common_buffers(first, first_launch, reference, first_launch, again),
@@ -222,8 +213,8 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
   }
   if (!options.extra_reads)
     how.allowed = &reference.memory;
-  for (const Schedule &schedule : schedules) {
-    Run run = run_described(second, second_launch, options, schedule, how);
+  for (const SeededSchedule &schedule : schedules) {
+    DescribedRun run = run_described(second, second_launch, options, schedule, how);
     ++verdict.runs;
     verdict.schedule = schedule.text();
     if (verdict.why = complaint(run); !verdict.why.empty()) {
@@ -250,7 +241,7 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
     verdict.kind = CompareVerdict::Kind::differ;
     verdict.why = to_string(difference);
     how.watch = difference.address;
-    if (const Run watched = run_described(second, second_launch, options, schedule, how);
+    if (const DescribedRun watched = run_described(second, second_launch, options, schedule, how);
         watched.outcome.watched)
       verdict.why += ", stored at " + format_place(*watched.outcome.watched);
     return verdict;

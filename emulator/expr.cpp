@@ -729,8 +729,8 @@ Expr ExprPool::extract(Expr a, unsigned low, unsigned width) {
     break;
   }
   case ExprKind::sum: {
-    // Where the bits below `low` come from the constant alone, nothing carries out of them: each part
-    // is shifted by itself.
+    // Where the bits below `low` come from the constant alone, nothing carries out of them: each
+    // part is shifted by itself.
     bool divisible = true;
     for (std::uint32_t i = 0; i < a->child_count; ++i)
       divisible &= std::countr_zero(a->coefficients[i]) >= static_cast<int>(low);

@@ -19,14 +19,14 @@ constexpr int repairs_budget = 60; ///< of one search
 __extension__ typedef __int128 Wide;
 
 /// A number that may be moved.
-struct Variable {
+struct Movable {
   enum class Kind : std::uint8_t { slot, pointer, tid, ctaid, extent, grid_extent, trip };
   Kind kind = Kind::slot;
   std::uint32_t index = 0; ///< of the slot, the axis or the trip symbol
-  bool operator==(const Variable &) const = default;
+  bool operator==(const Movable &) const = default;
 };
 
-bool is_negation(Expr condition) {
+bool is_not(Expr condition) {
   return condition->kind == ExprKind::sum && condition->width == 1 && condition->value.low == 1 &&
          condition->child_count == 1;
 }
@@ -122,7 +122,7 @@ private:
     Expr condition = fact.condition;
     bool wanted = fact.holds;
     for (int depth = 0; depth < 400; ++depth) {
-      if (is_negation(condition)) {
+      if (is_not(condition)) {
         condition = condition->children[0];
         wanted = !wanted;
       } else if (condition->kind == ExprKind::bit_and && condition->width == 1) {
@@ -178,7 +178,7 @@ private:
     auto best_trips = trips_;
     std::size_t fewest = ~std::size_t{0};
     const bool any = random_.one_in(4);
-    for (const Variable &variable : variables_in(e)) {
+    for (const Movable &variable : variables_in(e)) {
       const bool moved = step(variable, 1);
       const Wide slope = moved ? measure() - here : 0;
       candidate_ = before;
@@ -218,15 +218,15 @@ private:
 
   // What no slope leads to: anything else.
   void shake(Expr e) {
-    const std::vector<Variable> variables = variables_in(e);
+    const std::vector<Movable> variables = variables_in(e);
     if (!variables.empty())
       step(variables[random_.below(variables.size())], static_cast<Wide>(random_.below(65)) - 32);
   }
 
-  std::vector<Variable> variables_in(Expr e) {
+  std::vector<Movable> variables_in(Expr e) {
     using Kind = KernelModel::Meaning::Kind;
-    std::vector<Variable> result;
-    const auto add = [&](Variable variable) {
+    std::vector<Movable> result;
+    const auto add = [&](Movable variable) {
       if (std::find(result.begin(), result.end(), variable) == result.end())
         result.push_back(variable);
     };
@@ -236,26 +236,26 @@ private:
       const KernelModel::Meaning &what = model_.meaning(node);
       switch (what.kind) {
       case Kind::slot:
-        add({slots_[what.index].is_pointer ? Variable::Kind::pointer : Variable::Kind::slot,
+        add({slots_[what.index].is_pointer ? Movable::Kind::pointer : Movable::Kind::slot,
              what.index});
         break;
       case Kind::tid:
-        add({Variable::Kind::tid, what.index});
+        add({Movable::Kind::tid, what.index});
         break;
       case Kind::laneid:
-        add({Variable::Kind::tid, 0});
+        add({Movable::Kind::tid, 0});
         break;
       case Kind::ctaid:
-        add({Variable::Kind::ctaid, what.index});
+        add({Movable::Kind::ctaid, what.index});
         break;
       case Kind::ntid:
-        add({Variable::Kind::extent, what.index});
+        add({Movable::Kind::extent, what.index});
         break;
       case Kind::nctaid:
-        add({Variable::Kind::grid_extent, what.index});
+        add({Movable::Kind::grid_extent, what.index});
         break;
       case Kind::trip:
-        add({Variable::Kind::trip, node->index});
+        add({Movable::Kind::trip, node->index});
         break;
       default:
         break;
@@ -265,7 +265,7 @@ private:
   }
 
   // Whether the number can be moved so far; the extents grow as they must.
-  bool step(const Variable &variable, Wide by) {
+  bool step(const Movable &variable, Wide by) {
     const int axis = static_cast<int>(variable.index);
     const auto moved = [&](std::uint64_t now,
                            std::uint64_t largest) -> std::optional<std::uint64_t> {
@@ -275,7 +275,7 @@ private:
       return static_cast<std::uint64_t>(next);
     };
     switch (variable.kind) {
-    case Variable::Kind::slot: {
+    case Movable::Kind::slot: {
       std::uint64_t &value = candidate_.values[variable.index];
       const std::uint64_t next =
           (value + static_cast<std::uint64_t>(by)) & mask64(slots_[variable.index].width);
@@ -284,7 +284,7 @@ private:
       value = next;
       return true;
     }
-    case Variable::Kind::pointer: {
+    case Movable::Kind::pointer: {
       if (limits_.fixed_pointers)
         return false;
       constexpr Wide reach = Wide{1} << 34;
@@ -300,7 +300,7 @@ private:
       }
       return false;
     }
-    case Variable::Kind::tid: {
+    case Movable::Kind::tid: {
       static constexpr Extents largest{1023, 1023, 63};
       const auto next = moved(candidate_.thread[axis], largest[axis]);
       if (!next || (*next >= candidate_.block[axis] && !grow_block(axis, *next + 1)))
@@ -308,12 +308,12 @@ private:
       candidate_.thread[axis] = static_cast<std::uint32_t>(*next);
       return true;
     }
-    case Variable::Kind::extent: {
+    case Movable::Kind::extent: {
       static constexpr Extents largest{1024, 1024, 64};
       const auto next = moved(candidate_.block[axis], largest[axis]);
       return next && *next > candidate_.thread[axis] && grow_block(axis, *next);
     }
-    case Variable::Kind::ctaid: {
+    case Movable::Kind::ctaid: {
       const auto next = moved(candidate_.block_index[axis], limits_.largest_grid[axis] - 1);
       if (!next)
         return false;
@@ -322,14 +322,14 @@ private:
           std::max(candidate_.grid[axis], static_cast<std::uint32_t>(*next + 1));
       return true;
     }
-    case Variable::Kind::grid_extent: {
+    case Movable::Kind::grid_extent: {
       const auto next = moved(candidate_.grid[axis], limits_.largest_grid[axis]);
       if (!next || *next <= candidate_.block_index[axis])
         return false;
       candidate_.grid[axis] = static_cast<std::uint32_t>(*next);
       return true;
     }
-    case Variable::Kind::trip: {
+    case Movable::Kind::trip: {
       const auto found = trips_.find(variable.index);
       const auto next =
           moved(found == trips_.end() ? first_trip(variable.index) : found->second, 300);

@@ -10,7 +10,7 @@
 namespace ptxasw {
 namespace {
 
-using Kind = MatrixElement::Kind;
+using ElementKind = MatrixElement::Kind;
 
 struct TypeInfo {
   std::string_view name;
@@ -63,20 +63,20 @@ std::uint64_t round_sum(MatrixType to, bool negative, std::uint64_t magnitude, i
 class Sum {
 public:
   void add(const MatrixElement &x) {
-    if (x.kind == Kind::finite)
+    if (x.kind == ElementKind::finite)
       keep(x.negative, x.top, x.significand, x.exponent);
     else
       note(x.kind, x.negative);
   }
   void add_product(const MatrixElement &x, const MatrixElement &y) {
     const bool negative = x.negative != y.negative;
-    if (x.kind == Kind::finite && y.kind == Kind::finite)
+    if (x.kind == ElementKind::finite && y.kind == ElementKind::finite)
       return keep(negative, x.top + y.top, x.significand * y.significand, x.exponent + y.exponent);
-    const bool zero = x.kind == Kind::zero || y.kind == Kind::zero;
-    const Kind worst = std::max(x.kind, y.kind);
-    note(zero && worst == Kind::infinite ? Kind::nan
-         : zero && worst < Kind::nan     ? Kind::zero
-                                         : worst,
+    const bool zero = x.kind == ElementKind::zero || y.kind == ElementKind::zero;
+    const ElementKind worst = std::max(x.kind, y.kind);
+    note(zero && worst == ElementKind::infinite ? ElementKind::nan
+         : zero && worst < ElementKind::nan     ? ElementKind::zero
+                                                : worst,
          negative);
   }
   std::uint64_t result(MatrixType type) const {
@@ -110,9 +110,9 @@ private:
   void keep(bool negative, int top, std::uint64_t significand, int exponent) {
     terms_[count_++] = {significand, top, exponent, negative};
   }
-  void note(Kind kind, bool negative) {
-    nan_ |= kind == Kind::nan;
-    infinite_[negative] |= kind == Kind::infinite;
+  void note(ElementKind kind, bool negative) {
+    nan_ |= kind == ElementKind::nan;
+    infinite_[negative] |= kind == ElementKind::infinite;
   }
   std::array<Term, 33> terms_; // a step of at most 32 products
   std::size_t count_ = 0;
@@ -200,12 +200,12 @@ MatrixElement take_apart(MatrixType type, std::uint64_t bits) {
   const int bias = static_cast<int>(mask64(format.exponent - 1u));
   result.negative = bits >> (format.mantissa + format.exponent) & 1;
   if (type == MatrixType::e4m3 ? (bits & 0x7f) == 0x7f : exponent == mask64(format.exponent)) {
-    result.kind = fraction == 0 ? Kind::infinite : Kind::nan;
+    result.kind = fraction == 0 ? ElementKind::infinite : ElementKind::nan;
     return result;
   }
   if (exponent == 0 && fraction == 0)
     return result;
-  result.kind = Kind::finite;
+  result.kind = ElementKind::finite;
   result.significand = exponent == 0 ? fraction : fraction | std::uint64_t{1} << format.mantissa;
   result.top = std::max(static_cast<int>(exponent), 1) - bias;
   result.exponent = result.top - format.mantissa;

@@ -14,7 +14,7 @@ namespace {
 __extension__ typedef __int128 Wide; ///< holds sums of a few products of 32 by 64 bits
 
 // Sums with more terms or larger factors are not looked into.
-constexpr std::uint32_t terms_budget = 16;
+constexpr std::uint32_t path_terms_budget = 16;
 constexpr std::int64_t largest_factor = std::int64_t{1} << 32;
 
 std::int64_t lowest(unsigned width) { return -static_cast<std::int64_t>(mask64(width) / 2) - 1; }
@@ -215,7 +215,7 @@ Range PathKnowledge::range(Expr expr, int depth) const {
       break;
     }
     case ExprKind::sum: {
-      if (expr->child_count > terms_budget)
+      if (expr->child_count > path_terms_budget)
         break;
       // As whole numbers; where the total fits the width, nothing wraps around.
       Wide low = as_signed(expr->value.low, width), high = low;

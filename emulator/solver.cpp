@@ -11,10 +11,9 @@
 #include <z3.h>
 
 namespace ptxasw {
-namespace {
 
 /// The functions of the library that are used, each with the type that z3.h gives it.
-struct Library {
+struct Z3Library {
 // clang-format off
 #define PTXASW_Z3_FUNCTIONS(X) \
   X(mk_config) X(del_config) X(mk_context_rc) X(del_context) X(set_error_handler) \
@@ -34,9 +33,9 @@ struct Library {
   bool loaded = false;
 };
 
-const Library &library() {
-  static const Library instance = [] {
-    Library result;
+static const Z3Library &library() {
+  static const Z3Library instance = [] {
+    Z3Library result;
     void *handle = nullptr;
     for (const char *name : {"libz3.so.4", "libz3.so"})
       if (!handle)
@@ -53,8 +52,6 @@ const Library &library() {
   }();
   return instance;
 }
-
-} // namespace
 
 class Solver::Implementation {
 public:
@@ -264,7 +261,7 @@ private:
     return z_.mk_ite(context_, truth, number(1, {1}), number(1, {}));
   }
 
-  const Library &z_;
+  const Z3Library &z_;
   Z3_context context_ = nullptr;
   Z3_solver solver_ = nullptr;
   std::unordered_map<Expr, Z3_ast> terms_;

@@ -13,7 +13,7 @@
 namespace ptxasw {
 namespace {
 
-using Kind = Operand::Kind;
+using OperandKind = Operand::Kind;
 
 struct SpecialName {
   std::string_view name;
@@ -104,7 +104,7 @@ WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
   result.negated = operand.negated;
   const unsigned width = bit_width(type);
   switch (operand.kind) {
-  case Kind::reg: {
+  case OperandKind::reg: {
     const Register &reg = function_.registers[operand.reg];
     if (reg.vector != 1 || operand.selector)
       refuse("vector registers and selectors");
@@ -115,11 +115,11 @@ WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
       refuse("registers beyond 64 bits");
     return result;
   }
-  case Kind::integer:
+  case OperandKind::integer:
     result.kind = WarpOperand::Kind::immediate;
     result.value = static_cast<std::uint64_t>(operand.value);
     return result;
-  case Kind::real:
+  case OperandKind::real:
     result.kind = WarpOperand::Kind::immediate;
     result.value = static_cast<std::uint64_t>(operand.value);
     if (operand.real_type == ScalarType::f64 && width == 32)
@@ -129,7 +129,7 @@ WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
     else if (operand.real_type == ScalarType::f32 && width == 64)
       result.value = floating::convert(ScalarType::f64, ScalarType::f32, {}, result.value);
     return result;
-  case Kind::special: {
+  case OperandKind::special: {
     const std::string_view name = module_.text(operand.span);
     for (const SpecialName &special : special_names)
       if (special.name == name) {
@@ -141,7 +141,7 @@ WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
     refuse(fmt::format("special register {}", name));
     return result;
   }
-  case Kind::symbol:
+  case OperandKind::symbol:
     return symbol(operand);
   default:
     refuse("an operand of this shape");
@@ -179,9 +179,9 @@ WarpOperand WarpDecoder::symbol(const Operand &operand) {
 }
 
 WarpOperand WarpDecoder::output(const Operand &operand) {
-  if (operand.kind == Kind::sink)
+  if (operand.kind == OperandKind::sink)
     return {};
-  if (operand.kind != Kind::reg) {
+  if (operand.kind != OperandKind::reg) {
     refuse("a destination that is no register");
     return {};
   }
@@ -191,8 +191,8 @@ WarpOperand WarpDecoder::output(const Operand &operand) {
 void WarpDecoder::add_pieces(const Operand &operand, bool is_output, ScalarType type,
                              std::vector<WarpOperand> &to) {
   const bool is_wide =
-      operand.kind == Kind::reg && bit_width(function_.registers[operand.reg].type) == 128;
-  if (!is_wide && !(operand.kind == Kind::sink && type == ScalarType::b128)) {
+      operand.kind == OperandKind::reg && bit_width(function_.registers[operand.reg].type) == 128;
+  if (!is_wide && !(operand.kind == OperandKind::sink && type == ScalarType::b128)) {
     to.push_back(is_output ? output(operand) : input(operand, type));
     return;
   }
@@ -209,7 +209,7 @@ void WarpDecoder::add_pieces(const Operand &operand, bool is_output, ScalarType 
 
 WarpAddress WarpDecoder::address(const Operand &operand, StateSpace space) {
   WarpAddress result;
-  if (operand.kind != Kind::address) {
+  if (operand.kind != OperandKind::address) {
     refuse("an address of this shape");
     return result;
   }
@@ -220,7 +220,7 @@ WarpAddress WarpDecoder::address(const Operand &operand, StateSpace space) {
     return result;
   }
   const Operand &base = children[0];
-  if (base.kind == Kind::symbol && space == StateSpace::param) {
+  if (base.kind == OperandKind::symbol && space == StateSpace::param) {
     const Variable *variable = module_.variable(module_.symbol(base));
     const auto found = parameters_.find(variable);
     if (variable && found != parameters_.end()) {
@@ -329,15 +329,15 @@ void WarpDecoder::decode_call() {
   out_.action = WarpAction::call;
   std::size_t next = 0;
   std::span<const Operand> results, arguments;
-  if (next < operands_.size() && operands_[next].kind == Kind::group)
+  if (next < operands_.size() && operands_[next].kind == OperandKind::group)
     results = module_.children(operands_[next++]);
   if (next >= operands_.size() ||
-      (operands_[next].kind != Kind::symbol && operands_[next].kind != Kind::reg))
+      (operands_[next].kind != OperandKind::symbol && operands_[next].kind != OperandKind::reg))
     return refuse("this form");
   const Operand &address = operands_[next++];
-  if (next < operands_.size() && operands_[next].kind == Kind::group)
+  if (next < operands_.size() && operands_[next].kind == OperandKind::group)
     arguments = module_.children(operands_[next++]);
-  if (address.kind == Kind::reg) {
+  if (address.kind == OperandKind::reg) {
     // Every function that takes and gives as much.
     out_.inputs = {input(address, ScalarType::u64)};
     for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
@@ -377,7 +377,7 @@ void WarpDecoder::decode_system_call(std::span<const Operand> arguments,
   const auto add = [&](std::span<const Operand> list, std::vector<ParameterCopy> &to) {
     for (const Operand &operand : list) {
       const Variable *variable =
-          operand.kind == Kind::symbol ? module_.variable(module_.symbol(operand)) : nullptr;
+          operand.kind == OperandKind::symbol ? module_.variable(module_.symbol(operand)) : nullptr;
       const auto found = parameters_.find(variable);
       if (!variable || found == parameters_.end() || variable->size() > 8)
         return refuse("parameters in registers");
@@ -404,8 +404,9 @@ bool WarpDecoder::add_callee(std::uint32_t callee, std::span<const Operand> argu
       ParameterCopy copy;
       copy.callee = offsets.at(&formal[i]);
       copy.size = static_cast<std::uint32_t>(formal[i].size());
-      const Variable *variable =
-          actual[i].kind == Kind::symbol ? module_.variable(module_.symbol(actual[i])) : nullptr;
+      const Variable *variable = actual[i].kind == OperandKind::symbol
+                                     ? module_.variable(module_.symbol(actual[i]))
+                                     : nullptr;
       const auto found = parameters_.find(variable);
       if (variable && found != parameters_.end()) {
         copy.caller = found->second;
@@ -448,8 +449,8 @@ void WarpDecoder::decode_memory() {
   out_.read_only = is_load && (opcode.has("nc") || opcode.base == "ldu");
   out_.form.form = decode(opcode);
   const auto elements = [&](const Operand &operand) {
-    return operand.kind == Kind::vector ? module_.children(operand)
-                                        : std::span<const Operand>(&operand, 1);
+    return operand.kind == OperandKind::vector ? module_.children(operand)
+                                               : std::span<const Operand>(&operand, 1);
   };
   const std::size_t address_at = is_load || is_atom ? 1 : 0;
   if (operands_.size() < 2)
@@ -513,13 +514,14 @@ void WarpDecoder::decode_copy() {
     return;
   }
   out_.action = WarpAction::copy_async;
-  if (operands_.size() < 3 || operands_[2].kind != Kind::integer)
+  if (operands_.size() < 3 || operands_[2].kind != OperandKind::integer)
     return refuse("this form");
   out_.address = address(operands_[0], StateSpace::shared);
   out_.second_address = address(operands_[1], StateSpace::global);
   out_.inputs = {input(operands_[2], ScalarType::u32)};
   if (operands_.size() > 3 && !(opcode.has("L2::cache_hint") && operands_.size() == 4)) {
-    const bool is_predicate = operands_[3].kind == Kind::reg && operands_[3].reg != no_register &&
+    const bool is_predicate = operands_[3].kind == OperandKind::reg &&
+                              operands_[3].reg != no_register &&
                               function_.registers[operands_[3].reg].type == ScalarType::pred;
     if (is_predicate) // the source is ignored, zeros are written
       out_.second_output = input(operands_[3], ScalarType::pred);
@@ -560,7 +562,7 @@ void WarpDecoder::decode_mbarrier() {
   const bool has_result = opcode.has("arrive") || opcode.has("arrive_drop") ||
                           opcode.has("test_wait") || opcode.has("try_wait") ||
                           opcode.has("pending_count");
-  if (has_result && !rest.empty() && rest[0].kind != Kind::address) {
+  if (has_result && !rest.empty() && rest[0].kind != OperandKind::address) {
     out_.outputs = {output(rest[0])};
     rest = rest.subspan(1);
   }
@@ -590,7 +592,7 @@ void WarpDecoder::decode_collective() {
   const auto take_output = [&] {
     if (rest.empty())
       return refuse("this form");
-    if (rest[0].kind == Kind::pair) {
+    if (rest[0].kind == OperandKind::pair) {
       const auto pair = module_.children(rest[0]);
       out_.outputs = {output(pair[0])};
       out_.second_output = output(pair[1]);
@@ -653,7 +655,7 @@ void WarpDecoder::decode_matrix_operation() {
   const ScalarType type =
       operation.arithmetic.a == MatrixType::f64 ? ScalarType::b64 : ScalarType::b32;
   const auto add = [&](std::size_t at, bool is_output, unsigned count) {
-    const std::span<const Operand> all = operands_[at].kind == Kind::vector
+    const std::span<const Operand> all = operands_[at].kind == OperandKind::vector
                                              ? module_.children(operands_[at])
                                              : operands_.subspan(at, 1);
     if (all.size() != count)
@@ -687,14 +689,14 @@ void WarpDecoder::decode_matrix_operation() {
 
 bool WarpDecoder::decode_move() {
   const unsigned width = bit_width(out_.opcode->type);
-  if (operands_.size() != 2 ||
-      (operands_[0].kind != Kind::vector && operands_[1].kind != Kind::vector && width != 128))
+  if (operands_.size() != 2 || (operands_[0].kind != OperandKind::vector &&
+                                operands_[1].kind != OperandKind::vector && width != 128))
     return false;
   out_.action = WarpAction::move;
   out_.width = static_cast<std::uint8_t>(width);
   const auto parts = [&](const Operand &operand) {
-    return operand.kind == Kind::vector ? module_.children(operand)
-                                        : std::span<const Operand>(&operand, 1);
+    return operand.kind == OperandKind::vector ? module_.children(operand)
+                                               : std::span<const Operand>(&operand, 1);
   };
   for (const Operand &operand : parts(operands_[0]))
     add_pieces(operand, true, out_.opcode->type, out_.outputs);
@@ -732,7 +734,7 @@ void WarpDecoder::decode_compute() {
   out_.sign_extends = form.is_signed;
   if (operands_.empty())
     return refuse("no operands");
-  if (operands_[0].kind == Kind::pair) {
+  if (operands_[0].kind == OperandKind::pair) {
     const auto pair = module_.children(operands_[0]);
     if (opcode.base != "setp" && opcode.base != "lop3")
       return refuse("this form");

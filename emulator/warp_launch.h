@@ -12,6 +12,7 @@
 #include "emulator/warp_program.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace ptxasw {
@@ -33,6 +34,18 @@ enum class WarpSchedule : std::uint8_t {
   random,     ///< apart for as long as the seed likes; together where a branch that parted them
           ///< lets them meet or a `.sync` has made them (soundness.md, E1). Warps and up to four
           ///< blocks interleave.
+};
+
+/// A way to schedule a launch, with what its pseudo-random decisions are drawn from.
+struct SeededSchedule {
+  WarpSchedule policy = WarpSchedule::reconverge;
+  std::uint64_t seed = 0;
+  /// As `--schedule` takes it: reconverge, apart, or random:SEED.
+  std::string text() const {
+    return policy == WarpSchedule::reconverge ? "reconverge"
+           : policy == WarpSchedule::apart    ? "apart"
+                                              : "random:" + std::to_string(seed);
+  }
 };
 
 /// Executions of one instruction.

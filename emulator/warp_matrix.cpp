@@ -13,7 +13,7 @@
 namespace ptxasw {
 namespace {
 
-using Kind = MatrixOperation::Kind;
+using OperationKind = MatrixOperation::Kind;
 
 /// `m16n8k32`; false: it is no shape.
 bool read_shape(std::string_view word, MatrixOperation &to) {
@@ -36,7 +36,7 @@ bool read_shape(std::string_view word, MatrixOperation &to) {
 
 std::string multiply_refusal(const MatrixOperation &o) {
   const MatrixArithmetic &how = o.arithmetic;
-  const bool is_wmma = o.kind == Kind::wmma_multiply;
+  const bool is_wmma = o.kind == OperationKind::wmma_multiply;
   if (bit_width(how.a) == 0 || bit_width(how.a) != bit_width(how.b))
     return "these types";
   const unsigned wide = bit_width(how.a);
@@ -61,7 +61,7 @@ std::string multiply_refusal(const MatrixOperation &o) {
 } // namespace
 
 MatrixType MatrixOperation::type_of(char which) const {
-  if (kind == Kind::wmma_load || kind == Kind::wmma_store)
+  if (kind == OperationKind::wmma_load || kind == OperationKind::wmma_store)
     return type;
   return which == 'a'   ? arithmetic.a
          : which == 'b' ? arithmetic.b
@@ -71,7 +71,7 @@ MatrixType MatrixOperation::type_of(char which) const {
 
 unsigned MatrixOperation::registers(char which) const {
   const MatrixType element = type_of(which);
-  const bool is_wmma = kind != Kind::multiply;
+  const bool is_wmma = kind != OperationKind::multiply;
   if (is_wmma && element == MatrixType::f16 && (which == 'a' || which == 'b'))
     return 8; // whatever the shape (PTX ISA 9.7.14.4.1)
   const unsigned bits = rows(which) * columns(which) * bit_width(element);
@@ -85,13 +85,13 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
     if (result.refusal.empty())
       result.refusal = std::move(why);
   };
-  o.kind = opcode.base == "ldmatrix"    ? Kind::load
-           : opcode.base == "stmatrix"  ? Kind::store
-           : opcode.base == "movmatrix" ? Kind::transpose
-           : opcode.base == "mma"       ? Kind::multiply
-           : opcode.has("load")         ? Kind::wmma_load
-           : opcode.has("store")        ? Kind::wmma_store
-                                        : Kind::wmma_multiply;
+  o.kind = opcode.base == "ldmatrix"    ? OperationKind::load
+           : opcode.base == "stmatrix"  ? OperationKind::store
+           : opcode.base == "movmatrix" ? OperationKind::transpose
+           : opcode.base == "mma"       ? OperationKind::multiply
+           : opcode.has("load")         ? OperationKind::wmma_load
+           : opcode.has("store")        ? OperationKind::wmma_store
+                                        : OperationKind::wmma_multiply;
   std::vector<MatrixType> types;
   std::vector<bool> columns;
   for (const std::string_view word : opcode.modifiers) {
@@ -120,14 +120,15 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
   }
   MatrixArithmetic &how = o.arithmetic;
   switch (o.kind) {
-  case Kind::load:
-  case Kind::store:
-  case Kind::transpose:
-    if (o.m != 8 || o.n != 8 || !opcode.has("b16") || (o.kind == Kind::transpose && !o.transposed))
+  case OperationKind::load:
+  case OperationKind::store:
+  case OperationKind::transpose:
+    if (o.m != 8 || o.n != 8 || !opcode.has("b16") ||
+        (o.kind == OperationKind::transpose && !o.transposed))
       refuse("this shape");
     return result;
-  case Kind::wmma_load:
-  case Kind::wmma_store:
+  case OperationKind::wmma_load:
+  case OperationKind::wmma_store:
     if (types.size() != 1 || columns.size() != 1 || o.m * o.n > 256 || o.k > 128)
       refuse("this form");
     else
@@ -136,7 +137,7 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
   default:
     break;
   }
-  if (o.kind == Kind::wmma_multiply && types.size() == 2) // of d and c
+  if (o.kind == OperationKind::wmma_multiply && types.size() == 2) // of d and c
     types = {types[0], MatrixType::f16, MatrixType::f16, types[1]};
   if (types.size() != 4 || columns.size() != 2) {
     refuse("this form");
@@ -144,11 +145,11 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
   }
   how.d = types[0], how.a = types[1], how.b = types[2], how.c = types[3];
   o.a_columns = columns[0], o.b_columns = columns[1];
-  if (o.kind == Kind::wmma_multiply && how.a == MatrixType::tf32)
+  if (o.kind == OperationKind::wmma_multiply && how.a == MatrixType::tf32)
     how.step = 4;
-  if (how.a == MatrixType::f16 && o.m == 8 && o.kind == Kind::multiply)
+  if (how.a == MatrixType::f16 && o.m == 8 && o.kind == OperationKind::multiply)
     refuse("this shape");
-  if (o.kind == Kind::multiply && (o.a_columns || !o.b_columns))
+  if (o.kind == OperationKind::multiply && (o.a_columns || !o.b_columns))
     refuse("this layout");
   if (std::string why = multiply_refusal(o); !why.empty())
     refuse(std::move(why));
@@ -160,7 +161,7 @@ MatrixPlace matrix_place(const MatrixOperation &operation, char which, unsigned 
   const MatrixType type = operation.type_of(which);
   const unsigned wide = type == MatrixType::f64 ? 64 : 32;
   const unsigned per_register = wide / bit_width(type);
-  if (operation.kind != Kind::multiply) {
+  if (operation.kind != OperationKind::multiply) {
     const unsigned all = operation.rows(which) * operation.columns(which);
     const unsigned at = (lane * operation.registers(which) * per_register + element) % all;
     if (which == 'b')
@@ -316,18 +317,18 @@ void WarpMachine::matrix(LaneMask group) {
          fmt::format("`{}` needs all 32 lanes of the warp, {:#010x} are there",
                      instruction_->opcode->text, group));
   switch (instruction_->matrix->kind) {
-  case Kind::multiply:
-  case Kind::wmma_multiply:
+  case OperationKind::multiply:
+  case OperationKind::wmma_multiply:
     return multiply_matrices();
-  case Kind::wmma_load:
+  case OperationKind::wmma_load:
     return move_fragment(false);
-  case Kind::wmma_store:
+  case OperationKind::wmma_store:
     return move_fragment(true);
-  case Kind::load:
+  case OperationKind::load:
     return move_rows(false);
-  case Kind::store:
+  case OperationKind::store:
     return move_rows(true);
-  case Kind::transpose:
+  case OperationKind::transpose:
     return transpose_matrix();
   }
 }

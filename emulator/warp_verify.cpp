@@ -31,21 +31,8 @@ constexpr std::uint64_t memory_limit = std::uint64_t{512} << 20;
 /// Other schedules of the original before a difference counts.
 constexpr unsigned doubts = 6;
 
-struct Schedule {
-  WarpSchedule policy = WarpSchedule::reconverge;
-  std::uint64_t seed = 0;
-};
-
-std::string describe(const Schedule &schedule) {
-  if (schedule.policy == WarpSchedule::reconverge)
-    return "reconverge";
-  if (schedule.policy == WarpSchedule::apart)
-    return "apart";
-  return fmt::format("random:{}", schedule.seed);
-}
-
 /// A finished run with the memory it left.
-struct Run {
+struct FinishedRun {
   GlobalMemory memory;
   WarpOutcome outcome;
 };
@@ -113,18 +100,18 @@ private:
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
   void complete_groups(WarpLaunch &launch) const;
   bool fits_stand_in() const;
-  Run execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
-              const Schedule &schedule, WarpOptions how) const;
-  bool usable(const DrawnLaunch &drawn, Run &reference, std::string &why);
-  std::optional<Difference> differs(const DrawnLaunch &drawn, Run &reference,
-                                    const Schedule &schedule, bool check_races);
-  bool original_wavers(const DrawnLaunch &drawn, Run &reference, const Schedule &schedule,
-                       const Difference &difference) const;
+  FinishedRun execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
+                      const SeededSchedule &schedule, WarpOptions how) const;
+  bool usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why);
+  std::optional<Difference> differs(const DrawnLaunch &drawn, FinishedRun &reference,
+                                    const SeededSchedule &schedule, bool check_races);
+  bool original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
+                       const SeededSchedule &schedule, const Difference &difference) const;
   MemoryDifference difference(const DrawnLaunch &drawn, GlobalMemory &first, GlobalMemory &second,
                               WorstDifference *worst = nullptr) const;
-  std::vector<Schedule> schedules();
+  std::vector<SeededSchedule> schedules();
   bool try_launch(const DrawnLaunch &drawn);
-  void minimize(DrawnLaunch drawn, Schedule schedule, std::string what);
+  void minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string what);
   void find_targets();
   void discover_pointers();
   DrawHints hints();
@@ -250,9 +237,10 @@ bool Verifier::fits_stand_in() const {
   return other_.parameters.size() == own + more;
 }
 
-Run Verifier::execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
-                      const Schedule &schedule, WarpOptions how) const {
-  Run run;
+FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
+                              const DrawnLaunch &drawn, const SeededSchedule &schedule,
+                              WarpOptions how) const {
+  FinishedRun run;
   WarpLaunch launch;
   how.schedule = schedule.policy;
   how.seed = schedule.seed;
@@ -276,7 +264,7 @@ Run Verifier::execute(const WarpProgram &program, std::uint32_t kernel, const Dr
 }
 
 // The original on its own: it must end, without a race, and alike under another schedule.
-bool Verifier::usable(const DrawnLaunch &drawn, Run &reference, std::string &why) {
+bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why) {
   WarpOptions how;
   how.check_races = how.only_barriers_order = how.allow_same_value = how.note_touched =
       how.profile = true;
@@ -296,9 +284,9 @@ bool Verifier::usable(const DrawnLaunch &drawn, Run &reference, std::string &why
     return false;
   // Barriers of some lanes may order accesses under one schedule and not under another.
   how.note_touched = how.profile = false;
-  for (const Schedule &schedule :
-       {Schedule{WarpSchedule::random, drawn.seed}, Schedule{WarpSchedule::apart, 0}}) {
-    Run again = execute(original_, first_, drawn, schedule, how);
+  for (const SeededSchedule &schedule :
+       {SeededSchedule{WarpSchedule::random, drawn.seed}, SeededSchedule{WarpSchedule::apart, 0}}) {
+    FinishedRun again = execute(original_, first_, drawn, schedule, how);
     if (faulted(again.outcome))
       return false;
     if (difference(drawn, reference.memory, again.memory).differs) {
@@ -311,17 +299,17 @@ bool Verifier::usable(const DrawnLaunch &drawn, Run &reference, std::string &why
 
 // Whether the original comes out otherwise than before under the schedule at hand, or under others
 // that have not been tried: then nothing can be said.
-bool Verifier::original_wavers(const DrawnLaunch &drawn, Run &reference, const Schedule &schedule,
-                               const Difference &difference) const {
+bool Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
+                               const SeededSchedule &schedule, const Difference &difference) const {
   WarpOptions how;
   // The original may have the very race, hidden from the detector by other readers.
   how.check_races = how.only_barriers_order = how.allow_same_value = difference.race != 0;
   how.race_focus = difference.race;
   for (unsigned doubt = 0; doubt <= doubts; ++doubt) {
-    const Schedule with =
+    const SeededSchedule with =
         doubt == 0 ? schedule
-                   : Schedule{WarpSchedule::random, scramble(drawn.seed + doubt) % 1'000'000};
-    Run again = execute(original_, first_, drawn, with, how);
+                   : SeededSchedule{WarpSchedule::random, scramble(drawn.seed + doubt) % 1'000'000};
+    FinishedRun again = execute(original_, first_, drawn, with, how);
     if (again.outcome.fault || again.outcome.race ||
         this->difference(drawn, reference.memory, again.memory).differs)
       return true;
@@ -329,14 +317,16 @@ bool Verifier::original_wavers(const DrawnLaunch &drawn, Run &reference, const S
   return false;
 }
 
-std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn, Run &reference,
-                                                      const Schedule &schedule, bool check_races) {
+std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
+                                                      FinishedRun &reference,
+                                                      const SeededSchedule &schedule,
+                                                      bool check_races) {
   WarpOptions how;
   how.allowed = &reference.memory;
   how.step_limit = 2 * reference.outcome.steps * 10 + 1'000'000;
   how.check_races = how.only_barriers_order = how.allow_same_value = check_races;
   how.profile = true;
-  Run run = execute(rewritten_, second_, drawn, schedule, how);
+  FinishedRun run = execute(rewritten_, second_, drawn, schedule, how);
   if (run.outcome.fault && (run.outcome.fault->kind == FaultKind::unsupported ||
                             run.outcome.fault->kind == FaultKind::memory_limit))
     return Difference{fmt::format("line {} of the second: {}", run.outcome.fault->line,
@@ -359,7 +349,7 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn, 
     return std::nullopt;
   }
   how.watch = difference.address;
-  const Run watched = execute(rewritten_, second_, drawn, schedule, how);
+  const FinishedRun watched = execute(rewritten_, second_, drawn, schedule, how);
   const auto *allocation = reference.memory.find(difference.address, 1);
   Difference result{
       fmt::format("{} + {:#x}: {:#010x} in the original, {:#010x} rewritten\n",
@@ -395,8 +385,8 @@ MemoryDifference Verifier::difference(const DrawnLaunch &drawn, GlobalMemory &fi
           static_cast<std::uint32_t>(found.second)};
 }
 
-std::vector<Schedule> Verifier::schedules() {
-  std::vector<Schedule> list{{WarpSchedule::reconverge, 0}, {WarpSchedule::apart, 0}};
+std::vector<SeededSchedule> Verifier::schedules() {
+  std::vector<SeededSchedule> list{{WarpSchedule::reconverge, 0}, {WarpSchedule::apart, 0}};
   for (unsigned i = 0; i < options_.schedules; ++i)
     list.push_back({WarpSchedule::random, random_.next() % 1'000'000});
   return list;
@@ -404,8 +394,8 @@ std::vector<Schedule> Verifier::schedules() {
 
 // Runs both on one launch. False: they differ, and the verdict says so.
 bool Verifier::try_launch(const DrawnLaunch &drawn) {
-  const std::vector<Schedule> with = schedules();
-  Run reference;
+  const std::vector<SeededSchedule> with = schedules();
+  FinishedRun reference;
   std::string why;
 
   if (!usable(drawn, reference, why)) {
@@ -447,9 +437,9 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
 }
 
 // Fewer blocks, and the simplest schedule, as long as the difference stays.
-void Verifier::minimize(DrawnLaunch drawn, Schedule schedule, std::string what) {
-  const auto still = [&](const DrawnLaunch &candidate, const Schedule &with) {
-    Run reference;
+void Verifier::minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string what) {
+  const auto still = [&](const DrawnLaunch &candidate, const SeededSchedule &with) {
+    FinishedRun reference;
     std::string why;
     if (!usable(candidate, reference, why))
       return false;
@@ -489,10 +479,10 @@ void Verifier::minimize(DrawnLaunch drawn, Schedule schedule, std::string what) 
           }
         }
   verdict_.launch = to_description(drawn, kernel_);
-  verdict_.launch->schedule = describe(schedule);
+  verdict_.launch->schedule = schedule.text();
   verdict_.counter_example =
       ptxasw::describe(drawn) +
-      fmt::format("schedule {}, contents {:#x}\n", describe(schedule), drawn.seed) + what;
+      fmt::format("schedule {}, contents {:#x}\n", schedule.text(), drawn.seed) + what;
 }
 
 // What changed must run; a test that was added must come out both ways.
@@ -558,7 +548,7 @@ void Verifier::discover_pointers() {
                                         options_.whole_numbers, random_);
       WarpOptions how;
       how.step_limit = 200'000;
-      const Run run = execute(original_, first_, drawn, {}, how);
+      const FinishedRun run = execute(original_, first_, drawn, {}, how);
       if (!run.outcome.fault || run.outcome.fault->kind != FaultKind::out_of_bounds ||
           run.outcome.fault->address - (far - reach) > 2 * reach)
         continue;

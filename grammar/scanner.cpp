@@ -12,7 +12,7 @@
 namespace ptxasw {
 namespace {
 
-enum Class : std::uint8_t { other, space, letter, digit, punctuation };
+enum Class : std::uint8_t { unclassed, space, letter, digit, punctuation };
 
 constexpr std::array<Class, 256> make_classes() {
   std::array<Class, 256> classes{};

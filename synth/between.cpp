@@ -11,7 +11,7 @@ namespace ptxasw {
 namespace {
 
 /// Blocks looked at in one kernel to see what lies between loads.
-constexpr std::size_t visit_budget = 2'000'000;
+constexpr std::size_t between_visit_budget = 2'000'000;
 
 /// Stores that one load may be tested against at run time; with more a load is cheaper.
 constexpr std::size_t store_tests = 4;
@@ -44,7 +44,7 @@ const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load
     for (const BlockId before : emulation_.cfg().blocks()[block].predecessors) {
       if (!emulation_.cfg().reachable(before) || !seen.insert(before).second)
         continue;
-      if (++visited_ > visit_budget) {
+      if (++visited_ > between_visit_budget) {
         memo_.erase(entry);
         return nullptr;
       }

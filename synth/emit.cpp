@@ -42,10 +42,10 @@ namespace ptxasw {
 namespace {
 
 /// A register of the kernel whose value is carried from one load to another.
-struct Value {
+struct EmittedValue {
   std::uint32_t load = 0; ///< instruction index
   unsigned element = 0;
-  bool operator<(const Value &other) const {
+  bool operator<(const EmittedValue &other) const {
     return std::tie(load, element) < std::tie(other.load, other.element);
   }
 };
@@ -103,11 +103,11 @@ private:
   const Instruction &instruction(std::uint32_t index) const {
     return function_.instructions[index];
   }
-  const Operand &element(Value value) const {
+  const Operand &element(EmittedValue value) const {
     return elements_of(module_, instruction(value.load))[value.element];
   }
-  std::string_view name(Value value) const { return module_.text(element(value).span); }
-  unsigned width(Value value) const {
+  std::string_view name(EmittedValue value) const { return module_.text(element(value).span); }
+  unsigned width(EmittedValue value) const {
     return bit_width(function_.registers[element(value).reg].type);
   }
   const Operand &address(std::uint32_t index) const {
@@ -214,7 +214,7 @@ private:
     }
   }
 
-  void keep_value(Value value) {
+  void keep_value(EmittedValue value) {
     std::string &copy = values_[value];
     if (!copy.empty())
       return;
@@ -223,7 +223,7 @@ private:
   }
 
   // A value as shuffles take it, in 32-bit registers.
-  void keep_words(Value value) {
+  void keep_words(EmittedValue value) {
     std::vector<std::string> &words = kept_words_[value];
     if (!words.empty())
       return;
@@ -433,8 +433,8 @@ private:
   std::string emit_value(const Reuse &reuse, unsigned index, bool direct, Region &region,
                          Line line) {
     const ElementSource &from = reuse.elements[index];
-    const Value source{from.source, from.element};
-    const Value to{reuse.load, index};
+    const EmittedValue source{from.source, from.element};
+    const EmittedValue to{reuse.load, index};
     if (from.delta == 0 || variant_ == Variant::no_load)
       return values_.at(source);
     std::vector<std::string> words;
@@ -501,8 +501,8 @@ private:
   std::vector<std::uint32_t> region_of_; ///< by instruction
   std::map<std::uint32_t, Region> regions_;
   std::map<std::uint32_t, std::uint32_t> hoisted_; ///< sources, to the byte they moved to
-  std::map<Value, std::string> values_;
-  std::map<Value, std::vector<std::string>> kept_words_;
+  std::map<EmittedValue, std::string> values_;
+  std::map<EmittedValue, std::vector<std::string>> kept_words_;
   std::map<std::uint32_t, std::string> addresses_;
   std::map<TestKey, std::string> wrap_predicates_;
   unsigned halves_ = 0, words_ = 0, doubles_ = 0, predicates_ = 0;

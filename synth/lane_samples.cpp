@@ -5,6 +5,8 @@
 
 #include "synth/lane_samples.h"
 
+#include "emulator/warp_memory.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -12,14 +14,6 @@ namespace ptxasw {
 namespace {
 
 constexpr std::uint64_t warp_of_row = 2, row_extent = std::uint64_t{8} * warp_lanes;
-
-/// A number for a symbol that is the same on every machine.
-std::uint64_t scramble(std::uint64_t value) {
-  value *= 0x9e3779b97f4a7c15;
-  value ^= value >> 29;
-  value *= 0xbf58476d1ce4e5b9;
-  return value ^ value >> 32;
-}
 
 } // namespace
 

@@ -12,10 +12,10 @@ namespace ptxasw {
 namespace {
 
 /// Blocks looked at in one function to see what lies between loads.
-constexpr std::size_t visit_budget = 4'000'000;
+constexpr std::size_t reuse_visit_budget = 4'000'000;
 
 /// Questions to the solver in one function.
-constexpr unsigned solver_questions = 2;
+constexpr unsigned proof_solver_questions = 2;
 
 } // namespace
 
@@ -201,7 +201,7 @@ bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
     hidden |= node->kind > ExprKind::sext && node->kind != ExprKind::uf &&
               !(node->kind == ExprKind::extract && node->index == 0);
   });
-  if (!hidden || ++questions_ > solver_questions)
+  if (!hidden || ++questions_ > proof_solver_questions)
     return false;
   std::vector<Expr> formulas{pool().bit_not(pool().eq(difference, pool().constant(64, 0)))};
   for (const auto &[literal, holds] : known.literals())
@@ -243,7 +243,7 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, c
     for (const BlockId before : cfg().blocks()[block].predecessors) {
       if (!cfg().reachable(before) || !seen.insert(before).second)
         continue;
-      if (++visited_ > visit_budget ||
+      if (++visited_ > reuse_visit_budget ||
           !harmless(before, cfg().blocks()[before].first, cfg().blocks()[before].end))
         return false;
       work.push_back(before);

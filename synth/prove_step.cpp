@@ -19,7 +19,7 @@ namespace ptxasw {
 namespace {
 
 /// Blocks looked at in one function.
-constexpr std::size_t visit_budget = 2'000'000;
+constexpr std::size_t step_visit_budget = 2'000'000;
 
 /// Calls within calls that are looked into.
 constexpr int call_depth = 4;
@@ -105,7 +105,7 @@ bool FunctionProver::comes_together_in_step(LoopId loop) {
       if (meet == header || !this_time.contains(meet))
         continue;
       const std::unordered_set<BlockId> around = reach(branch, meet);
-      if (step_visited_ > visit_budget)
+      if (step_visited_ > step_visit_budget)
         return false;
       const bool all_meet = std::any_of(ends.begin(), ends.end(), [&](BlockId end) {
         return anywhere.contains(end) && !around.contains(end);
@@ -170,7 +170,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
       for (const BlockId before : blocks[at].predecessors) {
         if (!cfg().reachable(before) || !seen.insert(before).second)
           continue;
-        if (chooses(before) || ++step_visited_ > visit_budget)
+        if (chooses(before) || ++step_visited_ > step_visit_budget)
           return false;
         if (before != top)
           back.push_back(before);
@@ -196,7 +196,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
   for (const BlockId block : cfg().reverse_postorder()) {
     if (!leads_there[block])
       continue;
-    if (cfg().irreducible(block) || step_visited_ > visit_budget)
+    if (cfg().irreducible(block) || step_visited_ > step_visit_budget)
       return false;
     std::uint32_t before = block == 0 ? 1 : unknown;
     bool first = block != 0, same = true, known = true;

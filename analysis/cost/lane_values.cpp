@@ -10,7 +10,7 @@
 namespace ptxasw::cost {
 namespace {
 
-std::uint64_t scramble(std::uint64_t x) {
+std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
@@ -178,10 +178,9 @@ void LaneValues::compute_node(const Node &node, std::uint64_t *out, const Moment
   case Source::unknown:
     return each([&](unsigned lane) {
       std::uint64_t bits = expr->id * 0x9e3779b97f4a7c15 + moment.first + lane;
-      bits =
-          scramble(bits + (std::uint64_t{moment.at.x} << 20) + (std::uint64_t{moment.at.y} << 40));
+      bits = mixed(bits + (std::uint64_t{moment.at.x} << 20) + (std::uint64_t{moment.at.y} << 40));
       for (const Lanes &iteration : moment.iteration)
-        bits = scramble(bits + iteration[lane]);
+        bits = mixed(bits + iteration[lane]);
       return expr->maximum < mask ? bits % (expr->maximum + 1) : bits;
     });
   case Source::expression:

@@ -11,7 +11,7 @@ using namespace ptxasw::test;
 
 namespace {
 
-const char *const text = R"(.version 7.0
+const char *const whole_function = R"(.version 7.0
 .target sm_70
 .address_size 64
 .visible .entry k(.param .u64 p, .param .align 8 .b8 /* ) */ rest[8])
@@ -47,7 +47,7 @@ Renaming renaming_of(const Function &function) {
 } // namespace
 
 TEST_CASE("a clone has other registers and is the same otherwise") {
-  const auto module = parsed(text);
+  const auto module = parsed(whole_function);
   const Function &kernel = module->functions[0];
   const Renaming renaming = renaming_of(kernel);
   std::vector<std::string> clones;
@@ -70,7 +70,7 @@ TEST_CASE("a clone has other registers and is the same otherwise") {
 }
 
 TEST_CASE("a header is taken apart") {
-  const auto module = parsed(text);
+  const auto module = parsed(whole_function);
   const FunctionHeader header = header_of(*module, module->functions[0]);
   CHECK(header.before_name == ".visible .entry ");
   CHECK(header.parameters == ".param .u64 p, .param .align 8 .b8 /* ) */ rest[8]");

@@ -206,7 +206,7 @@ std::string with(const char *kernel, std::string_view code, bool test_wrap = tru
   return text;
 }
 
-KernelVerdict compared(const std::string &first, const std::string &second) {
+KernelVerdict compared_by(const std::string &first, const std::string &second) {
   const auto original_module = parse_module(first), rewritten_module = parse_module(second);
   return verify(*original_module, *rewritten_module, {})[0];
 }
@@ -268,7 +268,7 @@ constexpr Pair pairs[] = {
 
 TEST_CASE("the right rewrite agrees in every kernel") {
   for (const char *kernel : kernels) {
-    const KernelVerdict verdict = compared(with(kernel, original), with(kernel, right));
+    const KernelVerdict verdict = compared_by(with(kernel, original), with(kernel, right));
     INFO(verdict.counter_example);
     CHECK(verdict.kind == KernelVerdict::Kind::agree);
     CHECK(verdict.not_executed.empty());
@@ -280,7 +280,7 @@ TEST_CASE("every wrong rewrite is found in every kernel") {
   for (std::size_t i = 0; i < std::size(kernels); ++i)
     for (const Wrong &wrong : wrongs) {
       const KernelVerdict verdict =
-          compared(with(kernels[i], original), with(kernels[i], wrong.code));
+          compared_by(with(kernels[i], original), with(kernels[i], wrong.code));
       INFO(fmt::format("{} in kernel {}", wrong.name, i));
       CHECK(verdict.kind == KernelVerdict::Kind::differ);
       CHECK(!verdict.counter_example.empty());
@@ -291,7 +291,7 @@ TEST_CASE("every wrong rewrite is found in every kernel") {
 
 TEST_CASE("a wrong rewrite: the index wraps around") {
   const KernelVerdict verdict =
-      compared(with(kernels[1], original), with(kernels[1], right, false));
+      compared_by(with(kernels[1], original), with(kernels[1], right, false));
   CHECK(verdict.kind == KernelVerdict::Kind::differ);
 }
 
@@ -299,9 +299,9 @@ TEST_CASE("wrong rewrites with kernels of their own") {
   for (const Pair &pair : pairs) {
     const std::string before = std::string(head) + indexing;
     const KernelVerdict same =
-        compared(before + pair.original + finish, before + pair.original + finish);
+        compared_by(before + pair.original + finish, before + pair.original + finish);
     const KernelVerdict other =
-        compared(before + pair.original + finish, before + pair.rewritten + finish);
+        compared_by(before + pair.original + finish, before + pair.rewritten + finish);
     INFO(pair.name);
     CHECK(same.kind == KernelVerdict::Kind::agree);
     CHECK(other.kind == KernelVerdict::Kind::differ);
@@ -317,13 +317,13 @@ TEST_CASE("the variants that are wrong on purpose are found to be") {
     const auto rewritten = rewrite_module(text, "k.ptx", options);
     REQUIRE(rewritten.has_value());
     REQUIRE(rewritten->changed);
-    CHECK(compared(text, rewritten->text).kind == KernelVerdict::Kind::differ);
+    CHECK(compared_by(text, rewritten->text).kind == KernelVerdict::Kind::differ);
   }
 }
 
 TEST_CASE("a racy kernel is not used, and the reason is told") {
   const std::string text = std::string(head) + indexing +
                            "st.global.u32 [%p], %flat; ld.global.u32 %d, [%p+4];" + finish;
-  const KernelVerdict verdict = compared(text, text);
+  const KernelVerdict verdict = compared_by(text, text);
   CHECK(verdict.unusable.begin()->first.starts_with("race in the original, line "));
 }

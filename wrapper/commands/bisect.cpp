@@ -38,7 +38,7 @@ struct BisectRequest {
   bool show_output = false; ///< let the command write to our own streams
 };
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr int cannot_run = 127;  // a shell's exit code for a command that is not there
 constexpr int cannot_tell = 125; // as for `git bisect run`
@@ -46,8 +46,8 @@ constexpr int cannot_tell = 125; // as for `git bisect run`
 /// One module of the first run.
 struct BisectModule {
   std::string number;
-  Json report;
-  std::vector<std::pair<Json, Json>> rewrites; ///< kernel and rewrite, in order
+  SortedJson report;
+  std::vector<std::pair<SortedJson, SortedJson>> rewrites; ///< kernel and rewrite, in order
 };
 
 /// Why there is no answer.
@@ -59,7 +59,7 @@ struct NoAnswer {
 struct Answer {
   bool fails = false;
   bool mixed = false; ///< some runs failed and some did not
-  std::vector<Json> journal;
+  std::vector<SortedJson> journal;
 };
 
 /// What is left to do when somebody ends us: the command runs in a process group of its own, with
@@ -93,10 +93,10 @@ public:
 private:
   Answer ask(const std::string &what, const std::vector<std::string> &choice, unsigned runs);
   int run_once();
-  std::vector<Json> read_journal();
+  std::vector<SortedJson> read_journal();
   void find_modules(const Answer &all);
   std::vector<std::string> beginning(std::size_t length) const;
-  void check_modules(const std::vector<Json> &journal) const;
+  void check_modules(const std::vector<SortedJson> &journal) const;
   void tell(std::size_t culprit, const std::vector<std::string> &before);
 
   const BisectRequest &request_;
@@ -115,7 +115,7 @@ std::string joined(const std::vector<std::string> &parts) {
   return list;
 }
 
-void set(const char *name, const std::string &value) { ::setenv(name, value.c_str(), 1); }
+void set_variable(const char *name, const std::string &value) { ::setenv(name, value.c_str(), 1); }
 
 // The exit code of the command; a signal counts as a failure.
 int Bisection::run_once() {
@@ -136,13 +136,14 @@ int Bisection::run_once() {
   return WEXITSTATUS(child.status);
 }
 
-std::vector<Json> Bisection::read_journal() {
-  std::vector<Json> lines;
+std::vector<SortedJson> Bisection::read_journal() {
+  std::vector<SortedJson> lines;
   const std::string text = read_regular_file(journal_).value_or("");
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                            text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    SortedJson line =
+        SortedJson::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
+                          text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
     if (!line.is_discarded())
       lines.push_back(std::move(line));
     at = end + 1;
@@ -154,7 +155,7 @@ std::vector<Json> Bisection::read_journal() {
 // none.
 Answer Bisection::ask(const std::string &what, const std::vector<std::string> &choice,
                       unsigned runs) {
-  set("PTXASW_MODULES", joined(choice));
+  set_variable("PTXASW_MODULES", joined(choice));
   Answer answer;
   for (unsigned i = 0; i < runs; ++i) {
     if (!request_.show_output)
@@ -174,13 +175,13 @@ Answer Bisection::ask(const std::string &what, const std::vector<std::string> &c
 }
 
 void Bisection::find_modules(const Answer &all) {
-  for (const Json &line : all.journal) {
+  for (const SortedJson &line : all.journal) {
     BisectModule module{line.value("module", ""), line, {}};
     const auto same = [&](const BisectModule &known) { return known.number == module.number; };
     if (std::any_of(modules_.begin(), modules_.end(), same))
       continue; // compiled several times
-    for (const Json &kernel : line["kernels"])
-      for (const Json &rewrite : kernel["rewrites"])
+    for (const SortedJson &kernel : line["kernels"])
+      for (const SortedJson &rewrite : kernel["rewrites"])
         module.rewrites.emplace_back(kernel, rewrite);
     total_ += module.rewrites.size();
     if (!module.rewrites.empty())
@@ -205,13 +206,14 @@ std::vector<std::string> Bisection::beginning(std::size_t length) const {
   return choice.empty() ? std::vector<std::string>{"0000000000000000"} : choice;
 }
 
-void Bisection::check_modules(const std::vector<Json> &journal) const {
+void Bisection::check_modules(const std::vector<SortedJson> &journal) const {
   if (journal.empty())
     throw NoAnswer{"no module went through ptxasw in this run: the command must compile anew every "
                    "time (make -B, no ccache)"};
   for (const BisectModule &module : modules_)
-    if (std::none_of(journal.begin(), journal.end(),
-                     [&](const Json &line) { return line.value("module", "") == module.number; }))
+    if (std::none_of(journal.begin(), journal.end(), [&](const SortedJson &line) {
+          return line.value("module", "") == module.number;
+        }))
       throw NoAnswer{fmt::format("module {} ({}) was not compiled again, or its text is another in "
                                  "every run; the command must do the same every time",
                                  module.number, module.report.value("file", ""))};
@@ -232,9 +234,9 @@ void Bisection::run() {
     if (::signal(signal, end_all) == SIG_IGN) // as a shell starts what is in the background
       ::signal(signal, SIG_IGN);
   // Compiler caches have to compile anew every time.
-  set("CCACHE_RECACHE", "1");
-  set("SCCACHE_RECACHE", "1");
-  set("PTXASW_JOURNAL", journal_);
+  set_variable("CCACHE_RECACHE", "1");
+  set_variable("SCCACHE_RECACHE", "1");
+  set_variable("PTXASW_JOURNAL", journal_);
   const unsigned first_runs = std::max(request_.repeats, 2u);
 
   const Answer all = ask("with all rewrites", {}, first_runs);
@@ -248,7 +250,7 @@ void Bisection::run() {
   find_modules(all);
   if (total_ == 0) {
     std::string why;
-    for (const Json &line : all.journal)
+    for (const SortedJson &line : all.journal)
       why = line.value("decision", "");
     throw NoAnswer{fmt::format("the command fails, but nothing was rewritten{}{}{}",
                                why.empty() ? "" : " (", why, why.empty() ? "" : ")")};

@@ -154,14 +154,14 @@ private:
 };
 
 /// One kernel with all that is said of it.
-struct Told {
+struct ToldBounds {
   KernelBounds bounds;
   Names names;
 };
 
 class Evaluation {
 public:
-  Evaluation(const Told &told, const Point &point) : told_(told), point_(point) {}
+  Evaluation(const ToldBounds &told, const Point &point) : told_(told), point_(point) {}
 
   std::optional<Rational> operator()(const Amount &amount) {
     return told_.bounds.amounts->evaluate(
@@ -193,12 +193,12 @@ public:
   }
 
 private:
-  const Told &told_;
+  const ToldBounds &told_;
   const Point &point_;
   std::string missing_;
 };
 
-std::string text_of(const Told &told, const Amount &amount) {
+std::string text_of(const ToldBounds &told, const Amount &amount) {
   return told.bounds.amounts->to_string(amount,
                                         [&](const std::string &name) { return told.names(name); });
 }
@@ -210,7 +210,7 @@ std::string reason_text(const Obstacle &obstacle) {
 
 constexpr const char *rows_condition = "ntid.y*ntid.z = 1, or 32 divides ntid.x";
 
-Json scope_json(const Told &told, const Bound &bound, const Point *point) {
+Json scope_json(const ToldBounds &told, const Bound &bound, const Point *point) {
   if (!bound.most)
     return nullptr;
   if (!point)
@@ -222,7 +222,7 @@ Json scope_json(const Told &told, const Bound &bound, const Point *point) {
 
 Json share_json(const ExactShare &share) { return {{"exact", share.exact}, {"all", share.all}}; }
 
-Json to_json(const Told &told, const Point *point) {
+Json to_json(const ToldBounds &told, const Point *point) {
   const KernelBounds &bounds = told.bounds;
   Json json;
   json["name"] = bounds.name;
@@ -257,7 +257,7 @@ Json to_json(const Told &told, const Point *point) {
 }
 
 /// The bounds of one metric in a line each; where they are numbers for a launch, as numbers.
-void print(const Told &told, const Point *point) {
+void print_bounds(const ToldBounds &told, const Point *point) {
   const KernelBounds &bounds = told.bounds;
   fmt::print("{}:\n", bounds.name);
   for (const MetricBound &metric : bounds.metrics) {
@@ -287,7 +287,7 @@ void print(const Told &told, const Point *point) {
 }
 
 /// Why numbers cannot be given at a point; empty if they can.
-std::string not_at(const Told &told, const Point &point) {
+std::string not_at(const ToldBounds &told, const Point &point) {
   if (told.bounds.whole_rows)
     return "--at needs block=X, XxY or XxYxZ";
   Evaluation value(told, point);
@@ -309,9 +309,9 @@ bool wanted(const Function &function, const std::vector<std::string> &kernels) {
           std::find(kernels.begin(), kernels.end(), function.name) != kernels.end());
 }
 
-std::vector<Told> tell(const Module &module, const BoundRequest &request,
-                       const BoundOptions &options) {
-  std::vector<Told> result;
+std::vector<ToldBounds> tell(const Module &module, const BoundRequest &request,
+                             const BoundOptions &options) {
+  std::vector<ToldBounds> result;
   for (const Function &function : module.functions)
     if (wanted(function, request.kernels))
       result.push_back(
@@ -321,8 +321,9 @@ std::vector<Told> tell(const Module &module, const BoundRequest &request,
 
 // Which of two amounts is larger for large launches: -1 the first is smaller. Of equal degree, at a
 // launch where every number is 2^20.
-int order(const Told &a, const Amount &x, const Told &b, const Amount &y, const Point *point) {
-  const auto at_large = [](const Told &told, const Amount &amount) {
+int order(const ToldBounds &a, const Amount &x, const ToldBounds &b, const Amount &y,
+          const Point *point) {
+  const auto at_large = [](const ToldBounds &told, const Amount &amount) {
     return told.bounds.amounts->evaluate(
         amount, [](const std::string &) { return std::optional(Rational(1 << 20)); });
   };
@@ -343,7 +344,8 @@ int order(const Told &a, const Amount &x, const Told &b, const Amount &y, const 
 }
 
 /// What --compare says of one metric: which file's bound is lower, "equal", or "unknown".
-std::string ranking(const Told &a, const Told &b, std::size_t metric, const Point *point) {
+std::string ranking(const ToldBounds &a, const ToldBounds &b, std::size_t metric,
+                    const Point *point) {
   const Bound &x = a.bounds.metrics[metric].launch, &y = b.bounds.metrics[metric].launch;
   if (!x.most && !y.most)
     return "unknown";
@@ -353,18 +355,18 @@ std::string ranking(const Told &a, const Told &b, std::size_t metric, const Poin
   return which < 0 ? "first" : which > 0 ? "second" : "equal";
 }
 
-int compare(const std::vector<Told> &first, const std::vector<Told> &second,
+int compare(const std::vector<ToldBounds> &first, const std::vector<ToldBounds> &second,
             const BoundRequest &request, const Point *point) {
   Json all = {{"first", request.input}, {"second", request.compare}, {"kernels", Json::array()}};
   bool lacking = false;
   for (std::size_t i = 0; i < first.size(); ++i) {
     // By name; where each file has one kernel, those two.
-    const auto found = std::find_if(second.begin(), second.end(), [&](const Told &told) {
+    const auto found = std::find_if(second.begin(), second.end(), [&](const ToldBounds &told) {
       return told.bounds.name == first[i].bounds.name;
     });
-    const Told *other = found != second.end()                     ? &*found
-                        : first.size() == 1 && second.size() == 1 ? &second[0]
-                                                                  : nullptr;
+    const ToldBounds *other = found != second.end()                     ? &*found
+                              : first.size() == 1 && second.size() == 1 ? &second[0]
+                                                                        : nullptr;
     if (!other)
       continue;
     Json kernel = {{"first", first[i].bounds.name}, {"second", other->bounds.name}};
@@ -374,7 +376,7 @@ int compare(const std::vector<Told> &first, const std::vector<Told> &second,
       const std::string lower = ranking(first[i], *other, m, point);
       lacking = lacking || lower == "unknown";
       kernel["lower"][first[i].bounds.metrics[m].name] = lower;
-      const auto text = [&](const Told &told) {
+      const auto text = [&](const ToldBounds &told) {
         const Bound &bound = told.bounds.metrics[m].launch;
         return bound.most ? (point ? scope_json(told, bound, point).get<std::string>()
                                    : text_of(told, *bound.most))
@@ -415,9 +417,9 @@ int run(const BoundRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module || !has_kernels(*module, request.kernels, request.input))
     return 1;
-  const std::vector<Told> told = tell(*module, request, options);
+  const std::vector<ToldBounds> told = tell(*module, request, options);
   if (at && request.compare.empty())
-    for (const Told &one : told)
+    for (const ToldBounds &one : told)
       if (const std::string why = not_at(one, point); !why.empty())
         return complain(fmt::format("{}: {}", one.bounds.name, why),
                         why.starts_with("the bounds hold") ? no_bound : 1);
@@ -425,22 +427,22 @@ int run(const BoundRequest &request, const Invocation &) {
     const auto other = load_module(request.compare);
     if (!other)
       return 1;
-    const std::vector<Told> second = tell(*other, request, options);
+    const std::vector<ToldBounds> second = tell(*other, request, options);
     for (const auto *side : {&told, &second})
-      for (const Told &one : *side)
+      for (const ToldBounds &one : *side)
         if (const std::string why = at ? not_at(one, point) : ""; !why.empty())
           return complain(fmt::format("{}: {}", one.bounds.name, why));
     return compare(told, second, request, at ? &point : nullptr);
   }
   Json all = {{"file", request.input}, {"kernels", Json::array()}};
   bool complete = true;
-  for (const Told &one : told) {
+  for (const ToldBounds &one : told) {
     for (const MetricBound &metric : one.bounds.metrics)
       complete = complete && !metric.launch.obstacle;
     if (request.json)
       all["kernels"].push_back(to_json(one, at ? &point : nullptr));
     else
-      print(one, at ? &point : nullptr);
+      print_bounds(one, at ? &point : nullptr);
   }
   if (request.json)
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));

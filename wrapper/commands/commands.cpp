@@ -6,7 +6,7 @@
 namespace ptxasw {
 namespace {
 
-constexpr const Command *all[] = {
+constexpr const Command *all_of_them[] = {
     // Rewriting
     &rewrite_command, &overlay_command, &run_command, &assemble_command, &bisect_command,
     &siblings_command,
@@ -22,6 +22,6 @@ constexpr const Command *all[] = {
 
 } // namespace
 
-std::span<const Command *const> commands() { return all; }
+std::span<const Command *const> commands() { return all_of_them; }
 
 } // namespace ptxasw

@@ -23,7 +23,7 @@ struct LaunchRequest {
   bool check = false, verify = false, jit = false, first = false;
 };
 
-void set(const char *name, const std::string &value) {
+void set_launch_variable(const char *name, const std::string &value) {
   ::setenv((std::string(launch_prefix) + name).c_str(), value.c_str(), 1);
 }
 
@@ -41,21 +41,21 @@ int run(const LaunchRequest &request, const Invocation &invocation) {
       return complain(text.error());
     if (const auto profile = launch::parse_profile(*text, request.profile); !profile)
       return complain(profile.error());
-    set("PROFILE", absolute(request.profile)); // the program may go elsewhere
+    set_launch_variable("PROFILE", absolute(request.profile)); // the program may go elsewhere
   }
   if (request.first)
-    set("MODE", "first");
+    set_launch_variable("MODE", "first");
   if (!request.log.empty())
-    set("LOG", absolute(request.log));
+    set_launch_variable("LOG", absolute(request.log));
   if (!request.only.empty())
-    set("ONLY", request.only);
+    set_launch_variable("ONLY", request.only);
   if (request.check)
-    set("CHECK", "1");
+    set_launch_variable("CHECK", "1");
   if (request.verify)
-    set("VERIFY", "1");
+    set_launch_variable("VERIFY", "1");
   if (request.jit) {
-    set("JIT", "1");
-    set("PTXASW", own_path());
+    set_launch_variable("JIT", "1");
+    set_launch_variable("PTXASW", own_path());
   }
   if (const auto loaded = preload("libptxasw_launch.so"); !loaded)
     return complain(loaded.error());

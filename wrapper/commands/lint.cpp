@@ -91,14 +91,14 @@ int run(const LintRequest &request, const Invocation &invocation) {
     if (const auto written = write_file_atomically(request.sarif, lint_sarif(kernels, file));
         !written)
       return complain(written.error(), usage_error);
-  bool failed = has_errors(kernels);
+  bool findings_fail = has_errors(kernels);
   if (!choices->baseline.empty()) {
     const auto passed = gate(*settings, request, *module, choices->baseline, kernels);
     if (!passed)
       return complain(passed.error(), usage_error);
-    failed = failed || !*passed;
+    findings_fail = findings_fail || !*passed;
   }
-  return failed ? 1 : 0;
+  return findings_fail ? 1 : 0;
 }
 
 void declare(Words &words, LintRequest &request) {

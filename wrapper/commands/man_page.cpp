@@ -12,7 +12,7 @@
 namespace ptxasw {
 namespace {
 
-std::string escape(std::string_view text) {
+std::string escape_roff(std::string_view text) {
   std::string out;
   bool starts_line = true;
   for (const char c : text) {
@@ -39,22 +39,23 @@ std::string upper(std::string text) {
 
 /// A sentence of a help text starts small and has no full stop.
 std::string sentence(std::string_view text) {
-  std::string out = escape(text);
+  std::string out = escape_roff(text);
   return out.empty() || out.back() == '.' ? out : out + ".";
 }
 
 std::string header(const std::string &title, std::string_view summary) {
   return fmt::format(".TH {} 1 \"\" \"ptxasw {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
-                     escape(upper(title)), PTXASW_VERSION, escape(title), escape(summary));
+                     escape_roff(upper(title)), PTXASW_VERSION, escape_roff(title),
+                     escape_roff(summary));
 }
 
 /// `\fB\-v\fR, \fB\-\-verbose\fR \fIVALUE\fR`, or the value alone if it is known by its place.
 std::string tag(const OptionDescription &option) {
   std::string out;
   for (const std::string &name : option.names)
-    out += (out.empty() ? "\\fB" : ", \\fB") + escape(name) + "\\fR";
+    out += (out.empty() ? "\\fB" : ", \\fB") + escape_roff(name) + "\\fR";
   if (!option.value.empty())
-    out += (out.empty() ? "\\fI" : " \\fI") + escape(option.value) + "\\fR";
+    out += (out.empty() ? "\\fI" : " \\fI") + escape_roff(option.value) + "\\fR";
   return out;
 }
 
@@ -65,9 +66,9 @@ std::string list_entry(const std::string &tag, const std::string &text) {
 std::string option_entry(const OptionDescription &option) {
   std::string text = sentence(option.meaning);
   if (!option.limits.empty())
-    text += fmt::format(" From {}.", escape(option.limits));
+    text += fmt::format(" From {}.", escape_roff(option.limits));
   if (!option.standard.empty())
-    text += fmt::format(" Default: {}.", escape(option.standard));
+    text += fmt::format(" Default: {}.", escape_roff(option.standard));
   if (option.repeatable && !option.names.empty() && text.find("repeated") == std::string::npos)
     text += " May be repeated.";
   return list_entry(tag(option), text);
@@ -75,7 +76,7 @@ std::string option_entry(const OptionDescription &option) {
 
 std::string synopsis(const CommandDescription &command) {
   std::string out =
-      fmt::format(".SH SYNOPSIS\n\\fBptxasw {}\\fR [\\fIOPTIONS\\fR]", escape(command.name));
+      fmt::format(".SH SYNOPSIS\n\\fBptxasw {}\\fR [\\fIOPTIONS\\fR]", escape_roff(command.name));
   for (const OptionDescription &option : command.options) {
     if (option.names.empty())
       out += (option.required ? " " + tag(option) : " [" + tag(option) + "]") +
@@ -90,8 +91,8 @@ std::string settings_entries() {
   std::string out;
   for (const SettingSpec &spec : setting_table())
     out += list_entry(fmt::format("\\fB\\-\\-ptxasw\\-{}\\fR, \\fB{}\\fR, \\fB{}\\fR \\fI{}\\fR",
-                                  escape(spec.name), environment_name(spec), escape(spec.name),
-                                  escape(spec.values)),
+                                  escape_roff(spec.name), environment_name(spec),
+                                  escape_roff(spec.name), escape_roff(spec.values)),
                       sentence(spec.meaning));
   return out;
 }
@@ -118,7 +119,7 @@ std::string man_page(const std::vector<CommandDescription> &commands) {
   out += sentence(all.summary) + "\n.PP\n" + drop_in + ".SH COMMANDS\n";
   for (std::size_t i = 1; i < commands.size(); ++i)
     out += list_entry(fmt::format("\\fB{}\\fR, see \\fBptxasw\\-{}\\fR(1)",
-                                  escape(commands[i].name), escape(commands[i].name)),
+                                  escape_roff(commands[i].name), escape_roff(commands[i].name)),
                       sentence(commands[i].summary));
   out += ".SH OPTIONS\n";
   for (const OptionDescription &option : all.options)

@@ -26,7 +26,9 @@ struct StatusRequest {
 
 namespace fs = std::filesystem;
 
-void line(std::string_view name, std::string_view value) { fmt::print("{:<15} {}\n", name, value); }
+void status_line(std::string_view name, std::string_view value) {
+  fmt::print("{:<15} {}\n", name, value);
+}
 
 /// Every program of that name in PATH.
 std::vector<std::string> in_path(std::string_view program) {
@@ -91,7 +93,7 @@ void print_overlays() {
     std::error_code error;
     if (!fs::exists(root / ".ptxasw-overlay", error))
       continue;
-    line("overlay", fmt::format("{}: {}", root.string(), overlay_state(root.string())));
+    status_line("overlay", fmt::format("{}: {}", root.string(), overlay_state(root.string())));
   }
 }
 
@@ -105,31 +107,31 @@ int run(const StatusRequest &request, const Invocation &invocation) {
   auto loaded = invocation.settings();
   if (!loaded) { // this command is there to find out what is wrong
     (request.last ? tell_user(fmt::format("ptxasw: warning: {}\n", loaded.error()))
-                  : line("settings", "WRONG: " + loaded.error()));
+                  : status_line("settings", "WRONG: " + loaded.error()));
     loaded = load_what_is_right();
   }
   const Settings &settings = *loaded;
   if (request.last)
     return print_last(settings);
-  line("ptxasw", fmt::format("{} {}", own_version(), own_path()));
+  status_line("ptxasw", fmt::format("{} {}", own_version(), own_path()));
   const auto real = find_real(settings.real, invoked_path());
   if (real) {
-    line("real ptxas", real->path);
-    line("chosen because", real->why);
-    line("its version", ptxas_version(real->path));
+    status_line("real ptxas", real->path);
+    status_line("chosen because", real->why);
+    status_line("its version", ptxas_version(real->path));
   } else {
-    line("real ptxas", "NOT FOUND: " + real.error());
+    status_line("real ptxas", "NOT FOUND: " + real.error());
   }
-  line("settings", describe_configuration(settings));
-  line("your settings", settings.user_file.empty() ? "none" : settings.user_file);
-  line("project's", settings.project_file.empty() ? "none" : settings.project_file);
+  status_line("settings", describe_configuration(settings));
+  status_line("your settings", settings.user_file.empty() ? "none" : settings.user_file);
+  status_line("project's", settings.project_file.empty() ? "none" : settings.project_file);
   for (const std::string &ignored : settings.ignored)
-    line("warning", ignored);
-  line("log", settings.log.empty() ? "none" : settings.log);
+    status_line("warning", ignored);
+  status_line("log", settings.log.empty() ? "none" : settings.log);
   print_overlays();
   for (const Caller &caller : callers)
     for (const std::string &path : in_path(caller.program))
-      line(caller.program, fmt::format("{}  ({})", path, caller.how));
+      status_line(caller.program, fmt::format("{}  ({})", path, caller.how));
   return real ? 0 : 1;
 }
 

@@ -32,7 +32,7 @@ struct TuneRequest {
 };
 
 /// What the processes of a program measured: the choices by what they are of, and sums.
-struct Findings {
+struct TuningFindings {
   std::map<std::string, Json> choices;
   std::map<std::string, std::uint64_t> outcomes;
   std::vector<std::string> off;
@@ -62,7 +62,7 @@ struct Scratch {
   Scratch &operator=(const Scratch &) = delete;
 };
 
-void add(Findings &findings, const Json &process) {
+void add(TuningFindings &findings, const Json &process) {
   for (const auto &[name, count] : process.at("outcomes").items())
     findings.outcomes[name] += count.get<std::uint64_t>();
   if (const auto why = process.at("off").get<std::string>(); !why.empty())
@@ -80,13 +80,13 @@ void add(Findings &findings, const Json &process) {
   }
 }
 
-Findings collect(const fs::path &directory) {
+TuningFindings collect(const fs::path &directory) {
   std::vector<fs::path> files;
   for (const fs::directory_entry &entry : fs::directory_iterator(directory))
     if (entry.path().extension() == ".json")
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  Findings findings;
+  TuningFindings findings;
   for (const fs::path &file : files) {
     const Json process = Json::parse(read_regular_file(file.string()).value_or(""), nullptr, false);
     if (process.is_object())
@@ -111,7 +111,7 @@ double saved(const Json &choice) {
                             : 0;
 }
 
-void print(const Json &choice) {
+void print_tuning(const Json &choice) {
   const Json &block = choice.at("block");
   fmt::print("{} in blocks of {}x{}x{}, 2^{} threads, {} launches on {}\n",
              choice.at("kernel").get<std::string>(), block.at(0).get<unsigned>(),
@@ -143,10 +143,10 @@ void print(const Json &choice) {
     fmt::print("  launched too seldom to say; the original stays\n");
 }
 
-void print(const Findings &findings) {
+void print_tuning(const TuningFindings &findings) {
   double milliseconds = 0;
   for (const auto &[key, choice] : findings.choices) {
-    print(choice);
+    print_tuning(choice);
     milliseconds += choice.at("decided").get<bool>() ? saved(choice) : 0;
   }
   std::uint64_t launches = 0;
@@ -166,7 +166,7 @@ void print(const Findings &findings) {
     fmt::print("In one process redirecting was switched off: {} (docs/launch.md)\n", why);
 }
 
-launch::Profile profile_of(const Findings &findings) {
+launch::Profile profile_of(const TuningFindings &findings) {
   launch::Profile profile;
   for (const auto &[key, choice] : findings.choices) {
     if (!choice.at("decided").get<bool>() || choice.at("from_profile").get<bool>())
@@ -189,7 +189,7 @@ launch::Profile profile_of(const Findings &findings) {
 }
 
 /// "T4", the format of results that the kernel-tuning community shares (version 1.0.0).
-Json to_t4(const Findings &findings) {
+Json to_t4(const TuningFindings &findings) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   char stamp[32] = {};
   std::tm parts = {};
@@ -258,13 +258,13 @@ int run(const TuneRequest &request, const Invocation &invocation) {
   if (const auto loaded = preload("libptxasw_launch.so"); !loaded)
     return complain(loaded.error());
   const int code = run_program(invocation.foreign);
-  const Findings findings = collect(scratch.path);
+  const TuningFindings findings = collect(scratch.path);
   if (code != 0)
     complain(fmt::format("the program ended with {}", code));
   if (findings.outcomes.empty())
     return complain("no kernel was launched, or not in a way that can be seen (docs/launch.md)",
                     code ? code : 1);
-  print(findings);
+  print_tuning(findings);
   if (!request.profile.empty()) {
     profile->merge(profile_of(findings));
     if (const auto written = write_file_atomically(request.profile, to_toml(*profile)); !written)

@@ -32,13 +32,13 @@ namespace {
 
 constexpr int error_code = 255; // what ptxas itself exits with on every error
 
-int complain(std::string_view message) {
+int report_failure(std::string_view message) {
   tell_user(fmt::format("ptxasw: error: {}\n", message));
   return error_code;
 }
 
 /// What the caller called, what they set, and what we found to run.
-struct Run {
+struct DropInRun {
   std::string name;
   CommandLine line;
   Settings settings;
@@ -47,13 +47,13 @@ struct Run {
 };
 
 /// A line among those that -v makes ptxas write.
-void inform(const Run &run, std::string_view text) {
+void inform(const DropInRun &run, std::string_view text) {
   if (run.line.verbose)
     tell_user(fmt::format("ptxasw info    : {}\n", text));
 }
 
 /// Ends the run on the original input.
-int pass_through(const Run &run, Outcome outcome, std::string_view detail,
+int pass_through(const DropInRun &run, Outcome outcome, std::string_view detail,
                  const Findings &findings = {}) {
   if (outcome == Outcome::nothing_found || outcome == Outcome::target_decision)
     inform(run, detail.empty() ? to_string(outcome) : detail);
@@ -62,13 +62,13 @@ int pass_through(const Run &run, Outcome outcome, std::string_view detail,
                             detail.empty() ? "" : ", ", detail));
   append_log(run.settings.log, log_line(outcome, run.first_input, detail, findings.field()));
   become(run.real.path, run.name, run.line.arguments);
-  return complain(fmt::format("cannot run {}: {}", run.real.path, std::strerror(errno)));
+  return report_failure(fmt::format("cannot run {}: {}", run.real.path, std::strerror(errno)));
 }
 
 /// The real version text, and a line about us: tools that use the text as the key of a cache must
 /// see a new key with a new configuration. Tools that look for "release" or "V1.2.3" must not
 /// find it here.
-int print_version(const Run &run) {
+int print_version(const DropInRun &run) {
   const ChildResult child =
       run_child({run.real.path, run.name, run.line.arguments, -1, STDOUT_FILENO});
   if (!child.started)
@@ -82,7 +82,7 @@ int print_version(const Run &run) {
 }
 
 /// The real help, and where to find ours.
-int print_help(const Run &run) {
+int print_help(const DropInRun &run) {
   const ChildResult child =
       run_child({run.real.path, run.name, run.line.arguments, -1, STDOUT_FILENO});
   if (!child.started)
@@ -94,16 +94,16 @@ int print_help(const Run &run) {
   return exit_like(child.status);
 }
 
-Decision decision(const Run &run) {
+Decision decision(const DropInRun &run) {
   return decide(run.settings.rewrite.shuffle,
                 static_cast<unsigned>(target_number(run.line.target)));
 }
 
 /// True if somebody reads what was found although nothing is done about it.
-bool wants_findings(const Run &run) { return run.line.verbose || !run.settings.log.empty(); }
+bool wants_findings(const DropInRun &run) { return run.line.verbose || !run.settings.log.empty(); }
 
 /// Why this run is none of our business, if it is none.
-std::optional<Outcome> not_ours(const Run &run) {
+std::optional<Outcome> not_ours(const DropInRun &run) {
   const CommandLine &line = run.line;
   if (line.help || line.list_versions || line.inputs.empty())
     return Outcome::information_only;
@@ -146,7 +146,8 @@ void add_siblings(InputModule &module, const Settings &settings) {
 }
 
 /// Rewrites all modules; the error is the reason to give up.
-tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, const Run &run) {
+tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
+                                            const DropInRun &run) {
   const Settings &settings = run.settings;
   RewriteOptions options = settings.rewrite;
   options.target_sm = target_number(run.line.target);
@@ -177,7 +178,7 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules, c
 }
 
 /// What was asked for beyond the output itself. Trouble here is reported but breaks no build.
-void tell(const Run &run, const std::vector<InputModule> &modules) {
+void tell(const DropInRun &run, const std::vector<InputModule> &modules) {
   std::vector<ModuleReport> reports;
   for (const InputModule &module : modules) {
     if (run.settings.verbose)
@@ -223,7 +224,8 @@ Findings count(const std::vector<InputModule> &modules) {
 
 /// The real ptxas refused the rewritten text. That is the rewriting's fault only if it accepts the
 /// original: an output that cannot be written or an unknown option is nobody's.
-int settle_rejection(const Run &run, std::vector<InputModule> &modules, const Handover &handover) {
+int settle_rejection(const DropInRun &run, std::vector<InputModule> &modules,
+                     const Handover &handover) {
   const std::string_view all = handover.detail;
   const std::string first(all.substr(0, all.find('\n')));
   const ChildResult original =
@@ -245,7 +247,7 @@ int settle_rejection(const Run &run, std::vector<InputModule> &modules, const Ha
 }
 
 /// Reads, rewrites and hands over; the way back is `pass_through`.
-int rewrite_and_run(const Run &run) {
+int rewrite_and_run(const DropInRun &run) {
   auto modules = read_modules(run.line);
   if (!modules)
     return pass_through(run, Outcome::unreadable_input, modules.error());
@@ -291,7 +293,7 @@ int rewrite_and_run(const Run &run) {
 
 /// Warnings about the inputs, if they are asked for; an exit code if they end the run. Trouble with
 /// them breaks no build.
-std::optional<int> lint_inputs(const Run &run) {
+std::optional<int> lint_inputs(const DropInRun &run) {
   const CommandLine &line = run.line;
   const bool code = !line.help && !line.list_versions && !line.doubt && !line.inputs.empty() &&
                     target_number(line.target) != 0 && line.output != "/dev/null";
@@ -316,7 +318,7 @@ bool asks_for(const CommandLine &line, std::string_view what) {
 int print_text(const std::string &text) {
   if (write_all(STDOUT_FILENO, text))
     return 0;
-  return complain(fmt::format("cannot write standard output: {}", std::strerror(errno)));
+  return report_failure(fmt::format("cannot write standard output: {}", std::strerror(errno)));
 }
 
 int print_own_help() {
@@ -331,15 +333,16 @@ int print_own_help() {
   return print_text(text);
 }
 
-int run_as_ptxas(Run &run, const std::vector<std::string> &words) {
+int run_as_ptxas(DropInRun &run, const std::vector<std::string> &words) {
   if (std::getenv(guard_variable))
-    return complain("the real ptxas that was found is ptxasw again; set PTXASW_REAL to the path of "
-                    "the one that comes with CUDA");
+    return report_failure(
+        "the real ptxas that was found is ptxasw again; set PTXASW_REAL to the path of "
+        "the one that comes with CUDA");
   if (asks_for(run.line, "help"))
     return print_own_help();
   auto settings = load_settings(run.line.own);
   if (!settings)
-    return complain(settings.error());
+    return report_failure(settings.error());
   run.settings = std::move(*settings);
   for (const std::string &ignored : run.settings.ignored) {
     append_log(run.settings.log, log_line(Outcome::settings_ignored, "", ignored));
@@ -348,7 +351,7 @@ int run_as_ptxas(Run &run, const std::vector<std::string> &words) {
   }
   auto real = find_real(run.settings.real, invoked_path());
   if (!real)
-    return complain(real.error());
+    return report_failure(real.error());
   run.real = std::move(*real);
   if (!run.line.inputs.empty())
     run.first_input = describe_input(run.line, run.line.inputs.front());
@@ -377,17 +380,17 @@ int run_as_ptxas(Run &run, const std::vector<std::string> &words) {
 
 int drop_in(const std::string &name, const std::vector<std::string> &words) {
   constexpr std::string_view key_option = "--ptxasw-cache-key";
-  Run run{name, {}, {}, {}, {}};
+  DropInRun run{name, {}, {}, {}, {}};
   try {
     if (!words.empty() && words[0] == key_option) {
       const auto key = cache_key({words.begin() + 1, words.end()});
-      return key ? print_text(*key + "\n") : complain(key.error());
+      return key ? print_text(*key + "\n") : report_failure(key.error());
     }
     run.line = parse_command_line(words);
     return run_as_ptxas(run, words);
   } catch (const std::exception &error) {
     if (run.real.path.empty())
-      return complain(error.what());
+      return report_failure(error.what());
     return pass_through(run, Outcome::failed, error.what());
   }
 }

@@ -38,12 +38,12 @@ std::optional<std::string> take_standard_input() {
 }
 
 /// The rewritten modules put in the place of the original ones in what to run.
-class Substitution {
+class WordSubstitution {
 public:
-  Substitution(ChildPlan &plan, const CommandLine &line) : plan_(plan), line_(line) {}
-  Substitution(const Substitution &) = delete;
-  Substitution &operator=(const Substitution &) = delete;
-  ~Substitution() {
+  WordSubstitution(ChildPlan &plan, const CommandLine &line) : plan_(plan), line_(line) {}
+  WordSubstitution(const WordSubstitution &) = delete;
+  WordSubstitution &operator=(const WordSubstitution &) = delete;
+  ~WordSubstitution() {
     for (const int file : files_)
       ::close(file);
   }
@@ -139,7 +139,7 @@ tl::expected<std::vector<InputModule>, std::string> read_modules(const CommandLi
 Handover hand_over(const std::string &real, const std::string &name, const CommandLine &line,
                    const std::vector<InputModule> &modules) {
   ChildPlan plan{real, name, line.arguments, -1, STDERR_FILENO};
-  Substitution substitution(plan, line);
+  WordSubstitution substitution(plan, line);
   bool changed = false;
   for (const InputModule &module : modules) {
     if (!module.changed)
@@ -165,7 +165,7 @@ assemble_for_messages(const std::string &real, const std::string &name, const Co
   ChildPlan plan{real, name, line.arguments, -1, STDERR_FILENO};
   for (const char *word : {"-v", "-o", "/dev/null"}) // of several outputs the last one counts
     plan.arguments.emplace_back(word);
-  Substitution substitution(plan, line);
+  WordSubstitution substitution(plan, line);
   for (const InputModule &module : modules) {
     InputModule version = module;
     if (!rewritten)

@@ -24,7 +24,7 @@ auto key(const ProfileEntry &entry) {
 }
 
 /// A basic string of TOML.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text)
     if (c == '"' || c == '\\')
@@ -36,10 +36,10 @@ std::string quoted(std::string_view text) {
   return result + '"';
 }
 
-std::string quoted(const std::vector<std::string> &list) {
+std::string in_quotes(const std::vector<std::string> &list) {
   std::string result;
   for (const std::string &text : list)
-    result += (result.empty() ? "" : ", ") + quoted(text);
+    result += (result.empty() ? "" : ", ") + in_quotes(text);
   return "[" + result + "]";
 }
 
@@ -175,9 +175,10 @@ std::string to_toml(const Profile &profile) {
     text += fmt::format("\n[[choice]]\nkernel = {}\nhash = {}\ngpu = {}\nblock = [{}, {}, {}]\n"
                         "threads = {}\namong = {}\nchosen = {}\noriginal_us = {:.3f}\n"
                         "chosen_us = {:.3f}\n",
-                        quoted(entry->kernel), quoted(entry->hash), quoted(entry->gpu), block[0],
-                        block[1], block[2], entry->shape.threads, quoted(entry->shape.among),
-                        quoted(entry->chosen), entry->original_us, entry->chosen_us);
+                        in_quotes(entry->kernel), in_quotes(entry->hash), in_quotes(entry->gpu),
+                        block[0], block[1], block[2], entry->shape.threads,
+                        in_quotes(entry->shape.among), in_quotes(entry->chosen), entry->original_us,
+                        entry->chosen_us);
   }
   return text;
 }

@@ -17,7 +17,7 @@
 namespace ptxasw {
 namespace {
 
-constexpr int ran = 0, failed = 1, not_tried = 2;
+constexpr int ran = 0, run_failed = 1, not_tried = 2;
 
 struct Range {
   std::uint64_t size = 0;
@@ -29,7 +29,7 @@ std::map<std::uint64_t, Range> allowed_ranges; ///< by start
 
 thread_local std::string last_error;
 
-int complain(int code, std::string message) {
+int end_with(int code, std::string message) {
   last_error = std::move(message);
   fmt::print(stderr, "ptxasw: error: {}\n", last_error);
   return code;
@@ -67,22 +67,22 @@ int run(const char *ptx, std::string_view name, const Extents &grid, const Exten
         std::uint32_t shared, std::optional<std::size_t> arguments, Put put) {
   last_error.clear();
   if (!ptx)
-    return complain(not_tried, "no PTX");
+    return end_with(not_tried, "no PTX");
   const auto module = parse(ptx, "<memory>");
   if (!module)
-    return complain(not_tried, format(module.error()));
+    return end_with(not_tried, format(module.error()));
   const WarpProgram program(**module);
   const auto kernel = program.find_kernel(name);
   if (!kernel)
-    return complain(not_tried, name.empty() ? std::string("there is no kernel")
+    return end_with(not_tried, name.empty() ? std::string("there is no kernel")
                                             : fmt::format("there is no kernel `{}`", name));
   const Function &function = *program.function(*kernel).function;
   if (arguments && *arguments != function.parameters.size())
-    return complain(not_tried, fmt::format("{} has {} parameters, {} are given", function.name,
+    return end_with(not_tried, fmt::format("{} has {} parameters, {} are given", function.name,
                                            function.parameters.size(), *arguments));
   GlobalMemory memory;
   if (const std::string why = program.place_variables(memory); !why.empty())
-    return complain(not_tried, why);
+    return end_with(not_tried, why);
   add_host_memory(memory);
   WarpLaunch launch;
   launch.grid = grid;
@@ -94,23 +94,23 @@ int run(const char *ptx, std::string_view name, const Extents &grid, const Exten
             put(i, function.parameters[i],
                 launch.parameters.data() + kernel_parameter_offset(function, i));
         !why.empty())
-      return complain(not_tried, fmt::format("parameter {} of {}: {}", i, function.name, why));
+      return end_with(not_tried, fmt::format("parameter {} of {}: {}", i, function.name, why));
   const WarpOutcome outcome = run_kernel(program, *kernel, launch, memory, {});
   std::fflush(stdout); // printf of kernels
   if (!outcome.fault)
     return ran;
   const FaultKind kind = outcome.fault->kind;
   const bool untried = kind == FaultKind::unsupported || kind == FaultKind::bad_launch;
-  return complain(untried ? not_tried : failed, format(*outcome.fault));
+  return end_with(untried ? not_tried : run_failed, format(*outcome.fault));
 }
 
 template <class Function> int guarded(Function function) {
   try {
     return function();
   } catch (const std::exception &error) {
-    return complain(not_tried, error.what());
+    return end_with(not_tried, error.what());
   } catch (...) {
-    return complain(not_tried, "something unforeseen");
+    return end_with(not_tried, "something unforeseen");
   }
 }
 
@@ -126,7 +126,7 @@ int ptx_run(char *ptx, int nargs, void **args, int lx, int ly, int lz, int gx, i
   return guarded([&] {
     for (const int number : {lx, ly, lz, gx, gy, gz, smem, nargs})
       if (number < 0)
-        return complain(not_tried, "a negative extent, size or number of arguments");
+        return end_with(not_tried, "a negative extent, size or number of arguments");
     const auto extent = [](int n) { return static_cast<std::uint32_t>(n); };
     return run(ptx, "", {extent(gx), extent(gy), extent(gz)}, {extent(lx), extent(ly), extent(lz)},
                extent(smem), static_cast<std::size_t>(nargs),
@@ -143,7 +143,7 @@ int ptxasw_launch(const char *ptx, const char *kernel, const unsigned grid[3],
                   const unsigned block[3], unsigned shared_bytes, void **params) {
   return guarded([&] {
     if (!grid || !block)
-      return complain(not_tried, "no extents");
+      return end_with(not_tried, "no extents");
     return run(ptx, kernel ? kernel : "", {grid[0], grid[1], grid[2]},
                {block[0], block[1], block[2]}, shared_bytes, std::nullopt,
                [&](std::size_t i, const Variable &parameter, std::uint8_t *to) -> std::string {
@@ -160,7 +160,7 @@ int ptxasw_allow(const void *start, size_t bytes, int writable) {
     last_error.clear();
     const auto address = reinterpret_cast<std::uint64_t>(start);
     if (bytes == 0 || address + bytes < address)
-      return complain(not_tried, "a range that is empty or wraps around");
+      return end_with(not_tried, "a range that is empty or wraps around");
     const std::scoped_lock lock(ranges_mutex);
     allowed_ranges[address] = {bytes, writable != 0};
     return ran;

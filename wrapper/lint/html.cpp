@@ -1,4 +1,4 @@
-// Markup only: every number comes from the facts, every text goes through escape().
+// Markup only: every number comes from the facts, every text goes through escape_html().
 
 #include "wrapper/lint/html.h"
 
@@ -36,7 +36,7 @@ svg .clash rect { stroke: var(--bad); stroke-width: 2; } svg .wire { stroke: var
 </style>
 )";
 
-std::string escape(std::string_view text) {
+std::string escape_html(std::string_view text) {
   std::string result;
   for (const char c : text)
     if (c == '<')
@@ -90,11 +90,11 @@ public:
 
   std::string where(const Instruction &instruction) {
     const auto place = places_.of(instruction);
-    return escape(place ? to_string(*place) : fmt::format("{}:{}", file_, instruction.line));
+    return escape_html(place ? to_string(*place) : fmt::format("{}:{}", file_, instruction.line));
   }
 
   void add(const KernelLint &kernel, const KernelExplanation *explained) {
-    text_ += fmt::format("<h2>{}</h2>\n", escape(kernel.name));
+    text_ += fmt::format("<h2>{}</h2>\n", escape_html(kernel.name));
     const KernelFacts &facts = *kernel.facts;
     if (!facts.complete()) {
       text_ += "<p>Not followed: too large, or a branch whose targets are not known.</p>\n";
@@ -113,7 +113,7 @@ public:
     return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
                        "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<title>{0}</title>\n{1}</head><body>\n<h1>{0}</h1>\n{2}</body></html>\n",
-                       escape(file_), style, text_);
+                       escape_html(file_), style, text_);
   }
 
 private:
@@ -124,14 +124,15 @@ private:
     }
     text_ += "<h3>Warnings</h3>\n<ul>\n";
     for (const Told &told : kernel.warnings) {
-      text_ += fmt::format(
-          "<li><code>{}</code> <span class=\"bad\">{}</span>: {}<br><span "
-          "class=\"faint\">{}</span>",
-          escape(told.source ? to_string(*told.source) : fmt::format("{}:{}", file_, told.line)),
-          lint::info(told.code).name, escape(told.message), escape(told.note));
+      text_ += fmt::format("<li><code>{}</code> <span class=\"bad\">{}</span>: {}<br><span "
+                           "class=\"faint\">{}</span>",
+                           escape_html(told.source ? to_string(*told.source)
+                                                   : fmt::format("{}:{}", file_, told.line)),
+                           lint::info(told.code).name, escape_html(told.message),
+                           escape_html(told.note));
       if (told.source)
         if (const std::string line = sources_.line(*told.source); !line.empty())
-          text_ += fmt::format("<pre>{}</pre>", escape(line));
+          text_ += fmt::format("<pre>{}</pre>", escape_html(line));
       text_ += "</li>\n";
     }
     text_ += "</ul>\n";
@@ -191,10 +192,11 @@ private:
               ? "sectors " + text_of(traffic.sectors, traffic.ideal_sectors)
               : std::string("interleaved by thread");
       const std::string stride = lint::stride_text(facts, access);
-      text_ += fmt::format(
-          "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-          "</tr>\n",
-          where(instruction), what, cost, escape(stride.empty() ? "-" : stride), access.loop_depth);
+      text_ +=
+          fmt::format("<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+                      "</tr>\n",
+                      where(instruction), what, cost, escape_html(stride.empty() ? "-" : stride),
+                      access.loop_depth);
       details += detail(facts, access, instruction, what, explained);
     }
     text_ += "</table></div>\n" + details;
@@ -206,17 +208,17 @@ private:
         fmt::format("<details><summary><code>{}</code> {}</summary>\n", where(instruction), what);
     if (const auto place = places_.of(instruction))
       if (const std::string line = sources_.line(*place); !line.empty())
-        text += fmt::format("<pre>{}</pre>\n", escape(line));
-    text += fmt::format("<pre>{}</pre>\n", escape(facts.module().text(instruction.span)));
+        text += fmt::format("<pre>{}</pre>\n", escape_html(line));
+    text += fmt::format("<pre>{}</pre>\n", escape_html(facts.module().text(instruction.span)));
     if (access.address)
       text += fmt::format("<p>address <code>{}</code></p>\n",
-                          escape(lint::readable(facts.emulation().pool(), access.address)));
+                          escape_html(lint::readable(facts.emulation().pool(), access.address)));
     if (const std::string picture = access_picture(facts, access); !picture.empty())
       text += fmt::format("<div class=\"wide\">{}</div>\n", picture);
     if (explained)
       for (const LoadExplanation &load : explained->loads)
         if (load.line == instruction.line)
-          text += fmt::format("<p>reuse: {}</p>\n", escape(reuse_text(load)));
+          text += fmt::format("<p>reuse: {}</p>\n", escape_html(reuse_text(load)));
     return text + "</details>\n";
   }
 

@@ -20,25 +20,25 @@ struct Plan {
   std::vector<std::string> arguments;
   std::vector<char *> argv;
 };
-Plan *plan = nullptr;
+Plan *crash_plan = nullptr;
 
 alignas(16) std::byte other_stack[64 * 1024]; // the usual one may just have overflowed
 
 void take_over(int) {
-  if (plan) {
-    if (!plan->log_file.empty()) {
-      const int log = ::open(plan->log_file.c_str(),
+  if (crash_plan) {
+    if (!crash_plan->log_file.empty()) {
+      const int log = ::open(crash_plan->log_file.c_str(),
                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
       ::signal(SIGXFSZ, SIG_IGN); // a limit on file sizes
       if (log >= 0)
-        (void)!::write(log, plan->log_line.data(), plan->log_line.size());
+        (void)!::write(log, crash_plan->log_line.data(), crash_plan->log_line.size());
       ::signal(SIGXFSZ, SIG_DFL);
     }
     // exec keeps the signal mask, and the signal being handled is in it.
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::execve(plan->path.c_str(), plan->argv.data(), environ);
+    ::execve(crash_plan->path.c_str(), crash_plan->argv.data(), environ);
   }
   ::_exit(255);
 }
@@ -57,11 +57,11 @@ void set_handlers(void (*handler)(int)) {
 CrashGuard::CrashGuard(const std::string &path, const std::string &name,
                        const std::vector<std::string> &arguments, const std::string &log_file,
                        const std::string &log_line) {
-  plan = new Plan{path, name, log_file, log_line, arguments, {}};
-  plan->argv.push_back(plan->name.data());
-  for (std::string &argument : plan->arguments)
-    plan->argv.push_back(argument.data());
-  plan->argv.push_back(nullptr);
+  crash_plan = new Plan{path, name, log_file, log_line, arguments, {}};
+  crash_plan->argv.push_back(crash_plan->name.data());
+  for (std::string &argument : crash_plan->arguments)
+    crash_plan->argv.push_back(argument.data());
+  crash_plan->argv.push_back(nullptr);
   const stack_t stack = {other_stack, 0, sizeof other_stack};
   ::sigaltstack(&stack, nullptr);
   set_handlers(take_over);
@@ -69,8 +69,8 @@ CrashGuard::CrashGuard(const std::string &path, const std::string &name,
 
 CrashGuard::~CrashGuard() {
   set_handlers(SIG_DFL);
-  delete plan;
-  plan = nullptr;
+  delete crash_plan;
+  crash_plan = nullptr;
 }
 
 } // namespace ptxasw

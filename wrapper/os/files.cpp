@@ -33,7 +33,7 @@ private:
   int number_;
 };
 
-tl::unexpected<std::string> failed(const char *what, const std::string &path) {
+tl::unexpected<std::string> file_error(const char *what, const std::string &path) {
   return tl::unexpected(fmt::format("cannot {} `{}`: {}", what, path, std::strerror(errno)));
 }
 
@@ -55,7 +55,7 @@ std::string follow_links(std::string path) {
 tl::expected<void, std::string> write_directly(const std::string &path, std::string_view bytes) {
   const Descriptor out(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!out || !write_all(out.number(), bytes))
-    return failed("write", path);
+    return file_error("write", path);
   return {};
 }
 
@@ -95,11 +95,11 @@ tl::expected<std::string, std::string> read_input(const std::string &path) {
   if (path != "-") {
     file.emplace(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!*file)
-      return failed("read", path);
+      return file_error("read", path);
   }
   if (auto text = read_descriptor(file ? file->number() : STDIN_FILENO))
     return std::move(*text);
-  return failed("read", path == "-" ? "standard input" : path);
+  return file_error("read", path == "-" ? "standard input" : path);
 }
 
 std::optional<std::string> read_regular_file(const std::string &path) {
@@ -153,7 +153,7 @@ tl::expected<void, std::string> write_file_atomically(const std::string &path,
                                                       std::string_view bytes) {
   if (path == "-") {
     if (!write_all(STDOUT_FILENO, bytes))
-      return failed("write", "standard output");
+      return file_error("write", "standard output");
     return {};
   }
   const std::string target = follow_links(path);
@@ -162,7 +162,7 @@ tl::expected<void, std::string> write_file_atomically(const std::string &path,
   if (exists && !S_ISREG(info.st_mode))
     return write_directly(path, bytes);
   if (exists && ::access(target.c_str(), W_OK) != 0)
-    return failed("write", path);
+    return file_error("write", path);
   std::string temporary = target + ".XXXXXX";
   const Descriptor out(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!out) // a directory in which we may not create files can still hold a file we may write
@@ -175,7 +175,7 @@ tl::expected<void, std::string> write_file_atomically(const std::string &path,
   }
   if (!write_all(out.number(), bytes) || ::fchmod(out.number(), mode) != 0 ||
       ::rename(temporary.c_str(), target.c_str()) != 0) {
-    const auto error = failed("write", path);
+    const auto error = file_error("write", path);
     ::unlink(temporary.c_str());
     return error;
   }
