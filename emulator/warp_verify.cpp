@@ -781,6 +781,8 @@ KernelVerdict Verifier::run() {
         boundaries_.push_back({model, &wish, wish.near ? wrapping_launches : 1});
   const unsigned regular = 4 * options_.runs + 8;
   for (unsigned attempt = 0; attempt < regular + options_.search; ++attempt) {
+    if (options_.progress)
+      options_.progress(verdict_.kernel, verdict_.agreed);
     const bool enough = verdict_.agreed >= options_.runs || attempt >= regular;
     // Enough of anything: what is left is what has not run, and boundaries.
     if (enough && (verdict_.agreed == 0 || (!open_target() && !open_boundary())))

@@ -3,6 +3,7 @@
 #include "emulator/compare_launches.h"
 #include "emulator/warp_draw.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,7 +37,9 @@ struct VerifyOptions {
   Tolerance tolerance;
   bool whole_numbers = false;  ///< floating-point contents are small whole numbers
   bool volatile_races = false; ///< volatile accesses race, too
-  bool small = false;          ///< mostly launches of few threads, for many kernels in little time
+  /// Called now and then: how many launches of the kernel at work have agreed so far.
+  std::function<void(const std::string &kernel, unsigned agreed)> progress;
+  bool small = false; ///< mostly launches of few threads, for many kernels in little time
 };
 
 /// What came of comparing one kernel of two modules.

@@ -6,6 +6,7 @@ interposer, the program with the helper linked in, and ptxasw."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -225,6 +226,22 @@ class Commands(Case):
         anew = self.ptxasw(*words, "--again", "--", HOST, "tune", SIBLING_US="150")
         self.assertNotIn("as the profile says", anew.stdout)
         self.assertIn('chosen = "original"', (self.dir / "p.toml").read_text())
+
+    def test_parts_of_the_kernels(self):
+        whole = self.ptxasw("tune", "--profile", "whole.toml", "--", HOST, "tune")
+        kernels = set(re.findall(r"^(\w+) in blocks", whole.stdout, re.M))
+        shown = []
+        for part in ("1/3", "2/3", "3/3"):
+            done = self.ptxasw("tune", "--shard", part, "--profile", f"{part[0]}.toml", "--", HOST, "tune")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            shown += sorted(set(re.findall(r"^(\w+) in blocks", done.stdout, re.M)))
+        self.assertEqual(sorted(shown), sorted(kernels))  # each in one part
+        merged = self.ptxasw("merge", "1.toml", "2.toml", "3.toml")
+        self.assertEqual((merged.returncode, merged.stderr), (0, ""))
+        chosen = re.compile(r"^(?:kernel|block|threads|chosen) = .*", re.M)
+        self.assertEqual(chosen.findall(merged.stdout), chosen.findall((self.dir / "whole.toml").read_text()))
+        self.assertIn("SHARD is `4/3`, which is no part", self.ptxasw(
+            "launch", "--", HOST, "tune", PTXASW_LAUNCH_SHARD="4/3").stderr)
 
     def test_the_t4_format(self):
         self.ptxasw("tune", "--json", "t4.json", "--", HOST, "tune")

@@ -34,6 +34,8 @@ ELSEWHERE = {
     "kernelgen-bench/programs/build": MINUTES,
     "/tmp/programs/run": GPU,
     "ptxasw tune --profile": GPU + "; tests/launch has a driver without one",
+    "ptxasw tune --shard": GPU + "; tests/launch has a driver without one",
+    "ptxasw merge 1.toml": "needs what that tuned; tests/launch has it",
     "~/cuda-ptxasw/bin/nvcc --link-helper": "links a whole program; test_link_helper.py does",
     "ptxasw launch --profile": GPU + "; tests/launch has a driver without one",
     "tar xf sm_90.tar.gz": "unpacks what kernelgen-bench/run made",

@@ -7,16 +7,30 @@ import unittest
 
 from support import PTXASW, Scratch, main
 
+KERNEL = """.version 7.8
+.target sm_60
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+.reg .b64 %rd<2>;
+.reg .b32 %r<2>;
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %tid.x;
+mad.wide.u32 %rd1, %r1, 4, %rd1;
+st.global.u32 [%rd1], %r1;
+ret;
+}
+"""
 LINE, WIPE = b"run 1 of the command", b"\r\x1b[K"
 
 
 class OnATerminal(Scratch):
-    def bisect(self, terminal=True, **variables):
-        """What `bisect` of a command that fails writes to standard error."""
+    def standard_error(self, command, code, terminal=True, **variables):
+        """What a command writes there."""
         environment = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")}
         environment.update({"TERM": "xterm", **variables})
         ours, theirs = pty.openpty() if terminal else os.pipe()
-        process = subprocess.Popen([PTXASW, "bisect", "--", "sh", "-c", "exit 1"], stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
         os.close(theirs)
         text = b""
@@ -29,9 +43,20 @@ class OnATerminal(Scratch):
                 break
             text += part
         os.close(ours)
-        self.assertEqual(process.wait(timeout=60), 1)
+        self.assertEqual(process.wait(timeout=60), code)
+        return text
+
+    def bisect(self, **how):
+        """Of a command that fails."""
+        text = self.standard_error([PTXASW, "bisect", "--", "sh", "-c", "exit 1"], 1, **how)
         self.assertIn(b"the command fails", text)
         return text
+
+    def test_verify(self):
+        ptx = self.write("k.ptx", KERNEL)
+        command = [PTXASW, "verify", "--runs=40", ptx, ptx]
+        self.assertRegex(self.standard_error(command, 0), rb"k \(1 of 1\): \d+ launches agree")
+        self.assertEqual(self.standard_error(command, 0, terminal=False), b"")
 
     def test_it_is_shown_and_taken_away(self):
         text = self.bisect()

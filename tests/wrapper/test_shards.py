@@ -7,7 +7,8 @@ import unittest
 
 from support import PTXASW, Scratch, main, run
 
-COMMANDS = (["trace"], ["explain"], ["independent"])
+COMMANDS = (["trace"], ["explain"], ["independent"], ["bound"])
+ONLY_JSON = (["lint", "--block=32"],)  # its text names a place once, however many kernels have it
 KERNEL = ".visible .entry k{}(.param .u64 p)\n{{\n.reg .b64 %rd<2>;\n.reg .f32 %f<2>;\nld.param.u64 %rd1, [p];\n" \
          "ld.global.f32 %f1, [%rd1+{}];\nst.global.f32 [%rd1+64], %f1;\nret;\n}}\n"
 
@@ -31,7 +32,7 @@ class Shards(Scratch):
                 self.assertEqual("".join(self.sharded(words, count)), whole, words)
 
     def test_json_is_merged(self):
-        for words in COMMANDS:
+        for words in COMMANDS + ONLY_JSON:
             whole = run([PTXASW, *words, "--json", self.ptx]).stdout
             for count in (2, 7):
                 files = [self.write(f"{count}-{i}", text)
@@ -40,6 +41,30 @@ class Shards(Scratch):
                 self.assertEqual(merged.stderr, "")
                 self.assertEqual(json.loads(merged.stdout), json.loads(whole))
                 self.assertEqual(merged.stdout, whole, words)
+
+    def verify(self, *words):
+        return run([PTXASW, "verify", "--runs=3", *words, self.ptx, self.other])
+
+    def test_verify(self):
+        text = (self.dir / "five.ptx").read_text()
+        self.other = self.write("other.ptx", text.replace("[%rd1+12]", "[%rd1+16]"))  # k3 differs
+        whole, as_json = self.verify(), self.verify("--json")
+        self.assertEqual((whole.returncode, as_json.returncode), (1, 1))
+        for count in (2, 5, 7):
+            parts = [self.verify(f"--shard={i + 1}/{count}") for i in range(count)]
+            self.assertEqual("".join(part.stdout for part in parts), whole.stdout)
+            self.assertEqual(max(part.returncode for part in parts), 1)
+            files = [self.write(f"v{count}-{i}", self.verify("--json", f"--shard={i + 1}/{count}").stdout)
+                     for i in range(count)]
+            merged = run([PTXASW, "merge", *files])
+            self.assertEqual((merged.stdout, merged.stderr), (as_json.stdout, ""))
+
+    def test_what_does_not_go_together(self):
+        for words in (["bound", "--compare", self.ptx], ["lint", "--baseline", "b.json"],
+                      ["verify", self.ptx, "--launch", "l.toml"]):
+            result = run([PTXASW, *words, self.ptx, "--shard=1/2"])
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("do not go together", result.stderr)
 
     def test_with_a_choice_of_kernels(self):
         words = ["trace", "--kernel=k3", "--kernel=k1"]
@@ -60,7 +85,35 @@ class Shards(Scratch):
         self.assertEqual(merged.stdout, run([PTXASW, "independent", "--json", self.ptx]).stdout, done.stderr)
 
 
+def profile(kernel, chosen):
+    return f"""version = 1
+
+[[choice]]
+kernel = "{kernel}"
+hash = "h{kernel}"
+gpu = "G"
+block = [256, 1, 1]
+threads = 14
+among = ["s"]
+chosen = "{chosen}"
+original_us = 2.000
+chosen_us = 1.000
+"""
+
+
 class Merge(Scratch):
+    def test_profiles(self):
+        files = [self.write("1.toml", profile("b", "original")), self.write("2.toml", profile("a", "s")),
+                 self.write("3.toml", profile("b", "s"))]
+        merged = run([PTXASW, "merge", *files])
+        self.assertEqual((merged.returncode, merged.stderr), (0, ""))
+        self.assertEqual([line for line in merged.stdout.splitlines() if line.startswith(("kernel", "chosen ="))],
+                         ['kernel = "a"', 'chosen = "s"', 'kernel = "b"', 'chosen = "s"'])
+        broken = self.write("4.toml", "version = 1\n[[choice]]\n")
+        result = run([PTXASW, "merge", files[0], broken])
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("4.toml:2", result.stderr)
+
     def merge(self, *texts, words=()):
         return run([PTXASW, "merge", *words, *[self.write(f"{i}.json", text) for i, text in enumerate(texts)]])
 

@@ -30,6 +30,7 @@ struct BoundRequest {
   std::vector<std::string> names; ///< of the parameters, in order, cut at commas
   unsigned base_alignment = 1;
   std::string weights; ///< a file
+  Shard shard;
   bool json = false;
 };
 
@@ -309,11 +310,11 @@ bool wanted(const Function &function, const std::vector<std::string> &kernels) {
           std::find(kernels.begin(), kernels.end(), function.name) != kernels.end());
 }
 
-std::vector<ToldBounds> tell(const Module &module, const BoundRequest &request,
-                             const BoundOptions &options) {
+std::vector<ToldBounds> tell(const Module &module, const std::vector<std::string> &kernels,
+                             const BoundRequest &request, const BoundOptions &options) {
   std::vector<ToldBounds> result;
   for (const Function &function : module.functions)
-    if (wanted(function, request.kernels))
+    if (wanted(function, kernels))
       result.push_back(
           {bound_kernel(module, function, options), Names(function, cut_at_commas(request.names))});
   return result;
@@ -414,10 +415,17 @@ int run(const BoundRequest &request, const Invocation &) {
       return complain(*wrong);
     options.metrics.push_back(std::move(weighted));
   }
+  if (request.shard.count > 1 && !request.compare.empty())
+    return complain(
+        "--shard and --compare do not go together: kernels are found by name in both files",
+        usage_error);
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
+  if (!module)
     return 1;
-  const std::vector<ToldBounds> told = tell(*module, request, options);
+  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
+  if (!kernels)
+    return 1;
+  const std::vector<ToldBounds> told = tell(*module, *kernels, request, options);
   if (at && request.compare.empty())
     for (const ToldBounds &one : told)
       if (const std::string why = not_at(one, point); !why.empty())
@@ -427,7 +435,7 @@ int run(const BoundRequest &request, const Invocation &) {
     const auto other = load_module(request.compare);
     if (!other)
       return 1;
-    const std::vector<ToldBounds> second = tell(*other, request, options);
+    const std::vector<ToldBounds> second = tell(*other, request.kernels, request, options);
     for (const auto *side : {&told, &second})
       for (const ToldBounds &one : *side)
         if (const std::string why = at ? not_at(one, point) : ""; !why.empty())
@@ -463,6 +471,7 @@ void declare(Words &words, BoundRequest &request) {
              "bound a weighted sum, too: a JSON object with weights of instructions, sectors, "
              "conflicts and divwarps");
   words.text("--compare FILE", request.compare, "which of two versions has the lower bounds");
+  words.shard(request.shard);
   words.flag("--json", request.json, "as JSON");
   words.footer(
       "Exit codes: 0 all kernels have all bounds, 1 something cannot be read, 3 one has no "

@@ -23,6 +23,7 @@ struct LintRequest {
   std::optional<std::uint32_t> threshold;
   std::string baseline, sarif, arch;
   bool update_baseline = false;
+  Shard shard;
   bool json = false;
 };
 
@@ -79,13 +80,19 @@ int run(const LintRequest &request, const Invocation &invocation) {
     return complain(choices.error(), usage_error);
   if (request.update_baseline && choices->baseline.empty())
     return complain("--update-baseline needs --baseline FILE", usage_error);
+  if (request.shard.count > 1 && !choices->baseline.empty())
+    return complain("--shard and --baseline do not go together: a baseline is of all kernels",
+                    usage_error);
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
+  if (!module)
+    return usage_error;
+  const auto chosen = choose_kernels(*module, request.kernels, request.shard, request.input);
+  if (!chosen)
     return usage_error;
   const std::string file = request.input == "-" ? "<stdin>" : request.input;
   const Places places(*module);
   const auto block = request.block ? request.block : settings->rewrite.assume_block;
-  const auto kernels = lint_module(*module, places, {*choices, block, request.kernels});
+  const auto kernels = lint_module(*module, places, {*choices, block, *chosen});
   fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));
   if (!request.sarif.empty())
     if (const auto written = write_file_atomically(request.sarif, lint_sarif(kernels, file));
@@ -117,6 +124,7 @@ void declare(Words &words, LintRequest &request) {
              "worse than there");
   words.flag("--update-baseline", request.update_baseline, "put what is found into that file");
   words.text("--arch sm_XX", request.arch, "for the baseline; otherwise the target of the PTX");
+  words.shard(request.shard);
   words.text("--sarif FILE", request.sarif, "also write the warnings as SARIF 2.1.0");
   words.flag("--json", request.json, "as JSON: all accesses and branches, and the warnings");
   words.footer("Exit codes: 0, 1 if a warning counts as an error or something is worse than the "

@@ -1,15 +1,20 @@
 // `ptxasw merge`: what shards of one run printed as JSON, as the whole run would have printed it.
 //
 // Shards follow one another in order, so arrays are put one behind the other. What stands under the
-// name `totals` is counted, and added up. Everything else says what the run was about and has to be
-// the same in all of them.
+// name `totals` is counted, and added up; of verdicts the worst is that of the whole. Everything
+// else says what the run was about and has to be the same in all of them. Profiles of `ptxasw tune`
+// are put together entry by entry.
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/launch/profile.h"
 #include "wrapper/os/files.h"
 
+#include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 namespace ptxasw {
@@ -40,6 +45,18 @@ std::string add_up(Json &whole, const Json &part) {
   return "";
 }
 
+/// The worse of two verdicts of `ptxasw verify`; nothing if one of them is none.
+std::optional<Json> worse(const Json &a, const Json &b) {
+  constexpr std::string_view from_best[] = {"agree", "not-comparable", "not-exercised", "differ"};
+  const auto rank = [&](const Json &verdict) {
+    return std::find(std::begin(from_best), std::end(from_best),
+                     verdict.is_string() ? verdict.get_ref<const std::string &>() : "");
+  };
+  if (rank(a) == std::end(from_best) || rank(b) == std::end(from_best))
+    return std::nullopt;
+  return rank(a) < rank(b) ? b : a;
+}
+
 /// Puts `part` behind `whole`; what is wrong, or nothing.
 std::string append(Json &whole, const Json &part) {
   for (const auto &[key, value] : part.items()) {
@@ -49,6 +66,8 @@ std::string append(Json &whole, const Json &part) {
     if (key == "totals") {
       if (std::string wrong = add_up(before, value); !wrong.empty())
         return wrong;
+    } else if (const auto verdict = worse(before, value); key == "verdict" && verdict) {
+      before = *verdict;
     } else if (before.is_array() && value.is_array()) {
       before.insert(before.end(), value.begin(), value.end());
     } else if (before != value) {
@@ -89,7 +108,26 @@ bool read_documents(const std::string &path, std::vector<Json> &documents) {
   return documents.size() > before;
 }
 
+/// Profiles: of what is in several of them the last counts.
+int merge_profiles(const MergeRequest &request) {
+  launch::Profile whole;
+  for (const std::string &path : request.files) {
+    const auto text = read_input(path);
+    if (!text)
+      return complain(text.error());
+    const auto part = launch::parse_profile(*text, path);
+    if (!part)
+      return complain(part.error());
+    whole.merge(*part);
+  }
+  fmt::print("{}", to_toml(whole));
+  return 0;
+}
+
 int run(const MergeRequest &request, const Invocation &) {
+  if (std::all_of(request.files.begin(), request.files.end(),
+                  [](const std::string &file) { return file.ends_with(".toml"); }))
+    return merge_profiles(request);
   std::vector<Json> documents;
   for (const std::string &path : request.files) {
     const std::size_t first = documents.size();
@@ -105,11 +143,12 @@ int run(const MergeRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, MergeRequest &request) {
-  words.required_list("files", request.files,
-                      "what the shards printed, in their order; - for standard input");
+  words.required_list(
+      "files", request.files,
+      "what the shards printed, in their order, - for standard input; or profiles (.toml)");
   words.flag("--line", request.lines, "in one line");
-  words.footer("Arrays are put one behind the other, `totals` are added up, everything else must "
-               "be the same.\n"
+  words.footer("Arrays are put one behind the other, `totals` are added up, of verdicts the worst "
+               "counts,\neverything else must be the same.\n"
                "Text needs no command: cat puts it together.");
 }
 

@@ -28,6 +28,7 @@ using Json = nlohmann::ordered_json;
 struct TuneRequest {
   std::string profile; ///< read if it is there, and written
   std::string json;
+  Shard shard;
   bool again = false;
 };
 
@@ -253,6 +254,7 @@ int run(const TuneRequest &request, const Invocation &invocation) {
     return complain("no directory for temporary files");
   set("MODE", "tune");
   set("RESULTS", scratch.path.string());
+  set("SHARD", fmt::format("{}/{}", request.shard.number, request.shard.count));
   if (!request.again && !profile->entries.empty())
     set("PROFILE", fs::absolute(request.profile).string());
   if (const auto loaded = preload("libptxasw_launch.so"); !loaded)
@@ -283,6 +285,9 @@ void declare(Words &words, TuneRequest &request) {
   words.text("--profile FILE", request.profile,
              "what is known, and where what is found goes; what is known is not measured again");
   words.flag("--again", request.again, "measure also what the profile knows");
+  words.shard(request.shard,
+              "measure only the I-th of N parts of the kernels, by their code; `ptxasw "
+              "merge` puts the profiles together");
   words.text("--json FILE", request.json, "every measurement, in the T4 format of kernel tuners");
   words.footer("The exit code is the program's, or 1 if nothing was launched.");
 }

@@ -10,10 +10,12 @@
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/progress.h"
 
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace ptxasw {
 namespace {
@@ -27,6 +29,7 @@ struct VerifyRequest {
   std::string launch, counter_example;
   std::string relative, absolute;
   std::uint64_t ulp = 0;
+  Shard shard;
   bool verbose = false, json = false, reassociate = false;
 };
 
@@ -174,26 +177,53 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   return code;
 }
 
-/// The kernels of two modules. Where the second is the first with siblings behind it, these are
-/// what is compared, with their kernels.
+/// A kernel to compare, and the sibling that stands in for it in the second module, if it is one.
+struct Comparison {
+  std::string kernel;
+  const Sibling *sibling = nullptr;
+};
+
+/// The kernels of the first module that `options` asks for. Where the second module is the first
+/// with siblings behind it, these are what is compared, with their kernels.
+std::vector<Comparison> comparisons(const Module &original, const Module &rewritten,
+                                    const std::vector<SiblingTable> &tables,
+                                    const VerifyOptions &options) {
+  const auto wanted = [&](std::string_view name) {
+    return options.kernel.empty() || options.kernel == name;
+  };
+  std::vector<Comparison> result;
+  if (tables.empty() || !rewritten.text().starts_with(original.text())) {
+    for (const Function &function : original.functions)
+      if (function.is_entry && function.has_body && wanted(function.name))
+        result.push_back({std::string(function.name), nullptr});
+  } else {
+    for (const SiblingTable &table : tables)
+      for (const Sibling &sibling : table.siblings)
+        if (wanted(table.kernel))
+          result.push_back({table.kernel, &sibling});
+  }
+  return result;
+}
+
+/// Compares them one by one.
 std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewritten,
-                                      const VerifyOptions &options) {
-  const std::vector<SiblingTable> tables = sibling_tables(rewritten);
-  if (tables.empty() || !rewritten.text().starts_with(original.text()))
-    return verify(original, rewritten, options);
+                                      std::span<const Comparison> list, VerifyOptions options) {
   std::vector<KernelVerdict> verdicts;
-  for (const SiblingTable &table : tables)
-    for (const Sibling &sibling : table.siblings) {
-      if (!options.kernel.empty() && options.kernel != table.kernel)
-        continue;
-      VerifyOptions how = options;
-      how.kernel = table.kernel;
-      how.stand_in = stand_in(sibling);
-      for (KernelVerdict &verdict : verify(rewritten, rewritten, how)) {
-        verdict.kernel = sibling.name;
-        verdicts.push_back(std::move(verdict));
-      }
+  Progress progress;
+  std::size_t at = 0;
+  options.progress = [&](const std::string &kernel, unsigned agreed) {
+    progress.show(fmt::format("{} ({} of {}): {} launches agree", kernel, at, list.size(), agreed));
+  };
+  for (const Comparison &one : list) {
+    ++at;
+    options.kernel = one.kernel;
+    options.stand_in = one.sibling ? std::optional(stand_in(*one.sibling)) : std::nullopt;
+    for (KernelVerdict &verdict : verify(one.sibling ? rewritten : original, rewritten, options)) {
+      if (one.sibling)
+        verdict.kernel = one.sibling->name;
+      verdicts.push_back(std::move(verdict));
     }
+  }
   return verdicts;
 }
 
@@ -213,13 +243,20 @@ int run(const VerifyRequest &request, const Invocation &) {
     if (!text->empty() && (!to_number(*text, *to) || !(*to >= 0)))
       return complain(fmt::format("`{}` is no tolerance", *text), not_checked);
   options.whole_numbers = request.reassociate;
+  if (!request.launch.empty() && request.shard.count > 1)
+    return complain("--shard and --launch do not go together: a launch is of one kernel",
+                    not_checked);
   if (!request.launch.empty())
     return compare_described(request, options, *original, *rewritten);
-  const auto verdicts = verify_all(*original, *rewritten, options);
-  if (verdicts.empty()) {
+  const std::vector<SiblingTable> tables = sibling_tables(*rewritten);
+  const auto list = comparisons(*original, *rewritten, tables, options);
+  if (list.empty()) {
     fmt::print(stderr, "ptxasw: error: there is no kernel to compare\n");
     return not_checked;
   }
+  const auto [begin, end] = request.shard.range(list.size());
+  const auto verdicts =
+      verify_all(*original, *rewritten, std::span(list).subspan(begin, end - begin), options);
   if (!request.counter_example.empty())
     for (const KernelVerdict &verdict : verdicts)
       if (verdict.launch) {
@@ -232,7 +269,7 @@ int run(const VerifyRequest &request, const Invocation &) {
   // The worst of all kernels.
   int worst = agree;
   const auto rank = [](int code) { return code == differ ? 4 : code; };
-  Json json;
+  Json json = {{"kernels", Json::array()}};
   for (const KernelVerdict &verdict : verdicts) {
     const int code = request.json ? code_of(verdict) : print_verdict(verdict, request.verbose);
     if (rank(code) > rank(worst))
@@ -270,6 +307,7 @@ void declare(Words &words, VerifyRequest &request) {
              "exact");
   words.text("--counter-example FILE.toml", request.counter_example,
              "where to write a launch on which the two differ, for `emulate`");
+  words.shard(request.shard);
   words.flag("--json", request.json, "as JSON");
   words.flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
   words.footer(

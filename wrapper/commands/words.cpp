@@ -253,7 +253,7 @@ void Words::block_shape(std::string_view name, std::optional<BlockShape> &to,
       ->option_text("X[,Y[,Z]]");
 }
 
-void Words::shard(Shard &to) {
+void Words::shard(Shard &to, std::string_view meaning) {
   app_.add_option_function<std::string>(
           "--shard",
           [&to](const std::string &text) {
@@ -263,7 +263,7 @@ void Words::shard(Shard &to) {
                                          fmt::format("`{}` is no part of a whole", text));
             to = *shard;
           },
-          "only the I-th of N parts of the kernels; all parts, one behind the other, are the whole")
+          std::string(meaning))
       ->option_text("I/N");
 }
 

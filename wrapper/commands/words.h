@@ -51,7 +51,8 @@ public:
   /// A shape that a block can have.
   void block_shape(std::string_view name, std::optional<BlockShape> &to, std::string_view meaning);
   /// `--shard I/N`: of kernels, in the order of the text, the I-th of N parts.
-  void shard(Shard &to);
+  void shard(Shard &to, std::string_view meaning = "only the I-th of N parts of the kernels; all "
+                                                   "parts, one behind the other, are the whole");
   /// The settings, as options: all, or those that concern the rewriting of a file.
   void settings(bool all);
   /// What help ends with: exit codes and the like.

@@ -47,12 +47,23 @@ void follow_profile(const KernelCode &code, Choice &choice) {
   choice.decided.store(decided, std::memory_order_relaxed);
 }
 
+/// If a kernel is of the part that this process measures. By its hash, so that processes need not
+/// know of each other (FNV-1a).
+bool is_of_our_part(std::string_view hash) {
+  std::uint32_t number = 2166136261;
+  for (const char c : hash)
+    number = (number ^ static_cast<unsigned char>(c)) * 16777619;
+  return number % configuration().parts == configuration().part - 1;
+}
+
 std::string results_text() {
   std::string list;
   const std::lock_guard lock(codes().mutex);
   for (const auto &[bytes, code] : codes().all)
     for (Choice *choice = code->choices.load(std::memory_order_acquire); choice;
          choice = choice->next) {
+      if (choice->elsewhere)
+        continue;
       const std::lock_guard own(choice->mutex);
       const SiblingTable &table = code->table;
       std::string versions;
@@ -152,6 +163,10 @@ Choice *choice_for(KernelCode &code, const Shape &shape) {
   case Mode::tune:
   case Mode::measure:
     follow_profile(code, *choice);
+    if (!is_of_our_part(code.table.hash)) {
+      choice->elsewhere = true;
+      choice->decided = 0;
+    }
     break;
   }
   choice->next = code.choices.load(std::memory_order_relaxed);

@@ -46,6 +46,7 @@ struct Choice {
   std::atomic<int> decided{-1};
   std::atomic<std::uint64_t> launches{0}, redirected{0};
   bool from_profile = false; ///< the profile knew it
+  bool elsewhere = false;    ///< of another part (`tune --shard`): the original, and not reported
 
   std::mutex mutex; ///< for what follows
   Chooser chooser{1, {}};

@@ -8,6 +8,7 @@
 #include "wrapper/launch/kernels.h"
 
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -51,6 +52,21 @@ std::string read_file(const char *path, bool &good) {
 
 bool is_on(std::string_view value) { return !value.empty() && value != "0" && value != "false"; }
 
+/// `I/N`, the I-th of N parts; false if it is something else.
+bool read_part(std::string_view value, Configuration &to) {
+  std::uint32_t part = 0, parts = 0;
+  const char *const end = value.data() + value.size();
+  const auto first = std::from_chars(value.data(), end, part);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '/')
+    return false;
+  const auto second = std::from_chars(first.ptr + 1, end, parts);
+  if (second.ec != std::errc() || second.ptr != end || part < 1 || part > parts)
+    return false;
+  to.part = part;
+  to.parts = parts;
+  return true;
+}
+
 /// One variable; false if there is none of that name.
 bool apply(Configuration &to, std::string_view name, std::string_view value) {
   if (name == "MODE") {
@@ -76,7 +92,10 @@ bool apply(Configuration &to, std::string_view name, std::string_view value) {
     to.results = value;
   else if (name == "ONLY")
     to.only = value;
-  else if (name == "CHECK")
+  else if (name == "SHARD") {
+    if (!read_part(value, to))
+      tell(fmt::format("PTXASW_LAUNCH_SHARD is `{}`, which is no part of a whole; ignored", value));
+  } else if (name == "CHECK")
     to.check = is_on(value);
   else if (name == "VERIFY")
     to.verify = is_on(value);

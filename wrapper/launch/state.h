@@ -62,6 +62,8 @@ struct Configuration {
   std::string log;     ///< a file that gets a line for each thing of note
   std::string results; ///< a directory that gets what was measured, a file a process
   std::string only;    ///< siblings whose names contain this; empty: all
+  /// `tune` measures the kernels of one part of so many, the others stay as they are.
+  std::uint32_t part = 1, parts = 1;
   bool check = false;  ///< say why siblings were not used
   bool verify = false; ///< run both versions and compare
   bool jit = false;    ///< rewrite PTX on its way to the driver
