@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""make_picture.py PTXASW: docs/pictures/terminal.svg, a terminal in which the commands below were run.
+"""make_picture.py PTXASW: the pictures of README.md, in docs/pictures.
 
-What it shows is what they print; long lines are cut, and of `explain` only one load is kept.
+report.svg: what `ptxasw report` draws of the load of docs/examples/row_sums.ptx, before and after.
+terminal.svg: a terminal in which the commands below were run. What it shows is what they print; long lines
+are cut, and of `explain` only one load is kept.
 """
 
 import html
@@ -33,9 +35,45 @@ rect {{ fill: #fff; stroke: #d0d7de; }} text {{ font: 13px ui-monospace, monospa
 <rect x="0.5" y="0.5" width="{inner}" height="{low}" rx="6"/>
 """
 
+REPORT = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 {height}" role="img">
+<title>What a warp's load touches, before and after, as ptxasw report draws it</title>
+<style>
+svg {{ --ink: #1b1f24; --faint: #8c959f; --lane: #0969da; --bad: #cf222e; --back: #fff; }}
+@media (prefers-color-scheme: dark) {{ svg {{ --ink: #e6edf3; --faint: #6e7681; --lane: #58a6ff; --bad: #ff7b72;
+--back: #0d1117; }} }}
+text {{ font: 9px sans-serif; text-anchor: middle; fill: var(--ink); }} .said {{ font-size: 12px; text-anchor: start; }}
+.code {{ font-family: ui-monospace, monospace; }} .bad {{ fill: var(--bad); font-weight: bold; }}
+rect {{ fill: none; stroke: var(--faint); }} .lane rect {{ stroke: var(--lane); }}
+.wire {{ stroke: var(--lane); stroke-opacity: .45; }} .back {{ fill: var(--back); }}
+</style>
+<rect class="back" x="0.5" y="0.5" width="659" height="{low}" rx="6"/>
+"""
+
+
+def draw_report(ptxasw):
+    """The load of each kernel of row_sums: its statement, its cost and its picture, from the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([ptxasw, "report", "--block", "256", ROOT / "docs/examples/row_sums.ptx", "-o", folder],
+                       check=True, stdout=subprocess.DEVNULL)
+        page = Path(folder, "row_sums.html").read_text()
+    statements = re.findall(r"sum \+= (.*);", (ROOT / "docs/examples/row_sums.cu").read_text())
+    costs = re.findall(r"global load, 4 bytes</td><td>sectors <span( class=\"bad\")?>(.*?)</span>", page)
+    pictures = re.findall(r"global load, 4 bytes</summary>.*?<svg[^>]*>(.*?)</svg>", page, flags=re.S)
+    assert len(statements) == len(costs) == len(pictures) == 2
+    out, height = "", 10
+    for statement, (bad, cost), picture in zip(statements, costs, pictures):
+        touched, enough = cost.split(" of ")
+        out += (f'<text class="said" x="10" y="{height + 14}"><tspan class="code">{html.escape(statement)}</tspan>: '
+                f'a warp loads <tspan{bad}>{touched}</tspan> sectors of 32 bytes; {enough} would do</text>\n'
+                f'<g transform="translate(10 {height + 24})">{picture}</g>\n')
+        height += 24 + 120
+    (ROOT / "docs/pictures/report.svg").write_text(
+        REPORT.format(height=height, low=height - 1) + out + "</svg>\n")
+
 
 def main():
     ptxasw = Path(sys.argv[1]).resolve()
+    draw_report(ptxasw)
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "jacobi.ptx").write_bytes((ROOT / "tests/data/jacobi.ptx").read_bytes())
