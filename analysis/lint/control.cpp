@@ -28,7 +28,7 @@ void find_divergent_loops(Context &context) {
       note = "what decides was loaded, or chosen by a branch, lane by lane";
     }
     note +=
-        "; let a warp share one piece of work (a lane an element), or sort the pieces by length";
+        "; let a warp share one piece of work (one lane per element), or sort the pieces by length";
     context.warnings.push_back(
         {Code::divergent_loop, branch.instruction, std::move(message), std::move(note)});
   }

@@ -81,7 +81,7 @@ void find_uncoalesced(Context &context) {
             {Code::uncoalesced, access.site.instruction,
              fmt::format(
                  "excessive sectors: every lane of this {} goes where its own data says, up "
-                 "to {} a warp where {} would do",
+                 "to {} per warp where {} would do",
                  verb(access.site.kind), plural(sectors.most, "sector"), traffic.ideal_sectors),
              "sort or group what the indices come from, or stage the table in shared memory",
              sectors.most});
@@ -94,7 +94,7 @@ void find_uncoalesced(Context &context) {
     const bool exact = sectors.least == sectors.most;
     context.warnings.push_back(
         {Code::uncoalesced, access.site.instruction,
-         fmt::format("excessive sectors: this {} takes {}{} a warp where {} would do",
+         fmt::format("excessive sectors: this {} takes {}{} per warp where {} would do",
                      verb(access.site.kind), exact ? "" : "up to ", plural(cost, "sector"),
                      traffic.ideal_sectors),
          coalescing_note(context.facts, access, traffic), cost});
@@ -120,7 +120,7 @@ void find_bank_conflicts(Context &context) {
     note += ": pad each row by one element, or swizzle the index (xor it with the row)";
     context.warnings.push_back(
         {Code::bank_conflict, access.site.instruction,
-         fmt::format("bank conflicts: this {} takes {} a warp where {} would do",
+         fmt::format("bank conflicts: this {} takes {} per warp where {} would do",
                      verb(access.site.kind), plural(wavefronts.typical, "wavefront"),
                      traffic.ideal_wavefronts),
          std::move(note), wavefronts.typical});

@@ -96,7 +96,7 @@ class Lint(Base):
         self.write("a.ptx", module(64))
         told = self.lint("a.ptx").stdout
         self.assertEqual(told.splitlines()[0],
-                         "a.cu:7:3: warning: excessive sectors: this load takes 32 sectors a warp where 4 would do "
+                         "a.cu:7:3: warning: excessive sectors: this load takes 32 sectors per warp where 4 would do "
                          "[-Wuncoalesced]")
         self.assertIn("\n    inlined at b.cu:20:5\n", told)
         self.assertIn("lanes are 64 bytes apart", told)

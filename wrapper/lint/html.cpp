@@ -175,7 +175,7 @@ private:
 
   void add_accesses(const KernelFacts &facts, const KernelExplanation *explained) {
     text_ += "<h3>Accesses</h3>\n<div class=\"wide\"><table><tr><th>place</th><th>what</th>"
-             "<th>cost of a warp</th><th>bytes to the next lane</th><th>loops</th></tr>\n";
+             "<th>cost per warp</th><th>bytes to the next lane</th><th>loops</th></tr>\n";
     std::string details;
     for (const Access &access : facts.accesses()) {
       const Instruction &instruction = facts.function().instructions[access.site.instruction];
