@@ -250,7 +250,7 @@ private:
       }
       const std::uint32_t at = std::max(above, labels == 0 ? 0 : fa_.labels[labels - 1].position);
       const bool label_follows = labels < fa_.labels.size() && fa_.labels[labels].position == at;
-      Place &place = result_.places[j];
+      InsertedPlace &place = result_.places[j];
       if (at == 0 && labels == 0) {
         place.entry = true;
       } else if (!label_follows && at < count_a()) {

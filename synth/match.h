@@ -9,7 +9,7 @@
 namespace ptxasw {
 
 /// Where an added instruction stands among the original ones.
-struct Place {
+struct InsertedPlace {
   std::uint32_t instruction = 0; ///< of the original; an added instruction belongs to its block
   bool after = false;            ///< just behind it, at the end of the block; else just before it
   bool entry = false;            ///< before the whole body and any label
@@ -21,7 +21,7 @@ struct FunctionMatch {
   /// By rewritten instruction: the index of the original one that it is; no_index: it was added.
   std::vector<std::uint32_t> original;
   std::vector<bool> moved;           ///< by rewritten instruction: an original one, moved up
-  std::vector<Place> places;         ///< by rewritten instruction: of those added or moved
+  std::vector<InsertedPlace> places; ///< by rewritten instruction: of those added or moved
   std::vector<RegisterId> registers; ///< by rewritten register: the original's; no_register: added
 };
 

@@ -100,7 +100,7 @@ bool FunctionProver::walk() {
   valued_in_.assign(fb_.registers.size(), not_written);
   for (std::uint32_t j = 0; j < fb_.instructions.size(); ++j) {
     const bool stayed = match_.original[j] != no_index && !match_.moved[j];
-    const Place &place = match_.places[j];
+    const InsertedPlace &place = match_.places[j];
     const bool entry = !stayed && place.entry;
     const BlockId block = entry    ? entry_block
                           : stayed ? cfg().block_of(match_.original[j])
