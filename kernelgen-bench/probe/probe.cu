@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   });
 }
 
-/// Reads a window that is in the L2 past the L1, 16 bytes a lane; `passes` times.
+/// Reads a window that is in the L2 past the L1, 16 bytes per lane; `passes` times.
 extern "C" __global__ void probe_l2(const uint4 *in, std::uint64_t count, int passes,
                                     unsigned *sink) {
   unsigned sum = 0;
@@ -202,7 +202,7 @@ extern "C" __global__ void probe_l2(const uint4 *in, std::uint64_t count, int pa
     *sink = sum;
 }
 
-/// 16 bytes a lane and step: reads, writes, or both.
+/// 16 bytes per lane and step: reads, writes, or both.
 extern "C" __global__ void probe_read(const uint4 *in, std::uint64_t count, unsigned *sink) {
   unsigned sum = 0;
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
