@@ -2,16 +2,16 @@
 //
 // For a load D whose value the lane N up holds (N < 0: shfl.sync.up), with S its source:
 //
-//     once a kernel   mov.u32 below, %laneid;            how many lanes of D's row lie below and
+//     once per kernel mov.u32 below, %laneid;            how many lanes of D's row lie below and
 //                     ...                                above this one in the warp (rule 8)
 //     after S         mov.b32 copy, S's register;        (rule 10)
 //     after an index  setp.lt.or.s32 wrap, index, ..., wrap before;
 //                                                        where index + N might wrap (rule 3)
 //     after a store   mov.b64 written, its address;      (rule 5)
-//     once a region   activemask.b32 mask;
+//     once per region activemask.b32 mask;
 //                     setp.ne.or.s32 off, mask, -1, wrap;
 //                                                        all 32 lanes, or none use it (rule 9)
-//     once a region   setp.lt.or.u32 corner, below, -N, off;
+//     once per region setp.lt.or.u32 corner, below, -N, off;
 //     and distance
 //     in D's place    (sub.s64 t, D's address, written; setp.eq.or.s64 own, t, 0, corner;)
 //                     shfl.sync.up.b32 D's register, copy, -N, 0, mask;
