@@ -18,13 +18,13 @@
 //                     @corner ld ...                     D's own address, nothing else (rule 11)
 //
 // A region is a straight piece of a basic block without calls, barriers or the like: all lanes that
-// were active where it read its mask also come to every shuffle in it, and the shuffle waits for
+// were active where it read its mask also reach every shuffle in it, and the shuffle waits for
 // them. That an index of one load wraps is so rare that it may send the lane to all its loads: one
 // predicate for them all. In a block of one dimension a lane's row is its warp, and `below` is the
 // lane itself.
 //
-// A copy (N = 0) has no corner but the tests. What is wider or narrower than 32 bits goes through
-// 32-bit registers; docs/codegen.md compares the forms.
+// A copy (N = 0) has no corner except the tests. What is wider or narrower than 32 bits goes
+// through 32-bit registers; docs/codegen.md compares the forms.
 
 #include "synth/emit.h"
 
@@ -237,7 +237,7 @@ private:
                      : fmt::format("mov.b32 {}, {};", words[0], name(value)));
   }
 
-  // Whether a load writes a register that it reads, its address or its cache policy.
+  // True if a load writes a register that it reads, its address or its cache policy.
   bool overwrites_own_operands(std::uint32_t load) const {
     const auto elements = elements_of(module_, instruction(load));
     bool result = false;

@@ -1,4 +1,4 @@
-// Expressions for people: sums and products in decimal, what is left as the emulator prints it.
+// Expressions for people: sums and products in decimal, the rest as the emulator prints it.
 
 #include "analysis/lint/lint.h"
 
