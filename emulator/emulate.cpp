@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t frontier_budget = 20'000'000;
 
 /// A register with more places where flows that write it meet gets no phi where nothing reads it;
-/// and the number of blocks that are examined to see that.
+/// and the number of blocks examined to find that out.
 constexpr std::size_t few_joins = 8;
 constexpr std::size_t liveness_budget = 10'000'000;
 

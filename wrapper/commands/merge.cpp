@@ -1,8 +1,7 @@
 // `ptxasw merge`: what shards of one run printed as JSON, as the whole run would have printed it.
 //
-// Shards follow one another in order, so arrays are put one behind the other. What stands under the
-// name `totals` is counted, and added up. Everything else says what the run was about and has to be
-// the same in all of them.
+// Shards follow one another in order, so arrays are concatenated. What is called `totals` is
+// counted, and added up. Everything else describes the run and has to be the same in all of them.
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/words.h"
@@ -40,7 +39,7 @@ std::string add_up(Json &whole, const Json &part) {
   return "";
 }
 
-/// Puts `part` behind `whole`; what is wrong, or nothing.
+/// Appends `part` to `whole`; what is wrong, or nothing.
 std::string append(Json &whole, const Json &part) {
   for (const auto &[key, value] : part.items()) {
     if (!whole.contains(key))
@@ -61,7 +60,7 @@ std::string append(Json &whole, const Json &part) {
   return "";
 }
 
-/// The documents of a file, one behind the other.
+/// The documents of a file, in order.
 bool read_documents(const std::string &path, std::vector<Json> &documents) {
   const auto text = read_input(path);
   if (!text) {

@@ -31,7 +31,7 @@ struct TuneRequest {
   bool again = false;
 };
 
-/// What the processes of a program measured: the choices by what they are of, and sums.
+/// What the processes of a program measured: the choices by subject, and sums.
 struct TuningFindings {
   std::map<std::string, Json> choices;
   std::map<std::string, std::uint64_t> outcomes;

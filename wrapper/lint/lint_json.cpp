@@ -31,7 +31,7 @@ Json source_of(const Places &places, const Instruction &instruction) {
   return json;
 }
 
-/// A number that is not known is none.
+/// A number that is not known is null.
 Json value_of(const Count &count, std::uint32_t less = 0) {
   return count.verdict == Verdict::unknown ? Json() : Json(count.most - std::min(count.most, less));
 }
