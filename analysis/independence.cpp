@@ -262,7 +262,7 @@ private:
                                  [&](const Polynomial &p) { return is_clean(p); }) ||
                      (!narrow && keeps_number(opcode, inputs))))
       return *followed;
-    // Whether two integers are equal is a question about their difference.
+    // Equality of two integers is a question about their difference.
     if ((opcode.base == "setp" || opcode.base == "set") && !narrow && inputs.size() >= 2 &&
         !is_float(opcode.type) && !is_float(opcode.second_type) &&
         (opcode.has("eq") || opcode.has("ne"))) {

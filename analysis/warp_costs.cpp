@@ -298,7 +298,7 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
   if (access.guard) {
     const Expr guard = state(access.guard);
     here = restricted(here, guard, true, access.block);
-    // Unlike the conditions of a block that is executed, it may hold for nobody.
+    // Unlike the conditions of a block that is executed, it may hold for no lane.
     here.exact = here.exact && facts_.lane_values()(guard);
   }
   const std::vector<bool> threads = only(here.threads, warp);
@@ -325,7 +325,7 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
                                              .shared = in_shared,
                                              .active = &threads});
   };
-  // An index that may wrap around, nobody knows where: lanes beyond are moved by a multiple of 2^32
+  // An index that may wrap around at an unknown place: lanes beyond are moved by a multiple of 2^32
   // bytes and touch as many units as if they were not. Of one run of lanes only the unit at the
   // wrap can count twice (two of accesses that overlap); otherwise every one may, for each index.
   const unsigned distrusted = distrusted_[access.number];

@@ -22,7 +22,7 @@ namespace {
 // Budgets: a function beyond one is an obstacle, or its results are opaque.
 constexpr std::size_t inline_budget = 200;    ///< instructions of a function written out at calls
 constexpr std::size_t result_budget = 1000;   ///< nodes of what it returns, at one call
-constexpr std::size_t effect_budget = 20'000; ///< instructions looked at for their effects
+constexpr std::size_t effect_budget = 20'000; ///< instructions examined for their effects
 constexpr int effect_depth = 8;               ///< calls within calls
 
 /// The variable that a `.param` access names; empty if it names none.

@@ -21,7 +21,7 @@
 // not: unless the header can be reached from X without passing P. (If P is the header, each of them
 // has taken one back edge. If X is outside L, P can only be the header, where both come in.) Which
 // blocks post-dominate X depends on which ends count, since lanes that leave for good are not
-// waited for; every block that ends threads is looked at by itself, and so are the back edges of
+// waited for; every block that ends threads is examined separately, and so are the back edges of
 // the loops around L. Later post-dominators of X need not be examined: between the first and a
 // later one the two go the same way, or another branch has parted them.
 //

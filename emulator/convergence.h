@@ -14,7 +14,7 @@ namespace ptxasw {
 enum class Meeting : std::uint8_t {
   none,
   even,   ///< every lane that gets here takes part, and all name the same lanes
-  uneven, ///< a lane may pass by, or name other lanes, or nobody knows
+  uneven, ///< a lane may pass by, or name other lanes, or it is unknown
 };
 
 /// Finds the loops in which lanes that are active together are in the same iteration: soundness.md,

@@ -16,7 +16,7 @@ namespace ptxasw {
 namespace {
 
 // Budgets: what they leave undecided counts as varying.
-constexpr std::size_t region_budget = 256; ///< blocks looked at to see a join's branches
+constexpr std::size_t region_budget = 256; ///< blocks examined to find a join's branches
 constexpr int uniformity_rounds = 16;
 
 } // namespace

@@ -135,7 +135,7 @@ private:
     }
   }
 
-  // Sources that serve no load any more stay where they are.
+  // Sources that no longer serve a load stay where they are.
   void emit_hoists(const std::vector<const Reuse *> &reuses) {
     std::set<std::uint32_t> used;
     for (const Reuse *reuse : reuses)
@@ -309,7 +309,7 @@ private:
         variant_ == Variant::full ? emit_corner(reuse, region, line) : std::string();
 
     // The values: straight into the load's registers, if all lanes may write them at once and the
-    // load does not need them for its address any more.
+    // load no longer needs them for its address.
     const unsigned count = static_cast<unsigned>(reuse.elements.size());
     const bool overwrites = !corner.empty() && overwrites_own_operands(reuse.load);
     const bool direct = guard.empty() && !overwrites;

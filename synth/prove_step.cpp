@@ -202,7 +202,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
     bool first = block != 0, same = true, known = true;
     for (const BlockId from : blocks[block].predecessors) {
       if (!cfg().reachable(from) || cfg().dominates(block, from))
-        continue; // a way round, looked at below
+        continue; // a back edge, examined below
       const std::uint32_t history = on_edge(from, block);
       known = known && history != unknown;
       same = same && (first || history == before);

@@ -97,7 +97,7 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
 struct FunctionDetection;
 
 /// The same for a module that has been parsed; `detections` gets what was found in each function
-/// that was looked at, and proved.
+/// that was examined, and proved.
 RewriteResult rewrite_module(const Module &module, std::string_view file_name,
                              const RewriteOptions &options, const Prover &prover,
                              std::vector<FunctionDetection> *detections = nullptr);

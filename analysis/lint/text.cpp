@@ -7,7 +7,7 @@
 namespace ptxasw::lint {
 namespace {
 
-/// Beyond it nobody reads on.
+/// Longer texts are not read.
 constexpr std::size_t longest = 120;
 
 std::string in_parentheses(std::string text, bool nested) {

@@ -129,8 +129,8 @@ Variant by_shape(const std::string &text, std::string_view base, std::string_vie
 void add_integers(Collector &to) {
   const auto table = instruction_table<ConcreteDomain>();
   for (const emulator_test::Spelling &s : emulator_test::spellings()) {
-    // Where addresses lie is nobody's business; no result of 128 bits; add_video() has the rest,
-    // and add_movement() fns, whose base must be a bit's number.
+    // Where addresses lie does not matter; no result of 128 bits; add_video() has the rest, and
+    // add_movement() fns, whose base must be a bit's number.
     if (s.base == "cvta" || s.base == "fns" || s.type == "b128" || s.base[0] == 'v')
       continue;
     const Form form = decode(*s.opcode);

@@ -156,7 +156,7 @@ const Scenario attributes("attributes", [] {
   CHECK(!sibling(4, 2));     // a cluster
   CHECK(!sibling(6, 1));     // programmatic dependent launch
   CHECK(!sibling(13, 1));    // a node that the device updates
-  CHECK(!sibling(99, 0));    // nobody knows
+  CHECK(!sibling(99, 0));    // unknown
   with.attributes = nullptr; // the fake does not mind
   CHECK(launch_ex(ex, with, f) == 0);
   CHECK(has(history(), "launch add 64,1,1"));

@@ -263,7 +263,7 @@ class WithNvcc(Scratch):
 
 
 class Interrupted(Scratch):
-    """Whoever ends bisect ends all that it started, and nothing stays behind."""
+    """Ending bisect ends everything it started, and nothing stays behind."""
 
     def test_signals(self):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -233,7 +233,7 @@ void set(const char *name, const std::string &value) {
   ::setenv((std::string(launch_prefix) + name).c_str(), value.c_str(), 1);
 }
 
-/// Runs the program; its exit code as a shell tells it.
+/// Runs the program; its exit code as a shell reports it.
 int run_program(const std::vector<std::string> &command) {
   ChildPlan plan{"/bin/sh", "sh", {"-c", "exec \"$@\"", "ptxasw tune"}};
   plan.arguments.insert(plan.arguments.end(), command.begin(), command.end());

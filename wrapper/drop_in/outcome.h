@@ -51,7 +51,7 @@ inline constexpr Outcome all_outcomes[] = {Outcome::rewritten,
 std::string_view to_string(Outcome outcome);
 
 /// One line of the log, with its newline: time, process, outcome, input, detail, and what was found
-/// in numbers (findings.h), where modules were looked at.
+/// in numbers (findings.h), where modules were examined.
 std::string log_line(Outcome outcome, std::string_view input, std::string_view detail,
                      std::string_view numbers = "");
 

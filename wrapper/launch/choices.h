@@ -17,7 +17,7 @@
 
 namespace ptxasw::launch {
 
-/// What tells launches of one kernel apart.
+/// What distinguishes launches of one kernel.
 struct Shape {
   Extents block;
   std::uint32_t threads = 0; ///< logarithm, as in ShapeClass

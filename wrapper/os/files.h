@@ -30,9 +30,9 @@ void tell_user(std::string_view message);
 /// gets their numbers; a program that we become finds them closed again.
 void occupy_standard_descriptors();
 
-/// Replaces a file so that nobody ever sees half of it: a temporary file in the same directory,
-/// then a rename. A symbolic link stays a link and its target is replaced; an existing file keeps
-/// its mode, a new one follows the umask. Pipes and devices are written directly; "-" is stdout.
+/// Replaces a file so that half of it is never seen: a temporary file in the same directory, then a
+/// rename. A symbolic link stays a link and its target is replaced; an existing file keeps its
+/// mode, a new one follows the umask. Pipes and devices are written directly; "-" is stdout.
 /// Errors: what failed, with the system's reason.
 tl::expected<void, std::string> write_file_atomically(const std::string &path,
                                                       std::string_view bytes);
