@@ -61,8 +61,7 @@ struct PreparedLaunch {
   std::uint32_t kernel = 0; ///< in the program
   WarpLaunch launch;
   std::vector<std::uint64_t> addresses; ///< of the buffers, in their order
-  std::size_t variables =
-      0; ///< this many of the memory's allocations are variables, the first ones
+  std::size_t variables = 0; ///< the memory's first allocations, this many, are variables
 };
 
 /// Fills an empty memory with the module's variables and the described buffers. Equal buffers lie

@@ -31,9 +31,8 @@ struct DrawHints {
   bool flat = false;  ///< a one-dimensional block
   bool apart = false; ///< no pointer into another's buffer
   bool small = false; ///< small integers, few threads
-  bool alone =
-      false; ///< one thread, as far as the kernel's directives allow: it races with no other
-  bool large = false;         ///< as many threads per block as allowed
+  bool alone = false; ///< one thread, if the kernel's directives allow it: it races with no other
+  bool large = false; ///< as many threads per block as allowed
   bool whole_numbers = false; ///< for floating-point contents: sums of products are exact
   bool no_wrap = false;       ///< numbers and grids of a size with which no sane index wraps around
 };
