@@ -1,6 +1,6 @@
 // Numbers: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability", and
 // for granularities, partitions, block and barrier counts the toolkit's own calculator
-// (cuda_occupancy.h of CUDA 13.0), against which tests/analysis holds every row. A row that is not
+// (cuda_occupancy.h of CUDA 13.0), against which tests/analysis checks every row. A row that is not
 // confirmed takes thread and shared memory limits from its nearest relative.
 
 #include "analysis/architecture.h"
@@ -14,7 +14,7 @@ constexpr std::uint32_t kib = 1024;
 
 // clang-format off
 constexpr Architecture table[] = {
-    // name, threads a block, warps, blocks, registers, of a block, granularity, partitions,
+    // name, threads per block, warps, blocks, registers, of a block, granularity, partitions,
     // shared, of a block, opted in, reserved, granularity, barriers, multiprocessors, example
     {"sm_70",  1024, 64, 32, 65536, 65536, 256, 4,  96 * kib, 48 * kib,  96 * kib,   0, 256, 0,  80, "V100",     true},
     {"sm_75",  1024, 32, 16, 65536, 65536, 256, 4,  64 * kib, 48 * kib,  64 * kib,   0, 256, 0,  40, "T4",       true},

@@ -63,7 +63,7 @@ private:
   // --- Conditions ---
 
   // Adds to `conditions` what has to be at least 0 for an amount to be so for all threads, blocks
-  // and rounds of a launch. False if that cannot be told.
+  // and rounds of a launch. False if that cannot be determined.
   bool everywhere(Amount amount, std::vector<Amount> &conditions) {
     // Counters first: their bounds are in terms of the rest.
     for (LoopId loop = static_cast<LoopId>(trips_.size()); loop-- > 0;) {
@@ -99,7 +99,7 @@ private:
            everywhere(amounts_->substitute(amount, variable, high), conditions);
   }
 
-  // False if one of them cannot be told, or never holds.
+  // False if one of them cannot be determined, or never holds.
   bool add_conditions(const std::vector<Amount> &conditions, const facts::BlockKnowledge &known) {
     std::vector<Amount> wanted;
     for (const Amount &condition : conditions)
@@ -151,7 +151,7 @@ private:
     }
   }
 
-  // --- What is known of loops and branches ---
+  // --- What is known about loops and branches ---
 
   void count_shares() {
     for (LoopId loop = 0; loop < trips_.size(); ++loop) {
@@ -166,8 +166,8 @@ private:
     }
   }
 
-  // Whether it is known which lanes go which way: all of them one way, or those that a formula over
-  // lane and launch tells.
+  // True if it is known which lanes go which way: all of them one way, or those given by a formula
+  // over lane and launch.
   bool known_exactly(const facts::Branch &branch) {
     if (branch.parting == facts::Parting::never || branch.parting == facts::Parting::by_lane)
       return true;

@@ -21,7 +21,7 @@ using EventWeights = std::array<facts::Rational, counted_events>;
 
 std::string_view to_string(CountedEvent event);
 
-/// A sum of events that is to be bounded.
+/// A sum of events to bound.
 struct BoundMetric {
   std::string name;
   EventWeights weights;
@@ -31,7 +31,7 @@ struct BoundMetric {
 std::vector<BoundMetric> usual_metrics();
 
 struct BoundOptions {
-  std::optional<BlockShape> block; ///< of every launch, where no `.reqntid` says
+  std::optional<BlockShape> block; ///< of every launch without a `.reqntid`
   unsigned base_alignment = 1;     ///< bytes; of pointers among the parameters
   std::vector<BoundMetric> metrics = usual_metrics();
 };
@@ -39,7 +39,7 @@ struct BoundOptions {
 /// A bound, or why there is none.
 struct Bound {
   std::optional<facts::Amount> most;
-  bool exact = false; ///< every launch under the conditions comes to just that
+  bool exact = false; ///< every launch under the conditions costs exactly that
   std::optional<Obstacle> obstacle;
 };
 
@@ -59,7 +59,7 @@ struct LoopBound {
   std::string reason; ///< why there is no count
 };
 
-/// How many branches or loops there are, and of how many it is known exactly what they do.
+/// How many branches or loops there are, and for how many it is known exactly what they do.
 struct ExactShare {
   unsigned exact = 0, all = 0;
 };
@@ -84,8 +84,8 @@ KernelBounds bound_kernel(const Module &module, const Function &kernel,
 std::string condition_text(const facts::AmountPool &amounts, const facts::Amount &condition,
                            const facts::AmountPool::Naming &name_of = {});
 
-/// The degree in which an amount grows with its variables: of a product the sum, of a quotient the
-/// difference, of a logarithm 0.
+/// The degree to which an amount grows with its variables: the sum for a product, the difference
+/// for a quotient, 0 for a logarithm.
 unsigned degree(const facts::AmountPool &amounts, const facts::Amount &amount);
 
 } // namespace ptxasw

@@ -1,12 +1,13 @@
-// The costs of a region are found from behind: of a block, its own and those of the ways on up to
-// `stop`, where somebody else goes on counting. A branch by which all lanes go the same way costs
-// the dearer of its ways; one that parts lanes costs both, up to where they meet, and what comes
-// from there on once. A loop is one step: as many times a round as it goes round, and what its
-// lanes do where they leave it.
+// The costs of a region are found backwards: for a block, its own and those of the paths from it up
+// to `stop`, where the caller goes on counting. A branch at which all lanes go the same way costs
+// the costlier of its ways; one that parts lanes costs both, up to where they meet, and what
+// follows once. A loop is one step: the cost of a round times their number, and what its lanes do
+// where they leave it.
 //
 // Within a loop a way ends where it reaches the header again, or leaves the loop. Lanes that leave
-// it in different rounds wait behind it at the post-dominator of the branches that they leave by
-// (all of them have the same, being on one cycle); what they do before that each may do by itself.
+// it in different rounds wait after it at the post-dominator of the branches that they leave by
+// (all of them have the same, being on one cycle); what they do before that, each may do
+// separately.
 //
 // Counting lanes one by one needs none of that: whatever the schedule, a warp's lanes together do
 // no more than 32 times what the busiest of them does.
@@ -25,7 +26,7 @@ using facts::Amount;
 using facts::Rational;
 using facts::TripCount;
 
-constexpr unsigned rounds_budget = 64; ///< of a loop whose rounds are looked at one by one
+constexpr unsigned rounds_budget = 64; ///< of a loop whose rounds are examined one by one
 constexpr std::size_t visits_budget = 20'000;
 constexpr unsigned depth_budget = 40; ///< of what a register is after some rounds
 
@@ -101,7 +102,7 @@ private:
     return result;
   }
 
-  // Whether all lanes that come by wait for each other where the block makes lanes wait.
+  // True if all lanes that get here wait for each other where the block makes lanes wait.
   bool gathers_evenly(BlockId block) const {
     const auto &instructions = context_.facts.function().instructions;
     for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
@@ -247,7 +248,7 @@ private:
       return result;
     }
     const Amount opposite = b.most - a.most;
-    // Only who comes by the branch pays: what is known there may be used.
+    // Only lanes that come by the branch pay: what is known there may be used.
     facts::AmountRanges here;
     if (block != no_index)
       here = context_.reader.ranges_in(facts::BlockKnowledge(emulation_, block));
@@ -261,9 +262,9 @@ private:
     return result;
   }
 
-  // Whether a way that is taken where the branch's condition `holds` costs more than the other one
-  // just there: it tests whether something is at least 1, and `more` is never negative where it is
-  // and not positive where it is not. Then the larger of both is what happens.
+  // True if a way that is taken where the branch's condition `holds` costs more than the other one
+  // exactly there: it tests whether something is at least 1, and `more` is never negative where it
+  // is and not positive where it is not. Then the larger of both is what happens.
   bool vanishes_where_shut(const Amount &more, BlockId block, bool holds) {
     const Expr choice = emulation_.branch_choice(block);
     if (!choice || cfg_.blocks()[block].successors.size() != 2)
@@ -291,7 +292,7 @@ private:
            });
   }
 
-  // Whether something between a block and where its ways meet lets lanes wait for each other.
+  // True if something between a block and where its ways meet lets lanes wait for each other.
   bool gathers_before(BlockId block, BlockId meeting) const {
     std::vector<BlockId> work;
     std::vector<bool> seen(cfg_.blocks().size());
@@ -368,7 +369,7 @@ private:
       WalkResult side = walk(way.to, until, loop, state);
       if (is_zero(side))
         continue;
-      // Each lane may come there by itself.
+      // Each lane may get there alone.
       side.most = side.most * Amount(static_cast<int>(context_.costs.lanes(warp_)));
       side.exact = false;
       result = plus(result, side);
@@ -500,8 +501,8 @@ private:
     return result;
   }
 
-  // A loop of few rounds, in each of which its registers are what they were at first, doubled so
-  // and so often.
+  // A loop of few rounds, in each of which its registers are their first values, doubled that many
+  // times.
   std::optional<WalkResult> round_by_round(LoopId loop, LoopState &state) {
     const TripCount &trip = context_.trips[loop];
     bool exact = trip.exact;
@@ -548,7 +549,7 @@ private:
     return result;
   }
 
-  // Registers of a loop that are no first-order progressions, as far as anything in it asks.
+  // Registers of a loop that are not first-order progressions, as far as anything in it needs them.
   std::vector<Expr> registers_of(LoopId loop) {
     std::vector<Expr> result;
     const auto look = [&](Expr expr) {

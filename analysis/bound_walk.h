@@ -1,6 +1,6 @@
 #pragma once
 
-// Adding up what blocks cost along the ways that a warp can take.
+// Adds up what blocks cost along the paths that a warp can take.
 
 #include "analysis/bound.h"
 #include "analysis/warp_costs.h"
@@ -37,7 +37,7 @@ struct WalkContext {
 ///
 /// Lanes that a branch parts are taken to come together at its post-dominator, as the warp
 /// emulator's schedule `reconverge` has it; both sides are added up. Where that cannot be relied on
-/// (a barrier in between, ways that leave a loop at the wrong place) every lane counts by itself.
+/// (a barrier in between, paths that leave a loop at the wrong place) every lane counts by itself.
 WalkResult walk_warp(const WalkContext &context, const EventWeights &weights, std::size_t warp);
 
 } // namespace ptxasw

@@ -1,20 +1,20 @@
 // Independence of the block's shape, one axis at a time.
 //
 // Let g = ctaid * ntid + tid be the global index along the axis and N = nctaid * ntid the number of
-// threads; both stay as they are when the axis is cut otherwise. tid is written as g - ctaid *
-// ntid, nctaid * ntid as N, and every register as a polynomial over g, N, ctaid, ntid, nctaid and
-// things that are not followed further. Where ctaid, ntid and nctaid cancel, the value is "clean":
-// a function of g, N and memory. If all that is written, where it is written, and every decision on
-// the way are clean, then by induction over the steps of the thread with index g it does the same
-// in every shape: the first step that did otherwise would have read something unclean, or memory
-// that differs, which some other thread's earlier write had made differ; and without races no order
-// of threads matters.
+// threads; both stay the same when the axis is cut differently. tid is written as g - ctaid * ntid,
+// nctaid * ntid as N, and every register as a polynomial over g, N, ctaid, ntid, nctaid and things
+// that are not followed further. Where ctaid, ntid and nctaid cancel, the value is "clean": a
+// function of g, N and memory. If all that is written, where it is written, and every decision on
+// the path are clean, then by induction over the steps of the thread with index g it does the same
+// in every shape: the first step that differed would have read something unclean, or memory that
+// differs, which some other thread's earlier write had made differ; and without races no order of
+// threads matters.
 //
 // A register with several definitions is clean if all of them are, under the assumption that it is
-// (the same induction). It stands for itself then, as something that may change from one time to
+// (the same induction). It then stands for itself, as something that may change from one time to
 // the next; a product with it never cancels, since the two values could be of different times.
 //
-// Numbers are integers here, without end: that nothing wraps around is a condition that is told.
+// Numbers are unbounded integers here: that nothing wraps around is a reported condition.
 
 #include "analysis/independence.h"
 
@@ -64,8 +64,8 @@ void for_each_special(const Module &module, std::span<const Operand> operands, V
   }
 }
 
-/// Whether the order of a kernel's atomics on global memory does not matter: all are one operation,
-/// which commutes. Two operations may meet in one location.
+/// Returns true if the order of a kernel's atomics on global memory does not matter: all are one
+/// operation, which commutes. Two operations may meet in one location.
 bool atomics_commute(const Module &module, const Function &kernel) {
   static constexpr std::string_view operations[] = {"add", "min", "max", "and", "or", "xor"};
   std::optional<std::pair<std::string_view, ScalarType>> only;
@@ -205,7 +205,7 @@ private:
     Polynomial result = defined_by(kernel_.instructions[definitions_[reg][0]], reg);
     --depth_;
     states_[reg] = State::done;
-    // Somebody asked on the way: then it is defined by itself.
+    // Asked for while being computed: it is defined by itself.
     const bool cyclic = phis_.contains(reg);
     return values_[reg] = cyclic ? of(phis_.at(reg).atom) : std::move(result);
   }
@@ -262,7 +262,7 @@ private:
                                  [&](const Polynomial &p) { return is_clean(p); }) ||
                      (!narrow && keeps_number(opcode, inputs))))
       return *followed;
-    // Whether two integers are equal is a question about their difference.
+    // Equality of two integers is a question about their difference.
     if ((opcode.base == "setp" || opcode.base == "set") && !narrow && inputs.size() >= 2 &&
         !is_float(opcode.type) && !is_float(opcode.second_type) &&
         (opcode.has("eq") || opcode.has("ne"))) {
@@ -272,7 +272,7 @@ private:
     return opaque(inputs, line, true);
   }
 
-  // Whether an instruction takes the numbers that its operands are, where these are not clean, for
+  // True if an instruction takes the numbers that its operands are, where these are not clean, for
   // the same numbers: not what a conversion cuts off, nor a negative number that is extended
   // without its sign.
   bool keeps_number(const Opcode &opcode, const std::vector<Polynomial> &inputs) const {
@@ -314,7 +314,7 @@ private:
     return opaque(inputs, line, opcode.space == StateSpace::param);
   }
 
-  // Sums and products; nothing for what is no such thing.
+  // Sums and products; nothing for anything else.
   std::optional<Polynomial> arithmetic(const Opcode &opcode, const std::vector<Polynomial> &in,
                                        std::span<const Operand> operands, RegisterId reg) const {
     if (operands[0].kind != Operand::Kind::reg || operands[0].reg != reg ||
@@ -363,8 +363,8 @@ private:
       });
   }
 
-  // One pass under the assumption that all registers with several definitions are clean but those
-  // that are known not to be. True if the assumption holds.
+  // One pass under the assumption that all registers with several definitions are clean except
+  // those that are known not to be. True if the assumption holds.
   bool settle() {
     std::fill(states_.begin(), states_.end(), State::fresh);
     phis_.clear();

@@ -8,13 +8,13 @@
 
 namespace ptxasw {
 
-/// Whether what a kernel writes depends on how an axis of the grid is cut into blocks, its number
-/// of threads being the same (Singhania 2019, part 2).
+/// How what a kernel writes depends on the way an axis of the grid is cut into blocks, its number
+/// of threads staying the same (Singhania 2019, part 2).
 enum class AxisVerdict : std::uint8_t {
   unused,      ///< nothing reads the axis
   independent, ///< only the global index and the number of threads matter
-  dependent,   ///< something else of the axis goes into what is written, or into whether it is
-  unknown,     ///< it cannot be told; see the reason
+  dependent,   ///< something else about the axis decides what is written, or if it is
+  unknown,     ///< it cannot be determined; see the reason
 };
 
 std::string_view to_string(AxisVerdict verdict);
@@ -29,7 +29,7 @@ struct KernelIndependence {
   std::string name;
   AxisIndependence axes[3];            ///< x, y, z
   std::vector<std::string> conditions; ///< what `independent` relies on
-  /// No block needs another one at work at the same time: they may run one after the other, in any
+  /// No block needs another one to run at the same time: they may run one after the other, in any
   /// order, or many of them by one. Relies on the kernel having no race.
   bool blocks_independent = false;
   /// No thread needs another one, or its own place in its block except through its indices: threads
@@ -37,12 +37,12 @@ struct KernelIndependence {
   bool threads_independent = false;
 };
 
-/// The analysis of one kernel with a body. `.maxntid`, `.reqntid` and the like are no matter of it:
-/// they bound the shapes that are legal at all.
+/// The analysis of one kernel with a body. It ignores `.maxntid`, `.reqntid` and the like: they
+/// bound the shapes that are legal at all.
 KernelIndependence independence(const Module &module, const Function &kernel);
 
-/// Only that of it: whether blocks may run one after the other, in any order, or many of them by
-/// one, if the kernel has no race.
+/// Only this part: returns true if blocks may run one after the other, in any order, or many of
+/// them by one, if the kernel has no race.
 bool blocks_independent(const Module &module, const Function &kernel);
 
 } // namespace ptxasw

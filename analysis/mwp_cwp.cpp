@@ -1,4 +1,4 @@
-// The formulas stand in the order in which the paper introduces them. Fractions are exact, so that
+// The formulas are in the order in which the paper introduces them. Fractions are exact, so that
 // the comparisons that choose between the three regimes do not depend on rounding.
 
 #include "analysis/mwp_cwp.h"

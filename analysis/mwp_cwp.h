@@ -38,8 +38,8 @@ struct MwpCwp {
 };
 
 /// The model of Hong and Kim (ISCA 2009) as KLARAPTOR computes it, in exact rational arithmetic. It
-/// knows neither caches nor reuse, and is here for fidelity to the published system; nothing that
-/// ptxasw decides rests on it. Nothing if the launch has no memory access, no thread or no resident
+/// models neither caches nor reuse, and is here for fidelity to the published system; no decision
+/// of ptxasw rests on it. Nothing if the launch has no memory access, no thread or no resident
 /// block.
 std::optional<MwpCwp> mwp_cwp(const MwpCwpDevice &device, const MwpCwpLaunch &launch);
 

@@ -1,4 +1,4 @@
-// Each resource bounds the blocks of a multiprocessor by itself; the least of the bounds counts.
+// Each resource bounds the blocks of a multiprocessor separately; the least of the bounds counts.
 // What a resource is divided into: warps whole, registers by partition and in units of a warp's
 // granularity, shared memory in units of its granularity with the driver's part on top.
 

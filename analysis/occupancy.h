@@ -9,14 +9,14 @@
 
 namespace ptxasw {
 
-/// What a kernel needs, as ptxas has it, and how it is launched. Sizes are bytes.
+/// What a kernel needs, as ptxas reports it, and how it is launched. Sizes are bytes.
 struct BlockNeeds {
   std::uint64_t threads = 0;   ///< of a block
   std::uint32_t registers = 0; ///< of a thread
   std::uint64_t static_shared = 0, dynamic_shared = 0;
   std::uint32_t barriers = 1; ///< block barriers; every kernel has one
-  /// Most threads a block that the kernel can have: `.maxntid`, `.reqntid`; 0: what the device
-  /// allows.
+  /// The most threads per block that the kernel can have: `.maxntid`, `.reqntid`; 0: what the
+  /// device allows.
   std::uint64_t most_threads = 0;
   /// The program raised the limit of dynamic shared memory for this kernel
   /// (cudaFuncAttributeMaxDynamicSharedMemorySize).
@@ -31,7 +31,7 @@ std::string_view to_string(OccupancyLimit limit);
 
 /// How many blocks of a kernel one multiprocessor holds.
 struct Occupancy {
-  std::uint32_t blocks = 0; ///< 0: the kernel cannot be launched so
+  std::uint32_t blocks = 0; ///< 0: the kernel cannot be launched like this
   std::uint32_t warps = 0;  ///< of these blocks
   double share = 0;         ///< of the warps that the multiprocessor can hold, 0 to 1
   /// Blocks by each limit; nothing where it does not bound them.

@@ -37,9 +37,9 @@ public:
   AtomId new_atom(bool clean, bool stable, std::int32_t stain);
   /// Index of a stain; the first is that of the extents themselves.
   std::int32_t new_stain(Stain stain);
-  /// Stains behind the first.
+  /// Stains after the first.
   std::size_t stains() const { return stains_.size() - 1; }
-  /// Forgets all atoms but the five, and all stains but the first and `kept` more.
+  /// Forgets all atoms except the five, and all stains except the first and `kept` more.
   void forget(std::size_t kept);
 
   static Polynomial number(std::int64_t n) { return n == 0 ? Polynomial{} : Polynomial{{{}, n}}; }
@@ -51,7 +51,7 @@ public:
 
   bool is_clean(const Polynomial &p) const;
   bool is_stable(const Polynomial &p) const;
-  /// Of one that is not clean.
+  /// The stain of a polynomial that is not clean.
   const Stain &stain_of(const Polynomial &p) const;
 
   /// The same with few terms: what is clean becomes one atom.

@@ -1,6 +1,6 @@
 // An instruction counts once whatever lanes take part. An access counts by the lanes that can:
-// those that no branch which the lane alone decides has sent elsewhere. More lanes never cost less,
-// so what is not known of a lane leaves it in; then the count is a bound and not exact.
+// those that no branch decided by the lane alone has sent elsewhere. More lanes never cost less, so
+// what is not known of a lane leaves it in; then the count is a bound and not exact.
 
 #include "analysis/warp_costs.h"
 
@@ -25,7 +25,7 @@ constexpr std::array silent{
 };
 static_assert(std::is_sorted(silent.begin(), silent.end()));
 
-/// Whether an instruction that is no access that we know leaves global and shared memory alone.
+/// Returns true if an instruction that is not a known access leaves global and shared memory alone.
 bool is_silent(const Instruction &instruction, const Opcode &opcode) {
   if (!instruction.well_formed)
     return false;
@@ -97,7 +97,7 @@ unsigned WarpCosts::number_of(const LoopState::Values &values) {
 
 // Extensions of what differs by lane, where the address was taken apart as if they did not wrap.
 // One that is the whole address, as in shared memory, moves lanes by multiples of 2^32 bytes, which
-// is no matter for units that divide that.
+// does not matter for units that divide that.
 void WarpCosts::note_extensions(const facts::Access &access) {
   if (!access.address || !access.form.may_wrap)
     return;
@@ -110,11 +110,10 @@ void WarpCosts::note_extensions(const facts::Access &access) {
   });
 }
 
-// Whether the lanes that execute a block are just those for which every fact of it holds: on the
-// way up the dominator tree there are only branches, each with a fact, and joins of all that
-// parted.
+// True if the lanes that execute a block are exactly those for which every fact of it holds: up the
+// dominator tree there are only branches, each with a fact, and joins of all that parted.
 bool WarpCosts::reached_by_facts_alone(BlockId block) const {
-  constexpr unsigned deepest = 60; // facts of more branches are not all told
+  constexpr unsigned deepest = 60; // facts of more branches are not all reported
   const ControlFlowGraph &cfg = facts_.cfg();
   const auto &blocks = cfg.blocks();
   std::vector<BlockEdge> ends;
@@ -214,7 +213,7 @@ BranchDecision WarpCosts::decide(BlockId block, std::size_t warp, LoopState &sta
       return {here.exact && !facts_.layout().symbolic ? LaneDecision::parts
                                                       : LaneDecision::may_part,
               0};
-    return {LaneDecision::together, 0}; // nobody comes here
+    return {LaneDecision::together, 0}; // no lane gets here
   }
   return {emulation_.in_step(block) && emulation_.uniform(condition, block)
               ? LaneDecision::together
@@ -299,7 +298,7 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
   if (access.guard) {
     const Expr guard = state(access.guard);
     here = restricted(here, guard, true, access.block);
-    // Unlike the conditions of a block that is executed, it may hold for nobody.
+    // Unlike the conditions of a block that is executed, it may hold for no lane.
     here.exact = here.exact && facts_.lane_values()(guard);
   }
   const std::vector<bool> threads = only(here.threads, warp);
@@ -326,7 +325,7 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
                                              .shared = in_shared,
                                              .active = &threads});
   };
-  // An index that may wrap around, nobody knows where: lanes beyond are moved by a multiple of 2^32
+  // An index that may wrap around at an unknown place: lanes beyond are moved by a multiple of 2^32
   // bytes and touch as many units as if they were not. Of one run of lanes only the unit at the
   // wrap can count twice (two of accesses that overlap); otherwise every one may, for each index.
   const unsigned distrusted = distrusted_[access.number];

@@ -1,6 +1,6 @@
 #pragma once
 
-// What one execution of a basic block costs a warp, and which ways its lanes go from there.
+// What one execution of a basic block costs a warp, and where its lanes go from there.
 
 #include "emulator/facts/kernel_facts.h"
 
@@ -26,7 +26,7 @@ struct Obstacle {
 /// A whole number of events that is never less than what happens.
 struct EventCount {
   std::uint64_t most = 0;
-  bool exact = true;                ///< it is just what happens
+  bool exact = true;                ///< it is exactly what happens
   std::optional<Obstacle> obstacle; ///< there is no bound
 };
 
@@ -39,9 +39,9 @@ struct BlockCost {
 
 /// How the lanes of a warp that execute a block together leave it.
 enum class LaneDecision : std::uint8_t {
-  one_way,  ///< all by the same successor, and it is known by which
-  together, ///< all by the same one
-  parts,    ///< some by one, some by another
+  one_way,  ///< all to the same successor, and it is known to which
+  together, ///< all to the same one
+  parts,    ///< some to one, some to another
   may_part,
 };
 
@@ -50,7 +50,7 @@ struct BranchDecision {
   std::size_t successor = 0; ///< one_way: index in BasicBlock::successors
 };
 
-/// What is taken as known of loops: their counters and registers are numbers.
+/// What is taken as known about loops: their counters and registers are numbers.
 class LoopState {
 public:
   using Values = std::vector<std::pair<Expr, Expr>>; ///< symbols and constants
@@ -72,7 +72,7 @@ private:
 /// The costs of one kernel's blocks.
 ///
 /// Warps are numbered as in the layout of the facts; where the shape of the block is not known
-/// there is one, number 0, that costs what the costliest of them does.
+/// there is only one, number 0, that costs what the costliest of them does.
 class WarpCosts {
 public:
   explicit WarpCosts(const facts::KernelFacts &facts);
@@ -82,7 +82,7 @@ public:
   std::uint64_t copies(std::size_t warp) const;
   const BlockCost &cost(BlockId block, std::size_t warp, LoopState &state);
   BranchDecision decide(BlockId block, std::size_t warp, LoopState &state);
-  /// A number for what is known of loops, the same for the same; never 0.
+  /// A number for what is known about loops, equal for equal knowledge; never 0.
   unsigned number_of(const LoopState::Values &values);
   /// Lanes of the warp.
   std::uint32_t lanes(std::size_t warp) const;
@@ -100,7 +100,7 @@ public:
 private:
   struct Activity {
     std::vector<bool> threads; ///< of the layout
-    bool exact = true;         ///< all of them come here whenever one of the warp does
+    bool exact = true;         ///< all of them get here whenever one of the warp does
   };
   const Activity &activity(BlockId block, LoopState &state);
   Activity restricted(const Activity &from, Expr condition, bool holds, BlockId block);

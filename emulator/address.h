@@ -21,7 +21,7 @@ struct LinearForm {
   std::size_t hash() const; ///< of everything but the constant
 };
 
-/// `is_lane` tells which symbols step by one a lane.
+/// `is_lane` says which symbols step by one per lane.
 template <class IsLane> LinearForm linear_form(Expr address, IsLane is_lane);
 
 /// value + offset must not leave the range of value's width, signed or unsigned.

@@ -1,8 +1,8 @@
 #pragma once
 
-// What shared memory makes of one warp's access: 32 banks of 4 bytes each (CUDA C++ Programming
-// Guide, "Shared Memory" of each compute capability from 5.0 on). How wide accesses are cut up is
-// not documented; it was measured on an H100 (docs/results/lint).
+// How shared memory serves one warp's access: 32 banks of 4 bytes each (CUDA C++ Programming Guide,
+// "Shared Memory" of each compute capability from 5.0 on). How wide accesses are cut up is not
+// documented; it was measured on an H100 (docs/results/lint).
 
 #include <cstdint>
 #include <optional>
@@ -19,13 +19,13 @@ struct SharedAccess {
   std::uint64_t address = 0;
 };
 
-/// If lanes that access the same place in pairs (2n and 2n + 1, all of them) may be served
+/// Says if lanes that access the same place in pairs (2n and 2n + 1, all of them) may be served
 /// together: wide loads do so, stores never.
 enum class Pairing : std::uint8_t { never, allowed };
 
-/// Passes that the access needs. Up to 4 bytes a lane it is one piece of 32 lanes, 8 bytes make two
-/// halves of 16, 16 bytes four quarters of 8; where pairs are served together half as many. A piece
-/// needs as many passes as its bank with the most distinct words. Zero for no lanes.
+/// Passes that the access needs. Up to 4 bytes per lane it is one piece of 32 lanes, 8 bytes make
+/// two halves of 16, 16 bytes four quarters of 8; where pairs are served together half as many. A
+/// piece needs as many passes as its bank with the most distinct words. Zero for no lanes.
 unsigned shared_wavefronts(std::span<const SharedAccess> accesses, unsigned bytes, Pairing pairing);
 
 /// Two lanes that want different words of one bank.

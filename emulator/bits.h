@@ -4,7 +4,7 @@
 
 namespace ptxasw {
 
-/// A bit pattern of up to 128 bits. What its width is, the user knows; bits above it are zero.
+/// A bit pattern of up to 128 bits. The caller knows its width; bits above it are zero.
 struct Bits {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -34,7 +34,7 @@ constexpr std::int64_t as_signed(std::uint64_t value, unsigned width) {
   return static_cast<std::int64_t>(value << shift) >> shift;
 }
 
-/// Arithmetic modulo 2^width, width 1 to 128. Beyond 64 bits Boost.Multiprecision computes.
+/// Arithmetic modulo 2^width, width 1 to 128. Beyond 64 bits, Boost.Multiprecision is used.
 /// Shifts by the width or more give 0 (or the sign, for ashr). Division by zero gives all ones and
 /// the remainder is the dividend, as in SMT-LIB; PTX leaves both unspecified.
 namespace bits {

@@ -2,9 +2,9 @@
 //
 // A function whose instructions leave global memory alone and order nothing is no obstacle between
 // two loads. If it is small and without loops and calls of its own, it is emulated once, and at
-// each call its results are written out in the arguments, so that an address which a helper
+// each call its results are written out in terms of the arguments, so that an address that a helper
 // computes is known like any other. Everything else havocs its results and is an obstacle: calls by
-// pointer, functions that are declared only or may be replaced by the linker (.weak), recursion.
+// pointer, functions that are only declared or may be replaced by the linker (.weak), recursion.
 //
 // Arguments and results travel in `.param` variables. They are written and read in the block of the
 // call (PTX ISA 7.1), so what they hold is followed within one block.
@@ -22,7 +22,7 @@ namespace {
 // Budgets: a function beyond one is an obstacle, or its results are opaque.
 constexpr std::size_t inline_budget = 200;    ///< instructions of a function written out at calls
 constexpr std::size_t result_budget = 1000;   ///< nodes of what it returns, at one call
-constexpr std::size_t effect_budget = 20'000; ///< instructions looked at for their effects
+constexpr std::size_t effect_budget = 20'000; ///< instructions examined for their effects
 constexpr int effect_depth = 8;               ///< calls within calls
 
 /// The variable that a `.param` access names; empty if it names none.
@@ -38,7 +38,7 @@ bool declares(const std::vector<Variable> &variables, std::string_view name) {
                      [&](const Variable &variable) { return variable.name == name; });
 }
 
-/// True if nothing but loads mentions the parameters of a function.
+/// True if only loads mention the parameters of a function.
 bool only_loads_parameters(const Module &module, const Function &function) {
   const auto mentions = [&](const Operand &operand) {
     return operand.kind == Operand::Kind::symbol &&
@@ -77,8 +77,8 @@ const Function *CallTargets::of(const Instruction &call) const {
   return nullptr;
 }
 
-// Whether a function leaves alone what a global load reads, and orders nothing. While a function is
-// looked at it counts as not so: that is the answer for recursion.
+// True if a function leaves alone what a global load reads, and orders nothing. While a function is
+// examined the answer is false: that covers recursion.
 bool Emulation::Implementation::harmless(const Function &function, int depth) {
   const auto [entry, is_new] = harmless_.try_emplace(&function, false);
   if (!is_new || depth > effect_depth)
@@ -102,7 +102,7 @@ bool Emulation::Implementation::harmless(const Function &function, int depth) {
   return harmless_[&function] = true;
 }
 
-// Whether lanes may be brought together in a function or what it calls.
+// True if lanes may be brought together in a function or what it calls.
 bool Emulation::Implementation::gathers(const Function &function, int depth) {
   const auto [entry, is_new] = gathers_.try_emplace(&function, true);
   if (!is_new || depth > effect_depth)
@@ -232,8 +232,7 @@ Expr Emulation::Implementation::load_parameter(std::string_view name, std::int64
 }
 
 // A parameter of this function: a kernel's is the same for all threads, a function's is whatever
-// its callers choose. Null if something else than loads from it is done with a function's
-// parameters.
+// its callers choose. Null if a function's parameters are used for anything but loads from them.
 Expr Emulation::Implementation::own_parameter(const Variable &parameter, std::int64_t offset,
                                               unsigned width) {
   const std::string text = offset != 0 ? fmt::format("{}+{}:{}", parameter.name, offset, width)

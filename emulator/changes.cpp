@@ -1,6 +1,6 @@
 // The shortest edit script between two lists of instructions (Myers, "An O(ND) difference algorithm
 // and its variations"): diagonals x - y are followed as far as the texts are equal, for one more
-// edit each round, until one of them comes to the end.
+// edit each round, until one of them reaches the end.
 
 #include "emulator/changes.h"
 
@@ -40,7 +40,7 @@ Changes compare_instructions(const Module &first, const Function &before, const 
   Changes result{std::vector<bool>(a.size(), true), std::vector<bool>(b.size(), true)};
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   const int most = std::min(n + m, edits_budget);
-  // By round, how far each diagonal has come: x on diagonal k at [k + most + 1].
+  // By round, how far each diagonal has got: x on diagonal k at [k + most + 1].
   std::vector<std::vector<int>> rounds;
   std::vector<int> reached(2 * static_cast<std::size_t>(most) + 3, 0);
   const auto at = [&](std::vector<int> &list, int k) -> int & {

@@ -7,8 +7,8 @@
 
 namespace ptxasw {
 
-/// By how much floating-point results may differ; nothing: not at all. A number passes if one of
-/// the bounds says so.
+/// How much floating-point results may differ; nothing: not at all. A number passes if it is within
+/// one of the bounds.
 struct Tolerance {
   double relative = 0; ///< of the first's magnitude
   double absolute = 0;
@@ -47,13 +47,13 @@ struct CompareOptions {
   Tolerance tolerance;
   unsigned schedules = 3; ///< random ones, besides the two regular ones
   std::uint64_t seed = 1;
-  std::uint64_t step_limit = 10'000'000'000; ///< thread-instructions a run
+  std::uint64_t step_limit = 10'000'000'000; ///< thread-instructions per run
   std::uint64_t memory_limit = std::uint64_t{2} << 30;
   bool extra_reads = true; ///< the second may load what the first does not access
   bool volatile_races = false;
 };
 
-/// What came of it.
+/// The result.
 struct CompareVerdict {
   enum class Kind : std::uint8_t { agree, differ, unchecked };
   Kind kind = Kind::unchecked;
@@ -64,8 +64,8 @@ struct CompareVerdict {
   std::uint64_t steps = 0;
 };
 
-/// Runs two described launches and compares the buffers that both have, and the variables of one
-/// name. The first must end without a fault and a race and come out alike, within the tolerance,
+/// Runs two described launches and compares the buffers that both have, and the variables of the
+/// same name. The first must end without a fault or a race and give the same, within the tolerance,
 /// under other schedules; the second is run under all of them.
 CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescription &first_launch,
                                 const WarpProgram &second, const LaunchDescription &second_launch,

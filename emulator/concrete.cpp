@@ -1,4 +1,5 @@
-// The floating-point part of the domain of numbers; the rest is in the header, a line an operation.
+// The floating-point part of the domain of numbers; the rest is in the header, one line per
+// operation.
 
 #include "emulator/concrete.h"
 

@@ -22,7 +22,7 @@ public:
   Value sub(Value a, Value b) const { return {bits::sub(a.bits, b.bits, a.width), a.width}; }
   Value neg(Value a) const { return {bits::sub({}, a.bits, a.width), a.width}; }
   Value mul(Value a, Value b) const { return {bits::mul(a.bits, b.bits, a.width), a.width}; }
-  // What a division by zero gives the manual leaves open; GPUs give all ones.
+  // The manual leaves open what a division by zero gives; GPUs give all ones.
   Value udiv(Value a, Value b) const {
     return b.bits.is_zero() ? ones(a) : Value{bits::udiv(a.bits, b.bits, a.width), a.width};
   }
@@ -70,7 +70,7 @@ public:
   /// For slct: an f32 operand is zero or greater; a NaN is not.
   Value float_not_negative(const FloatForm &f, Value a) const;
 
-  /// cvta: the warp emulator lays its windows out so that addresses convert by themselves.
+  /// cvta: the warp emulator lays its windows out so that addresses need no conversion.
   Value generic_address(std::string_view, Value a) const { return a; }
 
 private:

@@ -17,21 +17,21 @@
 // together at a post-dominator of the branch that parted them, or at a meeting.
 //
 // (1) Let X be that branch and P the post-dominator. If P is not in L, they were not together in L.
-// If it is, they are in step unless one may go round L on the way from X to P and the other need
+// If it is, they are in step unless one may go around L on the way from X to P and the other need
 // not: unless the header can be reached from X without passing P. (If P is the header, each of them
 // has taken one back edge. If X is outside L, P can only be the header, where both come in.) Which
 // blocks post-dominate X depends on which ends count, since lanes that leave for good are not
-// waited for; every block that ends threads is looked at by itself, and so are the back edges of
-// the loops around L. Later post-dominators of X need no look: between the first and a later one
-// the two go the same way, or another branch has parted them.
+// waited for; every block that ends threads is examined separately, and so are the back edges of
+// the loops around L. Later post-dominators of X need not be examined: between the first and a
+// later one the two go the same way, or another branch has parted them.
 //
 // (2) Meetings: each lane's k-th meeting is the other's k-th meeting, as both name each other and
 // neither goes on before both have come. So they are in step if both pass the same events in the
-// same order, an event being a meeting, an entry into L or a way round it. That is so if no branch
-// that parts lanes decides about events: between it and the nearest block through which every way
-// to the next arrival at the header leads there must be none. Only blocks from which L can be
-// reached count: what leaves for good meets nobody in L (it may still take part in a bar.warp.sync,
-// as the others' k-th).
+// same order, an event being a meeting, an entry into L or a path around it. That is so if no
+// branch that parts lanes decides about events: between it and the nearest block through which
+// every way to the next arrival at the header leads there must be none. Only blocks from which L
+// can be reached count: what leaves for good meets no lane in L (it may still take part in a
+// bar.warp.sync, as the others' k-th).
 //
 // `parts` knows what is the same function of row and iterations for all lanes; it does not rest on
 // what is shown here.
@@ -46,7 +46,7 @@
 namespace ptxasw {
 namespace {
 
-/// Blocks looked at in one function; loops that are left over count as out of step.
+/// Blocks examined in one function; loops that are left over count as out of step.
 constexpr std::size_t visit_budget = 4'000'000;
 
 /// Blocks that end threads; in a function with more no loop is in step that parts lanes.
@@ -93,7 +93,7 @@ const std::vector<BlockId> &Convergence::postdominators(std::size_t end) {
   return result;
 }
 
-// Whether a way leads from behind `from` to `to` without passing `without`.
+// True if a path leads from behind `from` to `to` without passing `without`.
 bool Convergence::reaches(BlockId from, BlockId to, BlockId without) {
   std::unordered_set<BlockId> seen{without};
   std::vector<BlockId> work{from};

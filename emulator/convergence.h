@@ -13,16 +13,16 @@ namespace ptxasw {
 /// barriers, calls of what is not known.
 enum class Meeting : std::uint8_t {
   none,
-  even,   ///< every lane that comes by takes part, and all name the same lanes
-  uneven, ///< a lane may pass by, or name other lanes, or nobody knows
+  even,   ///< every lane that gets here takes part, and all name the same lanes
+  uneven, ///< a lane may pass by, or name other lanes, or it is unknown
 };
 
-/// In which loops lanes that are active together are in the same iteration: soundness.md, E1. What
-/// is assumed of the machine is stated there: lanes that a branch has parted come together again at
-/// a post-dominator of that branch or at a meeting, and nowhere else.
+/// Finds the loops in which lanes that are active together are in the same iteration: soundness.md,
+/// E1. What is assumed of the machine is stated there: lanes that a branch has separated come
+/// together again at a post-dominator of that branch or at a meeting, and nowhere else.
 class Convergence {
 public:
-  /// `parts(block)`: whether lanes of one row that execute the block's branch in the same
+  /// `parts(block)`: true if lanes of one row that execute the block's branch in the same
   /// iterations may leave it by different edges. `meetings` is by block.
   Convergence(const ControlFlowGraph &cfg, std::function<bool(BlockId)> parts,
               std::vector<Meeting> meetings);
@@ -43,8 +43,8 @@ private:
   const std::vector<Meeting> meetings_;
   std::vector<std::optional<bool>> parts_;   ///< by block
   std::vector<std::optional<bool>> in_step_; ///< by loop
-  /// Ways in which what is going on in a function may end: a thread leaves it by one block, or goes
-  /// round one loop again.
+  /// Ways in which an activity in a function may end: a thread leaves it by one block, or iterates
+  /// one loop again.
   std::vector<std::vector<BlockEdge>> ends_;
   std::vector<std::vector<BlockId>> postdominators_; ///< by end; made when first asked for
   std::size_t visited_ = 0;

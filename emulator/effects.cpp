@@ -1,5 +1,5 @@
 // What each opcode may do to memory and to other lanes, in lists. What no list names does
-// everything, so a new opcode is refused until somebody has read the manual about it.
+// everything, so a new opcode is refused until someone has read the manual about it.
 
 #include "emulator/effects.h"
 

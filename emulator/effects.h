@@ -6,7 +6,7 @@
 
 namespace ptxasw {
 
-/// What an instruction means to the value of a memory location (soundness.md, rules 5 and 6).
+/// What an instruction means for the value of a memory location (soundness.md, rules 5 and 6).
 enum class Effect : std::uint8_t {
   none,  ///< neither reads nor writes memory that a global load could see
   load,  ///< a weak load
@@ -29,8 +29,7 @@ bool is_pure(const Opcode &opcode);
 std::span<const std::string_view> pure_opcodes();
 std::span<const std::string_view> harmless_opcodes();
 
-/// True if an instruction may bring lanes of a warp together that are not so by the flow of
-/// control:
+/// True if an instruction may bring together lanes of a warp that control flow does not:
 /// `.sync` instructions, barriers, calls, and whatever is not known.
 bool gathers_lanes(const Opcode &opcode);
 

@@ -19,18 +19,18 @@ namespace {
 /// Entries of dominance frontiers; beyond it the emulation is incomplete.
 constexpr std::size_t frontier_budget = 20'000'000;
 
-/// A register with more places where flows that write it meet gets no phi where nobody reads it;
-/// for as many blocks as one looks at to see that.
+/// A register with more places where flows that write it meet gets no phi where nothing reads it;
+/// and the number of blocks examined to find that out.
 constexpr std::size_t few_joins = 8;
 constexpr std::size_t liveness_budget = 10'000'000;
 
-/// Facts that are told of one block, the nearest first.
+/// Facts that are reported for one block, the nearest first.
 constexpr std::size_t facts_budget = 64;
 
 std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 | to; }
 
-/// True if lanes that execute it do not go on. A branch may have a single successor, too: to the
-/// next block, or by a table that names only that one.
+/// True if lanes that execute it do not go on. A branch may also have a single successor: the next
+/// block, or by a table that names only that one.
 bool ends_lanes(const Opcode &opcode) { return opcode.base == "exit" || opcode.base == "ret"; }
 
 /// What all lanes that meet must agree on: who meets (the member mask, which comes last) or where
@@ -240,7 +240,7 @@ bool Emulation::Implementation::place_phis() {
         probes_read_in(block, 2 * std::size_t{i} + 1);
     }
   // What comes behind a block in any order: at the earliest the header of the outermost loop around
-  // it. Where no read does, a phi would be for nobody.
+  // it. Where no read does, a phi would be of no use.
   std::vector<std::uint32_t> earliest_behind(blocks.size(), 0);
   const bool reducible =
       std::none_of(cfg_.reverse_postorder().begin(), cfg_.reverse_postorder().end(),
@@ -291,7 +291,7 @@ bool Emulation::Implementation::place_phis() {
     std::uint32_t last_read = 0;
     for (const BlockId block : reading[reg])
       last_read = std::max(last_read, cfg_.order_of(block));
-    // A register that many blocks might join: only where somebody reads what is joined.
+    // A register that many blocks might join: only where something reads what is joined.
     std::size_t joins = 0;
     for (const BlockId block : work)
       joins += frontier[block].size();
@@ -313,7 +313,7 @@ bool Emulation::Implementation::place_phis() {
 }
 
 // Blocks in reverse postorder over the dominator tree: when a block is reached, all blocks that
-// lead to it but by back edges have been.
+// lead to it, except by back edges, have been.
 void Emulation::Implementation::walk() {
   struct Frame {
     BlockId block;
@@ -358,7 +358,7 @@ bool Emulation::Implementation::enter(BlockId block) {
   const BasicBlock &info = cfg_.blocks()[block];
   bool entered = block == 0;
   for (const BlockId predecessor : info.predecessors) {
-    // A way into an irreducible cycle from a block that is yet to be walked.
+    // An edge into an irreducible cycle from a block that is yet to be walked.
     const bool later = cfg_.reachable(predecessor) &&
                        cfg_.order_of(predecessor) > cfg_.order_of(block) &&
                        !cfg_.dominates(block, predecessor);
@@ -463,8 +463,8 @@ void Emulation::Implementation::answer_probes(BlockId block, std::uint32_t index
     probed_[probe_order_[i]] = read(block, probes_[probe_order_[i]].reg);
 }
 
-// Whether the condition of a block's branch holds where control goes on to `to`; nothing if it may
-// or may not. Behind an exit with a guard are those for whom the guard does not hold.
+// True if the condition of a block's branch holds where control goes on to `to`; nothing if it may
+// or may not. After an exit with a guard are the lanes for which the guard does not hold.
 std::optional<bool> Emulation::Implementation::holds_on_edge(BlockId from, BlockId to) const {
   const BasicBlock &block = cfg_.blocks()[from];
   if (block.successors.size() == 2)

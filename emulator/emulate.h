@@ -22,8 +22,8 @@ struct MemoryAccess {
   StateSpace space = StateSpace::generic;
   unsigned bytes = 0;     ///< of the whole access, vectors included
   Expr address = nullptr; ///< 64 bits, loops unexpanded; null if the operand is not understood
-  Expr guard = nullptr;   ///< null: not predicated, or the way here shows that it holds
-  Expr decided = nullptr; ///< the guard that the way here shows to hold; null: there is none
+  Expr guard = nullptr;   ///< null: not predicated, or the path here shows that it holds
+  Expr decided = nullptr; ///< the guard that the path here shows to hold; null: there is none
 };
 
 /// A place where a register holds a value: before `instruction`, register `reg` is `value`.
@@ -39,7 +39,7 @@ struct Probe {
   bool after = false;
 };
 
-/// Something a branch on the way established: `condition` (width 1) is `holds`.
+/// Something a branch on the path established: `condition` (width 1) is `holds`.
 struct PathFact {
   Expr condition = nullptr;
   bool holds = false;
@@ -59,7 +59,7 @@ struct LoopRegister {
   Expr next = nullptr;    ///< after a round, in terms of what it was
 };
 
-/// What an emulation cost, in things that can be counted.
+/// What an emulation cost, in countable units.
 struct Effort {
   std::size_t expressions = 0; ///< nodes in the pool
   std::size_t phis = 0;        ///< registers at joins and loop headers
@@ -73,13 +73,13 @@ enum class LaneGroup : std::uint8_t { row, warp };
 /// The symbolic emulation of one function (paper, section 4).
 ///
 /// One pass over the dominator tree in reverse postorder. Registers map to expressions; a branch
-/// leaves what it established as a fact to the blocks it dominates; flows that meet are joined, and
-/// a register that differs becomes a join symbol. Joining at once instead of carrying one flow a
-/// path keeps the work linear, and it is what soundness asks for: two lanes of a warp may have come
-/// by different paths, so an address that differs by path is not comparable across lanes.
+/// passes what it established as a fact to the blocks it dominates; flows that meet are joined, and
+/// a register that differs becomes a join symbol. Joining at once instead of carrying one flow per
+/// path keeps the work linear, and it is what soundness requires: two lanes of a warp may have
+/// taken different paths, so an address that differs by path is not comparable across lanes.
 ///
 /// A loop is entered once, its registers standing for any iteration. Afterwards those that step by
-/// an invariant amount are expanded to initial + step * trip, one trip symbol a loop.
+/// an invariant amount are expanded to initial + step * trip, one trip symbol per loop.
 ///
 /// Only what addresses and branches depend on is evaluated at all.
 class Emulation {
@@ -89,15 +89,15 @@ public:
             std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row);
   ~Emulation();
 
-  /// False if the function was too much for a budget or its control flow is not understood; the
-  /// trace is then empty.
+  /// False if the function exceeded a budget or its control flow is not understood; the trace is
+  /// then empty.
   bool complete() const;
   const ControlFlowGraph &cfg() const;
   ExprPool &pool();
   /// All accesses with an effect, each after those that dominate it.
   const std::vector<MemoryAccess> &trace() const;
-  /// Ways on that branches leave open beyond one each, where nothing decides them: of a two-way
-  /// branch one, of a table one less than it has targets.
+  /// Successors that branches leave open beyond one each, where nothing decides them: one for a
+  /// two-way branch, for a table one less than it has targets.
   unsigned undecided_branches() const;
   Effort effort() const;
 
@@ -106,14 +106,14 @@ public:
   /// True if an expression has the same value in all lanes of a row of the warp that are in `block`
   /// in the same iteration of every loop around it, except tid.x and laneid, which count as known
   /// (soundness.md, rule 2). With LaneGroup::warp: in all lanes of the warp, tid.y and tid.z being
-  /// known, too.
+  /// known as well.
   bool uniform_but_lane(Expr expr, BlockId block) const;
   /// The same with tid.x and laneid counted as varying.
   bool uniform(Expr expr, BlockId block) const;
   /// What decides by which edge the block is left, or whether lanes end there; null: not
   /// understood.
   Expr branch_choice(BlockId block) const;
-  /// True if all that an instruction which brings lanes together needs to be the same for them is
+  /// True if everything that must be the same for the lanes that an instruction brings together is
   /// so (guard, member mask, barrier); false for one that was never reached or is not understood.
   bool meets_evenly(std::uint32_t instruction) const;
   /// True if lanes of one row that are active in `block` together are in the same iteration of
@@ -123,8 +123,8 @@ public:
   std::optional<ParameterField> parameter_field(Expr symbol) const;
   /// True if an expression is tid.x or laneid itself.
   bool is_lane_symbol(Expr expr) const;
-  /// What a symbol is that stands for a register at a loop's header; nothing if it is none, or
-  /// differs by the way into or round the loop.
+  /// What a symbol that stands for a register at a loop's header is; nothing if it is none, or
+  /// differs by the path into or around the loop.
   std::optional<LoopRegister> loop_register(Expr symbol) const;
   /// The symbol that counts a loop's iterations.
   Expr trip_count(LoopId loop) const;
@@ -141,7 +141,8 @@ public:
   Expr special(std::string_view name);
   /// The address of a variable, 64 bits.
   Expr symbol_address(std::string_view name);
-  /// What holds in a block, the nearest branch first; far ones are left out where there are many.
+  /// What holds in a block, the nearest branch first; distant ones are left out where there are
+  /// many.
   std::vector<PathFact> facts_in(BlockId block) const;
   bool feasible(BlockId block) const;
 

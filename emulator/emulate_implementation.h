@@ -37,7 +37,7 @@ public:
 
   struct SymbolInfo {
     SymbolKind kind = SymbolKind::varying;
-    BlockId block = 0;     ///< where it comes to be
+    BlockId block = 0;     ///< where it originates
     std::uint32_t phi = 0; ///< of the two phi kinds
     bool uniform = false;  ///< the verdict, for the phi kinds
   };
@@ -68,7 +68,7 @@ public:
     std::vector<Expr> agreed; ///< guard, member mask, barrier; null: not known
   };
 
-  /// Whom the emulation is for: somebody who asks for the trace, or a caller of the function.
+  /// Who the emulation is for: someone who asks for the trace, or a caller of the function.
   enum class Role : std::uint8_t { trace, callee };
 
   /// Bytes of a `.param` variable: an argument or result of a call.
@@ -193,7 +193,7 @@ private:
   Expr guard_ = nullptr;                            ///< of the instruction being computed
   std::vector<std::pair<RegisterId, Expr>> undo_;
   std::unordered_map<std::uint64_t, bool> dead_edges_;
-  PathKnowledge path_{pool_}; ///< what branches on the way established
+  PathKnowledge path_{pool_}; ///< what branches on the path established
   std::unordered_map<std::string, Expr> named_;
   std::vector<std::vector<BlockId>> exits_;
   std::vector<bool> uniform_exit_;           ///< by loop: all lanes leave it in the same iteration

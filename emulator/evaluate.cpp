@@ -51,7 +51,7 @@ Expr Emulation::Implementation::read(BlockId block, RegisterId reg) {
                      block));
   }
   const Expr value = current_[reg];
-  // A predicate that a branch on the way decided is a constant in this flow.
+  // A predicate that a branch on the path decided is a constant in this flow.
   if (value->width == 1)
     if (const std::optional<bool> assumed = path_.assumed(value))
       return pool_.constant(1, *assumed);

@@ -1,6 +1,5 @@
-// Expressions on numbers: straight from the names of SMT-LIB, on bits.h. It is what symbolic
-// results are tested with, and what launches are searched with that take a branch one way or the
-// other.
+// Expressions on numbers: straight from the names of SMT-LIB, on bits.h. Symbolic results are
+// tested with it, and launches that take a branch one way or the other are searched for with it.
 
 #include "emulator/evaluation.h"
 

@@ -9,8 +9,8 @@
 
 namespace ptxasw {
 
-/// The values of expressions where every symbol has one. Uninterpreted functions are some fixed
-/// function of their name and arguments; a division by zero gives what bits::udiv says.
+/// The values of expressions in which every symbol has a value. Uninterpreted functions are some
+/// fixed function of their name and arguments; a division by zero gives what bits::udiv says.
 class Evaluator {
 public:
   explicit Evaluator(std::function<Bits(Expr)> symbol) : symbol_(std::move(symbol)) {}
@@ -23,10 +23,10 @@ private:
   Bits node(Expr expr);
   std::function<Bits(Expr)> symbol_;
   std::unordered_map<Expr, Bits> memo_;
-  std::vector<Bits> operands_; ///< of the node in work
+  std::vector<Bits> operands_; ///< of the node being evaluated
 };
 
-/// The value of one node, no symbol, from those of its operands.
+/// The value of one node, not a symbol, from those of its operands.
 Bits evaluate_node(Expr node, std::span<const Bits> operands);
 
 } // namespace ptxasw

@@ -2,14 +2,14 @@
 //
 // Arithmetic is kept as a sum of products modulo 2^w: coefficients collected, products sorted and
 // multiplied out as long as they stay short, shifts by constants and `or` without common bits
-// turned into it. Sums and products modulo 2^w form a commutative ring, so for what is built of +,
-// -, and * alone the form is canonical as long as nothing stayed factored. Everything else is an
+// turned into it. Sums and products modulo 2^w form a commutative ring, so for what is built from
+// +, -, and * alone the form is canonical as long as nothing stayed factored. Everything else is an
 // atom: extensions (`sext(e + 1)` is not `sext(e) + 1`), divisions, shifts by registers,
-// comparisons, bit operations. Of atoms only local rules hold: constants fold, truncations go
+// comparisons, bit operations. For atoms only local rules hold: constants fold, truncations go
 // inside rings, a mask of low bits is a truncation, an order of non-negative numbers is the
 // unsigned one, `ite` takes the positive condition. Not normalised: de Morgan's laws, comparisons
-// of sums with each other, divisions of products, anything beyond 64 bits but addition. Equalities
-// hidden there go to ranges (path.cpp) and to Z3 (solver.cpp).
+// of sums with each other, divisions of products, anything beyond 64 bits except addition.
+// Equalities hidden there go to ranges (path.cpp) and to Z3 (solver.cpp).
 //
 // A node is made once: the table of nodes is searched by kind, width, children and coefficients.
 // Ids count up in order of creation and decide the order of sums; no address and no seed does.

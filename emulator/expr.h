@@ -44,8 +44,8 @@ enum class ExprKind : std::uint8_t {
 };
 
 /// An expression node. Nodes are hash-consed: equal expressions are one node, so equality is
-/// comparison of pointers. Ids count up in order of creation and order nothing but sums and
-/// products, so results do not depend on addresses.
+/// comparison of pointers. Ids count up in order of creation and only order sums and products, so
+/// results do not depend on addresses.
 struct ExprNode {
   ExprKind kind;
   std::uint8_t width;          ///< 1 to 128
@@ -114,7 +114,7 @@ public:
   Expr uninterpreted(std::string_view name, unsigned width, std::span<const Expr> arguments);
 
   /// cvta (PTX ISA 9.7.9.20): generic and global addresses are the same numbers, those of the other
-  /// spaces are related by a function nobody publishes.
+  /// spaces are related by an unpublished function.
   Expr generic_address(std::string_view opcode, Expr address);
 
   unsigned width(Expr a) const { return a->width; }
@@ -126,7 +126,7 @@ public:
   Expr rebuild(Expr node, std::span<const Expr> children);
 
 private:
-  /// A place of the hash table; `node` null if it is free.
+  /// A slot of the hash table; `node` is null if it is free.
   struct Slot {
     std::uint32_t hash = 0;
     const ExprNode *node = nullptr;
@@ -175,7 +175,7 @@ private:
 
 /// Calls `visit` once for every distinct node below and including `expr`.
 template <class Visit> void for_each_node(Expr expr, Visit visit) {
-  // Most expressions are small: looking along the list is faster than a hash table.
+  // Most expressions are small: searching the list is faster than a hash table.
   constexpr std::size_t few = 32;
   std::vector<Expr> nodes;
   nodes.reserve(few);
@@ -198,7 +198,7 @@ template <class Visit> void for_each_node(Expr expr, Visit visit) {
   }
 }
 
-/// Readable text in the manner of the paper's listing 5: numbers in hexadecimal.
+/// Readable text in the style of the paper's listing 5: numbers in hexadecimal.
 std::string to_string(const ExprPool &pool, Expr expr);
 
 } // namespace ptxasw

@@ -1,6 +1,6 @@
 #pragma once
 
-// The floating-point part of the instruction table: one line an instruction, as in instructions.h.
+// The floating-point part of the instruction table: one line per instruction, as in instructions.h.
 //
 // A line says which operation is meant and in which shape; the domain says what that is. The
 // concrete domain computes it (floating.h). The symbolic emulator does not look here: to it every
@@ -51,7 +51,7 @@ inline constexpr std::string_view packed_relations_or = "+or ftz f16x2 bf16x2 eq
 inline constexpr std::string_view packed_relations_xor = "+xor ftz f16x2 bf16x2 eq ne lt le gt ge equ neu ltu leu gtu geu num nan";
 // clang-format on
 
-/// The type of which a packed one has two; others are their own.
+/// The type of which a packed one has two; for others, the type itself.
 constexpr ScalarType element(ScalarType type) {
   switch (type) {
   case ScalarType::f16x2:

@@ -266,7 +266,7 @@ std::uint64_t from_double(ScalarType type, double value, FloatRounding rounding)
   const unsigned m = format.mantissa_bits - spare;
   const bool negative = bits >> 63;
   const std::uint64_t sign = negative ? sign_bit(format) : 0;
-  // The first pattern that is no number. Formats of 8 bits saturate below it.
+  // The first pattern that is not a number. Formats of 8 bits saturate below it.
   const std::uint64_t infinity =
       type == ScalarType::e4m3 ? 0x7f : mask64(format.exponent_bits) << m;
   const bool saturates = format.width == 8;
@@ -504,7 +504,7 @@ std::uint64_t to_integer(ScalarType from, const FloatMode &mode, std::uint64_t v
 
 namespace {
 
-/// What becomes of a NaN. Formats differ in what they keep of it.
+/// What a NaN becomes. Formats differ in what they keep of it.
 std::uint64_t convert_nan(ScalarType to, ScalarType from, const FloatMode &mode,
                           std::uint64_t value) {
   const Format target = format_of(to), source = format_of(from);

@@ -8,8 +8,8 @@
 
 namespace ptxasw {
 
-/// What a floating-point instruction computes. The line of the table names it; how it rounds and
-/// what it does with subnormals stands in FloatMode.
+/// What a floating-point instruction computes. The line of the table names it; FloatMode says how
+/// it rounds and what it does with subnormals.
 enum class FloatOperation : std::uint8_t {
   add,
   sub,
@@ -51,8 +51,8 @@ struct FloatMode {
 FloatMode decode_float_mode(const Opcode &opcode);
 
 /// Floating-point arithmetic on bit patterns, as the PTX ISA (9.7.3, 9.7.4, 9.7.9) describes it.
-/// `type` is a scalar type: f16, bf16, tf32, f32, f64, e4m3 or e5m2. Which NaN comes out and what
-/// else the manual leaves open is what an H200 does (tests/conformance).
+/// `type` is a scalar type: f16, bf16, tf32, f32, f64, e4m3 or e5m2. Which NaN results, and what
+/// else the manual leaves open, is what an H200 does (tests/conformance).
 namespace floating {
 
 /// The result of an operation, rounded once. `.approx` functions are computed in double and rounded

@@ -1,5 +1,5 @@
-// If every generic address of a module is global. Only the module's own `cvta` and what is called
-// from outside can make another one; hosts pass none.
+// Decides if every generic address of a module is global. Only the module's own `cvta` and called
+// external functions can create another one; hosts pass none.
 
 #include "emulator/generic.h"
 
@@ -17,7 +17,7 @@ bool may_make_another(const Module &module, const Instruction &instruction) {
   if (opcode.base == "cvta")
     return !opcode.has("to") && opcode.space != StateSpace::global &&
            opcode.space != StateSpace::constant;
-  // The shared memory of another block of the cluster; a space or an opcode nobody has heard of.
+  // The shared memory of another block of the cluster; an unknown space or opcode.
   return opcode.base == "mapa" || first_operand(opcode) == FirstOperand::unknown;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What instructions compute: one table, one line an instruction and form.
+// What instructions compute: one table, one line per instruction and form.
 //
 // A line is written once over a domain D and used by every emulator: the symbolic one instantiates
 // it with expressions (ExprPool), the concrete one with numbers (ConcreteDomain). A domain has a
@@ -34,7 +34,7 @@ enum class Comparison : std::uint8_t {
 };
 // clang-format on
 
-/// What of an opcode's modifiers the table's functions look at, decoded once an opcode.
+/// The modifiers of an opcode that the table's functions look at, decoded once per opcode.
 struct Form {
   ScalarType type = ScalarType::none;
   ScalarType source_type = ScalarType::none; ///< second type of cvt, set, slct, dp4a

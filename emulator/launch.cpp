@@ -36,7 +36,8 @@ std::string launch_shape_error(const Extents &grid, const Extents &block) {
 
 LaunchFacts launch_facts(const Function &function, const std::optional<BlockShape> &assumed) {
   LaunchFacts facts;
-  // `.maxntid 256` admits a block of 16 x 16: it bounds the product of the extents, none by itself.
+  // `.maxntid 256` admits a block of 16 x 16: it bounds the product of the extents, none
+  // individually.
   if (const PerformanceDirective *directive = function.directive("maxntid")) {
     std::uint64_t threads = 1;
     for (const std::uint64_t extent : directive->values)

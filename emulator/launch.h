@@ -17,7 +17,7 @@ struct Extents {
 
   std::uint32_t &operator[](int axis) { return axis == 0 ? x : axis == 1 ? y : z; }
   std::uint32_t operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
-  /// How many there are; all ones if that does not fit 64 bits.
+  /// How many there are; all ones if that does not fit in 64 bits.
   std::uint64_t count() const;
   bool operator==(const Extents &) const = default;
 };
@@ -29,10 +29,10 @@ using BlockShape = Extents;
 /// Specifications per Compute Capability"); empty if nothing is.
 std::string launch_shape_error(const Extents &grid, const Extents &block);
 
-/// What is known of a kernel's launch before it is launched.
+/// What is known about a kernel's launch before it is launched.
 struct LaunchFacts {
   std::optional<BlockShape> block;  ///< the exact shape of every block, if it is known
-  bool block_assumed = false;       ///< the shape is the user's word, no directive states it
+  bool block_assumed = false;       ///< the shape is the user's word, not stated by a directive
   bool one_dimensional = false;     ///< ntid.y = ntid.z = 1
   std::uint32_t max_block_x = 1024; ///< upper bound of ntid.x
 
@@ -41,9 +41,9 @@ struct LaunchFacts {
   bool whole_warps() const { return one_dimensional || (block && block->x % 32 == 0); }
 };
 
-/// The facts that `.reqntid` and `.maxntid` state (PTX ISA 11.4), and where no `.reqntid` fixes the
-/// shape of a block, the one that the user vouches for. `.maxntid` bounds the number of threads, in
-/// whatever shape.
+/// The facts that `.reqntid` and `.maxntid` state (PTX ISA 11.4), and, where no `.reqntid` fixes
+/// the shape of a block, the one that the user vouches for. `.maxntid` bounds the number of
+/// threads, in whatever shape.
 LaunchFacts launch_facts(const Function &function,
                          const std::optional<BlockShape> &assumed = std::nullopt);
 

@@ -11,11 +11,11 @@ namespace ptxasw {
 /// A buffer in global memory before the launch, or the contents of a variable.
 struct BufferDescription {
   std::string name;
-  ScalarType type = ScalarType::b32; ///< of its elements, for whoever prints or compares them
+  ScalarType type = ScalarType::b32; ///< of its elements, for printing and comparing them
   std::uint64_t size = 0;            ///< bytes
   GlobalMemory::Fill fill = GlobalMemory::Fill::zeros;
   std::uint64_t seed = 0;          ///< of a fill
-  std::vector<std::uint8_t> bytes; ///< what it begins with, on top of the fill
+  std::vector<std::uint8_t> bytes; ///< its initial contents, on top of the fill
   std::uint64_t alignment = 0;     ///< 0, or it begins at a multiple of this and of no higher power
                                    ///< of two
   /// Elements at random between these, instead of a fill: finite for floating-point types.
@@ -24,13 +24,14 @@ struct BufferDescription {
   double lowest = 0, highest = 0;
 };
 
-/// Where in a parameter something lies, and what: an address in a buffer, of a function, a number.
+/// Where in a parameter something lies, and what: an address in a buffer or of a function, or a
+/// number.
 struct FieldDescription {
   enum class Kind : std::uint8_t { bits, buffer, function };
   Kind kind = Kind::bits;
   std::uint32_t at = 0;   ///< byte of the parameter
   std::uint32_t size = 8; ///< bytes
-  std::uint64_t bits = 0; ///< of a number; of a pointer what is added
+  std::uint64_t bits = 0; ///< of a number; for a pointer, what is added
   std::string name;       ///< of the buffer or function
 };
 
@@ -40,7 +41,7 @@ struct ArgumentDescription {
   std::vector<FieldDescription> fields;
 };
 
-/// A launch that somebody described, down to the contents of memory.
+/// A launch as described, down to the contents of memory.
 struct LaunchDescription {
   std::string kernel; ///< empty: the first of the module
   Extents grid, block{32, 1, 1};
@@ -60,7 +61,7 @@ struct PreparedLaunch {
   std::uint32_t kernel = 0; ///< in the program
   WarpLaunch launch;
   std::vector<std::uint64_t> addresses; ///< of the buffers, in their order
-  std::size_t variables = 0; ///< so many of the memory's allocations are variables, the first ones
+  std::size_t variables = 0; ///< the memory's first allocations, this many, are variables
 };
 
 /// Fills an empty memory with the module's variables and the described buffers. Equal buffers lie

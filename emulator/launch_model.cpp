@@ -1,8 +1,8 @@
-// What decides what a kernel does, so that launches can be drawn in which it does it.
+// What decides what a kernel does, so that launches can be drawn in which it does that.
 //
-// The symbolic emulation knows of every block under which conditions it is reached, of every
-// predicate and address how it depends on parameters and on the thread. All that is missing is to
-// tell its symbols apart: which are bytes of the parameters, which are the thread's place.
+// The symbolic emulation knows for every block the conditions under which it is reached, and for
+// every predicate and address how it depends on parameters and on the thread. All that is missing
+// is to tell its symbols apart: which are bytes of the parameters, which are the thread's place.
 //
 // A slot is a pointer if an address is its value plus something: it stands in the address's linear
 // form by itself, with the factor 1.
@@ -23,7 +23,7 @@ namespace {
 /// Comparisons and extensions of one kernel that launches are drawn around.
 constexpr std::size_t boundaries_budget = 400;
 
-/// Instructions whose predicates and guards are looked at.
+/// Instructions whose predicates and guards are examined.
 constexpr std::size_t probes_budget = 20'000;
 
 /// True if an instruction computes a predicate of one bit.
@@ -97,7 +97,7 @@ std::vector<ParameterSlot> parameter_slots(const Module &module, const Function 
         if (const ScalarType used = used_as(module, kernel, destinations[i].reg);
             used != ScalarType::none)
           slot.type = used;
-      // Of what is loaded in pieces and whole the whole counts.
+      // If something is loaded both in pieces and whole, the whole counts.
       const auto covers = [](const ParameterSlot &a, const ParameterSlot &b) {
         return a.offset <= b.offset && b.offset + b.width / 8 <= a.offset + a.width / 8;
       };
@@ -203,7 +203,7 @@ std::vector<Expr> KernelModel::mask_facts(const std::vector<Expr> &formulas) {
     const Expr warp = pool.bit_and(in_block(own), number(0xffffffe0));
     Expr full = pool.constant(1, 1);
     for (const unsigned lane : {0u, warp_lanes - 1}) {
-      // The same block, grid and parameters; everything else may be otherwise for that lane.
+      // The same block, grid and parameters; everything else may differ for that lane.
       Substitution as_lane(pool);
       Expr tid[3];
       for (int axis = 0; axis < 3; ++axis) {
@@ -282,7 +282,7 @@ void KernelModel::mark_pointers() {
       continue;
     const LinearForm form =
         linear_form(emulation_.expand(access.address), [](Expr) { return false; });
-    // Of several the one that is known to be a pointer, or the first.
+    // Of several, the one that is known to be a pointer, or the first.
     std::vector<std::uint32_t> candidates;
     for (const auto &[atom, factor] : form.terms)
       if (factor == 1 && atom->kind == ExprKind::symbol && atom->width == 64)

@@ -19,11 +19,11 @@ struct ParameterSlot {
 };
 
 /// The slots of a kernel: everything that it loads from its parameters, elements of vectors and
-/// fields of structures included. Which of them are pointers is for KernelModel to say.
+/// fields of structures included. KernelModel says which of them are pointers.
 std::vector<ParameterSlot> parameter_slots(const Module &module, const Function &kernel);
 
-/// What a launch has to do with a kernel, from its symbolic emulation: by which parameters and
-/// thread coordinates its branches and tests are decided, and where its indices wrap around.
+/// How a launch affects a kernel, from its symbolic emulation: which parameters and thread
+/// coordinates decide its branches and tests, and where its indices wrap around.
 class KernelModel {
 public:
   /// `slots` are those of the kernel; pointers among them are marked.
@@ -46,29 +46,29 @@ public:
     unsigned shift = 0;
   };
 
-  /// Something that a launch is wanted for: conditions that hold or not, in one thread.
+  /// What a launch is wanted for: conditions that hold or not, in one thread.
   struct Wish {
     std::vector<PathFact> conditions;
-    /// If set, what this is should be near `bound`, as numbers of its width.
+    /// If set, its value should be near `bound`, as numbers of its width.
     Expr near = nullptr;
     std::uint64_t bound = 0;
   };
 
-  /// False if the kernel is too much for the emulator: it has then no wishes.
+  /// False if the kernel is too much for the emulator: it then has no wishes.
   bool complete() const { return emulation_.complete(); }
-  /// That an instruction is executed, by a lane that its guard lets do so; nothing if it is never
+  /// That an instruction is executed, by a lane whose guard allows it; nothing if it is never
   /// reached.
   std::optional<Wish> to_run(std::uint32_t instruction);
-  /// The same, and that the predicate which it computes comes out one way.
+  /// The same, and that the predicate that it computes has the given outcome.
   std::optional<Wish> to_decide(std::uint32_t instruction, bool outcome);
   /// Instructions that compute a predicate.
   const std::vector<std::uint32_t> &tests() const { return tests_; }
-  /// Wishes for what lies just on either side of a comparison or of where an index wraps.
+  /// Wishes for values just on either side of a comparison or of where an index wraps.
   const std::vector<Wish> &boundaries();
 
   const Meaning &meaning(Expr symbol);
-  /// What holds of the masks of active lanes that formulas speak of, beyond the formulas: with a
-  /// full mask the first and the last lane of the warp, other threads of the same block, come to
+  /// What holds for the masks of active lanes that formulas mention, beyond the formulas: with a
+  /// full mask the first and the last lane of the warp, other threads of the same block, get to
   /// where it was taken.
   std::vector<Expr> mask_facts(const std::vector<Expr> &formulas);
   Emulation &emulation() { return emulation_; }

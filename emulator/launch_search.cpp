@@ -1,10 +1,10 @@
 // Launches in which a given thing happens.
 //
-// Conditions of kernels compare numbers that are mostly linear in each parameter and coordinate by
-// itself, however they are combined. So one violated comparison is repaired at a time: its two
+// Conditions of kernels compare numbers that are mostly linear in each single parameter and
+// coordinate, however they are combined. So one violated comparison is repaired at a time: its two
 // sides are some distance apart, one number in them is moved by that distance over its slope (which
-// is measured, not derived), and a little beyond. Products, divisions and bit operations have
-// slopes, too, if not everywhere the same; what does not come out is tried again from elsewhere.
+// is measured, not derived), and a little beyond. Products, divisions and bit operations also have
+// slopes, if not the same everywhere; what fails is tried again from elsewhere.
 
 #include "emulator/launch_search.h"
 
@@ -161,7 +161,7 @@ private:
     const auto apart = [&] {
       return Wide{as_signed((evaluate(e) - bound) & mask64(e->width), e->width)};
     };
-    // Mostly so near that a row of the block has the very numbers on either side of the bound.
+    // Mostly so near that a row of the block has exactly the numbers on either side of the bound.
     const Wide reach = random_.one_in(4) ? 48 : 8;
     const Wide target =
         static_cast<Wide>(random_.below(static_cast<std::uint64_t>(2 * reach))) - reach;
@@ -216,7 +216,7 @@ private:
     return count;
   }
 
-  // What no slope leads to: anything else.
+  // Where no slope leads there: anything else.
   void shake(Expr e) {
     const std::vector<Movable> variables = variables_in(e);
     if (!variables.empty())
@@ -264,7 +264,7 @@ private:
     return result;
   }
 
-  // Whether the number can be moved so far; the extents grow as they must.
+  // True if the number can be moved that far; the extents grow as they must.
   bool step(const Movable &variable, Wide by) {
     const int axis = static_cast<int>(variable.index);
     const auto moved = [&](std::uint64_t now,

@@ -27,7 +27,7 @@ enum class MatrixType : std::uint8_t {
   s32,
 };
 
-/// By its name without a dot; none if it is no type of matrices.
+/// By its name without a dot; none if it is not a matrix type.
 MatrixType matrix_type(std::string_view name);
 /// Bits of an element in memory and in registers.
 unsigned bit_width(MatrixType type);
@@ -52,8 +52,8 @@ struct MatrixElement {
 MatrixElement take_apart(MatrixType type, std::uint64_t bits);
 
 /// One element of the result, bit for bit as an H100 computes it (tests/conformance): products are
-/// exact; the numbers of a step are cut off, towards zero, 25 places below the largest's leading
-/// place, added up, and cut off to f32 or rounded to f16. A zero is positive. Products of 8-bit
+/// exact; the numbers of a step are truncated, towards zero, 25 places below the largest's leading
+/// place, added up, and truncated to f32 or rounded to f16. A zero is positive. Products of 8-bit
 /// numbers are added up in two steps, without c, which is added after that. f64 is a chain of fused
 /// operations.
 std::uint64_t multiply_add(const MatrixArithmetic &how, std::span<const MatrixElement> a,

@@ -1,4 +1,4 @@
-// What branches on the way established. A condition that was assumed is known by its node; of a
+// What branches on the path established. A condition that was assumed is known by its node; of a
 // conjunction its parts are known, too; a comparison with a constant narrows the interval of what
 // is compared, unsigned and signed. Intervals of expressions follow from those of their parts with
 // wrap-around taken into account, so they may be wide and never too narrow. What is not found is
@@ -89,7 +89,7 @@ void PathKnowledge::assume(Expr condition, bool holds) {
     case ExprKind::ult:
     case ExprKind::slt: {
       const bool is_signed = literal->kind == ExprKind::slt;
-      if (is) { // neither the other way round nor equal
+      if (is) { // neither reversed nor equal
         set(is_signed ? pool_.slt(child(1), child(0)) : pool_.ult(child(1), child(0)), false);
         set(pool_.eq(child(0), child(1)), false);
       }

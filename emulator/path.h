@@ -16,7 +16,7 @@ struct Range {
   bool operator==(const Range &) const = default;
 };
 
-/// What the branches on the way to a place established: conditions that hold or do not, and the
+/// What the branches on the path to a place established: conditions that hold or do not, and the
 /// ranges that follow from comparisons. A stack: what was assumed last is forgotten first.
 class PathKnowledge {
 public:
@@ -26,7 +26,7 @@ public:
   void assume(Expr condition, bool holds);
   /// True if a condition was assumed, or is part of one that was.
   std::optional<bool> assumed(Expr condition) const;
-  /// Whether a condition holds here, if assumptions or ranges decide it.
+  /// The truth of a condition here, if assumptions or ranges decide it.
   std::optional<bool> decide(Expr condition);
   /// Bounds of an expression of at most 64 bits, by its form and by what was assumed.
   Range range(Expr expr, int depth = 3) const;

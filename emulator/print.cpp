@@ -13,7 +13,7 @@ std::string hexadecimal(Bits value) {
                     : fmt::format("0x{:x}", value.low);
 }
 
-/// Longer texts help nobody and may be exponentially long, as shared parts are written out.
+/// Longer texts do not help and may be exponentially long, as shared parts are written out.
 constexpr std::size_t length_limit = 4000;
 
 class Printer {

@@ -1,5 +1,5 @@
 // The only file that knows Z3. The library is opened at run time: linking it would cost every run a
-// millisecond of relocation, and hardly any run needs it.
+// millisecond of relocation, and almost no run needs it.
 
 #include "emulator/solver.h"
 
@@ -228,7 +228,7 @@ private:
     return number(e->width, {});
   }
 
-  /// A function of the node's operands of which nothing is known.
+  /// A function of the node's operands about which nothing is known.
   Z3_ast apply(Expr e, const std::string &name) {
     std::vector<Z3_sort> domain;
     std::vector<Z3_ast> arguments;
@@ -243,7 +243,7 @@ private:
     return z_.mk_app(context_, function, static_cast<unsigned>(arguments.size()), arguments.data());
   }
 
-  /// What PTX leaves open, division by zero, no proof may rest on.
+  /// No proof may rest on what PTX leaves open: division by zero.
   Z3_ast divided(Expr e, Z3_ast quotient) {
     const Expr divisor = e->children[1];
     if (divisor->kind == ExprKind::constant && !divisor->value.is_zero())

@@ -2,7 +2,7 @@
 //
 // A value is uniform if no lane symbol enters it, by its operands or by the choice of a path: a
 // register that is joined where lanes may have come by different edges is as divergent as the
-// branch that parted them. In loops it is a fixed point from below: a loop register that starts
+// branch that separated them. In loops it is a fixed point from below: a loop register that starts
 // uniform and steps by uniform amounts is taken for uniform until something contradicts. A register
 // that steps by an invariant amount becomes `initial + step * trip`, which lets addresses of
 // different iterations be compared.
@@ -16,12 +16,12 @@ namespace ptxasw {
 namespace {
 
 // Budgets: what they leave undecided counts as varying.
-constexpr std::size_t region_budget = 256; ///< blocks looked at to see a join's branches
+constexpr std::size_t region_budget = 256; ///< blocks examined to find a join's branches
 constexpr int uniformity_rounds = 16;
 
 } // namespace
 
-// A header register whose every way round adds the same invariant amount is
+// A header register to which every back edge adds the same invariant amount is
 // initial + amount * trip (van Engelen's chains of recurrences, of first order; nested loops nest).
 void Emulation::Implementation::resolve_loops() {
   expansion_ = std::make_unique<Substitution>(pool_);
@@ -113,7 +113,7 @@ void Emulation::Implementation::find_uniformity() {
         uniform_now = uniform_now && value && uniform(value, phi.block, true);
         if (info.kind != SymbolKind::loop_phi)
           continue;
-        // Which way round was taken may differ from lane to lane.
+        // Which back edge was taken may differ from lane to lane.
         Expr &same = cfg_.contains(cfg_.loop_of(phi.block), from) ? back : first;
         uniform_now = uniform_now && (!same || same == value);
         same = value;
@@ -136,8 +136,8 @@ void Emulation::Implementation::find_uniformity() {
   }
 }
 
-// Whether the lanes that are in an iteration of a loop together agree whether this exit is taken in
-// it: on the exit's own condition, and on whether they come to it at all.
+// True if the lanes that are in an iteration of a loop together agree on taking this exit in it: on
+// the exit's own condition, and on reaching it at all.
 bool Emulation::Implementation::exit_uniform(LoopId loop, BlockId block) const {
   const Expr choice = branch_choice_[block];
   if (!choice || !uniform(choice, block, true))
@@ -213,8 +213,8 @@ bool Emulation::Implementation::uniform(Expr expr, BlockId block, bool lane_coun
   return result;
 }
 
-// Even if all lanes that come by agree whom they meet, and all of a kernel's lanes come by that
-// take the same way; who called a function, and how often, is not known in it.
+// Even if all lanes that get here agree whom they meet, and all of a kernel's lanes that take the
+// same path get here; who called a function, and how often, is not known in it.
 Meeting Emulation::Implementation::meeting_of(const Gathering &gathering) const {
   const Opcode &opcode = module_.opcode(function_.instructions[gathering.instruction]);
   const std::string_view base = opcode.base;

@@ -54,7 +54,7 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
       outside();
     return bytes.data() + offset;
   };
-  // Reads of what nobody wrote; stores say that they did.
+  // Reads of what was never written; stores record what was.
   const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {
     if (written.empty())
       return;

@@ -1,10 +1,10 @@
 // What an instruction starts and another one waits for (PTX ISA 9.7.9.25, 9.7.13.15).
 //
-// A cp.async happens when it is waited for, or, as the random schedule likes, at once: a program
-// that does not wait sees either. A bulk copy happens at once and then tells its mbarrier. An
-// mbarrier is a word of shared memory, as on a GPU, though of fields of our own: 20 bits of
-// arrivals that are pending, 20 of those that a phase expects, 23 of bytes that are still to come,
-// with a sign, and the phase.
+// A cp.async happens when it is waited for, or, if the random schedule decides so, at once: a
+// program that does not wait sees either. A bulk copy happens at once and then notifies its
+// mbarrier. An mbarrier is a word of shared memory, as on a GPU, though of fields of our own: 20
+// bits of arrivals that are pending, 20 of those that a phase expects, 23 of bytes that are still
+// to come, with a sign, and the phase.
 
 #include "emulator/warp_machine.h"
 
@@ -38,7 +38,7 @@ WarpMachine::Mbarrier WarpMachine::read_mbarrier(unsigned lane, std::uint64_t ad
           static_cast<std::int32_t>(as_signed(bits >> 40 & mask64(23), 23)), bits >> 63 != 0};
 }
 
-// A phase ends when nobody and nothing is missing any more.
+// A phase ends when no arrival and no byte is missing anymore.
 void WarpMachine::write_mbarrier(unsigned lane, std::uint64_t address, Mbarrier barrier) {
   if (barrier.pending == 0 && barrier.transactions == 0) {
     barrier.phase = !barrier.phase;

@@ -1,6 +1,6 @@
 // What can be wrong with barriers although a GPU gets past them (PTX ISA 9.7.13.1): lanes of a warp
-// that come to an aligned one by different ways or not at all, threads that do not agree on how
-// many they are, arrivals that nobody waits for.
+// that reach an aligned one by different paths or not at all, threads that do not agree on how many
+// they are, arrivals that no thread waits for.
 
 #include "emulator/warp_machine.h"
 

@@ -1,9 +1,8 @@
 // Instructions in which lanes take part together.
 //
-// A lane that comes to a `.sync` instruction waits until every lane its member mask names, and that
-// has not exited, waits at the same instruction with the same mask (for bar.warp.sync: at any).
-// Then they act together; whether they stay together afterwards is the scheduling policy's
-// business.
+// A lane that reaches a `.sync` instruction waits until every lane that its member mask names, and
+// that has not exited, waits at the same instruction with the same mask (for bar.warp.sync: at
+// any). Then they act together; the scheduling policy decides if they stay together afterwards.
 
 #include "emulator/warp_machine.h"
 
@@ -26,7 +25,7 @@ WarpMachine::Next WarpMachine::arrive_at_sync(std::size_t index, LaneMask mask) 
                        instruction_->opcode->text, named_lanes(*instruction_, lane)));
   });
   warp_->fragments[index].state = Fragment::State::at_sync;
-  // The usual case first: everybody named is here.
+  // The usual case first: all named lanes are here.
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
   const LaneMask named = named_lanes(*instruction_, first);
   bool uniform = (named & warp_->live) == mask;
@@ -163,7 +162,7 @@ void WarpMachine::shuffle(LaneMask group, LaneMask named) {
            fmt::format("`{}` reads lane {}, which its member mask {:#010x} names but which has "
                        "exited or does not exist",
                        opcode.text, from, named));
-    // A lane that takes no part: the value is undefined, so it is something nobody expects.
+    // A lane that takes no part: the value is undefined, so it is something unexpected.
     results[lane] =
         scramble(options_.seed ^ (outcome_.steps - warp_->block->first_step) ^ lane << 20);
   });

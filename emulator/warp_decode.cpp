@@ -18,7 +18,7 @@ using OperandKind = Operand::Kind;
 struct SpecialName {
   std::string_view name;
   SpecialRegister which;
-  bool is_machines = false; ///< its value is the machine's choice, and another one the next time
+  bool is_machines = false; ///< its value is machine-dependent, and differs the next time
 };
 
 // clang-format off

@@ -1,4 +1,4 @@
-// Plausible launches for a kernel that nobody described.
+// Plausible launches for a kernel without a description.
 //
 // A pointer gets a buffer that reaches as far as a 32-bit index of 16-byte elements does, and
 // further, in sparse memory, so that no index goes out of bounds and even an index that wraps

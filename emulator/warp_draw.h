@@ -9,12 +9,12 @@
 
 namespace ptxasw {
 
-/// One drawn launch: all that a run depends on, in the form that people can read.
+/// One drawn launch: all that a run depends on, in a readable form.
 struct DrawnLaunch {
   WarpLaunch launch;
   std::uint64_t seed = 0;        ///< of the buffers' contents
-  std::vector<std::string> text; ///< one line a slot
-  bool searched = false;         ///< it was looked for: most of these do not run to the end
+  std::vector<std::string> text; ///< one line per slot
+  bool searched = false;         ///< it was searched for: most of these do not run to the end
   /// A pointer. Its buffer lies around it, in sparse memory.
   struct Buffer {
     GlobalMemory::Fill fill = GlobalMemory::Fill::zeros;
@@ -31,8 +31,8 @@ struct DrawHints {
   bool flat = false;  ///< a one-dimensional block
   bool apart = false; ///< no pointer into another's buffer
   bool small = false; ///< small integers, few threads
-  bool alone = false; ///< one thread, as far as the kernel's directives allow: it races with nobody
-  bool large = false; ///< as many threads a block as there may be
+  bool alone = false; ///< one thread, if the kernel's directives allow it: it races with no other
+  bool large = false; ///< as many threads per block as allowed
   bool whole_numbers = false; ///< for floating-point contents: sums of products are exact
   bool no_wrap = false;       ///< numbers and grids of a size with which no sane index wraps around
 };
@@ -43,9 +43,8 @@ struct DrawHints {
 LaunchCandidate draw_candidate(const Function &kernel, const std::vector<ParameterSlot> &slots,
                                const DrawHints &hints, WarpRandom &random);
 
-/// Makes the grid larger than the thread asks for, in most cases so large that it covers extents
-/// among the parameters: loops that stride by the grid end soon then, and of a large grid few
-/// blocks are run.
+/// Makes the grid larger than the thread asks for, mostly large enough to cover extents among the
+/// parameters: loops that stride by the grid then end soon, and few blocks of a large grid are run.
 void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
                 LaunchCandidate &candidate);
 
@@ -53,7 +52,7 @@ void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
 SearchLimits search_limits(const Function &kernel, const DrawHints &hints);
 
 /// Makes a launch of a candidate: draws contents for the buffers, the size of dynamic shared memory
-/// if the module has any, and all that is left.
+/// if the module has any, and everything else.
 DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
                           const LaunchCandidate &candidate, bool dynamic_shared, bool whole_numbers,
                           WarpRandom &random);
@@ -61,7 +60,7 @@ DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlo
 /// Allocates the launch's buffers and fills its pointers in. The same launch gives the same memory.
 void place_buffers(const DrawnLaunch &drawn, GlobalMemory &memory, WarpLaunch &launch);
 
-/// The launch as one that can be written down; without steps and schedule.
+/// The launch in a form that can be written down; without steps and schedule.
 LaunchDescription to_description(const DrawnLaunch &drawn, const Function &kernel);
 
 /// The launch in lines, for a counter-example.

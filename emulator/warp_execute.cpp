@@ -132,7 +132,7 @@ void WarpMachine::assign(const WarpOperand &operand, unsigned lane, std::uint64_
   level_->registers[std::size_t{operand.reg} * warp_lanes + lane] = bits & mask64(operand.width);
 }
 
-// Whether a branch, an exit or a return sends some lanes one way and others another.
+// True if a branch, an exit or a return sends some lanes one way and others another.
 bool WarpMachine::parts_lanes(const WarpInstruction &instruction, LaneMask mask,
                               LaneMask all) const {
   const bool table = instruction.action == WarpAction::branch_table;

@@ -11,22 +11,22 @@ enum class FaultKind : std::uint8_t {
   unsupported,       ///< an instruction or operand that is not emulated
   out_of_bounds,     ///< an access outside of every allocation
   misaligned,        ///< an address that is not a multiple of the access's width (PTX ISA 6.4.1)
-  uninitialized,     ///< a load of shared or local memory that nobody wrote
+  uninitialized,     ///< a load of shared or local memory that was never written
   race,              ///< two weak accesses of different threads to one location, unordered
   same_value_race,   ///< the same, but the store leaves what is there
-  divergent_barrier, ///< an aligned barrier that not all lanes of a warp come to together
-  barrier_mismatch,  ///< a barrier whose threads disagree on how many they are
-  lonely_arrival,    ///< threads arrive at a barrier at which nobody ever waits
+  divergent_barrier, ///< an aligned barrier that not all lanes of a warp reach together
+  barrier_mismatch,  ///< a barrier whose threads disagree on how many there are
+  lonely_arrival,    ///< threads arrive at a barrier where no thread ever waits
   missing_lane,      ///< a `.sync` instruction that can never have all its lanes
   deadlock,          ///< every thread waits
   trap,              ///< `trap`
   assertion,         ///< an assertion of the program
-  read_only,         ///< a store to what may only be read
+  read_only,         ///< a store to read-only memory
   bad_target,        ///< a call or branch to where nothing is
-  bad_free,          ///< a free of what malloc did not give
+  bad_free,          ///< a free of what malloc did not return
   step_limit,        ///< more thread-instructions than allowed
   memory_limit,      ///< more bytes touched than allowed
-  bad_launch,        ///< the kernel cannot be launched so
+  bad_launch,        ///< the kernel cannot be launched like this
 };
 
 std::string_view to_string(FaultKind kind);
@@ -41,7 +41,7 @@ struct WarpFault {
   std::uint32_t thread[3] = {};
   unsigned lane = 0;
   std::uint64_t address = 0; ///< of memory faults
-  /// The other side of what takes two: of a race the earlier access, `message` says which.
+  /// The other side of a fault between two: for a race, the earlier access; `message` says which.
   std::vector<WarpFault> others;
 };
 

@@ -3,8 +3,8 @@
 // Running a kernel on the CPU.
 //
 // Grid, blocks and warps of 32 lanes run the same instruction table as the symbolic emulator, on
-// numbers. Lanes of a warp that diverge are scheduled by a policy; which one, a right program does
-// not notice, but `activemask` and the interleaving of memory accesses do.
+// numbers. Lanes of a warp that diverge are scheduled by a policy; a correct program does not
+// notice which one, but `activemask` and the interleaving of memory accesses do.
 
 #include "emulator/launch.h"
 #include "emulator/warp_fault.h"
@@ -54,14 +54,14 @@ struct InstructionProfile {
   std::uint64_t lanes = 0;          ///< times a lane executed it
   std::uint64_t holds = 0;          ///< of those, how often the predicate that it computes held
   std::uint64_t sectors = 0;        ///< 32-byte sectors of global memory that it touched
-  std::uint64_t bank_conflicts = 0; ///< shared-memory passes beyond one a warp access
+  std::uint64_t bank_conflicts = 0; ///< shared-memory passes beyond one per warp access
 };
 
 /// What one warp did, as docs/bound.md defines it.
 struct WarpCount {
   std::uint64_t instructions = 0; ///< executions, by however many of its lanes together
   std::uint64_t sectors = 0;      ///< 32-byte sectors of global memory, added up over accesses
-  std::uint64_t conflicts = 0;    ///< shared-memory passes beyond one an access
+  std::uint64_t conflicts = 0;    ///< shared-memory passes beyond one per access
   std::uint64_t divwarps = 0;     ///< branches at which lanes that had been together parted
 };
 
@@ -80,7 +80,7 @@ struct WarpStep {
   const std::uint64_t *registers = nullptr; ///< register * 32 + lane
 };
 
-/// Somebody who watches a run.
+/// An observer of a run.
 class WarpObserver {
 public:
   virtual ~WarpObserver() = default;
@@ -105,16 +105,16 @@ struct WarpOptions {
   bool note_touched = false;             ///< mark what is accessed in the global memory's pages
   const GlobalMemory *allowed = nullptr; ///< global loads may only touch what was noted there
   std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
-  /// Bytes that the emulation itself may take for what the kernel touches, races included.
+  /// Bytes that the emulation itself may use for what the kernel touches, races included.
   std::uint64_t memory_limit = ~std::uint64_t{0};
   unsigned threads = 1;     ///< of the host, for blocks; the result is the same
-  bool tables_only = false; ///< no fast functions: for whoever tests them
+  bool tables_only = false; ///< no fast functions: for tests of them
   WarpObserver *observer = nullptr;
-  std::uint64_t heap_limit = 8 << 20; ///< bytes that kernels may have of malloc at a time
+  std::uint64_t heap_limit = 8 << 20; ///< bytes that kernels may hold from malloc at a time
   std::uint64_t watch = 0;            ///< an address whose last store is wanted; 0: none
 };
 
-/// What came of it. Memory holds the kernel's effects up to the fault, if there is one.
+/// The result. Memory holds the kernel's effects up to the fault, if there is one.
 struct WarpOutcome {
   std::optional<WarpFault> fault;
   std::optional<WarpFault> race;            ///< the first, if races are checked
@@ -122,8 +122,8 @@ struct WarpOutcome {
   std::optional<WarpFault> barrier;         ///< the first, if barriers are checked
   std::string output;                       ///< of printf
   std::optional<WarpFault> watched;         ///< where the watched address was last stored to
-  /// Line of the first instruction that read what is the machine's own choice (%clock, %smid, ...);
-  /// 0: none did.
+  /// Line of the first instruction that read something machine-dependent (%clock, %smid, ...); 0:
+  /// none did.
   std::uint32_t machine_line = 0;
   std::uint64_t steps = 0;                              ///< thread-instructions
   std::vector<std::vector<InstructionProfile>> profile; ///< by function and instruction

@@ -3,8 +3,8 @@
 // A warp is a set of fragments: disjoint sets of lanes, each with its own stack of activations. A
 // branch that not all lanes take splits a fragment. Whether and when two fragments at the same
 // place merge is the policy; where they may is what E1 of soundness.md assumes of the machine: at a
-// post-dominator of the branch that parted them, the first time that each of them comes there, and
-// behind an instruction that made them wait for each other, whatever iteration each of them is in.
+// post-dominator of the branch that parted them, the first time that each of them gets there, and
+// after an instruction that made them wait for each other, whatever iteration each of them is in.
 // Lanes that the policy parts without a branch may come together where the block's branch would
 // allow it.
 
@@ -170,7 +170,7 @@ CallLevel &WarpMachine::level(WarpState &warp, std::size_t depth) {
   return warp.levels[depth];
 }
 
-// Gives every warp of one block (random: one warp of any block) a turn. False: nobody can go on.
+// Gives every warp of one block (random: one warp of any block) a turn. False: no warp can go on.
 bool WarpMachine::step_blocks() {
   bool progress = false;
   if (options_.schedule == WarpSchedule::random) {
@@ -232,7 +232,7 @@ bool WarpMachine::run_warp(WarpState &warp) {
 
 std::size_t WarpMachine::choose_fragment(WarpState &warp, const std::vector<std::size_t> &ready) {
   if (options_.schedule == WarpSchedule::random) {
-    // Who stands where others may come mostly waits for them.
+    // A fragment that stands where others may come mostly waits for them.
     const std::size_t chosen = ready[random_.below(ready.size())];
     if (!awaits_others(warp.fragments[chosen]) || random_.one_in(8))
       return chosen;
@@ -246,8 +246,8 @@ std::size_t WarpMachine::choose_fragment(WarpState &warp, const std::vector<std:
   });
 }
 
-// Whether two fragments may be one: they are at the same place, in every function on the stack, and
-// come from a meeting of the two or stand where the sides of a branch that parted them meet.
+// True if two fragments may be merged: they are at the same place, in every function on the stack,
+// and come from a meeting of the two or stand where the sides of a branch that parted them meet.
 bool WarpMachine::may_merge(const Fragment &a, const Fragment &b) const {
   const auto same = [](const Activation &x, const Activation &y) {
     return x.function == y.function && x.pc == y.pc;
@@ -326,7 +326,7 @@ bool knows(const Fragment &fragment, std::uint64_t parting) {
 
 } // namespace
 
-// Drops the partings of a fragment whose other side is no more; `gone` counts as no other side.
+// Drops the partings of a fragment whose other side is gone; `gone` counts as no other side.
 void WarpMachine::forget_partings(const WarpState &warp, Fragment &fragment, const Fragment *gone) {
   std::erase_if(fragment.partings, [&](const Parting &parting) {
     return std::none_of(warp.fragments.begin(), warp.fragments.end(), [&](const Fragment &other) {
@@ -441,7 +441,7 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
   }
 }
 
-// Nobody can go on: says who waits for whom.
+// No thread can go on: says who waits for whom.
 void WarpMachine::report_stuck(const BlockState &block) {
   for (const WarpState &warp : block.warps)
     for (const Fragment &fragment : warp.fragments) {

@@ -25,7 +25,7 @@ struct Activation {
   std::vector<std::uint32_t> iterations; ///< by loop; of loops around pc only
 };
 
-/// What a fragment remembers of a place where lanes parted from it.
+/// What a fragment remembers about a place where lanes parted from it.
 struct Parting {
   std::uint64_t id = 0;    ///< the same on both sides
   std::uint32_t where = 0; ///< the next instruction at which the two sides may come together again;
@@ -54,7 +54,7 @@ struct CallLevel {
 
 struct BlockState;
 
-/// A cp.async that has been issued and not been waited for.
+/// A cp.async that has been issued and not yet waited for.
 struct PendingCopy {
   unsigned lane = 0;
   std::uint32_t group = 0;
@@ -81,7 +81,7 @@ struct BarrierState {
     const WarpInstruction *at = nullptr;
   };
   bool used = false;
-  bool awaited = false;                    ///< somebody waits, not only arrives
+  bool awaited = false;                    ///< a thread waits, not only arrives
   std::vector<Aligned> aligned;            ///< by warp
   std::uint32_t expected = 0;              ///< threads; 0: all
   std::vector<LaneMask> arrived;           ///< by warp
@@ -96,9 +96,10 @@ struct BlockState {
   std::vector<WarpState> warps;
   std::vector<std::uint8_t> shared, shared_written;
   BarrierState barriers[16];
-  /// By warp, lanes at the cluster's barrier: that have arrived in this phase, and that may wait.
+  /// By warp, lanes at the cluster's barrier: those that have arrived in this phase, and those that
+  /// may wait.
   std::vector<LaneMask> cluster_arrived, cluster_due;
-  bool cluster_relaxed = false; ///< somebody arrived in this phase without ordering memory
+  bool cluster_relaxed = false; ///< a thread arrived in this phase without ordering memory
   std::uint32_t live_warps = 0;
 };
 
@@ -165,7 +166,7 @@ private:
   void assign(const WarpOperand &operand, unsigned lane, std::uint64_t bits, unsigned width,
               bool sign_extends);
 
-  // What the driver brings along: warp_system.cpp
+  // What the driver provides: warp_system.cpp
   void call_system(LaneMask mask);
   unsigned print_formatted(unsigned lane, std::uint64_t format, std::uint64_t arguments);
   std::string read_text(unsigned lane, std::uint64_t address);
@@ -180,14 +181,14 @@ private:
   std::uint64_t read_memory(unsigned lane, std::uint64_t address, unsigned size, StateSpace space);
   void write_memory(unsigned lane, std::uint64_t address, unsigned size, StateSpace space,
                     std::uint64_t bits);
-  /// Where an access goes that nothing has to be checked or noted for; null: locate() says.
+  /// Where an access goes for which nothing has to be checked or noted; null: locate() says.
   std::uint8_t *quick_location(std::uint64_t address, std::uint64_t size, StateSpace space,
                                bool is_store);
   std::uint8_t *locate(unsigned lane, std::uint64_t address, unsigned size, StateSpace space,
                        bool is_store);
   void check_race(unsigned lane, std::uint64_t address, const std::uint8_t *bytes, unsigned size,
                   bool shared, bool is_store);
-  /// Counts what the lanes of a mask touch with one access, if anybody asked.
+  /// Counts what the lanes of a mask touch with one access, if requested.
   void note_access(LaneMask mask, unsigned bytes, Pairing pairing) {
     note_access(mask, bytes, pairing, instruction_->address, instruction_->space);
   }

@@ -1,6 +1,6 @@
-// Matrices that a warp holds together (PTX ISA 9.7.14). All 32 lanes come to such an instruction,
-// as to a `.sync` instruction with a full mask; then their registers are gathered into matrices,
-// the elements computed one by one (matrix_product.h), and handed out again.
+// Matrices that a warp holds together (PTX ISA 9.7.14). All 32 lanes reach such an instruction
+// together, as with a `.sync` instruction with a full mask; then their registers are gathered into
+// matrices, the elements computed one by one (matrix_product.h), and handed out again.
 
 #include "emulator/warp_matrix.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using OperationKind = MatrixOperation::Kind;
 
-/// `m16n8k32`; false: it is no shape.
+/// `m16n8k32`; false: it is not a shape.
 bool read_shape(std::string_view word, MatrixOperation &to) {
   const auto number = [&](char letter, unsigned &value) {
     if (word.empty() || word[0] != letter)

@@ -34,7 +34,7 @@ struct MatrixOperation {
   unsigned registers(char which) const;
 };
 
-/// What the modifiers say, or what of them is not emulated.
+/// What the modifiers say, or which of them are not emulated.
 struct MatrixDecoding {
   MatrixOperation operation;
   std::string refusal; ///< empty: nothing
@@ -45,8 +45,9 @@ MatrixDecoding decode_matrix(const Opcode &opcode);
 struct MatrixPlace {
   unsigned row = 0, column = 0;
 };
-/// As the manual draws it for mma; for wmma, where it is not told, in the order of rows (of `b`
-/// columns), some elements in several lanes. `element` counts through all of the lane's registers.
+/// As the manual draws it for mma; for wmma, where it is not documented, in the order of rows (for
+/// `b`, columns), some elements in several lanes. `element` counts through all of the lane's
+/// registers.
 MatrixPlace matrix_place(const MatrixOperation &operation, char which, unsigned lane,
                          unsigned element);
 

@@ -12,10 +12,10 @@
 namespace ptxasw {
 
 /// Where the warp emulator puts the windows of the generic address space (PTX ISA 5.1). Addresses
-/// within a state space are the generic ones, so `cvta` changes nothing; all but global memory
-/// lies below 2 GiB, so that 32-bit addresses reach it, with a sign or without. A process that has
-/// its own memory emulated as global memory (allocate_host) has nothing there, as a rule: programs
-/// and heaps begin far below or above.
+/// within a state space are the generic ones, so `cvta` changes nothing; everything except global
+/// memory lies below 2 GiB, so that 32-bit addresses reach it, signed or unsigned. A process that
+/// has its own memory emulated as global memory (allocate_host) has nothing there, as a rule:
+/// programs and heaps begin far below or above.
 namespace window {
 inline constexpr std::uint64_t size = 0x0100'0000;
 inline constexpr std::uint64_t shared = 0x7000'0000;
@@ -26,10 +26,10 @@ inline constexpr std::uint64_t first = shared, last = function + size;
 inline constexpr std::uint64_t global = 0x10'0000'0000; ///< and above; .const variables, too
 } // namespace window
 
-/// Global memory of the emulated device: allocations in a sparse address space. Pages come into
-/// being when they are touched, so an allocation may be as large as a pointer can reach.
+/// Global memory of the emulated device: allocations in a sparse address space. Pages are created
+/// when they are touched, so an allocation may be as large as a pointer can reach.
 ///
-/// Bytes that nobody wrote have contents that depend on the allocation's seed and the address
+/// Bytes that were never written have contents that depend on the allocation's seed and the address
 /// alone: two runs with equal seeds start from equal memory.
 class GlobalMemory {
 public:
@@ -57,7 +57,7 @@ public:
   };
 
   static constexpr std::uint64_t page_size = 4096;
-  /// One bit a byte of a page.
+  /// One bit per byte of a page.
   using Bits = std::array<std::uint64_t, page_size / 64>;
   /// What a view has read before it wrote it, and what it wrote.
   struct Tracks {
@@ -65,7 +65,7 @@ public:
   };
   struct Page {
     std::array<std::uint8_t, page_size> bytes;
-    std::array<std::uint8_t, page_size / 8> touched{}; ///< one bit a byte, if tracking
+    std::array<std::uint8_t, page_size / 8> touched{}; ///< one bit per byte, if tracking
     std::unique_ptr<Tracks> tracks;                    ///< of a view
     bool written = false;
   };
@@ -73,15 +73,15 @@ public:
   using Written = std::unordered_map<std::uint64_t, Bits>;
 
   /// Adds an allocation at the next free place, with a gap to its neighbours. Returns its index.
-  /// With an alignment it begins at no multiple of twice that.
+  /// With an alignment, it does not begin at a multiple of twice that.
   std::size_t allocate(std::string name, std::uint64_t size, Fill fill, std::uint64_t seed,
                        std::uint64_t alignment = 0);
-  /// A memory that begins as this one, keeps what is stored to itself and remembers what is
-  /// accessed by track(). This one must not change as long as it is used.
+  /// A memory that begins like this one, keeps stores to itself and remembers what is accessed by
+  /// track(). This one must not change as long as it is used.
   GlobalMemory view() const;
-  /// Of a view: whether it read any of these bytes from the memory it is a view of.
+  /// Of a view: returns true if it read any of these bytes from the memory it is a view of.
   bool has_read(const Written &written) const;
-  /// Of a view: does to a memory what was stored to the view, and adds it to `written`.
+  /// Of a view: applies to a memory what was stored to the view, and adds it to `written`.
   void write_back(GlobalMemory &memory, Written &written) const;
   /// Of a view: an access within an aligned stretch of at most 64 bytes. Others do nothing.
   void track(std::uint64_t address, std::uint64_t size, bool is_store) {
@@ -105,7 +105,7 @@ public:
                             bool writable);
   const std::vector<Allocation> &allocations() const { return allocations_; }
   Allocation &allocation(std::size_t index) { return allocations_[index]; }
-  /// Ends the allocation that begins here: nothing is there any more.
+  /// Ends the allocation that begins here: nothing is there anymore.
   void release(std::uint64_t base);
   /// The allocation that holds the whole range, or null.
   const Allocation *find(std::uint64_t address, std::uint64_t size) const;

@@ -5,14 +5,14 @@
 namespace ptxasw {
 
 /// True if the blocks of a run may be tried at once: they run one after the other by the schedule,
-/// and nothing but memory ties them together.
+/// and only memory ties them together.
 bool can_run_parallel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                       const GlobalMemory &memory, const WarpOptions &options);
 
-/// Runs the blocks on several threads and gives what running them one after the other gives, bit
-/// for bit. Each block works on a copy of the pages it touches, which remembers the bytes it read
-/// and wrote. In the order of blocks the copies are then written back, unless the block read what
-/// one before it wrote since: that one is run again.
+/// Runs the blocks on several threads with the result of running them one after the other, bit for
+/// bit. Each block works on a copy of the pages it touches, which remembers the bytes it read and
+/// wrote. In the order of blocks the copies are then written back, unless the block read what an
+/// earlier one has written since: then it is run again.
 WarpOutcome run_parallel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                          GlobalMemory &memory, const WarpOptions &options);
 

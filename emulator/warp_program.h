@@ -15,7 +15,7 @@
 
 namespace ptxasw {
 
-/// What of an instruction the warp emulator dispatches on.
+/// What the warp emulator dispatches on.
 enum class WarpAction : std::uint8_t {
   compute, ///< a line of the instruction tables, lane by lane
   move,    ///< mov, packing and unpacking vectors
@@ -35,7 +35,7 @@ enum class WarpAction : std::uint8_t {
   branch,
   branch_table, ///< brx.idx
   call,
-  system_call, ///< of a function that the driver brings along
+  system_call, ///< of a function that the driver provides
   ret,
   exit,
   trap,
@@ -123,14 +123,14 @@ struct ParameterCopy {
   WarpOperand value; ///< instead of the caller's bytes, for register arguments
 };
 
-/// A function that a call may go to, with what goes in and comes out.
+/// A function that a call may go to, with its inputs and outputs.
 struct CallTarget {
   std::uint32_t function = 0;
   std::vector<ParameterCopy> arguments, results;
 };
 
 /// An instruction on all lanes of a warp: from rows of 32 registers to a row, for the lanes of a
-/// mask. Operands that are not there are null.
+/// mask. Absent operands are null.
 using FastFunction = void (*)(std::uint64_t *to, const std::uint64_t *a, const std::uint64_t *b,
                               const std::uint64_t *c, std::uint32_t lanes);
 
@@ -148,9 +148,9 @@ struct WarpInstruction {
   std::uint8_t element = 0;  ///< bytes of one element of a memory access
   StateSpace space = StateSpace::generic;
   bool weak = true;       ///< of a memory access: races matter
-  bool read_only = false; ///< of a load: nobody may write what it reads
+  bool read_only = false; ///< of a load: no thread may write what it reads
   bool is_volatile = false;
-  bool reads_machine = false; ///< an operand is the machine's choice: %clock and its like
+  bool reads_machine = false; ///< an operand is machine-dependent: %clock and the like
   RegisterId guard = no_register;
   std::uint32_t source = 0; ///< index in Function::instructions
   std::uint32_t line = 0;
@@ -186,11 +186,11 @@ struct WarpFunction {
 };
 
 /// The places where threads return from a function, or all at which they end where none returns:
-/// what post-dominators are taken of. Lanes that a branch has parted meet at its post-dominator.
+/// post-dominators refer to these. Lanes that a branch has separated meet at its post-dominator.
 std::vector<BlockEdge> return_edges(const Module &module, const Function &function,
                                     const ControlFlowGraph &cfg);
 
-/// A module made ready to run.
+/// A module prepared to run.
 class WarpProgram {
 public:
   /// Never fails: what cannot be emulated is refused when it is executed.
@@ -199,7 +199,7 @@ public:
   const Module &module() const { return module_; }
   /// Index of a kernel; empty name: the only or first one.
   std::optional<std::uint32_t> find_kernel(std::string_view name) const;
-  /// Index of a function with a body, no kernel.
+  /// Index of a function with a body that is not a kernel.
   std::optional<std::uint32_t> find_function(std::string_view name) const;
   const WarpFunction &function(std::uint32_t index) const { return functions_[index]; }
   std::size_t function_count() const { return functions_.size(); }
@@ -207,9 +207,9 @@ public:
   std::uint32_t static_shared_bytes() const { return shared_bytes_; }
   /// Where .extern .shared arrays begin within the block's shared memory.
   std::uint32_t dynamic_shared_offset() const { return (shared_bytes_ + 15) / 16 * 16; }
-  /// Whether there are any.
+  /// Returns true if there are any.
   bool has_dynamic_shared() const { return has_dynamic_shared_; }
-  /// Whether blocks wait for each other by the workspace of a cooperative launch.
+  /// Returns true if blocks wait for each other through the workspace of a cooperative launch.
   bool is_cooperative() const { return is_cooperative_; }
   /// Adds the module's .global and .const variables to a memory, always at the same places.
   /// Returns why an initializer is not understood; empty if all are.
@@ -217,7 +217,7 @@ public:
   /// the host may have filled them.
   std::string place_variables(GlobalMemory &memory,
                               std::optional<std::uint64_t> contents = {}) const;
-  /// Whether another module places the same variables at the same addresses.
+  /// Returns true if another module places the same variables at the same addresses.
   bool has_same_variables(const WarpProgram &other) const;
 
 private:

@@ -22,7 +22,7 @@ class RaceDetector {
 public:
   /// Who accesses, and when.
   struct Access {
-    std::uint32_t thread = 0; ///< in the grid, plus 1; 0: nobody
+    std::uint32_t thread = 0; ///< in the grid, plus 1; 0: no thread
     std::uint32_t block = 0;
     std::uint32_t warp = 0; ///< in the grid
     std::uint32_t lane = 0;
@@ -30,16 +30,16 @@ public:
     std::uint32_t line = 0;
     std::uint64_t time = 0;
     bool weak = true;
-    bool same_value = false; ///< a store that changes nothing, and that does not count for it
+    bool same_value = false; ///< a store that changes nothing and therefore does not count
     bool unchanging = false; ///< a store that changes nothing, counted or not
     bool is_store = false;
-    bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
+    bool read_only = false; ///< a load of memory that, by contract, is not written (`.nc`)
   };
 
   /// `only_barriers`: fences order nothing. A kernel that communicates by fences then has races,
-  /// but none goes unnoticed because of a fence that happens to stand between.
+  /// but none goes unnoticed because of a fence that happens to be in between.
   /// Of each byte the last store and two readers are remembered, of those near `focus` (0: none)
-  /// every access: where one race is looked for no other reader hides it.
+  /// every access: where one race is sought, no other reader hides it.
   explicit RaceDetector(bool only_barriers, std::uint64_t focus = 0)
       : only_barriers_(only_barriers), focus_(focus) {}
 

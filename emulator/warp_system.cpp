@@ -1,4 +1,4 @@
-// Functions that have no body because the driver brings them along: printf's text, the heap,
+// Functions that have no body because the driver provides them: printf's text, the heap,
 // assertions, and the workspace by which the blocks of a cooperative grid wait for each other.
 
 #include "emulator/warp_machine.h"
@@ -20,7 +20,7 @@ struct Conversion {
   unsigned stars = 0; ///< widths and precisions that are arguments
 };
 
-/// Reads a conversion that begins at `at`, which moves behind it.
+/// Reads a conversion that begins at `at`, which moves past it.
 Conversion read_conversion(const std::string &format, std::size_t &at) {
   Conversion result;
   result.text = format[at++];

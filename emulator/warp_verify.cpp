@@ -21,7 +21,7 @@ constexpr unsigned searches = 6;
 constexpr std::uint64_t searched_share = 5;
 /// Effort for one question to the solver, in its units.
 constexpr unsigned solver_resource_limit = 3'000'000;
-/// So many outcomes of tests in vain, and the solver is not asked any more: the others are much
+/// After this many outcomes of tests in vain the solver is not asked anymore: the others are much
 /// like them.
 constexpr unsigned unanswered_budget = 8;
 /// Questions to the solver for one launch.
@@ -145,7 +145,7 @@ private:
   unsigned races_ = 0, limits_ = 0;
   std::vector<Boundary> boundaries_;
   std::size_t next_boundary_ = 0;
-  Boundary *boundary_ = nullptr; ///< that the launch at hand was searched for
+  Boundary *boundary_ = nullptr; ///< that the current launch was searched for
   bool at_boundary_ = false;     ///< and found
   KernelVerdict verdict_;
 };
@@ -263,7 +263,8 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
   return run;
 }
 
-// The original on its own: it must end, without a race, and alike under another schedule.
+// The original on its own: it must end, without a race, and with the same result under another
+// schedule.
 bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why) {
   WarpOptions how;
   how.check_races = how.only_barriers_order = how.allow_same_value = how.note_touched =
@@ -297,12 +298,12 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
   return true;
 }
 
-// Whether the original comes out otherwise than before under the schedule at hand, or under others
+// True if the original's result differs from before under the current schedule, or under others
 // that have not been tried: then nothing can be said.
 bool Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
                                const SeededSchedule &schedule, const Difference &difference) const {
   WarpOptions how;
-  // The original may have the very race, hidden from the detector by other readers.
+  // The original may have the same race, hidden from the detector by other readers.
   how.check_races = how.only_barriers_order = how.allow_same_value = difference.race != 0;
   how.race_focus = difference.race;
   for (unsigned doubt = 0; doubt <= doubts; ++doubt) {
@@ -485,7 +486,7 @@ void Verifier::minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string 
       fmt::format("schedule {}, contents {:#x}\n", schedule.text(), drawn.seed) + what;
 }
 
-// What changed must run; a test that was added must come out both ways.
+// What changed must run; an added test must have both outcomes.
 void Verifier::find_targets() {
   find_targets_in(first_, second_);
   // Functions that the kernels may call count, too.
@@ -534,7 +535,7 @@ void Verifier::note_profile(const std::vector<std::vector<InstructionProfile>> &
 }
 
 // A pointer may hide from the symbolic emulation, in a function that is called, say. Then an access
-// near a value that nothing else is near tells.
+// near a value that nothing else is near shows it.
 void Verifier::discover_pointers() {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     ParameterSlot &slot = slots_[i];
@@ -711,7 +712,7 @@ void Verifier::ask_solver(Target &target) {
       switch (what.kind) {
       case Kind::slot: {
         if (slots_[what.index].is_pointer)
-          break; // which are the machine's choice
+          break; // which are machine-dependent
         std::uint64_t &slot = candidate.values[what.index];
         const std::uint64_t mask = mask64(symbols[i]->width) << what.shift;
         slot = (slot & ~mask) | (values[i] << what.shift & mask);

@@ -24,14 +24,14 @@ struct StandIn {
 /// How hard to try.
 struct VerifyOptions {
   std::string kernel;              ///< only this one; empty: all that both modules have
-  std::optional<StandIn> stand_in; ///< for `kernel`; added tests need not come out both ways then
-  unsigned runs = 20;     ///< launches a kernel; a quarter of them, and no less than three or all,
-                          ///< must be usable
-  unsigned schedules = 3; ///< random schedules a launch, besides the two regular ones
+  std::optional<StandIn> stand_in; ///< for `kernel`; added tests then need not come out both ways
+  unsigned runs = 20; ///< launches per kernel; a quarter of them, and no fewer than three or all,
+                      ///< must be usable
+  unsigned schedules = 3; ///< random schedules per launch, besides the two regular ones
   std::uint64_t seed = 1;
-  std::uint64_t step_limit = 2'000'000; ///< thread-instructions a run
+  std::uint64_t step_limit = 2'000'000; ///< thread-instructions per run
   unsigned search = 500; ///< launches at most, beyond the runs, to find what has not run yet
-  /// Promises that the rewriting was given, and that launches keep: no index wraps around (numbers
+  /// Promises that the rewriter was given, and that launches keep: no index wraps around (numbers
   /// and grids are small), no two pointers lead into one buffer.
   bool no_wrap = false, no_alias = false;
   Tolerance tolerance;
@@ -42,7 +42,7 @@ struct VerifyOptions {
   bool small = false; ///< mostly launches of few threads, for many kernels in little time
 };
 
-/// What came of comparing one kernel of two modules.
+/// The result of comparing one kernel of two modules.
 struct KernelVerdict {
   enum class Kind : std::uint8_t {
     agree,
@@ -62,7 +62,7 @@ struct KernelVerdict {
   /// Lines of the rewritten module with changed instructions that no agreed launch executed.
   std::vector<std::uint32_t> not_exercised;
   std::vector<std::uint32_t> gone_not_exercised; ///< the same of the original: what is gone
-  /// Lines of the rewritten module with added tests that came out one way only.
+  /// Lines of the rewritten module with added tests that only came out one way.
   std::vector<std::uint32_t> one_sided;
   std::uint64_t steps = 0;
 };

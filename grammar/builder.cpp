@@ -190,7 +190,7 @@ void Builder::declare(std::string_view name, Declaration declaration) {
 }
 
 // Operands name variables, so two variables of one name must not pass for one address. Only the
-// `.param` variables of calls are everywhere and named alike, and nobody takes their address.
+// `.param` variables of calls are everywhere and named alike, and their address is never taken.
 void Builder::note_body_variable(std::string_view name, StateSpace space) {
   const bool is_param = space == StateSpace::param;
   const auto [entry, is_first] = body_variables_.try_emplace(name, is_param);
@@ -238,7 +238,7 @@ RegisterId Builder::find_register(std::string_view name) {
   if (!declaration || !declaration->is_register)
     return no_register;
   // A register of module scope (PTX before 3.0) may be changed by any function that is called:
-  // every mention is a register of its own, of which nothing is known.
+  // every mention is a register of its own, about which nothing is known.
   if (declaration->scope == module_scope)
     return new_register(name, *declaration);
   RegisterId &id = declaration->count > 0
@@ -364,8 +364,8 @@ void Builder::instruction(std::span<const Token> tokens) {
   result.opcode_span = tokens[position].span;
   result.opcode = intern_opcode(tokens.subspan(position, 1));
   ++position;
-  // Modifiers set apart from their opcode: legal, and nobody writes them. The bytes stay as they
-  // are; the instruction is opaque.
+  // Modifiers set apart from their opcode: legal, but never written. The bytes stay as they are;
+  // the instruction is opaque.
   while (position < tokens.size() && tokens[position].kind == TokenKind::dot_word) {
     result.well_formed = false;
     ++position;

@@ -8,7 +8,7 @@
 
 namespace ptxasw {
 
-/// What the builder throws at a statement it cannot make sense of; caught in parse().
+/// What the builder throws for a statement that it cannot make sense of; caught in parse().
 struct SyntaxError {
   std::uint32_t offset = 0;
   std::string message;
@@ -77,12 +77,12 @@ private:
   std::uint32_t location_ = no_index;
   std::string_view last_label_;
   std::unordered_map<std::string_view, std::uint32_t> opcode_ids_;
-  /// The last symbol met by that name, in Module::symbols: most mentions mean the same again.
+  /// The last symbol met by that name, in Module::symbols: most mentions mean the same one.
   std::unordered_map<std::string_view, std::uint32_t> symbol_ids_;
   /// The declarations visible now, by name; a range is found by its prefix.
   std::unordered_map<std::string_view, std::vector<Declaration>> visible_;
   std::unordered_map<std::string_view, std::vector<Declaration>> visible_ranges_;
-  /// Variables declared in this body so far; whether all of that name are `.param`.
+  /// Variables declared in this body so far; true if all of that name are `.param`.
   std::unordered_map<std::string_view, bool> body_variables_;
   /// Names that mean several variables of this function: its own, a parameter, the module's.
   std::unordered_set<std::string_view> ambiguous_;

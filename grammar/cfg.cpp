@@ -1,6 +1,6 @@
 // Blocks, edges, loops and what dominates what. A loop is a back edge whose head dominates its
 // tail, with all that reaches the tail without passing the head; a cycle that can be entered past
-// its head is irreducible, and nothing is claimed of its blocks. Dominators are dominators.h's.
+// its head is irreducible, and nothing is claimed about its blocks. Dominators are dominators.h's.
 
 #include "grammar/cfg.h"
 
@@ -165,7 +165,7 @@ void ControlFlowGraph::find_dominators() {
 }
 
 // Headers from the inside out; a block already in a loop stands for that loop's header, so every
-// block and edge is visited once a nesting level at most.
+// block and edge is visited at most once per nesting level.
 void ControlFlowGraph::find_loops() {
   loop_of_.assign(blocks_.size(), no_index);
   irreducible_.assign(blocks_.size(), false);

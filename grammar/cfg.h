@@ -41,7 +41,7 @@ public:
   const std::vector<BasicBlock> &blocks() const { return blocks_; }
   const std::vector<Loop> &loops() const { return loops_; }
   BlockId block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
-  /// Reachable blocks, each after all its predecessors but those of back edges.
+  /// Reachable blocks, each after all its predecessors except those of back edges.
   const std::vector<BlockId> &reverse_postorder() const { return order_; }
   /// Position of a block in that order; `no_index` if unreachable.
   std::uint32_t order_of(BlockId block) const { return order_index_[block]; }

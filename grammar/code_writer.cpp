@@ -1,6 +1,6 @@
-// A clone is made from the instruction's text by the spans of its operands, so that nothing of it
-// need be understood: what is no register stays as it stands. A register may be spelled in several
-// ways (`%r01` is %r1), so it is known by its number, not by its name.
+// A clone is made from the instruction's text by the spans of its operands, so that none of it
+// needs to be understood: what is not a register stays as it is. A register may be spelled in
+// several ways (`%r01` is %r1), so it is known by its number, not by its name.
 
 #include "grammar/code_writer.h"
 

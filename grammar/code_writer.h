@@ -1,8 +1,8 @@
 #pragma once
 
-// Writes whole functions: declares what registers they need, places labels, and prints instructions
-// of its own or clones of another function's under a renaming. Nothing can be mistyped that the
-// writer knows: a register carries its type, a label is placed once.
+// Writes whole functions: declares the registers they need, places labels, and prints instructions
+// of its own or renamed clones of another function's. What the writer knows cannot be mistyped: a
+// register carries its type, a label is placed once.
 
 #include "grammar/module.h"
 
@@ -26,7 +26,7 @@ struct WrittenLabel {
   std::uint32_t index = no_index;
 };
 
-/// What a clone of an instruction has in place of what the instruction has.
+/// What the clone of an instruction replaces.
 struct Renaming {
   /// By RegisterId of the cloned function: the name to write. All registers must have one.
   std::vector<std::string> registers;
@@ -34,8 +34,8 @@ struct Renaming {
   std::vector<std::pair<std::string, std::string>> specials;
 };
 
-/// An operand of an instruction that the writer prints: a register, a label, a number, or text as
-/// it stands (a special register, an address).
+/// An operand of an instruction that the writer prints: a register, a label, a number, or verbatim
+/// text (a special register, an address).
 using WrittenOperand =
     std::variant<const WrittenRegister *, WrittenLabel, std::uint64_t, std::string_view>;
 
@@ -44,7 +44,7 @@ class CodeWriter {
 public:
   /// Declares a register. `name` has its percent sign and must be new in the function.
   WrittenRegister declare(std::string name, ScalarType type);
-  /// A label that is to be placed; `name` must be new in the function.
+  /// A label to be placed later; `name` must be new in the function.
   WrittenLabel label(std::string name);
   /// The label stands before the next instruction.
   void place(WrittenLabel label);

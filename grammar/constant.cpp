@@ -47,7 +47,7 @@ public:
 private:
   using Value = std::optional<Constant>;
 
-  /// Counts nested calls; so deep nobody writes, and the stack is finite.
+  /// Counts nested calls; no one writes code this deep, and the stack is finite.
   struct Depth {
     explicit Depth(int &depth) : depth_(depth) { ++depth_; }
     ~Depth() { --depth_; }

@@ -10,10 +10,10 @@
 namespace ptxasw {
 namespace {
 
-/// Of a long line, the part around the column is shown; so many bytes before and behind it.
+/// Of a long line, the part around the column is shown; this many bytes before and after it.
 constexpr std::size_t before_column = 90, behind_column = 60;
 
-/// True if a byte can go to a terminal: no control character, and UTF-8 only as a whole (which
+/// True if a byte can go to a terminal: not a control character, and UTF-8 only as a whole (which
 /// `is_utf8` says of the line).
 bool is_printable(char c, bool is_utf8) {
   const auto byte = static_cast<unsigned char>(c);

@@ -15,8 +15,8 @@ struct Diagnostic {
   std::string source_line; ///< the text of that line, without its end
 };
 
-/// `file:line:column: error: message`, then the line and a caret under the column. Bytes that are
-/// no text appear as `\x7f`; of a long line the part around the column is shown.
+/// `file:line:column: error: message`, then the line and a caret under the column. Non-text bytes
+/// appear as `\x7f`; of a long line only the part around the column is shown.
 std::string format(const Diagnostic &diagnostic);
 
 } // namespace ptxasw

@@ -2,11 +2,10 @@
 
 // Immediate dominators of any directed graph, by the Semi-NCA algorithm (Georgiadis, "Linear-time
 // algorithms for dominators and related problems"): semidominators with path compression, then each
-// node's nearest ancestor in the depth-first tree that is none of what lies below its
-// semidominator. The textbook iteration takes quadratic time where hundreds of cases of a switch
-// lead to one block.
+// node's nearest ancestor in the depth-first tree that does not lie below its semidominator. The
+// textbook iteration takes quadratic time where hundreds of cases of a switch lead to one block.
 //
-// Post-dominators are the dominators of the graph with its edges turned round.
+// Post-dominators are the dominators of the graph with its edges reversed.
 
 #include "grammar/module.h"
 

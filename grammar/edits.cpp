@@ -1,5 +1,5 @@
-// A rewrite is a list of edits on byte spans of the original: what no edit touches leaves as it
-// came, and which line of the result comes from which line of the original is counted, not guessed.
+// A rewrite is a list of edits on byte spans of the original: what no edit touches stays as it was,
+// and which line of the result comes from which line of the original is counted, not guessed.
 
 #include "grammar/edits.h"
 

@@ -11,7 +11,7 @@
 namespace ptxasw {
 
 /// A list of changes to a text, by byte spans of the original. Every byte that no edit touches
-/// leaves as it came.
+/// stays as it was.
 class Edits {
 public:
   /// Inserts before the byte at `offset`. Several insertions at one offset keep the order of the
@@ -36,7 +36,7 @@ private:
     Span span;
     std::string text;
   };
-  /// The edits as they follow each other in the text.
+  /// The edits in text order.
   std::vector<const Edit *> in_order() const;
 
   std::vector<Edit> edits_;

@@ -7,8 +7,8 @@
 namespace ptxasw {
 
 /// The calls through which the code at a position was inlined, as `.loc ... inlined_at` has them
-/// (PTX ISA 11.5.2). Read off the text once a module, and only where somebody asks: the emulators
-/// have no use for it.
+/// (PTX ISA 11.5.2). Read from the text once per module, and only on request: the emulators have no
+/// use for it.
 class Inlining {
 public:
   explicit Inlining(const Module &module);
@@ -20,7 +20,7 @@ public:
 private:
   const Module &module_;
   std::vector<std::uint32_t> call_; ///< by location: the one of the call; no_index: none
-  std::vector<Location> calls_;     ///< call sites that are no location of their own
+  std::vector<Location> calls_;     ///< call sites that are not a location of their own
 };
 
 } // namespace ptxasw

@@ -22,7 +22,7 @@ private:
 
   std::vector<std::uint32_t>
       index_of_;          ///< of a register among those that cross blocks, or no_index
-  std::size_t words_ = 0; ///< a block
+  std::size_t words_ = 0; ///< per block
   bool too_large_ = false;
   std::vector<Word> in_, out_;
 };

@@ -23,7 +23,7 @@ inline constexpr RegisterId no_register = ~0u;
 inline constexpr std::uint32_t no_index = ~0u;
 
 /// One distinct dotted opcode of a module, `ld.global.nc.f32` say. Instructions share it, so what
-/// depends on opcode and modifiers alone is worked out once a module.
+/// depends on opcode and modifiers alone is worked out once per module.
 struct Opcode {
   std::string_view text;                   ///< all of it
   std::string_view base;                   ///< up to the first dot: `ld`
@@ -47,7 +47,7 @@ struct Symbol {
     parameter,         ///< Module::functions[function].parameters[index]
     return_parameter,  ///< Module::functions[function].return_parameters[index]
     function,          ///< Module::functions[index], the first of that name: a declaration, maybe
-    other,             ///< a label, a prototype, or what nobody declares
+    other,             ///< a label, a prototype, or an undeclared name
   };
   Kind kind = Kind::other;
   std::string_view name;
@@ -105,7 +105,7 @@ struct Instruction {
   Span opcode_span;
   RegisterId guard = no_register; ///< predicate of `@p`
   bool guard_negated = false;
-  /// False: an operand shape nobody knows, or the name of a variable that hides another one of this
+  /// False: an unknown operand shape, or the name of a variable that hides another one of this
   /// function, its parameters or the module. The instruction is opaque.
   bool well_formed = true;
   std::uint16_t operand_count = 0;
@@ -134,7 +134,7 @@ struct Variable {
   Linkage linkage = Linkage::internal;
   Span initializer; ///< what follows '='; empty if there is none
   /// Its elements, rows of braces one behind the other; empty if there is none, or one that is not
-  /// understood (then `initializer` is not).
+  /// understood (then `initializer` is not empty).
   std::vector<InitialValue> values;
   Span span; ///< the whole declaration
   /// Bytes one object occupies; 0 for an unsized array.

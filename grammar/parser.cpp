@@ -119,7 +119,7 @@ private:
   void push(const ptxasw::Token &token) {
     if (token.kind == TokenKind::unknown)
       throw SyntaxError{token.span.begin, "unexpected character"};
-    // The generated parser recurses once a bracket; the stack is finite.
+    // The generated parser recurses once per bracket; the stack is finite.
     if (token.is('(') || token.is('[') || token.is('{')) {
       if (++nesting_ > deepest_nesting)
         throw SyntaxError{token.span.begin, "brackets nest too deeply"};

@@ -1,6 +1,6 @@
-// Which registers an instruction reads and writes. Most write their first operand and nothing else;
-// opcodes that do and opcodes that only read are lists. Of any other opcode every register is taken
-// for read and perhaps written; a guarded write, or one of a part, is only a perhaps.
+// Which registers an instruction reads and writes. Most write only their first operand; opcodes
+// that do and opcodes that only read are lists. Of any other opcode every register is taken for
+// read and perhaps written; a guarded write, or one of a part, is only a perhaps.
 
 #include "grammar/roles.h"
 

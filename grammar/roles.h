@@ -11,7 +11,7 @@ namespace ptxasw {
 enum class FirstOperand : std::uint8_t {
   destination, ///< written if it is a register, vector or pair
   source,      ///< read: `bar.sync %r1`, `brx.idx %r1, table`
-  unknown,     ///< an opcode nobody has heard of: every register operand may be written
+  unknown,     ///< an unknown opcode: every register operand may be written
 };
 
 FirstOperand first_operand(const Opcode &opcode);

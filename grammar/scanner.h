@@ -40,13 +40,13 @@ struct Token {
   bool is(char punctuation) const { return kind == static_cast<TokenKind>(punctuation); }
 };
 
-/// Splits PTX text into tokens by the lexical rules of PTX.g4, one call a token.
+/// Splits PTX text into tokens by the lexical rules of PTX.g4, one call per token.
 /// The text must outlive the scanner and be smaller than 4 GiB.
 class Scanner {
 public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  /// The next token; `end_of_file` at the end, again and again.
+  /// The next token; at the end always `end_of_file`.
   Token next();
 
 private:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Hardware counters of every kernel and variant of an unpacked archive, by Nsight Compute: one CSV
-# file a variant in the folder profile/, for `report --ncu profile`. Counters that this GPU or this
-# version of the profiler does not have are left out. Clocks stay as they are.
+# file per variant in the folder profile/, for `report --ncu profile`. Counters that this GPU or
+# this version of the profiler does not have are left out. Clocks stay as they are.
 # Usage: ./profile.sh [options of the runner, such as --kernel jacobi --size quick]
 # The runner's own functions are left out: their names begin with "tool_".
 set -eu

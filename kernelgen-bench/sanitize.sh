@@ -1,6 +1,6 @@
 #!/bin/sh
 # The rewritten kernels of an unpacked archive under NVIDIA's compute-sanitizer: out-of-bounds and
-# misaligned accesses, races, and wrong use of shfl.sync and barriers. Prints a line a tool and block
+# misaligned accesses, races, and wrong use of shfl.sync and barriers. Prints one line per tool and block
 # shape; exit code 1 if any of them found something.
 # Usage: ./sanitize.sh [options of the runner, such as --kernel jacobi]
 set -eu

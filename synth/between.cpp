@@ -1,6 +1,7 @@
 // What may happen to memory between two loads: everything on every path from one to the other is
-// looked at. Blocks on such paths are those reachable from the source and reaching the load without
-// passing the source again. Stores are compared by address; what is no plain store is an obstacle.
+// examined. Blocks on such paths are those reachable from the source and reaching the load without
+// passing the source again. Stores are compared by address; what is not a plain store is an
+// obstacle.
 
 #include "synth/between.h"
 
@@ -10,7 +11,7 @@
 namespace ptxasw {
 namespace {
 
-/// Blocks looked at in one kernel to see what lies between loads.
+/// Blocks examined in one kernel to see what lies between loads.
 constexpr std::size_t between_visit_budget = 2'000'000;
 
 /// Stores that one load may be tested against at run time; with more a load is cheaper.
@@ -55,7 +56,7 @@ const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load
   return &found;
 }
 
-// Whether a store touches the bytes of the load, as the same thread executes both.
+// True if a store touches the bytes of the load, as the same thread executes both.
 Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess &source,
                                   const MemoryAccess &load) {
   if (!store.address || !load.address || store.bytes == 0)
@@ -81,7 +82,7 @@ Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess 
   return apart ? Overlap::never : Overlap::always;
 }
 
-// Whether the lane can compare the store's address with the load's when it comes to the load: the
+// True if the lane can compare the store's address with the load's when it reaches the load: the
 // store ran exactly once since the source did.
 bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
                        const MemoryAccess &load) {

@@ -46,7 +46,7 @@ private:
   std::size_t visited_ = 0;
 };
 
-/// Whether an access addresses by a 64-bit register, so that a test can compare addresses.
+/// Returns true if an access addresses by a 64-bit register, so that a test can compare addresses.
 bool has_base_register(const Module &module, const Function &function,
                        const Instruction &instruction);
 

@@ -1,4 +1,4 @@
-// Which targets gain by shuffles.
+// Which targets benefit from shuffles.
 
 #include "synth/decide.h"
 

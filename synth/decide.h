@@ -6,7 +6,7 @@
 
 namespace ptxasw {
 
-/// Whether to shuffle for a target, and why.
+/// The decision to shuffle for a target or not, and why.
 struct Decision {
   bool shuffle = false;
   Widths widths; ///< which loads, where the user does not say

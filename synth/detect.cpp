@@ -2,7 +2,7 @@
 //
 // Loads are grouped by their address as a linear form without its constant: a[i-1], a[i], a[i+1]
 // fall into one group. Within a group a load D and an earlier load S are N = (D - S) / stride lanes
-// apart, so the candidates for D are found by looking 63 constants up, smallest |N| first, however
+// apart, so the candidates for D are found by looking up 63 constants, smallest |N| first, however
 // many loads there are. The linear form only guesses; that A_S(lane + N) equals A_D(lane) is then
 // shown on the exact expressions.
 //
@@ -31,7 +31,7 @@ namespace {
 
 constexpr int widest = 31;
 
-/// Loads of a block that are looked at to find the best one among them to be the source.
+/// Loads of a block that are examined to find the best one among them to be the source.
 constexpr std::size_t hoist_window = 16;
 
 /// Sources remembered for one address; older ones are dropped.
@@ -45,7 +45,8 @@ constexpr std::size_t sampled_sources = 64, sampled_loads = 256;
 constexpr unsigned solver_questions = 2;
 constexpr unsigned solver_resource_limit = 10'000;
 
-/// Whether an expression has parts that the normal form does not see through and a solver might.
+/// Returns true if an expression has parts that the normal form does not see through and a solver
+/// might.
 bool has_bit_operations(Expr expr) {
   bool result = false;
   for_each_node(expr, [&](Expr node) {
@@ -376,7 +377,7 @@ Expr Detector::element_address(Holder holder) {
                   pool.constant(64, std::uint64_t{holder.element} * element_bytes(holder.access)));
 }
 
-// Whether `load` may take what `source` read, which stands or was moved to `source_position`.
+// True if `load` may take what `source` read, which is at or was moved to `source_position`.
 Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_position,
                                   Holder load_holder, int delta, std::int64_t stride) {
   const auto &trace = emulation_.trace();
@@ -534,8 +535,8 @@ bool Detector::hoist_a_source(std::size_t first) {
   return true;
 }
 
-// Whether the load `source` may run before the load `before` of the same block instead: nothing it
-// needs is made in between, nobody sees its register in between, and memory stays as it is.
+// True if the load `source` may run before the load `before` of the same block instead: nothing it
+// needs is computed in between, nothing uses its register in between, and memory stays as it is.
 bool Detector::may_move_up(std::size_t source, std::size_t before) {
   const std::uint32_t begin = emulation_.trace()[before].instruction,
                       end = emulation_.trace()[source].instruction;
@@ -568,7 +569,7 @@ bool Detector::may_move_up(std::size_t source, std::size_t before) {
   return !passage.obstacle && !passage.assumed;
 }
 
-// Whether a load of the same loop read this address in the previous iteration.
+// True if a load of the same loop read this address in the previous iteration.
 bool Detector::loop_carried(std::size_t load) const {
   const ControlFlowGraph &cfg = emulation_.cfg();
   const auto &trace = emulation_.trace();
@@ -635,7 +636,7 @@ bool Detector::proved_by_path(const WrapCondition &condition, BlockId block) {
   return false;
 }
 
-// The last resort: that the addresses differ contradicts what the way to the load established.
+// The last resort: that the addresses differ contradicts what the path to the load established.
 bool Detector::proved_by_solver(Expr a, Expr b, int delta, BlockId block) {
   ExprPool &pool = emulation_.pool();
   if (!has_bit_operations(pool.sub(a, b)) || ++questions_ > solver_questions)

@@ -43,7 +43,7 @@ struct Reuse {
   std::vector<std::uint32_t>
       store_tests; ///< stores (instructions) that must have written elsewhere
 
-  /// Whether no other lane is asked.
+  /// Returns true if no other lane is asked.
   bool is_copy() const;
   /// The delta of largest magnitude.
   int delta() const;
@@ -73,13 +73,13 @@ struct Detection {
   unsigned solver_contexts = 0;  ///< Z3 contexts that were needed
 };
 
-/// What became of one function of a module: what was found and proved.
+/// The result for one function of a module: what was found and proved.
 struct FunctionDetection {
   std::size_t function = 0;
   Detection detection;
 };
 
-/// Whether an instruction is a load that detection looks at: weak, of a width asked for, global or
+/// Says if an instruction is a load that detection looks at: weak, of a width asked for, global or
 /// generic. Otherwise why not; nothing if it is no such load at all.
 struct Candidate {
   bool is_global_load = false; ///< has `.global`

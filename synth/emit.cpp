@@ -2,29 +2,29 @@
 //
 // For a load D whose value the lane N up holds (N < 0: shfl.sync.up), with S its source:
 //
-//     once a kernel   mov.u32 below, %laneid;            how many lanes of D's row lie below and
+//     once per kernel mov.u32 below, %laneid;            how many lanes of D's row lie below and
 //                     ...                                above this one in the warp (rule 8)
 //     after S         mov.b32 copy, S's register;        (rule 10)
 //     after an index  setp.lt.or.s32 wrap, index, ..., wrap before;
 //                                                        where index + N might wrap (rule 3)
 //     after a store   mov.b64 written, its address;      (rule 5)
-//     once a region   activemask.b32 mask;
+//     once per region activemask.b32 mask;
 //                     setp.ne.or.s32 off, mask, -1, wrap;
 //                                                        all 32 lanes, or none use it (rule 9)
-//     once a region   setp.lt.or.u32 corner, below, -N, off;
+//     once per region setp.lt.or.u32 corner, below, -N, off;
 //     and distance
 //     in D's place    (sub.s64 t, D's address, written; setp.eq.or.s64 own, t, 0, corner;)
 //                     shfl.sync.up.b32 D's register, copy, -N, 0, mask;
 //                     @corner ld ...                     D's own address, nothing else (rule 11)
 //
 // A region is a straight piece of a basic block without calls, barriers or the like: all lanes that
-// were active where it read its mask also come to every shuffle in it, and the shuffle waits for
+// were active where it read its mask also reach every shuffle in it, and the shuffle waits for
 // them. That an index of one load wraps is so rare that it may send the lane to all its loads: one
 // predicate for them all. In a block of one dimension a lane's row is its warp, and `below` is the
 // lane itself.
 //
-// A copy (N = 0) has no corner but the tests. What is wider or narrower than 32 bits goes through
-// 32-bit registers; docs/codegen.md compares the forms.
+// A copy (N = 0) has no corner except the tests. What is wider or narrower than 32 bits goes
+// through 32-bit registers; docs/codegen.md compares the forms.
 
 #include "synth/emit.h"
 
@@ -135,7 +135,7 @@ private:
     }
   }
 
-  // Sources that serve no load any more stay where they are.
+  // Sources that no longer serve a load stay where they are.
   void emit_hoists(const std::vector<const Reuse *> &reuses) {
     std::set<std::uint32_t> used;
     for (const Reuse *reuse : reuses)
@@ -237,7 +237,7 @@ private:
                      : fmt::format("mov.b32 {}, {};", words[0], name(value)));
   }
 
-  // Whether a load writes a register that it reads, its address or its cache policy.
+  // True if a load writes a register that it reads, its address or its cache policy.
   bool overwrites_own_operands(std::uint32_t load) const {
     const auto elements = elements_of(module_, instruction(load));
     bool result = false;
@@ -309,7 +309,7 @@ private:
         variant_ == Variant::full ? emit_corner(reuse, region, line) : std::string();
 
     // The values: straight into the load's registers, if all lanes may write them at once and the
-    // load does not need them for its address any more.
+    // load no longer needs them for its address.
     const unsigned count = static_cast<unsigned>(reuse.elements.size());
     const bool overwrites = !corner.empty() && overwrites_own_operands(reuse.load);
     const bool direct = guard.empty() && !overwrites;

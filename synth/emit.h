@@ -10,7 +10,7 @@ namespace ptxasw {
 /// A prefix for register names that occurs nowhere in the module.
 std::string fresh_prefix(const Module &module);
 
-/// Writes the edits that carry a kernel's reuses out (paper, section 5.2).
+/// Writes the edits that carry out a kernel's reuses (paper, section 5.2).
 void emit(const Module &module, const Function &function, const ControlFlowGraph &cfg,
           const Detection &detection, const LaunchFacts &facts, Variant variant,
           const std::string &prefix, Edits &edits);

@@ -1,4 +1,4 @@
-// What the detector found, told of every load; nothing here decides anything.
+// What the detector found, reported for every load; nothing here decides anything.
 
 #include "synth/explain.h"
 

@@ -9,7 +9,7 @@
 
 namespace ptxasw {
 
-/// What is known of one global load.
+/// What is known about one global load.
 struct LoadExplanation {
   std::uint32_t line = 0; ///< 1-based line in the PTX
   std::string text;       ///< the instruction
@@ -24,14 +24,14 @@ struct LoadExplanation {
   std::string_view detail = {};      ///< what the proof misses, if it is unproved
 };
 
-/// What is known of the global loads of one kernel, in text order of the trace.
+/// What is known about the global loads of one kernel, in text order of the trace.
 struct KernelExplanation {
   std::string name;
   std::vector<LoadExplanation> loads;
 };
 
-/// Explains every kernel with a body, as if shuffles were asked for always, so that the answer is
-/// about the code and not about the target. What the proof withdraws is told as kept.
+/// Explains every kernel with a body, as if shuffles were always asked for, so that the answer is
+/// about the code and not about the target. What the proof withdraws is reported as kept.
 std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options);
 
 } // namespace ptxasw

@@ -1,9 +1,9 @@
 #pragma once
 
 // The door for versions of a kernel. A family looks at a kernel and proposes, as data, what it
-// could make of it; somebody else decides which proposals are written; the family writes one as a
+// could make of it; its caller decides which proposals are written; the family writes one as a
 // whole function; and it proves from the text alone that the function may stand in for the kernel.
-// What is not proved does not leave (synth/siblings.h has the order).
+// What is not proved is not emitted (synth/siblings.h has the order).
 
 #include "synth/sibling_table.h"
 
@@ -28,8 +28,8 @@ struct Proposal {
   std::string_view family;
   std::string variant; ///< within the family, as options spell it: "x4"
   int axis = 0;        ///< of the grid: 0 is x
-  unsigned factor = 1; ///< blocks of the kernel's that a block of the sibling does
-  Sibling sibling;     ///< what the table says of it
+  unsigned factor = 1; ///< blocks of the kernel that a block of the sibling does
+  Sibling sibling;     ///< what the table says about it
 };
 
 /// What a family says about a kernel.
@@ -45,8 +45,8 @@ struct Family {
   FamilyAnswer (*propose)(const Module &module, const Function &kernel);
   /// The whole function, from its linkage to its closing brace.
   std::string (*write)(const Module &module, const Function &kernel, const Proposal &proposal);
-  /// What is not proved of a written sibling; empty: all is. `written` has both functions, and of
-  /// the proposal nothing is trusted but what the table tells the world.
+  /// What is not proved of a written sibling; empty: all is. `written` has both functions, and the
+  /// only trusted part of the proposal is what the table publishes.
   std::string (*prove)(const Module &written, const Function &kernel, const Function &sibling,
                        const Proposal &proposal);
 };

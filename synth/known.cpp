@@ -8,7 +8,7 @@ namespace {
 
 // Budgets: what goes beyond is not known, which is always right.
 constexpr std::size_t literals_budget = 256;
-constexpr std::size_t decision_budget = 2'000;     ///< parts looked at for one decision
+constexpr std::size_t decision_budget = 2'000;     ///< parts examined for one decision
 constexpr std::size_t propagation_budget = 20'000; ///< for what follows from one assumption
 
 /// The operand of a negation, which the pool writes as 1 + x; null if it is none.
@@ -20,7 +20,8 @@ Expr negated(Expr e) {
 
 bool is_constant(Expr e) { return e->kind == ExprKind::constant; }
 
-/// Whether value >= c follows from lesser >= c: the same, or the minimum of value and another.
+/// Returns true if value >= c follows from lesser >= c: the same, or the minimum of value and
+/// another.
 bool bounds_from_below(Expr lesser, Expr value, int depth = 8) {
   if (lesser == value)
     return true;
@@ -52,7 +53,7 @@ std::optional<bool> Known::decide(Expr condition) const {
   return decide(condition, memo);
 }
 
-// Conditions share their parts: each node is looked at once.
+// Conditions share their parts: each node is visited once.
 std::optional<bool> Known::decide(Expr condition, Memo &memo) const {
   if (is_constant(condition))
     return !condition->value.is_zero();

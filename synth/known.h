@@ -18,16 +18,16 @@ public:
 
   /// Adds a condition and what follows.
   void assume(Expr condition, bool holds);
-  /// Whether a condition follows, or its opposite; nothing if neither is seen.
+  /// True if a condition follows, false if its opposite does; nothing if neither is found.
   std::optional<bool> decide(Expr condition) const;
-  /// Whether what was assumed cannot be: then everything follows.
+  /// Returns true if the assumptions contradict each other: then everything follows.
   bool contradictory() const { return contradictory_; }
 
-  /// Whether value >= bound, unsigned.
+  /// Returns true if value >= bound, unsigned.
   bool at_least(Expr value, std::uint64_t bound) const;
-  /// Whether value <= bound, unsigned.
+  /// Returns true if value <= bound, unsigned.
   bool at_most(Expr value, std::uint64_t bound) const;
-  /// Whether value + offset does not leave the range of value's width, signed or unsigned.
+  /// Returns true if value + offset stays in the range of value's width, signed or unsigned.
   bool no_wrap(Expr value, bool is_signed, std::int64_t offset) const;
 
   /// All that is known, in order of discovery.
@@ -47,10 +47,10 @@ private:
 /// That laneid is tid.x mod 32 (width 1), for a solver; null where rows need not be whole warps.
 Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts);
 
-/// Whether lane L reads at `load` the address that lane L + delta of the same warp has at `source`,
-/// for every L for which there is such a lane: by the normal form, with each lane's number put in.
-/// Both are expanded. False also where rows need not be whole warps, as tid.x says nothing of the
-/// lane then.
+/// Returns true if lane L reads at `load` the address that lane L + delta of the same warp has at
+/// `source`, for every L for which there is such a lane: by the normal form, with each lane's
+/// number put in. Both are expanded. False also where rows need not be whole warps, as tid.x says
+/// nothing of the lane then.
 bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
                         int delta);
 

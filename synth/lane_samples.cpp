@@ -1,7 +1,7 @@
 // The numbers are such as kernels meet in the middle of their work: blocks are few, other 32-bit
 // values are large next to indices, so that `min(i + 1, n - 1)` is i + 1 and `(i + 1) % n` too;
 // pointers are aligned; the warp is the third of a row of eight. What holds there may fail at the
-// rim: that is for the proof, which demands a test in the lane where it can fail.
+// rim: that is left to the proof, which demands a test in the lane where it can fail.
 
 #include "synth/lane_samples.h"
 

@@ -10,8 +10,8 @@
 
 namespace ptxasw {
 
-/// Addresses as numbers: in each lane of one warp, under a few made-up launches and contents. That
-/// two of them agree proves nothing; it says which equalities are worth a proof.
+/// Addresses as numbers: in each lane of one warp, under a few made-up launches and contents.
+/// Agreement of two of them proves nothing; it says which equalities are worth a proof.
 class LaneSamples {
 public:
   explicit LaneSamples(Emulation &emulation);
@@ -29,7 +29,7 @@ private:
   std::uint64_t symbol(Expr symbol, unsigned launch, unsigned lane) const;
 
   Expr tid_, laneid_;
-  std::unordered_map<Expr, std::uint64_t> small_; ///< what launches have, by special register
+  std::unordered_map<Expr, std::uint64_t> small_; ///< the launches' values, by special register
   std::vector<Evaluator> evaluators_; ///< by launch, then by lane; each remembers what it computed
   std::unordered_map<Expr, Values> values_;
 };

@@ -1,8 +1,8 @@
-// Lining up original and rewritten text. Both are walked in order, once. An instruction with the
-// text of the next original one is that one; a load may have moved up and is looked for among those
-// still missing; any other must mention a register that the original does not have. So nothing of
-// the original can be lost, doubled, reordered or altered without a failure; what the added
-// instructions do is for the proof to show.
+// Matches original and rewritten text. Both are walked in order, once. An instruction with the text
+// of the next original one is that one; a load may have moved up and is sought among those still
+// missing; any other must mention a register that the original does not have. So nothing of the
+// original can be lost, doubled, reordered or altered without a failure; the proof shows what the
+// added instructions do.
 
 #include "synth/match.h"
 
@@ -30,8 +30,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// Whether `after` is `before` but for declarations of registers whose names do not occur in
-/// `function`.
+/// Returns true if `after` is `before` except for declarations of registers whose names do not
+/// occur in `function`.
 bool same_but_declarations(std::string_view before, std::string_view after,
                            std::string_view function) {
   const std::vector<std::string_view> a = words_of(before), b = words_of(after);
@@ -150,7 +150,7 @@ private:
     return no_index;
   }
 
-  // Between two instructions that stayed where they were nothing changed but for what was added.
+  // Between two instructions that stayed where they were nothing changed except for what was added.
   bool same_text() {
     std::uint32_t i = 0, j = 0;
     const auto rest = [](const Module &module, const Function &function, std::uint32_t first,

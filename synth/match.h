@@ -15,7 +15,7 @@ struct InsertedPlace {
   bool entry = false;            ///< before the whole body and any label
 };
 
-/// How a rewritten function lines up with the original one.
+/// How a rewritten function matches the original one.
 struct FunctionMatch {
   std::string_view failure; ///< why it does not; empty: it does
   /// By rewritten instruction: the index of the original one that it is; no_index: it was added.
@@ -25,14 +25,14 @@ struct FunctionMatch {
   std::vector<RegisterId> registers; ///< by rewritten register: the original's; no_register: added
 };
 
-/// Lines up the text of a function with what became of it. Every original instruction but the
-/// `replaced` ones (sorted indices) must be there, byte for byte and in order, but for loads that
-/// moved up; so must be all that is no instruction. What else there is must mention a register that
-/// was added under a name the original does not have.
+/// Matches the text of a function with its rewritten form. Every original instruction except the
+/// `replaced` ones (sorted indices) must be there, byte for byte and in order, except for loads
+/// that moved up; so must everything that is not an instruction. Anything else must mention a
+/// register that was added under a name the original does not have.
 FunctionMatch match(const Module &original, const Function &before, const Module &rewritten,
                     const Function &after, std::span<const std::uint32_t> replaced);
 
-/// Whether two modules have the same functions and the same text outside their bodies.
+/// Returns true if two modules have the same functions and the same text outside their bodies.
 bool same_outside_bodies(const Module &original, const Module &rewritten);
 
 } // namespace ptxasw

@@ -1,10 +1,10 @@
 // The proof after emission, from the text alone.
 //
 // Let the rewritten module run beside the original. Their instructions line up (match.cpp): all
-// originals but the replaced loads are there in their order, and what was added writes only
+// originals except the replaced loads are there in their order, and what was added writes only
 // registers the original does not have, or the destination of a replaced load in whose place it
 // stands. So as long as every replaced load's destination gets the value the load would have given,
-// all other registers hold what they held in the original, and one emulation of the original tells
+// all other registers hold what they held in the original, and one emulation of the original says
 // what the added code reads. What remains is to run the added code on expressions:
 //
 //   - a load gives a symbol, the value of its destination; copying it, cutting it into words and
@@ -286,7 +286,7 @@ std::string_view FunctionProver::fault_of(std::uint32_t load) {
                           !shuffles_.contains(old) && pool().symbols()[old->index].name == "old";
       if (!is_old)
         why = "the destination is written where the load did not run";
-      // Every condition on the way must be known then: else the value might be another.
+      // Every condition on the path must then be known: otherwise the value might be another.
       for (Expr at = value->second; why.empty() && at != old;) {
         const auto chosen = rests.decide(at->children[0]);
         if (!chosen && !rests.contradictory()) {

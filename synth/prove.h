@@ -24,8 +24,8 @@ struct FunctionProof {
 
 /// Shows from the text of a rewritten module that it computes what the original does
 /// (soundness.md). `replaced` are, by function, the indices of the loads that are said to have been
-/// replaced, sorted; nothing else is taken from detection or emission. One result a function. When
-/// the text around the loads cannot be accounted for, none of the function's loads is proved.
+/// replaced, sorted; nothing else is taken from detection or emission. One result per function.
+/// When the text around the loads cannot be accounted for, none of the function's loads is proved.
 std::vector<FunctionProof> prove(const Module &original, std::string_view rewritten,
                                  const std::vector<std::vector<std::uint32_t>> &replaced,
                                  const RewriteOptions &options);

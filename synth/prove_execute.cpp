@@ -110,7 +110,7 @@ bool FunctionProver::write(const Operand &destination, Expr value, bool is_signe
   const RegisterId own = match_.registers[reg];
   if (claim_writing(own) == no_index)
     return fail("an original register is written that is no replaced load's");
-  // A value that nobody reads before the next replaced load writes the register anew is complete.
+  // A value that is not read before the next replaced load overwrites the register is complete.
   if (const std::uint32_t claim = claim_writing(own);
       !guard && pending_.contains(own) && fault_of(claim).empty())
     settle(claim);
@@ -154,7 +154,7 @@ bool FunctionProver::execute(const Instruction &instruction) {
 }
 
 // shfl.sync.up and .down by a constant over the whole warp (PTX ISA 9.7.9.6). All lanes of the
-// member mask must come to it together, so it may depend on nothing in which they differ.
+// member mask must reach it together, so it may depend on nothing in which they differ.
 bool FunctionProver::shuffle(const Instruction &instruction, Expr guard) {
   const Opcode &opcode = b_.opcode(instruction);
   const auto operands = b_.operands(instruction);
@@ -244,7 +244,7 @@ bool FunctionProver::load(const Instruction &instruction, Expr guard) {
     const Opcode &own_opcode = a_.opcode(replaced);
     if (settled_.contains(i) || !own || !own->address || opcode.type != own_opcode.type)
       continue;
-    // The same modifiers but for the number of elements.
+    // The same modifiers except for the number of elements.
     std::vector<std::string_view> mine = opcode.modifiers, theirs = own_opcode.modifiers;
     for (auto *list : {&mine, &theirs})
       std::erase_if(*list, [](std::string_view m) { return m == "v2" || m == "v4" || m == "v8"; });

@@ -3,8 +3,8 @@
 // The inside of the proof: the run of one function's added code on expressions, shared by
 //   prove.cpp          the walk over both texts, and what stands in place of a replaced load
 //   prove_execute.cpp  one added instruction
-//   prove_step.cpp     whether lanes that are active together are in the same iteration
-//   prove_reuse.cpp    whether a value is that of a source: soundness.md, rule by rule
+//   prove_step.cpp     if lanes that are active together are in the same iteration
+//   prove_reuse.cpp    if a value is that of a source: soundness.md, rule by rule
 
 #include "synth/prove.h"
 
@@ -153,10 +153,10 @@ private:
   std::vector<Probe> probes_;
   std::map<Key, std::uint32_t> probe_of_; ///< by rewritten instruction and original register
   std::vector<std::uint32_t> trace_index_;
-  std::vector<std::vector<std::uint32_t>> events_; ///< by block: what is no load, trace indices
+  std::vector<std::vector<std::uint32_t>> events_; ///< by block: what is not a load, trace indices
   std::map<std::uint32_t, std::uint32_t> moved_to_;
   std::map<BlockId, Known> known_in_;
-  std::unordered_map<std::uint32_t, bool> uniform_; ///< by source: its address but for the lane
+  std::unordered_map<std::uint32_t, bool> uniform_; ///< by source: its address except for the lane
   std::unordered_map<std::uint32_t, const Line<ExprPool> *> lines_; ///< by rewritten opcode
 
   // The added registers, by rewritten register.
@@ -171,7 +171,7 @@ private:
   std::unordered_map<Expr, Shuffle> shuffles_;
   std::unordered_map<Expr, unsigned> masks_; ///< activemask symbols and their regions
   std::unordered_map<unsigned, std::vector<Expr>> masks_of_; ///< the same by region
-  std::unordered_map<Expr, Expr> emulated_; ///< loaded symbols to what the emulation calls them
+  std::unordered_map<Expr, Expr> emulated_; ///< loaded symbols to their names in the emulation
 
   // Where the walk stands.
   BlockId block_ = 0;

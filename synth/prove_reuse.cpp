@@ -11,7 +11,7 @@
 namespace ptxasw {
 namespace {
 
-/// Blocks looked at in one function to see what lies between loads.
+/// Blocks examined in one function to see what lies between loads.
 constexpr std::size_t reuse_visit_budget = 4'000'000;
 
 /// Questions to the solver in one function.
@@ -252,7 +252,7 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, c
   return true;
 }
 
-// Whether a store between source and load leaves the load's bytes alone.
+// True if a store between source and load leaves the load's bytes alone.
 bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
                            std::uint32_t source, const Known &known) {
   if (store.space == StateSpace::shared || store.space == StateSpace::local)

@@ -1,5 +1,5 @@
-// Whether lanes that are active together in a loop are in the same iteration of it, for the proof:
-// from the definitions, by other means than detection, which has emulator/convergence.cpp.
+// Decides if lanes that are active together in a loop are in the same iteration of it, for the
+// proof: from the definitions, by other means than detection, which has emulator/convergence.cpp.
 //
 // Two lanes of a row come together where all ways from the branch that parted them to some end lead
 // through, so for every such branch and every block of the loop the ways are walked. And they come
@@ -18,13 +18,13 @@
 namespace ptxasw {
 namespace {
 
-/// Blocks looked at in one function.
+/// Blocks examined in one function.
 constexpr std::size_t step_visit_budget = 2'000'000;
 
-/// Calls within calls that are looked into.
+/// Calls within calls that are followed.
 constexpr int call_depth = 4;
 
-/// Whether lanes may be brought together by an instruction, or by what it calls.
+/// Returns true if lanes may be brought together by an instruction, or by what it calls.
 bool gathers(const Module &module, const CallTargets &targets, const Instruction &instruction,
              int depth) {
   if (!gathers_lanes(module.opcode(instruction)))
@@ -40,7 +40,7 @@ bool gathers(const Module &module, const CallTargets &targets, const Instruction
 
 } // namespace
 
-// Whether lanes of a row may leave a block by different edges.
+// True if lanes of a row may leave a block by different edges.
 bool FunctionProver::parts(BlockId block) const {
   if (cfg().blocks()[block].successors.size() < 2)
     return false;
@@ -160,7 +160,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
       ways += leads_there[next];
     return ways > 1 && parts(block);
   };
-  // Whether lanes agree on all branches on the ways from `top` to `block`.
+  // True if lanes agree on all branches on the paths from `top` to `block`.
   const auto agreed = [&](BlockId top, BlockId block) {
     std::unordered_set<BlockId> seen{block};
     std::vector<BlockId> back{block};
@@ -202,7 +202,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
     bool first = block != 0, same = true, known = true;
     for (const BlockId from : blocks[block].predecessors) {
       if (!cfg().reachable(from) || cfg().dominates(block, from))
-        continue; // a way round, looked at below
+        continue; // a back edge, examined below
       const std::uint32_t history = on_edge(from, block);
       known = known && history != unknown;
       same = same && (first || history == before);
@@ -220,7 +220,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
                     : meets[block] == Meets::evenly                      ? ++last
                                                                          : before;
   }
-  // Every way round a loop that leads here must be known, too.
+  // Every path around a loop that leads here must also be known.
   for (LoopId other = 0; other < loops.size(); ++other)
     if (loop_meets[other] && leads_there[loops[other].header])
       for (const BlockId latch : loops[other].latches)

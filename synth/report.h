@@ -8,7 +8,7 @@
 
 namespace ptxasw {
 
-/// Why a global load was left as it is. One value a load; the report counts them (design rule 6).
+/// Why a global load was left as it is. One value per load; the report counts them (design rule 6).
 /// The names are the stable spelling used in reports, `explain` and the documentation.
 enum class Reason : std::uint8_t {
   no_source,         ///< no other load of the kernel reads an address at a constant lane distance
@@ -80,7 +80,7 @@ struct PassTime {
 
 /// What a function needs on the machine, in the words of `ptxas -v`; sizes are bytes.
 struct Resources {
-  std::optional<unsigned> registers; ///< a thread; not told of functions that kernels call
+  std::optional<unsigned> registers; ///< per thread; not reported for functions that kernels call
   unsigned spill_stores = 0;
   unsigned spill_loads = 0;
   unsigned stack = 0;
@@ -97,7 +97,7 @@ struct KernelReport {
   double mean_delta = 0; ///< mean |N| over shuffles and copies, 0 if there are none
   std::vector<PassTime> milliseconds;
   unsigned z3_contexts = 0;
-  unsigned undecided_branches = 0; ///< ways on that no fact excludes, beyond one a branch
+  unsigned undecided_branches = 0; ///< successors that no fact excludes, beyond one per branch
   std::vector<RewriteRecord> rewrites;
   std::vector<KeptRecord> kept;
   std::vector<std::string>

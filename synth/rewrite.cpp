@@ -1,5 +1,5 @@
 // The passes over a module in their order: emulate and detect each kernel, choose, emit, prove,
-// take back what is not proved and begin again with the rest.
+// withdraw what is not proved and begin again with the rest.
 
 #include "synth/rewrite.h"
 
@@ -78,8 +78,8 @@ void keep_all(const Module &module, const Function &function, const Widths &widt
   }
 }
 
-/// Whether there are two loads of which one might reuse the other's value: otherwise nothing needs
-/// to be emulated.
+/// Returns true if there are two loads of which one might reuse the other's value: otherwise
+/// nothing needs to be emulated.
 bool has_candidates(const Module &module, const Function &function, const Widths &widths) {
   unsigned count = 0;
   for (const Instruction &instruction : function.instructions)
@@ -187,7 +187,7 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
 }
 
 /// Keeps the loads whose replacement was not proved; if `whole_kernels`, all of their kernels.
-/// Whether there were none.
+/// Returns true if there were none.
 bool take_back_unproved(const std::vector<FunctionProof> &proofs, bool whole_kernels,
                         std::vector<Plan> &plans) {
   bool all_proved = true;

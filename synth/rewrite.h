@@ -18,7 +18,7 @@ namespace ptxasw {
 /// to take performance apart.
 enum class Variant : std::uint8_t { full, no_load, no_corner };
 
-/// Whether loads are replaced by shuffles: what the target's decision says, always, or never.
+/// When loads are replaced by shuffles: as the target's decision says, always, or never.
 enum class ShuffleMode : std::uint8_t { automatic, always, never };
 
 /// Which loads may be replaced, by the bits of a register they write. What is not asked for is kept
@@ -56,7 +56,7 @@ struct RewriteOptions {
   std::vector<ModuleChoice> modules; ///< only these modules; empty is all
   bool assume_no_wrap = false;       ///< drop the no-wrap tests of rule 3
   bool assume_no_alias = false;      ///< stores never write what a later load reads (rule 5)
-  /// Every block of every launch has this shape (rule 8), but where a `.reqntid` says another.
+  /// Every block of every launch has this shape (rule 8), except where a `.reqntid` says another.
   std::optional<BlockShape> assume_block;
   int target_sm =
       0; ///< compute capability x 10 that will be assembled for; 0: the module's .target
@@ -97,7 +97,7 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
 struct FunctionDetection;
 
 /// The same for a module that has been parsed; `detections` gets what was found in each function
-/// that was looked at, and proved.
+/// that was examined, and proved.
 RewriteResult rewrite_module(const Module &module, std::string_view file_name,
                              const RewriteOptions &options, const Prover &prover,
                              std::vector<FunctionDetection> *detections = nullptr);

@@ -122,7 +122,7 @@ std::uint32_t dynamic_shared(const std::string &word) {
   return factor;
 }
 
-/// Reads members by their names; one that nobody reads must be optional.
+/// Reads members by their names; one that is not read must be optional.
 template <class Read>
 void read_members(const Json &json, const std::vector<std::string> &optional, Read read) {
   if (!json.is_object())
@@ -229,7 +229,7 @@ SiblingTable read_table(const Json &json) {
   for (const Json &one : list(member(json, "siblings")))
     try {
       table.siblings.push_back(read_sibling(one, table, optional));
-    } catch (const NotUnderstood &) { // written by somebody who knows more: not for us
+    } catch (const NotUnderstood &) { // written by a later version: not for us
     }
   return table;
 }

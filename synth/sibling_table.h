@@ -1,9 +1,9 @@
 #pragma once
 
 // The table that a module with siblings carries: what versions of a kernel there are, how a launch
-// of one differs from a launch of the kernel, and what must hold for it. Pure data: who emits
-// siblings writes it, who launches them reads it, and neither needs to know the other. The text is
-// described by docs/siblings.schema.json.
+// of one differs from a launch of the kernel, and what must hold for it. Pure data: whoever emits
+// siblings writes it, whoever launches them reads it, and neither needs to know the other. The text
+// is described by docs/siblings.schema.json.
 
 #include <array>
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace ptxasw {
 
 /// The table of kernel K is the `.global` array K followed by this.
 inline constexpr std::string_view sibling_table_suffix = "__ptxasw_siblings";
-/// Begins every table, a NUL behind it; then the version and the length of the text (both 32 bits,
-/// little-endian), then the text.
+/// Begins every table, followed by a NUL; then the version and the length of the text (both 32
+/// bits, little-endian), then the text.
 inline constexpr std::string_view sibling_table_magic{"PTXASWS\0", 8};
 inline constexpr std::uint32_t sibling_table_version = 1;
 inline constexpr std::size_t sibling_table_head = 16; ///< bytes before the text
@@ -56,8 +56,8 @@ struct ArgumentDivisor {
 struct SiblingNeeds {
   std::vector<std::array<std::uint32_t, 3>> blocks; ///< one of these shapes; empty: any
   std::optional<std::uint32_t> max_block;           ///< threads at most
-  /// Dynamic shared memory: as the kernel has it (1), that many times as much, or there must be
-  /// none (0).
+  /// Dynamic shared memory: as much as the kernel has (1), this many times as much, or there must
+  /// be none (0).
   std::uint32_t dynamic_shared = 1;
   std::vector<ArgumentAlignment> aligned;
   std::vector<ArgumentDivisor> divisible;
@@ -65,8 +65,8 @@ struct SiblingNeeds {
   bool operator==(const SiblingNeeds &) const = default;
 };
 
-/// One version of a kernel. Whoever launches it must see to what the driver says of it as of any
-/// kernel: registers bound the threads of a block.
+/// One version of a kernel. Whoever launches it must respect what the driver says about it, as for
+/// any kernel: registers bound the threads of a block.
 struct Sibling {
   std::string name;                              ///< of the entry
   std::string family, kind;                      ///< "retile", "apart"
@@ -94,8 +94,8 @@ std::string encode(const SiblingTable &table);
 /// version; says why.
 tl::expected<SiblingTable, std::string> decode(std::string_view bytes);
 
-/// How many bytes the table has that begins with these (at least `sibling_table_head`); nothing if
-/// none does.
+/// The size in bytes of the table that begins with these (at least `sibling_table_head`); nothing
+/// if none does.
 std::optional<std::size_t> sibling_table_size(std::string_view head);
 
 /// The table as a variable of the module (PTX ISA 5.4.4), with a newline at its end. `is_weak`: the

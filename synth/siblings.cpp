@@ -1,6 +1,6 @@
-// Siblings do not depend on each other, so one that is not proved leaves alone. The proof reads the
-// whole text as it would leave, and what it reads must begin with the module's own, byte for byte,
-// and have nothing besides but the siblings and the tables that list them.
+// Siblings do not depend on each other, so one that is not proved is withdrawn alone. The proof
+// reads the whole text as it would leave, and what it reads must begin with the module's own, byte
+// for byte, followed only by the siblings and the tables that list them.
 
 #include "synth/siblings.h"
 

@@ -4,9 +4,9 @@
 //
 //     propose -> decide -> write -> prove -> print
 //
-// What families could do with each kernel is known before anything is decided. What is written is
-// behind the module's own text, of which no byte changes: nobody launches a sibling who does not
-// know of it. What is not proved from the whole text is taken back.
+// What families could do with each kernel is known before anything is decided. What is written
+// follows the module's own text, of which no byte changes: nothing launches a sibling without
+// knowing of it. What is not proved from the whole text is withdrawn.
 
 #include "synth/family.h"
 
@@ -21,7 +21,7 @@ struct SiblingOptions {
   std::vector<std::string> kernels; ///< only these; empty: all
   /// Which re-tilings are wanted, as Proposal::variant; empty: all that are proposed.
   std::vector<std::string> retile;
-  unsigned most = ~0u; ///< siblings a kernel
+  unsigned most = ~0u; ///< siblings per kernel
 };
 
 /// All variants of re-tiling: `x2`, `x4`, `x8`, `y2`, `y2-rows`, ...
@@ -33,7 +33,7 @@ struct UnprovedSibling {
   std::string why;
 };
 
-/// What became of one kernel.
+/// The result for one kernel.
 struct KernelSiblings {
   std::string kernel;
   std::vector<Proposal> written;
@@ -42,7 +42,7 @@ struct KernelSiblings {
 };
 
 struct SiblingResult {
-  std::string text; ///< the module's own, and behind it siblings and tables
+  std::string text; ///< the module's own, followed by siblings and tables
   bool changed = false;
   std::vector<KernelSiblings> kernels; ///< all that are wanted and have a body
 };

@@ -20,7 +20,7 @@ std::uint64_t blocks_along(std::uint64_t threads, std::uint64_t extent) {
   return threads / extent + (threads % extent != 0);
 }
 
-/// Extents of an axis that are worth a look.
+/// Extents of an axis that are worth considering.
 std::vector<std::uint32_t> extents_of(const Advice &advice, const Question &question, int axis,
                                       bool alone) {
   if (!advice.fixed[axis].empty())
@@ -125,7 +125,7 @@ private:
     return true;
   }
 
-  // Pointers that nobody gave: 2^40 bytes apart, and as cudaMalloc aligns them.
+  // Pointers that were not given: 2^40 bytes apart, and as cudaMalloc aligns them.
   void fill_arguments(Arguments &arguments, std::vector<std::string_view> &assumed) const {
     for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
       const Variable &parameter = function_.parameters[i];

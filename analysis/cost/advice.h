@@ -15,8 +15,8 @@ struct Question {
   Extents threads;                    ///< of the whole grid, along each axis
   std::optional<BlockShape> current;  ///< the shape that it is launched with now
   std::vector<BlockShape> shapes;     ///< only these; empty: those worth a look
-  BlockNeeds needs;                   ///< as ptxas has them; `threads` is not looked at
-  std::uint64_t spill_stores = 0;     ///< bytes of a thread, as ptxas -v tells them
+  BlockNeeds needs;                   ///< as ptxas reports them; `threads` is ignored
+  std::uint64_t spill_stores = 0;     ///< bytes per thread, as ptxas -v reports them
   std::uint64_t spill_loads = 0;      ///< the same
   std::optional<BlockShape> required; ///< by `.reqntid`
   /// Bits of parameters that are known, by name. The others are taken to be pointers to buffers
@@ -28,7 +28,7 @@ struct Question {
 struct ShapeAdvice {
   BlockShape block;
   Extents grid;         ///< as many blocks as cover the threads
-  bool rounded = false; ///< they are more threads than that: they must find nothing to do
+  bool rounded = false; ///< that is more threads: the extra ones must find nothing to do
   Prediction prediction;
   /// By the published model, microseconds; nothing where it says nothing (mwp_cwp.h).
   std::optional<double> mwp_cwp;
@@ -41,7 +41,7 @@ struct Advice {
   std::vector<std::string> doubts;     ///< what makes the times vague
   /// Along these axes the shape must stay as it is, for the reason.
   std::string fixed[3];
-  /// The first shape is faster than the current one by more than such ratios are usually wrong.
+  /// The first shape is faster than the current one by more than the usual error of such ratios.
   std::optional<bool> is_better;
 };
 

@@ -1,6 +1,6 @@
 // Written from docs/results/*/shapes/probe.json, the files of kernelgen-bench/probe; the comments
-// are the names of the numbers there. The sizes of the caches are where its windows stop to fit:
-// latency rises beyond 208 KiB of the L1's 256 (`latency.window*`), and bytes a cycle fall beyond
+// are the names of the numbers there. The sizes of the caches are where its windows stop fitting:
+// latency rises beyond 208 KiB of the L1's 256 (`latency.window*`), and bytes per cycle fall beyond
 // 40 to 44 MiB of the H100's L2 and 48 to 52 of the H200's (`l2.bytes.*`).
 
 #include "analysis/cost/gpu.h"

@@ -1,6 +1,6 @@
-// PTX is not what runs: ptxas folds moves and address arithmetic into other instructions and writes
-// divisions out as a dozen. What it removes costs nothing here, what it writes out costs what the
-// whole was measured to cost.
+// PTX is not what runs: ptxas folds moves and address arithmetic into other instructions and
+// expands divisions into a dozen. What it removes costs nothing here, what it expands costs what
+// the whole was measured to cost.
 
 #include "analysis/cost/instruction_costs.h"
 

@@ -6,10 +6,10 @@ namespace ptxasw::cost {
 
 /// What a warp's instruction costs the pipes. Measured by kernelgen-bench/probe (`rate.*` in
 /// docs/results/*/shapes/probe.json, the same on the H100 and the H200 to 1 %): a scheduler issues
-/// one instruction a cycle and a multiprocessor has four.
+/// one instruction per cycle, and a multiprocessor has four.
 PipeCycles cycles_of(const Opcode &opcode);
 
-/// Cycles until the result can be used, for all but loads of global memory (`latency.*`).
+/// Cycles until the result can be used, for everything except loads of global memory (`latency.*`).
 double latency_of(const Opcode &opcode);
 
 } // namespace ptxasw::cost

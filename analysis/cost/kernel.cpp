@@ -1,6 +1,5 @@
 // Everything that costs depend on is entered as an expression once: addresses, predicates, what
-// decides about the way to a piece of code and about leaving a loop. A launch then only computes
-// numbers.
+// decides the path to a piece of code and when a loop is left. A launch then only computes numbers.
 
 #include "analysis/cost/kernel.h"
 
@@ -74,8 +73,8 @@ void Kernel::doubt(const std::string &why) {
     doubts_.push_back(why);
 }
 
-// Whether a condition speaks of no loop but those around the block: what was true in the last
-// iteration of a loop before is no matter here.
+// True if a condition depends only on loops around the block: what was true in the last iteration
+// of an earlier loop does not matter here.
 bool Kernel::belongs(std::uint32_t slot, BlockId block) const {
   const ControlFlowGraph &cfg = emulation_->cfg();
   for (LoopId loop = 0; loop < loops_.size(); ++loop)

@@ -1,6 +1,6 @@
 #pragma once
 
-// What of a kernel's code the cost model looks at; nothing here depends on a launch.
+// The parts of a kernel's code that the cost model looks at; nothing here depends on a launch.
 
 #include "analysis/cost/lane_values.h"
 
@@ -15,7 +15,7 @@ enum class Traffic : std::uint8_t { load, store, atomic };
 struct Access {
   std::uint32_t instruction = 0; ///< index in the function
   Traffic traffic = Traffic::load;
-  unsigned bytes = 0;        ///< of a lane
+  unsigned bytes = 0;        ///< per lane
   std::uint32_t address = 0; ///< slot of the values
   std::uint32_t guard = ~0u; ///< slot of its predicate; ~0: there is none
   bool known = true;         ///< the address depends on nothing that is not known

@@ -1,6 +1,6 @@
-// Operands always precede what is made of them, so one pass over the list computes everything. All
-// values are kept as 64 bits with zeros above the expression's width; what is wider than 64 bits
-// counts as not known.
+// Operands always precede what is made from them, so one pass over the list computes everything.
+// All values are kept as 64 bits with zeros above the expression's width; what is wider than 64
+// bits counts as not known.
 
 #include "analysis/cost/lane_values.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What expressions are in numbers, in the 32 lanes of one warp at one moment of a launch.
+// The numeric values of expressions, in the 32 lanes of one warp at one moment of a launch.
 
 #include "emulator/emulate.h"
 #include "emulator/launch.h"
@@ -15,7 +15,7 @@ namespace ptxasw::cost {
 /// The values of kernel parameters: bits at an offset of a parameter, by the parameter's name.
 using Arguments = std::unordered_map<std::string_view, std::uint64_t>;
 
-/// One number a lane.
+/// One number per lane.
 using Lanes = std::array<std::uint64_t, warp_lanes>;
 
 /// Where a warp is: in which block of which grid, and in which iteration of each loop.
@@ -35,7 +35,7 @@ public:
 
   /// Enters an expression (loops expanded); returns the slot of its values.
   std::uint32_t add(Expr expr);
-  /// All that these values are made of, in the order in which it can be computed.
+  /// Everything these values are made of, in the order in which it can be computed.
   std::vector<std::uint32_t> needed_for(const std::vector<std::uint32_t> &slots) const;
   /// Computes what needed_for() gave. Lanes beyond the block's threads have values, too.
   void compute(const Moment &moment, const std::vector<std::uint32_t> &slots);
@@ -43,13 +43,13 @@ public:
     return &values_[std::size_t{slot} * warp_lanes];
   }
   unsigned width(std::uint32_t slot) const { return nodes_[slot].expr->width; }
-  /// Whether it depends on anything that is not known.
+  /// Returns true if it depends on anything that is not known.
   bool guessed(std::uint32_t slot) const { return nodes_[slot].guessed; }
-  /// Whether it depends on how often a loop has been round.
+  /// Returns true if it depends on how often a loop has iterated.
   bool depends_on_loop(std::uint32_t slot, LoopId loop) const {
     return (nodes_[slot].loops >> std::min(loop, 63u) & 1) != 0;
   }
-  /// Parameters that something depends on and that have no value: they count as not known.
+  /// Parameters without a value that something depends on: they count as not known.
   const std::vector<std::string> &missing() const { return missing_; }
   /// Names of the parameters that an entered expression depends on.
   std::vector<std::string_view> parameters_of(std::uint32_t slot) const;
@@ -67,7 +67,7 @@ private:
     std::uint64_t number = 0;
     bool extent_of_grid = false, extent_of_block = false;
     bool guessed = false;
-    std::uint64_t loops = 0; ///< a bit a loop
+    std::uint64_t loops = 0; ///< a bit per loop
   };
 
   void classify(Node &node);

@@ -15,8 +15,8 @@ constexpr double within_multiprocessor = 2.5, of_memory = 2.4, of_both = 4.5, wi
 /// Fitted with them: what PTX does not show of instructions and of waiting.
 constexpr double instructions_factor = 1.4, waiting_factor = 1.4;
 
-/// Four of five launches of those kernels take from `least` to `most` times what is predicted where
-/// the term is the limit.
+/// Four out of five launches of those kernels take from `least` to `most` times what is predicted
+/// where the term is the limit.
 struct Spread {
   double least, most;
 };
@@ -62,7 +62,7 @@ public:
     around.resident_blocks = static_cast<std::uint32_t>(resident_);
     const double shared =
         static_cast<double>(result_.occupancy.shared_per_block) * result_.occupancy.blocks;
-    // Some 48 KiB are not there for lines of global memory, shared memory or not.
+    // Some 48 KiB are not available for lines of global memory, shared memory or not.
     const double l1 = gpu_.l1_kib * 1024 - std::max(shared, 48.0 * 1024);
     around.l1_bytes = static_cast<std::uint64_t>(std::max(l1, 16.0 * 1024));
     around.registers = needs.registers;

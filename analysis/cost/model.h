@@ -32,7 +32,7 @@ std::string_view to_string(Term term);
 struct CostLaunch {
   Extents grid, block;
   BlockNeeds needs;               ///< `threads` is taken from `block`
-  std::uint64_t spill_stores = 0; ///< bytes of a thread, as ptxas -v tells them
+  std::uint64_t spill_stores = 0; ///< bytes per thread, as ptxas -v reports them
   std::uint64_t spill_loads = 0;  ///< the same
 };
 
@@ -41,9 +41,9 @@ struct Prediction {
   double waves = 0;           ///< grid over what the GPU holds
   double tail = 0;            ///< share of the last wave's places that stay empty
   double microseconds = 0;    ///< from event to event
-  double least = 0, most = 0; ///< what the time is between, four times of five
+  double least = 0, most = 0; ///< the time is between these, four times out of five
   Term limit = Term::issue;
-  double term[terms] = {}; ///< microseconds each would take by itself
+  double term[terms] = {}; ///< microseconds each would take on its own
   LaunchTraffic traffic;
 };
 

@@ -16,9 +16,10 @@ struct Request {
 
 /// The request of the lanes in `active`, whose addresses the kernel's values are.
 ///
-/// Loads (`rate.load*` of the probe): of 32 banks of 4 bytes each gives a word a cycle, four lines
-/// can be looked up a cycle, and lanes take 4 bytes a cycle each; the slowest of the three counts.
-/// Stores (`rate.store*`): a cycle a sector, 1.25 if it is written in part, at least two a line.
+/// Loads (`rate.load*` of the probe): each of 32 banks of 4 bytes gives a word per cycle, four
+/// lines can be looked up per cycle, and lanes take 4 bytes per cycle each; the slowest of the
+/// three counts. Stores (`rate.store*`): a cycle per sector, 1.25 if it is written in part, at
+/// least two per line.
 Request request_of(Kernel &kernel, const Access &access, LaneMask active);
 
 } // namespace ptxasw::cost

@@ -8,8 +8,8 @@ namespace ptxasw::cost {
 /// Bytes of a line, and of the sectors of which a line has four.
 inline constexpr unsigned line_bytes = 128, sector_bytes = 32;
 
-/// A cache of lines whose sectors come one by one: sets of 16 lines, the least recently used one
-/// makes room. Holds no data.
+/// A cache of lines whose sectors come one by one: sets of 16 lines, of which the least recently
+/// used is evicted. Holds no data.
 class SectorCache {
 public:
   /// At least one set.
@@ -17,7 +17,7 @@ public:
 
   /// True if the sector (address / 32) is there. Afterwards it is.
   bool read(std::uint64_t sector);
-  /// A store: it goes through, and makes no room for a line that is not there.
+  /// A store: it writes through, and does not allocate a missing line.
   void write(std::uint64_t sector);
 
 private:

@@ -1,9 +1,9 @@
 // The hardware deals blocks out round robin, so that a multiprocessor holds every 132nd or so of
 // the grid. Their warps go through the kernel in step: the first step of all of them, then the
 // second, and so on. The L1 is a cache that this sequence of sectors passes through; what it does
-// not have, the L2 is asked for. In truth blocks drift apart, and take less from each other: the
-// mean of one L1 for all and of a part for each is what counts. How much less or more other blocks
-// have to do, a look at some that are spread over the grid tells.
+// not have, the L2 is asked for. In reality blocks drift apart, and share less: the mean of one L1
+// for all and of a part for each is what counts. How much less or more other blocks have to do is
+// estimated from some that are spread over the grid.
 //
 // DRAM: every sector that is touched at all is read once. That is how far the addresses of each
 // buffer reach, if they reach everything in between, and at most all that the L2 is asked for. It
@@ -24,9 +24,9 @@ namespace {
 
 /// Warps that are walked through the kernel for one launch.
 constexpr std::uint64_t warps_budget = 32;
-/// Blocks that are looked at for how much they have to do.
+/// Blocks that are examined for how much they have to do.
 constexpr std::uint64_t spread = 6;
-/// How many iterations of a loop ptxas makes one of, where it may.
+/// How many iterations of a loop ptxas merges into one, where it may.
 constexpr double unrolled = 4;
 /// Registers that hold no loaded values.
 constexpr double registers_taken = 16;
@@ -216,12 +216,12 @@ private:
       if (!request.sectors.empty())
         reach_to(request.traffic, request.sectors.front()).sectors += misses * times;
     }
-    // A warp issues one instruction a cycle at most, and its own requests follow each other.
+    // A warp issues at most one instruction per cycle, and its own requests follow each other.
     warp.chain_cycles +=
         (std::max(step.block->chain_cycles, step.block->instructions) + unit_cycles) * times;
     if (loads == 0)
       return;
-    // What is loaded must find a place: so many loads at most are under way.
+    // What is loaded must find a place: at most this many loads are under way.
     const double room = std::max(8.0, around_.registers - registers_taken);
     double waits = std::max(step.block->chain_loads, step.block->load_words / room);
     if (step.block->loop != no_index && kernel_.loops()[step.block->loop].may_unroll)

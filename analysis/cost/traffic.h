@@ -18,9 +18,9 @@ struct LaunchTraffic {
   double l2_read_sectors = 0; ///< that the L1 does not have
   double l2_write_sectors = 0, partial_write_sectors = 0;
   double dram_read_bytes = 0, dram_write_bytes = 0;
-  /// A warp from its first to its last instruction, if it had the multiprocessor for itself, the
-  /// slowest of a block: cycles without waiting for loads of global memory, and loads that one has
-  /// to wait for, by where they find their data.
+  /// The slowest warp of a block from its first to its last instruction, if it had the
+  /// multiprocessor to itself: cycles without waiting for loads of global memory, and loads that it
+  /// has to wait for, by where they find their data.
   double chain_cycles = 0, loads_from_l1 = 0, loads_from_l2 = 0;
   double longest_block = 1; ///< the same of the slowest block, over the mean
   /// Share of L2 reads that go on to DRAM.
@@ -30,7 +30,7 @@ struct LaunchTraffic {
   bool guessed_iterations = false, guessed_branches = false, guessed_addresses = false;
 };
 
-/// What the sampling needs to know of the GPU and of the launch.
+/// What the sampling needs to know about the GPU and the launch.
 struct Surroundings {
   Extents grid, block;
   std::uint32_t resident_blocks = 1; ///< of a multiprocessor
@@ -40,7 +40,7 @@ struct Surroundings {
 };
 
 /// Walks blocks that are on one multiprocessor at a time through the kernel. They share an L1 as
-/// large as what they would have of it, were all of these there.
+/// large as their share of it would be if all of them were there.
 LaunchTraffic traffic_of(Kernel &kernel, WarpWalk &walk, const Surroundings &around);
 
 } // namespace ptxasw::cost

@@ -1,5 +1,5 @@
-// How often a loop goes round is found by computing its exits' conditions: the first iteration at
-// whose end they say so. Conditions that once true stay true (`i < n` with i counting up) are
+// How often a loop iterates is found by computing its exits' conditions: up to the first iteration
+// at whose end they hold. Conditions that once true stay true (`i < n` with i counting up) are
 // searched by doubling and halving; one that compares for equality is solved as a line through its
 // values in the first two iterations. What was found is tried; where nothing is, a guess stands.
 
@@ -12,10 +12,10 @@ namespace ptxasw::cost {
 namespace {
 
 constexpr std::uint64_t window = 8;        ///< iterations of an innermost loop, and a first one
-constexpr std::uint64_t guess = 16;        ///< iterations of a loop of which nothing is known
+constexpr std::uint64_t guess = 16;        ///< iterations of a loop about which nothing is known
 constexpr std::uint64_t most = 1ull << 32; ///< iterations
 
-/// How often what lies behind a branch that depends on data is run.
+/// How often the code behind a branch that depends on data runs.
 constexpr double behind_data = 0.25, behind_rare = 0.01;
 
 template <class Visit> void for_each_lane(LaneMask mask, Visit visit) {
@@ -107,7 +107,7 @@ void WarpWalk::enter(LoopId loop, LaneMask mask, double weight) {
 
 void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
   moment_.iteration[loop] = {};
-  // Who comes here at all: the lanes for which the conditions of the loop's first block hold.
+  // The lanes that get here at all: those for which the conditions of the loop's first block hold.
   const Region &inside = region(loop);
   if (!inside.items.empty() && inside.items[0].block) {
     kernel_.values().compute(moment_, inside.slots);
@@ -154,7 +154,7 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
   moment_.iteration[loop].fill(longest == 0 ? 0 : longest - 1);
 }
 
-/// Lanes that leave by an exit, if they have been round `at` times.
+/// Lanes that leave by an exit, if they have iterated `at` times.
 LaneMask WarpWalk::leaving(LoopId loop, const LoopExit &exit, const Lanes &at) {
   moment_.iteration[loop] = at;
   const auto index = static_cast<std::size_t>(&exit - kernel_.loops()[loop].exits.data());

@@ -8,20 +8,20 @@
 
 namespace ptxasw::cost {
 
-/// Lanes of a warp, a bit each.
+/// Lanes of a warp, one bit each.
 using LaneMask = std::uint32_t;
 
 /// A warp runs a piece of code once, which stands for `weight` times.
 struct Step {
   const CodeBlock *block = nullptr;
-  double weight = 0;    ///< 0: looked at for its addresses alone
+  double weight = 0;    ///< 0: only its addresses matter
   bool guessed = false; ///< whether it is run at all depends on data
   LaneMask active = 0;
 };
 
 /// Walks through kernels. Of a loop with many iterations it takes two far apart or, if no loop is
 /// in it, a first one and the eight that follow, from the middle. Code behind a branch that depends
-/// on data counts one time of four, for all lanes.
+/// on data counts one time out of four, for all lanes.
 class WarpWalk {
 public:
   explicit WarpWalk(Kernel &kernel);

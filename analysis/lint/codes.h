@@ -9,7 +9,7 @@
 
 namespace ptxasw::lint {
 
-/// The kinds of warnings. What each means stands in docs/lint.md.
+/// The kinds of warnings. docs/lint.md says what each means.
 enum class Code : std::uint8_t {
   uncoalesced,
   bank_conflict,
@@ -36,7 +36,7 @@ const CodeInfo &info(Code code);
 std::optional<Code> code_of(std::string_view name);
 
 struct Options {
-  /// Percent of the ideal cost from which on an access is warned of: 150 is half as much again.
+  /// Percent of the ideal cost from which an access causes a warning: 150 is half as much again.
   unsigned threshold = 150;
 };
 

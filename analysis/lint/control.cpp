@@ -21,7 +21,7 @@ void find_divergent_loops(Context &context) {
     } else if (branch.parting == Parting::by_launch) {
       note = "what decides depends on the lane and on the launch";
     } else {
-      // Nobody knows that they do: each lane decides by itself.
+      // Not known to diverge: each lane decides for itself.
       if (!branch.condition)
         continue;
       message = "each lane leaves this loop by its own data: the warp runs as long as its slowest";

@@ -1,4 +1,4 @@
-// The rules, one behind the other.
+// The rules, one after the other.
 
 #include "analysis/lint/lint.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a kernel does that costs more than it need: warnings in the manner of a compiler's.
+// What a kernel does that costs more than it needs to: warnings in the style of a compiler.
 
 #include "analysis/lint/codes.h"
 #include "emulator/facts/kernel_facts.h"
@@ -11,7 +11,7 @@
 
 namespace ptxasw::lint {
 
-/// One finding. Where it stands in a source file, whoever prints it looks up.
+/// One finding. Whoever prints it looks up its place in a source file.
 struct Warning {
   Code code = Code::uncoalesced;
   std::uint32_t instruction = 0; ///< index in Function::instructions
@@ -27,11 +27,11 @@ struct Context {
   std::vector<Warning> &warnings;
 };
 
-/// All rules but redundant_load, which asks the rewriting, over one kernel: in source order, within
-/// one instruction in that of the codes.
+/// All rules except redundant_load, which asks the rewriter, over one kernel: in source order,
+/// within one instruction in the order of the codes.
 std::vector<Warning> warnings_of(const facts::KernelFacts &facts, const Options &options);
 
-// The rules, a file each group.
+// The rules, one file per group.
 void find_uncoalesced(Context &context);
 void find_bank_conflicts(Context &context);
 void find_divergent_loops(Context &context);

@@ -1,5 +1,5 @@
-// Rules about single accesses. Numbers that are unknown are never told as found; of bounds that is
-// told which the pattern costs whatever the alignment (Count::typical).
+// Rules about single accesses. Unknown numbers are never reported as found; of bounds, what the
+// pattern costs whatever the alignment is reported (Count::typical).
 
 #include "analysis/lint/lint.h"
 
@@ -26,9 +26,9 @@ std::string plural(std::uint64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-/// Whether each lane's address comes from what it has loaded itself, and that is all that is known.
+/// Returns true if each lane's address comes from what it has loaded itself, and no more is known.
 bool is_indirect(const ExprPool &pool, const Access &access) {
-  const auto is_opaque = [&](Expr node) { // what an instruction gave that nobody evaluates
+  const auto is_opaque = [&](Expr node) { // the result of an instruction that is not evaluated
     return node->kind == ExprKind::symbol &&
            pool.symbols()[node->index].name.starts_with("opaque(");
   };

@@ -1,4 +1,4 @@
-// Expressions for people: sums and products in decimal, what is left as the emulator prints it.
+// Expressions for people: sums and products in decimal, the rest as the emulator prints it.
 
 #include "analysis/lint/lint.h"
 
@@ -7,7 +7,7 @@
 namespace ptxasw::lint {
 namespace {
 
-/// Beyond it nobody reads on.
+/// Longer texts are not read.
 constexpr std::size_t longest = 120;
 
 std::string in_parentheses(std::string text, bool nested) {

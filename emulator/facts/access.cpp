@@ -1,4 +1,4 @@
-// By opcode; an operand shape that is not the usual one is no site, as nothing could be said of it.
+// By opcode; an operand with an unusual shape is not a site, as nothing could be said about it.
 
 #include "emulator/facts/access.h"
 
@@ -56,7 +56,7 @@ std::vector<AccessSite> access_sites(const Module &module, const Function &funct
       continue;
     const unsigned bytes = bit_width(opcode.type) / 8 * opcode.vector;
     const auto memory = addresses(module, instruction);
-    // red.async names a barrier, too; multimem and tensor forms have no single address.
+    // red.async also names a barrier; multimem and tensor forms have no single address.
     if (memory.size() != 1 || bytes == 0 || bytes > 32)
       continue;
     sites.push_back({i,

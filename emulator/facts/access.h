@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a function touches memory, as its text has it.
+// Where a function touches memory, according to its text.
 
 #include "grammar/module.h"
 
@@ -19,12 +19,12 @@ enum class AccessKind : std::uint8_t {
 std::string_view to_string(AccessKind kind);
 
 /// One memory operand of one instruction: ld, ldu, st, atom, red, cp.async (PTX
-/// ISA 9.7.9, 9.7.13.5). What copies in bulk, matrices, textures and surfaces are not among them.
+/// ISA 9.7.9, 9.7.13.5). Bulk copies, matrices, textures and surfaces are not among them.
 struct AccessSite {
   std::uint32_t instruction = 0; ///< index in Function::instructions
   AccessKind kind = AccessKind::load;
   StateSpace space = StateSpace::generic; ///< as written
-  unsigned bytes = 0;                     ///< a lane
+  unsigned bytes = 0;                     ///< per lane
   const Operand *address = nullptr;       ///< of kind address
 };
 

@@ -45,7 +45,7 @@ public:
     }
     const bool extension = e->kind == ExprKind::zext || e->kind == ExprKind::sext;
     if (extension && e->children[0]->kind == ExprKind::sum && !lanes_(e)) {
-      if (uniform(e)) { // one number, whatever it is made of; the parts tell of loops
+      if (uniform(e)) { // one number, whatever it is made of; the parts show loops
         add_shared_extension(e, factor);
         return;
       }
@@ -77,7 +77,7 @@ private:
       add_atom(sum->children[i], product(factor, as_signed(sum->coefficients[i], sum->width)));
   }
 
-  // Whether lanes of one warp may lie on different sides of a wrap-around of the sum in `e`.
+  // True if lanes of one warp may lie on different sides of a wrap-around of the sum in `e`.
   bool may_wrap(Expr e) {
     const Expr sum = e->children[0];
     const Layout &layout = lanes_.layout();
@@ -165,7 +165,7 @@ private:
     return std::find(trips_.begin(), trips_.end(), e) != trips_.end();
   }
 
-  const Expr root_; ///< an address that wraps around at no place where a lane may be
+  const Expr root_; ///< an address that does not wrap around anywhere a lane may be
   Emulation &emulation_;
   LaneValues &lanes_;
   const BlockId block_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an address is made of, seen from a warp.
+// What an address is made of, as seen by a warp.
 
 #include "emulator/emulate.h"
 #include "emulator/facts/lane_values.h"
@@ -16,8 +16,8 @@ struct Term {
   std::int64_t factor = 0;
 };
 
-/// One addend that is a function of the lane times what all lanes share: a stride nobody knows in
-/// numbers, such as the pitch of an image.
+/// One addend that is a function of the lane times what all lanes share: a stride without a known
+/// number, such as the pitch of an image.
 struct StrideTerm {
   Expr lane = nullptr; ///< what LaneValues can evaluate
   Expr by = nullptr;   ///< the same in all lanes
@@ -29,7 +29,7 @@ struct StrideTerm {
 struct AddressForm {
   std::int64_t constant = 0;
   std::int64_t tid[3] = {};        ///< bytes from one thread to the next along x, y, z
-  std::int64_t laneid = 0;         ///< bytes a %laneid
+  std::int64_t laneid = 0;         ///< bytes per %laneid
   std::vector<Term> of_lane;       ///< other functions of the lane alone, exact
   std::vector<StrideTerm> strides; ///< of the lane, by a stride that all lanes share
   std::vector<Term> loops;         ///< loop counters (Emulation::trip_count), the same in all lanes
@@ -38,23 +38,23 @@ struct AddressForm {
   std::vector<Term> varying;       ///< may be anything in each lane: loaded, chosen by a branch
   bool may_wrap = false;           ///< holds only if no index wraps around within the warp
 
-  /// Whether all lanes have the same address.
+  /// Returns true if all lanes have the same address.
   bool is_uniform() const {
     return is_linear() && tid[0] == 0 && tid[1] == 0 && tid[2] == 0 && laneid == 0 &&
            of_lane.empty() && strides.empty();
   }
-  /// Whether it is known how far apart any two lanes are, up to the strides.
+  /// Returns true if it is known how far apart any two lanes are, up to the strides.
   bool is_linear() const { return mixed.empty() && varying.empty(); }
 };
 
-/// Takes an address or another number (expanded, at most 64 bits) apart as the lanes see it that
-/// are in `block` together. `small_window`: it is an address of shared, local, constant or
+/// Takes an address or another number (expanded, at most 64 bits) apart as the lanes that are in
+/// `block` together see it. `small_window`: it is an address of shared, local, constant or
 /// parameter space, less than 2^31 bytes.
 AddressForm address_form(Emulation &emulation, LaneValues &lanes, Expr address, BlockId block,
                          bool small_window = false);
 
-/// Bits from below that are known to be zero, at most the width: the expression's own, and what
-/// rows of whole warps make of ntid.x.
+/// The number of low bits that are known to be zero, at most the width: the expression's own, and
+/// those of ntid.x where rows are whole warps.
 unsigned trailing_zeros(const LaneValues &lanes, Expr expr);
 
 } // namespace ptxasw::facts

@@ -1,5 +1,5 @@
-// Polynomials in normal form. What is no polynomial (a quotient, a logarithm, a positive part) is
-// an atom of its own, found again by what it is made of, so that equal amounts are equal maps.
+// Polynomials in normal form. What is not a polynomial (a quotient, a logarithm, a positive part)
+// is an atom of its own, found again by what it is made of, so that equal amounts are equal maps.
 // Every kind of atom never falls as its first argument rises; the extremes over a variable rest on
 // that.
 
@@ -284,7 +284,7 @@ AmountRange AmountPool::monomial_range(const Amount::Monomial &monomial,
     AmountRange result = known.range;
     const auto divisor = known.b.number();
     if ((known.kind == Kind::floor_div || known.kind == Kind::ceil_div) && divisor &&
-        *divisor > 0) { // rounding towards the integers is no matter of a lower bound of 0
+        *divisor > 0) { // rounding towards the integers does not affect a lower bound of 0
       const AmountRange inner = this->range(known.a, narrowed);
       if (inner.low && *inner.low >= 0 && (!result.low || *result.low < 0))
         result.low = 0;
@@ -424,7 +424,7 @@ std::optional<int> AmountPool::direction(const Amount &a, AtomId variable) const
     }
     if (product == 0)
       continue;
-    // All other factors must not turn it round.
+    // No other factor may reverse it.
     if (monomial.size() > 1 && !std::all_of(monomial.begin(), monomial.end(), [&](AtomId part) {
           return never_negative(Amount::of(part));
         }))
@@ -440,7 +440,7 @@ std::optional<int> AmountPool::direction(const Amount &a, AtomId variable) const
 
 namespace {
 
-/// The power of a variable that stands in a monomial.
+/// The power of a variable in a monomial.
 std::size_t power_of(const Amount::Monomial &monomial, AtomId variable) {
   return static_cast<std::size_t>(std::count(monomial.begin(), monomial.end(), variable));
 }

@@ -20,10 +20,10 @@ using Rational = boost::multiprecision::cpp_rational;
 using AtomId = std::uint32_t;
 
 /// A polynomial with rational coefficients over the atoms of one pool: a sum of products. It stands
-/// for a number without end, no bit pattern; nothing in it wraps around.
+/// for an unbounded number, not a bit pattern; nothing in it wraps around.
 class Amount {
 public:
-  using Monomial = std::vector<AtomId>; ///< sorted; an atom stands there as often as its power says
+  using Monomial = std::vector<AtomId>; ///< sorted; an atom appears as often as its power says
 
   Amount() = default; ///< 0
   Amount(Rational number) {
@@ -43,7 +43,7 @@ public:
   /// The number that it is, if it is one.
   std::optional<Rational> number() const;
   Rational constant() const;
-  /// Whether every coefficient is whole.
+  /// Returns true if every coefficient is whole.
   bool whole() const;
 
   Amount &operator+=(const Amount &other);
@@ -64,10 +64,10 @@ struct AmountRange {
   std::optional<Rational> low, high;
 };
 
-/// What is known of some atoms at a place, beyond what holds everywhere.
+/// What is known about some atoms at a place, beyond what holds everywhere.
 using AmountRanges = std::map<AtomId, AmountRange>;
 
-/// Owns atoms: variables, and what is no polynomial of them.
+/// Owns atoms: variables, and what is not a polynomial of them.
 class AmountPool {
 public:
   enum class Kind : std::uint8_t {
@@ -78,7 +78,7 @@ public:
     ceil_log2,     ///< the least k >= 0 with 2^k >= a
   };
 
-  /// The variable of that name; the range counts the first time.
+  /// The variable of that name; the range only counts the first time.
   Amount variable(const std::string &name, const AmountRange &range = {});
   Amount positive_part(const Amount &a);
   Amount maximum(const Amount &a, const Amount &b) {
@@ -86,7 +86,7 @@ public:
                                                 : a + positive_part(b - a);
   }
   Amount minimum(const Amount &a, const Amount &b) { return a - positive_part(a - b); }
-  /// The divisor must be at least 1 (`range(b).low`), or be a condition of whoever asks.
+  /// The divisor must be at least 1 (`range(b).low`), or the caller must make that a condition.
   Amount ceil_div(const Amount &a, const Amount &b) { return divide(Kind::ceil_div, a, b); }
   Amount floor_div(const Amount &a, const Amount &b) { return divide(Kind::floor_div, a, b); }
   Amount ceil_log2(const Amount &a);
@@ -103,17 +103,17 @@ public:
   /// needed.
   Amount simplify(const Amount &a, const AmountRanges &ranges);
   /// At which end of a variable's range an amount is least: at either one, if that depends on other
-  /// variables; nothing if it is not seen to be at an end.
+  /// variables; nothing if it is not found to be at an end.
   enum class End : std::uint8_t { low, high, either };
   std::optional<End> least_end(const Amount &a, AtomId variable) const;
-  /// The largest value for a variable from `low` to `high`; nothing if it is not seen where that
+  /// The largest value for a variable from `low` to `high`; nothing if it is not found where that
   /// is.
   std::optional<Amount> largest(const Amount &a, AtomId variable, const Amount &low,
                                 const Amount &high);
   std::optional<Amount> smallest(const Amount &a, AtomId variable, const Amount &low,
                                  const Amount &high);
-  /// At most that, and just that where `exact` stays true: a summed over variable = 0 .. count - 1;
-  /// `last` is the largest value of the variable where there is one. a and count are never
+  /// At most that, and exactly that where `exact` stays true: a summed over variable = 0 .. count -
+  /// 1; `last` is the largest value of the variable where there is one. a and count are never
   /// negative.
   std::optional<Amount> sum(const Amount &a, AtomId variable, const Amount &count,
                             const Amount &last, bool &exact);
@@ -127,8 +127,8 @@ public:
   /// Text; `name_of`, if given, says what variables are to be called.
   using Naming = std::function<std::string(const std::string &)>;
   std::string to_string(const Amount &a, const Naming &name_of = {}) const;
-  /// The number that comes out if variables are what `value` says; nothing if it does not know one
-  /// or a divisor is not positive.
+  /// The number that results if variables are what `value` says; nothing if it does not know one or
+  /// a divisor is not positive.
   std::optional<Rational>
   evaluate(const Amount &a,
            const std::function<std::optional<Rational>(const std::string &)> &value) const;

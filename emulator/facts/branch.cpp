@@ -1,5 +1,5 @@
-// A branch is told by what its condition is made of. Comparisons of a sum of lanes with what all
-// lanes share are monotone in the lane: along a row at most one warp is cut.
+// A branch is described by what its condition is made of. Comparisons of a sum of lanes with what
+// all lanes share are monotone in the lane: along a row at most one warp is cut.
 
 #include "emulator/facts/branch.h"
 
@@ -34,7 +34,7 @@ bool find_parting(const Layout &layout, const std::vector<std::uint64_t> &values
   return false;
 }
 
-/// A comparison that holds below some lane and not above, or the other way round.
+/// A comparison that holds below some lane and not above, or the reverse.
 struct Cut {
   std::int64_t a_lane = 0; ///< by how much a lane more changes what is compared with the limit
   std::int64_t an_iteration =
@@ -66,8 +66,8 @@ std::optional<Cut> cut_by(Emulation &emulation, LaneValues &lanes, Expr conditio
   return cut;
 }
 
-/// Whether the limit passes through a warp in so small steps that its lanes leave a loop one after
-/// the other, instead of all but the last at once.
+/// Returns true if the limit passes through a warp in such small steps that its lanes leave a loop
+/// one after the other, instead of all but the last at once.
 bool is_slow(const Cut &cut) {
   return cut.an_iteration != 0 && std::abs(cut.an_iteration) < std::abs(cut.a_lane) * warp_lanes;
 }

@@ -8,14 +8,14 @@
 
 namespace ptxasw::facts {
 
-/// What is known of the lanes at a branch.
+/// What is known about the lanes at a branch.
 enum class Parting : std::uint8_t {
-  never,     ///< all lanes that come by go the same way
+  never,     ///< all lanes that get here go the same way
   by_lane,   ///< the lane alone decides, and in some warp two lanes go different ways: `lanes`
   at_edge,   ///< tid against what all lanes share: only warps that the limit cuts part
   by_launch, ///< lane and what all lanes share decide in another way; of a loop's exit also: lanes
              ///< leave one after the other
-  by_data,   ///< something that each lane has for itself decides, or nobody knows what
+  by_data,   ///< something private to each lane decides, or it is unknown what
 };
 
 std::string_view to_string(Parting parting);
@@ -29,12 +29,12 @@ struct Branch {
   std::uint32_t lanes[2] = {}; ///< by_lane: one that goes each way
   std::uint32_t warp = 0;      ///< of the layout, where they are
   LoopId loop = no_index;      ///< the innermost loop around it
-  /// The outermost loop that one of its ways leaves; none: it leaves no loop.
+  /// The outermost loop that one of its edges leaves; none: it leaves no loop.
   LoopId leaves = no_index;
 };
 
-/// What is to be said of the branch that ends a block. `active`: by thread of the layout, whether
-/// it can come here; null: every one.
+/// What is known about the branch that ends a block. `active`: by thread of the layout, true if it
+/// can get here; null: every one.
 Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block,
                  const std::vector<bool> *active);
 

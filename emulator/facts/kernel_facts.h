@@ -1,7 +1,7 @@
 #pragma once
 
-// What is true of a kernel, asked by everybody above: worked out once a function, from one symbolic
-// emulation, and the same ever after.
+// What is true of a kernel, for every layer above: worked out once per function, from one symbolic
+// emulation, and constant from then on.
 //
 //   const facts::KernelFacts facts(module, function, {.block = BlockShape{256}});
 //   for (const facts::Access &access : facts.accesses())
@@ -19,9 +19,9 @@ namespace ptxasw::facts {
 
 /// What the user vouches for.
 struct Assumptions {
-  std::optional<BlockShape> block; ///< every block's, where no `.reqntid` says
+  std::optional<BlockShape> block; ///< every block's, without a `.reqntid`
   /// Bytes that pointers among a kernel's parameters are multiples of, a power of two: cudaMalloc
-  /// gives 256. 1: nothing is known but that accesses are naturally aligned.
+  /// gives 256. 1: all that is known is that accesses are naturally aligned.
   unsigned base_alignment = 1;
 };
 
@@ -30,12 +30,12 @@ struct Access {
   AccessSite site;
   std::uint32_t number = 0; ///< its index in KernelFacts::accesses()
   BlockId block = 0;
-  /// The space it touches: a generic one is resolved where the module makes no addresses of other
-  /// spaces, or the address says where it comes from.
+  /// The space it touches: a generic one is resolved where the module creates no addresses of other
+  /// spaces, or the address shows where it comes from.
   StateSpace space = StateSpace::generic;
   Expr address = nullptr; ///< 64 bits, loops written out; null: not understood
   Expr guard = nullptr;   ///< expanded; null: not predicated
-  AddressForm form;       ///< of the address; of one that is not understood one varying term
+  AddressForm form;       ///< of the address; one varying term if it is not understood
   bool in_step = false;   ///< lanes here together are in the same iteration (soundness.md, E1)
   LoopId loop = no_index; ///< the innermost loop around it
   unsigned loop_depth = 0;
@@ -48,8 +48,8 @@ struct Access {
 
 /// The facts of one function with a body.
 ///
-/// Everything is as if const; what is expensive is worked out when it is first asked for. Not for
-/// several threads at once.
+/// Everything is logically const; what is expensive is worked out when it is first asked for. Not
+/// thread-safe.
 class KernelFacts {
 public:
   KernelFacts(const Module &module, const Function &function, const Assumptions &assumptions = {});
@@ -57,8 +57,8 @@ public:
   KernelFacts(KernelFacts &&) noexcept;
   KernelFacts &operator=(KernelFacts &&) noexcept;
 
-  /// False if the function was too much for a budget or its control flow is not understood; there
-  /// are no accesses and branches then.
+  /// False if the function exceeded a budget or its control flow is not understood; there are then
+  /// no accesses or branches.
   bool complete() const;
   const Module &module() const;
   const Function &function() const;
@@ -77,8 +77,8 @@ public:
   /// All branches with a condition that control can reach, in source order.
   const std::vector<Branch> &branches() const;
 
-  /// By thread of the layout: whether it can execute the block, as far as branches that depend on
-  /// the lane alone tell. A thread that can may still not.
+  /// By thread of the layout: true if it can execute the block, as far as branches that depend on
+  /// the lane alone show. Such a thread may still not do so.
   const std::vector<bool> &active(BlockId block) const;
   /// The same for an access, with its guard.
   std::vector<bool> active(const Access &access) const;
@@ -86,7 +86,7 @@ public:
   /// What the access costs a warp.
   const Traffic &traffic(const Access &access) const;
   /// Bytes from one lane to the next along x, the same for all lanes of all warps; nothing if it is
-  /// not, or no number.
+  /// not, or not a number.
   std::optional<std::int64_t> lane_stride(const Access &access) const;
 
 private:

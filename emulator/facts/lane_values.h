@@ -1,6 +1,6 @@
 #pragma once
 
-// What an expression is in every lane, where tid and laneid are all that it depends on.
+// The value of an expression in every lane, where it depends on tid and laneid only.
 
 #include "emulator/emulate.h"
 #include "emulator/facts/layout.h"
@@ -16,13 +16,13 @@ class LaneValues {
 public:
   LaneValues(Emulation &emulation, const Layout &layout);
 
-  /// One value a thread of the layout, or null if the expression depends on anything but the lane
-  /// (in rows of whole warps tid.y and tid.z are no part of that) or is wider than 64 bits.
+  /// One value per thread of the layout, or null if the expression depends on anything but the lane
+  /// (in rows of whole warps tid.y and tid.z are not part of that) or is wider than 64 bits.
   const std::vector<std::uint64_t> *operator()(Expr expr);
   /// The symbols that differ from lane to lane: tid.x and laneid; tid.y and tid.z where a warp may
   /// lie in several rows. Values of nothing else are known here.
   bool is_lane_symbol(Expr expr) const;
-  /// tid.x, tid.y or tid.z; of the latter two null where warps lie in one row.
+  /// tid.x, tid.y or tid.z; for the latter two null where warps lie in one row.
   Expr tid(int axis) const { return tid_[axis]; }
   /// ntid.x: a number if the block's shape is known.
   Expr row_extent() const { return row_extent_; }

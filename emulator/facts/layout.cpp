@@ -14,7 +14,7 @@ Layout layout_of(const LaunchFacts &launch) {
     layout.copies = std::uint64_t{rows.y} * rows.z;
     rows.y = rows.z = 1;
   }
-  // Nobody can launch more (PTX ISA 11.4); what lies beyond would never run.
+  // No launch can have more (PTX ISA 11.4); what lies beyond would never run.
   const auto threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows.count(), 1024));
   for (std::uint32_t i = 0; i < threads; ++i)
     layout.threads.push_back({i % rows.x, i / rows.x % rows.y, i / rows.x / rows.y});

@@ -16,7 +16,7 @@ struct ThreadId {
 };
 
 /// One warp: its threads stand in Layout::threads, lane by lane, from `first` on. `count` is less
-/// than 32 only in the last warp of a block (of a row of blocks, where there is but one).
+/// than 32 only in the last warp of a block (of a row of blocks, where there is only one).
 struct WarpThreads {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -25,9 +25,9 @@ struct WarpThreads {
 /// The warps of a block that differ for a kernel's addresses.
 ///
 /// With `whole_rows` every warp lies in one row: tid.y and tid.z are the same in all its lanes, and
-/// stand here as 0; the block has `copies` warps of each kind. This is so for blocks of one row and
-/// for those whose rows are whole warps, and it is what is taken for granted where the shape of the
-/// block is not known (`symbolic`): then the warps along x are those of the longest possible row.
+/// stand here as 0; the block has `copies` warps of each kind. This holds for blocks of one row and
+/// for those whose rows are whole warps, and it is assumed where the shape of the block is not
+/// known (`symbolic`): then the warps along x are those of the longest possible row.
 struct Layout {
   bool symbolic = false;
   bool whole_rows = true;

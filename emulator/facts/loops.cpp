@@ -1,6 +1,6 @@
 // A loop goes on while a condition holds at the end or the beginning of each round. Its left side
 // is a + s*k in round k, its right side b, neither of which changes: the first k at which a + s*k <
-// b no longer holds is ceil((b - a) / s), or 0 where that is negative. So it is if no value up to
+// b no longer holds is ceil((b - a) / s), or 0 where that is negative. This is so if no value up to
 // the first that fails wraps around; the largest of them is below b + s, which gives the condition.
 // A test for equality with a step of 1 always ends; with a step of 4 it ends where 4 divides the
 // distance, as it does after an unrolled loop's remainder has been split off (n - n mod 4).
@@ -99,7 +99,7 @@ public:
   }
 
 private:
-  // Where the loop is entered from one place, by a branch, that branch tells something, too.
+  // Where the loop is entered from one place, by a branch, that branch also says something.
   void know_entry() {
     std::vector<BlockId> before;
     for (const BlockId block : cfg_.blocks()[header_].predecessors)
@@ -362,7 +362,7 @@ private:
         }
         (power == 1 ? result.step : result.start) += product;
       }
-      // What the counter is at first; that it stays within its width is for the bound to say.
+      // What the counter is at first; the bound says that it stays within its width.
       if (!modular)
         for (const bool high : {false, true}) {
           const Amount limit = limit_of(moving->width, is_signed, high);
@@ -405,8 +405,8 @@ private:
     return result;
   }
 
-  // Whether what branches before the loop established shows that something is not negative.
-  // `same`, if given, becomes true where it says no less than that.
+  // True if what branches before the loop established shows that something is not negative. `same`,
+  // if given, becomes true where it says no less than that.
   bool proven(const Amount &value, std::vector<Amount> &conditions, bool *same) {
     if (amounts_.never_negative(value))
       return true;

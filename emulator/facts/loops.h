@@ -1,6 +1,6 @@
 #pragma once
 
-// How often loops go round.
+// How often loops iterate.
 
 #include "emulator/facts/reading.h"
 
@@ -16,20 +16,20 @@ struct TripCount {
   bool known = false;
   std::string reason;      ///< why there is none
   BlockId exit = no_index; ///< whose branch is counted: it is passed in every round
-  /// The round in which the loop is left. Where the loop is not entered it may say anything that is
+  /// The round in which the loop is left. Where the loop is not entered it may be anything that is
   /// not negative.
   Amount left_in;
-  /// The same without max(0, ...): right wherever the loop goes round at all.
+  /// The same without max(0, ...): right wherever the loop iterates at all.
   Amount left_in_plain;
-  /// Rounds begun: left_in + 1, but 0 where branches before the loop keep everybody out.
+  /// Rounds begun: left_in + 1, but 0 where branches before the loop keep every thread out.
   Amount rounds;
-  /// Every thread that enters the loop leaves it in just that round.
+  /// Every thread that enters the loop leaves it in exactly that round.
   bool exact = false;
-  /// Branches before the loop keep threads out just where `rounds` is 0.
+  /// Branches before the loop keep threads out exactly where `rounds` is 0.
   bool guarded = false;
   /// Lanes of a warp may leave it in different rounds.
   bool varies = false;
-  /// The lane's part: some register of the loop is no first-order progression (it doubles, say).
+  /// The lane's part: some register of the loop is not a first-order progression (it doubles, say).
   bool geometric = false;
   /// What must be at least 0 so that no counter wraps around; in the same terms.
   std::vector<Amount> conditions;
@@ -37,9 +37,9 @@ struct TripCount {
 
 /// The trip counts of all loops, by loop.
 ///
-/// A loop has one if in each round a branch is passed that leaves it when a register has gone past
-/// an invariant bound, by comparison or by being equal: registers that grow or shrink by an
-/// invariant amount (a progression a + s*k), or by a constant factor (doubled, halved).
+/// A loop has one if each round passes a branch that leaves it when a register has gone past an
+/// invariant bound, by comparison or by being equal: registers that grow or shrink by an invariant
+/// amount (a progression a + s*k), or by a constant factor (doubled, halved).
 std::vector<TripCount> trip_counts(Emulation &emulation, IntegerReader &reader);
 
 } // namespace ptxasw::facts

@@ -172,7 +172,7 @@ std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &in
   case ExprKind::extract:
     if (expr->index == 0)
       return ring(expr->children[0], width, into, known);
-    // Of a shift to the right the lowest bits: what was shifted in from above is no matter.
+    // Of a shift to the right the lowest bits: what was shifted in from above does not matter.
     if (const auto value = number(expr->children[0], false, into, known))
       return divided(*value, power_of_two(expr->index));
     return std::nullopt;

@@ -24,7 +24,7 @@ struct Reading {
 /// Which side a value may be estimated on where it is not known.
 enum class Estimate : std::uint8_t { none, below, above };
 
-/// What branches on the way to a block say, of values as they stand and as they are expanded.
+/// What branches on the path to a block say about values as they stand and as they are expanded.
 class BlockKnowledge {
 public:
   BlockKnowledge(Emulation &emulation, BlockId block);
@@ -39,9 +39,9 @@ private:
   std::vector<PathFact> facts_;
 };
 
-/// Reads expressions of one emulation. Variables are called as in PTX: `%tid.x` is `tid.x`; a
-/// parameter has its name without the kernel's in front (`param_3`), a field of one `param_3+8`. A
-/// parameter of 32 bits or more counts as a signed number.
+/// Reads expressions of one emulation. Variables are named as in PTX: `%tid.x` is `tid.x`; a
+/// parameter has its name without the kernel's in front (`param_3`), a field of it is `param_3+8`.
+/// A parameter of 32 bits or more counts as a signed number.
 class IntegerReader {
 public:
   IntegerReader(Emulation &emulation, const Function &function, const LaunchFacts &launch,
@@ -50,10 +50,11 @@ public:
   /// The number that an expanded expression is, as a signed or unsigned one of its width.
   std::optional<Reading> read(Expr expr, bool is_signed, const BlockKnowledge &known,
                               Estimate side = Estimate::none);
-  /// Some number that is congruent to the expression modulo 2^width: sums and products need no
+  /// A number that is congruent to the expression modulo 2^width: sums and products need no
   /// condition.
   std::optional<Reading> congruent(Expr expr, const BlockKnowledge &known);
-  /// Whether a symbol is a variable here: a parameter, an index, an extent, a loop's counter.
+  /// Returns true if a symbol is a variable here: a parameter, an index, an extent, a loop's
+  /// counter.
   bool knows(Expr symbol_expr) { return symbol(symbol_expr).has_value(); }
   /// Why the last expression could not be read.
   const std::string &reason() const { return reason_; }
@@ -61,7 +62,7 @@ public:
   /// What a branch established, as an amount that is at least 0; nothing if it cannot be read.
   std::optional<Reading> read(const PathFact &fact, const BlockKnowledge &known);
 
-  /// What branches established of the parameters and extents that have been read.
+  /// What branches established about the parameters and extents that have been read.
   AmountRanges ranges_in(const BlockKnowledge &known) const;
 
   /// The variable that counts a loop's iterations.

@@ -96,7 +96,7 @@ private:
     GroupCost result;
     result.bytes = distinct_bytes(group, query_.bytes);
     // Accesses that are not naturally aligned fault (PTX ISA 6.4.1), so other beginnings need not
-    // be looked at, unless there are none: then all are, as no launch runs to its end.
+    // be tried, unless there are none: then all are, as no launch runs to its end.
     result.misaligned = !try_beginnings(group, lowest, std::bit_floor(query_.bytes), result);
     if (result.misaligned)
       try_beginnings(group, lowest, 1, result);

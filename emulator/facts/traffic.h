@@ -12,27 +12,26 @@
 namespace ptxasw::facts {
 
 /// How much a number says. `exact`: every execution by all of the lanes that can take part costs
-/// just that, and one by fewer of them no more. `bound`: no execution costs more. `unknown`: no
+/// exactly that, and one by fewer of them no more. `bound`: no execution costs more. `unknown`: no
 /// execution costs more, but the bound is that of lanes which have nothing in common.
 enum class Verdict : std::uint8_t { exact, bound, unknown };
 std::string_view to_string(Verdict verdict);
 
-/// A number a warp execution, over all warps of the block and all start addresses that are
-/// possible.
+/// A number per warp execution, over all warps of the block and all possible start addresses.
 struct Count {
   std::uint32_t most = 0;
-  /// What a warp needs at least when all lanes take part that can.
+  /// What a warp needs at least when all lanes that can take part do.
   std::uint32_t least = 0;
-  /// The most over all warps if strides that nobody knows in numbers are large, and what begins
-  /// somewhere begins at a multiple of 128 bytes: what the pattern costs apart from its alignment.
+  /// The most over all warps if strides without a known number are large, and unknown starts are
+  /// multiples of 128 bytes: what the pattern costs apart from its alignment.
   std::uint32_t typical = 0;
   Verdict verdict = Verdict::unknown;
   /// Sums over all warps of a block, each executing the access once.
   std::uint64_t block_most = 0, block_least = 0;
 };
 
-/// The cost of one access, by its state space: of global and local memory sectors (32 bytes) and
-/// lines (128 bytes), of shared memory wavefronts.
+/// The cost of one access, by its state space: sectors (32 bytes) and lines (128 bytes) for global
+/// and local memory, wavefronts for shared memory.
 struct Traffic {
   Count sectors, lines, wavefronts;
   /// What the same bytes, distinct ones counted once, would cost packed one behind the other; the
@@ -47,11 +46,11 @@ struct Traffic {
 /// What is asked about an access.
 struct TrafficQuery {
   const AddressForm *form = nullptr;
-  unsigned bytes = 0;     ///< a lane, 1 to 32
+  unsigned bytes = 0;     ///< per lane, 1 to 32
   unsigned alignment = 1; ///< bytes; a power of two that divides the part all lanes share
   bool shared = false;    ///< wavefronts instead of sectors and lines
   bool load = false;      ///< wide loads of shared memory may be served in pairs of lanes
-  /// By thread of the layout: whether it can take part at all.
+  /// By thread of the layout: true if it can take part at all.
   const std::vector<bool> *active = nullptr;
 };
 

@@ -1,4 +1,4 @@
-"""Hardware counters: the CSV files that profile.sh leaves, one a variant."""
+"""Hardware counters: the CSV files that profile.sh leaves, one per variant."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""A progress line on stderr: one line that changes on a terminal, one line a step elsewhere."""
+"""A progress line on stderr: one line that changes on a terminal, one line per step elsewhere."""
 
 import sys
 import time

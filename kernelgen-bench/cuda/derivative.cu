@@ -1,5 +1,5 @@
 // Mixed second differences of a displacement field on a curvilinear grid, fourth order: Lame
-// parameters mu and la along x, one metric coefficient a component along z, two at the point.
+// parameters mu and la along x, one metric coefficient per component along z, two at the point.
 #include "grid.cuh"
 
 /// Weight of the neighbour at `n` (1 or 2, either sign) in a fourth-order first difference.

@@ -1,4 +1,4 @@
-// Matrix-vector product, one thread a row: the only parallel loop runs over j.
+// Matrix-vector product, one thread per row: the only parallel loop runs over j.
 #include "grid.cuh"
 
 extern "C" __global__ void matvec(int nx, int ny, const float *a, const float *x, float *y) {

@@ -1,5 +1,5 @@
 // Right-hand side of the elastic wave equation, fourth order, constant metric with stretching: the
-// displacement u1, u2, u3, Lame parameters mu and la, one stretching function a dimension.
+// displacement u1, u2, u3, Lame parameters mu and la, one stretching function per dimension.
 //
 // For each component: second differences with variable coefficients along the three axes (the
 // own axis with 2 mu + la, the others with mu) and mixed differences with the other two.

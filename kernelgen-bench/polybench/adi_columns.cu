@@ -1,4 +1,4 @@
-// A sweep along y: a thread a column.
+// A sweep along y: one thread per column.
 
 extern "C" __global__ void adi_columns(int nx, int ny, const float *a, float *b, float *x) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

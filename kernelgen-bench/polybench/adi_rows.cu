@@ -1,4 +1,4 @@
-// A sweep along x: a thread a row.
+// A sweep along x: one thread per row.
 
 extern "C" __global__ void adi_rows(int nx, int ny, const float *a, float *b, float *x) {
   const int j = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// y = A^T t: a thread a column.
+// y = A^T t: one thread per column.
 
 extern "C" __global__ void atax_columns(int nx, int ny, const float *a, const float *t, float *y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// t = A x: a thread a row, so neighbours are a row apart.
+// t = A x: one thread per row, so neighbours are a row apart.
 
 extern "C" __global__ void atax_rows(int nx, int ny, const float *a, const float *x, float *t) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

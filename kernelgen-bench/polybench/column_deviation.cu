@@ -1,4 +1,4 @@
-// The standard deviation of each column; a thread a column.
+// The standard deviation of each column; one thread per column.
 
 extern "C" __global__ void column_deviation(int nx, int ny, const float *data, const float *mean,
                                             float *deviation) {

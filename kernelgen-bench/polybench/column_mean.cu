@@ -1,4 +1,4 @@
-// The mean of each column; a thread a column.
+// The mean of each column; one thread per column.
 
 extern "C" __global__ void column_mean(int nx, int ny, const float *data, float *mean) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// A 3x3 convolution with weights in the code, a point a thread.
+// A 3x3 convolution with weights in the code, one point per thread.
 
 extern "C" __global__ void conv2d(int nx, int ny, const float *a, float *b) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// The upper triangle of D^T D: a thread a row of the result, shorter from row to row.
+// The upper triangle of D^T D: one thread per row of the result, shorter from row to row.
 
 extern "C" __global__ void correlation(int nx, int ny, const float *data, float *result) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// C = alpha A B + beta C, rows contiguous; a thread an element.
+// C = alpha A B + beta C, rows contiguous; one thread per element.
 
 extern "C" __global__ void gemm(int nx, int ny, int nz, float alpha, float beta, const float *a,
                                 const float *b, float *c) {

@@ -1,4 +1,4 @@
-// y = alpha A x + beta B x; a thread a row of both.
+// y = alpha A x + beta B x; one thread per row of both.
 
 extern "C" __global__ void gesummv(int nx, int ny, float alpha, float beta, const float *a,
                                    const float *b, const float *x, float *y) {

@@ -1,4 +1,4 @@
-// Takes the projection on one column (of a transposed array) from the others; a thread a column.
+// Takes the projection on one column (of a transposed array) from the others; one thread per column.
 
 extern "C" __global__ void gramschmidt(int nx, int ny, const float *q, float *a) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

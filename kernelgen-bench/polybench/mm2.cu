@@ -1,4 +1,4 @@
-// D = A B, the first product of two; a thread an element.
+// D = A B, the first product of two; one thread per element.
 
 extern "C" __global__ void mm2(int nx, int ny, int nz, const float *a, const float *b, float *d) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

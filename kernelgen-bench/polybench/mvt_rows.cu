@@ -1,4 +1,4 @@
-// x += A y, kept in memory while it is summed; a thread a row.
+// x += A y, kept in memory while it is summed; one thread per row.
 
 extern "C" __global__ void mvt_rows(int nx, int ny, const float *a, const float *y, float *x) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -187,7 +187,7 @@ private:
     }
     count = (12 << 20) / 16;
     passes = 20;
-    // Four loads of 16 bytes a lane in flight.
+    // Four loads of 16 bytes per lane in flight.
     for (unsigned warps : {1u, 2u, 4u, 8u, 16u, 32u})
       measure(fmt::format("l2.flight.{}", warps * 32 * 64), "bytes a cycle",
               [&] { return bytes_per_clock(multiprocessors_, warps * 32); });
@@ -219,7 +219,7 @@ private:
                static_cast<double>(values);
       });
     }
-    // Bytes in flight against bandwidth: so many warps a multiprocessor, 16 bytes a lane.
+    // Bytes in flight against bandwidth: this many warps per multiprocessor, 16 bytes per lane.
     for (unsigned warps : {1u, 2u, 4u, 8u, 12u, 16u, 24u, 32u, 48u, 64u})
       measure(fmt::format("flight.{}", warps * 32 * 16), "bytes a ns", [&] {
         return bytes / timed("probe_read", (warps > 32 ? 2 : 1) * multiprocessors_,

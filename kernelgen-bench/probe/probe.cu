@@ -62,7 +62,7 @@ extern "C" __global__ void probe_chase_shared(int steps, std::uint64_t *cycles, 
   cycles[0] = clock_now() - start;
 }
 
-/// Chains of one instruction, 16 a step, that wait for each other.
+/// Chains of one instruction, 16 per step, that wait for each other.
 #define CHAIN(NAME, TYPE, CONSTRAINT, TEXT)                                                        \
   extern "C" __global__ void __launch_bounds__(1024)                                               \
       NAME(TYPE value, int steps, std::uint64_t *cycles, TYPE *sink) {                             \
@@ -82,7 +82,7 @@ CHAIN(probe_chain_shfl, int, "+r", "shfl.sync.down.b32 %0, %0, 1, 31, -1;")
 CHAIN(probe_chain_double, double, "+d", "fma.rn.f64 %0, %0, %0, %0;")
 
 /// Rates of a multiprocessor: all warps of a block issue the same instruction, independent of each
-/// other, 16 a step.
+/// other, 16 per step.
 #define RATE(NAME, TYPE, CONSTRAINT, TEXT)                                                         \
   extern "C" __global__ void __launch_bounds__(1024)                                               \
       NAME(TYPE value, int steps, std::uint64_t *cycles, TYPE *sink) {                             \
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   });
 }
 
-/// Reads a window that is in the L2 past the L1, 16 bytes a lane; `passes` times.
+/// Reads a window that is in the L2 past the L1, 16 bytes per lane; `passes` times.
 extern "C" __global__ void probe_l2(const uint4 *in, std::uint64_t count, int passes,
                                     unsigned *sink) {
   unsigned sum = 0;
@@ -202,7 +202,7 @@ extern "C" __global__ void probe_l2(const uint4 *in, std::uint64_t count, int pa
     *sink = sum;
 }
 
-/// 16 bytes a lane and step: reads, writes, or both.
+/// 16 bytes per lane and step: reads, writes, or both.
 extern "C" __global__ void probe_read(const uint4 *in, std::uint64_t count, unsigned *sink) {
   unsigned sum = 0;
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
@@ -247,7 +247,7 @@ extern "C" __global__ void probe_sparse_write(char *out, std::uint64_t count, un
     *reinterpret_cast<unsigned *>(out + i * stride) = 1;
 }
 
-/// A thread an element, as most kernels are written.
+/// One thread per element, as most kernels are written.
 extern "C" __global__ void probe_stream1(const float *a, float *out) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   out[i] = a[i];

@@ -1,4 +1,4 @@
-// BLAS-1 as people write it: one element a thread.
+// BLAS-1 as people write it: one element per thread.
 
 #include "check.h"
 

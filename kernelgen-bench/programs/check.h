@@ -46,7 +46,8 @@ template <typename T> void print_hash(const T *device, std::size_t count) {
   std::printf("hash %016llx\n", static_cast<unsigned long long>(hash));
 }
 
-/// Calls `step` so many times and prints how long the GPU took; a few calls before do not count.
+/// Calls `step` this many times and prints how long the GPU took, after a few calls that do not
+/// count.
 template <typename Step> void timed(int count, Step step) {
   cudaEvent_t start, end;
   CHECK(cudaEventCreate(&start));

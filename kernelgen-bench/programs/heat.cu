@@ -1,4 +1,4 @@
-// Heat in a plate: a step of Jacobi's method, one point a thread.
+// Heat in a plate: a step of Jacobi's method, one point per thread.
 
 #include "check.h"
 

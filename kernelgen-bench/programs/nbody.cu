@@ -1,4 +1,4 @@
-// Bodies that attract each other: every one looks at every other.
+// Bodies that attract each other: every one interacts with every other.
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-// A sparse matrix (CSR, of a plate's Laplacian) times a vector, one row a thread.
+// A sparse matrix (CSR, of a plate's Laplacian) times a vector, one row per thread.
 
 #include "check.h"
 #include <tuple>

@@ -8,7 +8,7 @@
 //
 // Bits are compared in images of their own, assembled without contraction: PTX leaves it to ptxas
 // which of two products a multiplication, multiplication and subtraction it fuses, and ptxas
-// chooses anew when the code around changes.
+// chooses again when the surrounding code changes.
 #include "runner/bench.h"
 
 #include "runner/check.h"
@@ -35,7 +35,7 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
 constexpr int warm_up_launches = 3;
 constexpr int most_buffer_sets = 64;
 
-/// One case in the making.
+/// One case under construction.
 class Case {
 public:
   Case(Driver &driver, Tools &tools, const Suite &suite, const Kernel &kernel, const Plan &plan,

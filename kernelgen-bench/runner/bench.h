@@ -13,16 +13,16 @@ struct Plan {
   std::vector<std::string> variants; ///< names; empty for all
   std::string size = "paper";
   std::vector<std::array<unsigned, 2>> blocks; ///< empty for the manifest's
-  int launches = 20;                           ///< timed launches a variant
+  int launches = 20;                           ///< timed launches per variant
   bool check = true;
   bool profile = false; ///< one launch each and nothing else, for a profiler around the runner
 };
 
-/// What came out for one variant of one kernel at one block shape.
+/// The results for one variant of one kernel at one block shape.
 struct VariantResult {
   std::string name;
   FunctionFacts function;
-  std::vector<double> milliseconds; ///< one a timed launch, in the order of launches
+  std::vector<double> milliseconds; ///< one per timed launch, in order
   /// Words in which the images assembled without contraction differ from the original's: none, or
   /// the variant is wrong.
   std::optional<std::uint64_t> exact_words_differ;

@@ -34,9 +34,9 @@ struct DeviceFacts {
 
 /// What the driver says about a loaded function.
 struct FunctionFacts {
-  int registers = 0;   ///< a thread
-  int local_bytes = 0; ///< a thread: spills and local arrays
-  int max_threads = 0; ///< a block
+  int registers = 0;   ///< per thread
+  int local_bytes = 0; ///< per thread: spills and local arrays
+  int max_threads = 0; ///< per block
   int blocks_per_multiprocessor = 0;
 };
 

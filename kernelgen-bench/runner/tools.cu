@@ -22,7 +22,7 @@ extern "C" __global__ void tool_compare(const std::uint32_t *a, const std::uint3
     atomicAdd(different, found);
 }
 
-/// Copies 16 bytes a thread and step: what the DRAM can do at best under an ordinary kernel.
+/// Copies 16 bytes per thread and step: what the DRAM can do at best under an ordinary kernel.
 extern "C" __global__ void tool_copy(const float4 *in, float4 *out, std::uint64_t count) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t n = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; n < count;

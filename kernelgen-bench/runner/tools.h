@@ -14,7 +14,7 @@ public:
   void fill(DevicePointer values, std::size_t count, Fill fill, std::uint32_t seed);
   /// The number of 32-bit words in which two buffers differ.
   std::uint64_t compare(DevicePointer a, DevicePointer b, std::size_t count);
-  /// Bytes read plus bytes written a second while copying `bytes` (twice that must be free), best
+  /// Bytes read plus bytes written per second while copying `bytes` (twice that must be free), best
   /// of a few copies by a kernel and by the driver, in GB/s.
   double copy_bandwidth(std::size_t bytes);
 

@@ -1,5 +1,5 @@
-// Streaming kernels, one element a thread: what siblings are measured on besides the suite; and what
-// the launcher needs to fill and to compare buffers.
+// Streaming kernels, one element per thread: what siblings are measured on besides the suite; and
+// what the launcher needs to fill and to compare buffers.
 
 #include <cstdint>
 

@@ -2,10 +2,9 @@
 // the row below for one copy is the row of the next. A load's address is written for each copy: the
 // kernel's expression with the block's index as B + k, the extent as 1, the thread's index as 0.
 // Equal expressions are equal addresses if every symbol in them means the same for all copies:
-// parameters, indices, and how often a loop has gone round, since lockstep goes round with all of
-// them.
+// parameters, indices, and how often a loop has iterated, since lockstep iterates with all of them.
 //
-// The value is the same, too, if no copy has stored in between (soundness.md, T3: blocks do not see
+// The value is also the same if no copy has stored in between (soundness.md, T3: blocks do not see
 // each other's stores, a copy its own), both loads run always - they stand in one basic block and
 // have no guard - and read the same type; and it is still there if nothing has written the register
 // since. Ordered and volatile loads do not come here: obstacle.cpp refuses the kernel.
@@ -100,7 +99,7 @@ private:
     return operands[0].reg;
   }
 
-  /// Whether a register keeps its value from behind one instruction to before another.
+  /// Returns true if a register keeps its value from after one instruction to before another.
   bool keeps(RegisterId reg, std::uint32_t from, std::uint32_t to) const {
     bool kept = true;
     for (std::uint32_t i = from + 1; i < to; ++i)

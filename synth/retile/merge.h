@@ -15,8 +15,8 @@ struct MergedLoad {
   bool operator==(const MergedLoad &) const = default;
 };
 
-/// The loads that need not be done when `copies` neighbouring blocks along `axis` go in lockstep
-/// and each block is one thread thick along it; by load, then by copy.
+/// The loads that are not needed when `copies` neighbouring blocks along `axis` go in lockstep and
+/// each block is one thread thick along it; by load, then by copy.
 std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel, int axis,
                                      unsigned copies);
 

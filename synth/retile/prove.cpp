@@ -14,7 +14,7 @@
 // renaming with %ctaid as b*K+k and %nctaid as the kernel's grid; or once for all, where it writes
 // only registers that shared.cpp shows to be the same in all copies. (As the copies' registers are
 // different ones, the order of instructions of different copies matters to memory alone, and there
-// it is free, since the blocks are independent, which is looked at again here.) At a branch by a
+// it is free, since the blocks are independent, which is checked again here.) At a branch by a
 // predicate that may differ, the added code is run for each of the 2^K outcomes: all taken and none
 // taken must lead on together, every other to copy 0 alone at that branch, and from the end of
 // copy k to copy k+1, to the end after the last; each with all registers that are still of use. The
@@ -23,8 +23,8 @@
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
-// names of the registers are a hint at the renaming; that registers of different names are
-// different is all that is believed of them.
+// names of the registers are a hint at the renaming; only that registers of different names are
+// different is taken from them.
 
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
@@ -265,7 +265,7 @@ private:
     return *end;
   }
 
-  /// The pair is to be looked at: all copies go on at `theirs`, the sibling at `mine`.
+  /// The pair is to be examined: all copies go on at `theirs`, the sibling at `mine`.
   void go_on_together(Position mine, Position theirs) {
     ReplayState state = known_;
     arrive_together(replay(mine, state), theirs);
@@ -294,7 +294,8 @@ private:
     go_on_together(mine, theirs + 1);
   }
 
-  /// Whether in place of copy k's load there is a mov from where merge.cpp shows its value to be.
+  /// Returns true if in place of copy k's load there is a mov from where merge.cpp shows its value
+  /// to be.
   bool is_merged(Position theirs, Position mine, unsigned k) const {
     const auto merged = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
       return one.load == theirs && one.copy == k;
@@ -355,7 +356,7 @@ private:
     }
   }
 
-  // The copies part. Outcomes that lead to one place in one state are looked at once.
+  // The copies part. Outcomes that lead to the same place in the same state are examined once.
   void leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
     std::erase_if(state,
                   [](const auto &entry) { return entry.second.kind == ReplayValue::Kind::truth; });

@@ -1,8 +1,8 @@
 // Added code is what writes a register of its own, or moves a copy's register to a slow one, or
 // branches by a predicate of its own or by none. Anything else belongs to a copy, and replay ends
 // there, as it does at added code that depends on what is not known. Block indices are kept as
-// scale * %ctaid + number modulo 2^32; whether one lies inside the grid is the assumption of the
-// run.
+// scale * %ctaid + number modulo 2^32; that one lies inside the grid or not is the assumption of
+// the run.
 
 #include "synth/retile/replay.h"
 

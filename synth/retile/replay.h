@@ -39,8 +39,8 @@ struct ReplayRole {
   RegisterId reg = no_register; ///< of the kernel's; of all but control
 };
 
-/// Where the added code ends: at an instruction that is none of it or depends on what is not known,
-/// or where the thread ends.
+/// Where the added code ends: at an instruction that is not part of it or depends on what is not
+/// known, or where the thread ends.
 struct ReplayEnd {
   std::uint32_t position = 0;
   bool exit = false;
@@ -53,10 +53,10 @@ public:
       : module_(module), sibling_(sibling), roles_(roles), axis_(axis), copies_(copies) {}
 
   /// Runs added code from a position on. `state` has what is known before and after; the first
-  /// `inside` blocks of the sibling's lie within the grid. Nothing if it never ends.
+  /// `inside` blocks of the sibling lie within the grid. Nothing if it never ends.
   std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state,
                                std::optional<unsigned> inside = std::nullopt) const;
-  /// Goes on over branches that are always taken.
+  /// Follows branches that are always taken.
   std::optional<std::uint32_t> skip(std::uint32_t position) const;
 
 private:

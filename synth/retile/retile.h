@@ -35,19 +35,20 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 
 /// Which registers hold the same in all copies, as long as these go the same way: everything that
 /// is ever written to one is computed from such registers alone, without the block's index on
-/// `axis`, or loaded from where nobody writes. By RegisterId.
+/// `axis`, or loaded from where nothing writes. By RegisterId.
 std::vector<bool> shared_registers(const Module &module, const Function &kernel, int axis);
 
-/// Whether an instruction writes registers, all of them shared: it is done once for all copies.
+/// Returns true if an instruction writes registers, all of them shared: it is done once for all
+/// copies.
 bool is_shared(const Module &module, const Instruction &instruction,
                const std::vector<bool> &shared);
 
 /// The instruction that a branch leads to: an index in Function::instructions, maybe one past the
-/// last; nothing for what is no `bra` to a label.
+/// last; nothing for anything but a `bra` to a label.
 std::optional<std::uint32_t> branch_target(const Module &module, const Function &function,
                                            const Instruction &instruction);
 
-/// Whether a thread ends there: `ret` and `exit`.
+/// Returns true if a thread ends there: `ret` and `exit`.
 bool ends_thread(const Opcode &opcode);
 
 /// The registers that may be read before they are written from a guarded branch or exit on, its
@@ -55,8 +56,8 @@ bool ends_thread(const Opcode &opcode);
 std::vector<RegisterId> live_before_branch(const Function &function, const ControlFlowGraph &cfg,
                                            const Liveness &liveness, std::uint32_t instruction);
 
-/// Names of the sibling's registers. The proof takes them as a hint of what is what, and believes
-/// nothing of it.
+/// Names of the sibling's registers. The proof takes them as a hint of what is what, and trusts
+/// none of it.
 class RetileNames {
 public:
   explicit RetileNames(const Function &kernel);
@@ -72,7 +73,7 @@ private:
   std::vector<std::string> suffixes_;
 };
 
-/// Whether an instruction has a special register among its operands.
+/// Returns true if an instruction has a special register among its operands.
 bool mentions_special(const Module &module, const Function &kernel, std::string_view special);
 
 /// `%ctaid.x` and `%nctaid.x` for axis 0.

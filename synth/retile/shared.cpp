@@ -1,6 +1,7 @@
-// What the copies have in common. In lockstep all copies have come by the same way; so a register
+// What the copies have in common. In lockstep all copies have taken the same path; so a register
 // that is only ever written by pure functions of registers of that kind holds the same in all of
-// them, whatever the way. The largest set of such registers is found by taking out what is not.
+// them, whatever the path. The largest set of such registers is found by removing those that do not
+// qualify.
 
 #include "emulator/effects.h"
 #include "grammar/cfg.h"
@@ -23,7 +24,7 @@ bool mentions(const Module &module, std::span<const Operand> operands, std::stri
   });
 }
 
-/// Whether an instruction's results depend on its operands alone.
+/// Returns true if an instruction's results depend on its operands alone.
 bool is_function_of_operands(const Module &module, const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
   return instruction.well_formed &&

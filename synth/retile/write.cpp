@@ -179,7 +179,7 @@ private:
       out_.write("ret", {});
   }
 
-  /// Whether control never falls through to a position.
+  /// Returns true if control never falls through to a position.
   bool ends_always(std::uint32_t position) const {
     return position > 0 && instruction(position - 1).guard == no_register &&
            ends_thread(module_.opcode(instruction(position - 1)));

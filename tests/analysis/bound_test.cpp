@@ -1,7 +1,7 @@
-// Rounds of loops, one way of writing them a case.
+// Rounds of loops, one way of writing them per case.
 //
 // In every kernel %r9 is the parameter n, %r10 is m, both signed; %r1 is tid.x, %r3 the index of
-// the thread in the grid, %r4 the number of threads in the grid along x. A loop is told as its
+// the thread in the grid, %r4 the number of threads in the grid along x. A loop is reported as its
 // rounds and the conditions for them, or why they are not known.
 
 #include "analysis/bound.h"

@@ -1,4 +1,4 @@
-// The cost model's parts against what they are made after: requests against the probe's
+// The cost model's parts against what they are modelled on: requests against the probe's
 // measurements, numbers of iterations against loops that are counted here, constants against the
 // probe's files.
 

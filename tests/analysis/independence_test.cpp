@@ -1,5 +1,5 @@
-// Verdicts on independence: one behaviour a file in independence/, the labelled kernels where they
-// are, and what is called independent does the same in the warp emulator whatever the shape.
+// Verdicts on independence: one behaviour per file in independence/, the labelled kernels where
+// they are, and what is called independent does the same in the warp emulator whatever the shape.
 
 #include "analysis/independence.h"
 #include "emulator/warp_launch.h"
@@ -235,7 +235,7 @@ TEST_CASE("what is independent leaves the same memory in every shape, and its mu
         CHECK(same.different == 0);
       }
       ++proven;
-      // One of the axis' registers for another, each place by itself.
+      // One of the axis' registers for another, each place separately.
       const std::string names[] = {
           fmt::format("%tid.{}", "xyz"[axis]), fmt::format("%ctaid.{}", "xyz"[axis]),
           fmt::format("%ntid.{}", "xyz"[axis]), fmt::format("%nctaid.{}", "xyz"[axis])};

@@ -1,5 +1,5 @@
 """What `ptxasw lint` says of the kernels in lint/, one behaviour a file: the head of each says which
-warnings it gets, or `nothing`. lint_golden.py PTXASW; with --write the heads are written anew."""
+warnings it gets, or `nothing`. lint_golden.py PTXASW; with --write the heads are rewritten."""
 
 import json
 import subprocess

@@ -23,7 +23,7 @@ using Limits = std::vector<OccupancyLimit>;
 } // namespace
 
 TEST_CASE("each resource bounds the blocks") {
-  // 2048 threads in blocks of 256 fill an H100; 64 registers a thread leave half of them.
+  // 2048 threads in blocks of 256 fill an H100; 64 registers per thread leave half of them.
   CHECK(on("sm_90", {.threads = 256, .registers = 32}).blocks == 8);
   CHECK(on("sm_90", {.threads = 256, .registers = 32}).share == 1.0);
   CHECK(on("sm_90", {.threads = 256, .registers = 64}).reached() ==

@@ -3,7 +3,7 @@
 // the text "host LANGUAGE"; its functions are the kernels of the suite compiled by the host
 // compiler, in the language named. The environment variable FAKE_DRIVER_BREAK=LANGUAGE makes every
 // kernel of that language write one wrong word, FAKE_DRIVER_ROUND=LANGUAGE makes it round one word
-// otherwise, as another choice of fused operations may, FAKE_DRIVER_NO_DEVICE hides the device.
+// differently, as another choice of fused operations may, FAKE_DRIVER_NO_DEVICE hides the device.
 
 #include "host_cuda.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Enough of CUDA's language to compile the suite's kernels with a host compiler. A kernel becomes
-// a function that is called once a thread, with the variables below telling which.
+// a function that is called once per thread, with the variables below saying which.
 
 #include <cmath>
 #include <cstdint>
@@ -35,7 +35,7 @@ namespace host_cuda {
 struct Entry {
   void (*call)(void **arguments) = nullptr;
   int parameters = 0;
-  bool each_thread = false; ///< called for every thread of a launch, otherwise once a launch
+  bool each_thread = false; ///< called for every thread of a launch, otherwise once per launch
 };
 
 /// All entries by "language name".

@@ -211,7 +211,7 @@ private:
                       block ? "shape known" : "shape not known", alignment, describe(drawn)));
   }
 
-  // The bound of a warp with one of its coefficients lower by one: a launch has to come to more.
+  // The bound of a warp with one of its coefficients lower by one: a launch has to cost more.
   void mutate(const KernelBounds &known, const MetricBound &metric, const WarpLaunch &launch,
               const Numbers &counted) {
     std::size_t index = 0;

@@ -12,12 +12,12 @@
 
 namespace ptxasw::test {
 
-/// What came of holding one kernel's bounds to launches of it.
+/// The result of checking one kernel's bounds against launches of it.
 struct CheckResult {
   unsigned launches = 0;                    ///< that ran to their end and were compared
   std::map<std::string, unsigned> unusable; ///< launches that were not compared, by reason
-  unsigned numbers = 0;                     ///< counts that were held to a bound
-  unsigned exact = 0;                       ///< of these, to one that should be just that
+  unsigned numbers = 0;                     ///< counts that were checked against a bound
+  unsigned exact = 0;                       ///< of these, against one that should be exactly that
   std::vector<std::string> violations;
   /// Bounds that are lower by one in one of their terms, and how many of them some launch refutes.
   unsigned mutants = 0, killed = 0;

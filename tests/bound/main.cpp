@@ -1,6 +1,6 @@
 // bound_property [--launches N] [--random N] [--verbose] FILE|DIRECTORY...: every kernel of the
 // files, and random kernels, on random launches; what the warp emulator counts is never more than
-// the bound, and just that where the bound says so. Exit code 1 if it is not.
+// the bound, and exactly that where the bound says so. Exit code 1 if it is not.
 
 #include "check.h"
 

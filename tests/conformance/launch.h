@@ -39,7 +39,7 @@ struct Emulated {
 };
 Emulated emulate(const WarpProgram &program, const Launch &launch);
 
-/// The launches of one module as the runner reads them, one a line:
+/// The launches of one module as the runner reads them, one per line:
 ///
 ///   KERNEL GX GY GZ BX BY BZ ARGUMENT...
 ///

@@ -8,7 +8,7 @@
 
 namespace ptxasw::conformance {
 
-/// What an operand is drawn like. A kind says how many bits there are and which values are corners.
+/// How an operand is drawn. A kind says how many bits there are and which values are corners.
 enum class OperandKind : std::uint8_t {
   flag,   ///< 0 or 1: a predicate, a carry
   amount, ///< 32 bits: mostly small, as shift amounts, positions and lanes are

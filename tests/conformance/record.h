@@ -17,7 +17,7 @@ struct Record {
   struct Entry {
     std::string name;
     std::uint64_t fingerprint = 0; ///< of the kernel's text and its operands: a record of another
-                                   ///< kernel or other operands is no record
+                                   ///< kernel or other operands does not count
     bool refused = false;
     std::string bytes;
   };

@@ -38,7 +38,8 @@ Suite variant_suite(const std::string &target);
 /// numbers below N), f32 or f64 (from -1 to 1). Throws std::runtime_error.
 Suite kernel_suite(const std::string &root);
 
-/// What of a variant's raw results is recorded: a result at a time, flags as bits, numbers by byte.
+/// What is recorded of a variant's raw results: one result at a time, flags as bits, numbers by
+/// byte.
 std::string arrange(const Variant &variant, const Bytes &raw);
 /// What is recorded of an item's raw results.
 std::string recorded_form(const Item &item, const Bytes &raw);

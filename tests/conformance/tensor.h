@@ -5,10 +5,10 @@
 namespace ptxasw::conformance {
 
 /// Matrix instructions (PTX ISA 9.7.14) and copies that are not the table's: `mma`, `wmma`,
-/// `ldmatrix`, `stmatrix`, `movmatrix`, `cp.async`, `mbarrier`. A kernel each, for blocks of eight
-/// warps. Every warp has matrices of another character: of moderate numbers, of any exponents, with
-/// accumulators far above or below the products, small whole numbers that cancel, infinities and
-/// NaNs, subnormals. `blocks`: how many blocks, each with numbers of its own; 1 is what is
+/// `ldmatrix`, `stmatrix`, `movmatrix`, `cp.async`, `mbarrier`. One kernel each, for blocks of
+/// eight warps. Every warp has matrices of a different kind: of moderate numbers, of any exponents,
+/// with accumulators far above or below the products, small whole numbers that cancel, infinities
+/// and NaNs, subnormals. `blocks`: how many blocks, each with numbers of its own; 1 is what is
 /// recorded.
 Suite tensor_suite(const std::string &target, unsigned blocks = 1);
 

@@ -65,7 +65,7 @@ private:
   std::vector<Variant> list_;
 };
 
-/// Registers of 8 bits do not exist: such results are looked at in 32 bits, extension and all.
+/// Registers of 8 bits do not exist: such results are examined in 32 bits, extension included.
 unsigned register_width(unsigned width) { return width == 8 ? 32 : width; }
 
 /// `opcode %d0, %a0, ...` by a shape of the table, with the carry flag set before and read after.
@@ -129,8 +129,8 @@ Variant by_shape(const std::string &text, std::string_view base, std::string_vie
 void add_integers(Collector &to) {
   const auto table = instruction_table<ConcreteDomain>();
   for (const emulator_test::Spelling &s : emulator_test::spellings()) {
-    // Where addresses lie is nobody's business; no result of 128 bits; add_video() has the rest,
-    // and add_movement() fns, whose base must be a bit's number.
+    // Where addresses lie does not matter; no result of 128 bits; add_video() has the rest, and
+    // add_movement() fns, whose base must be a bit's number.
     if (s.base == "cvta" || s.base == "fns" || s.type == "b128" || s.base[0] == 'v')
       continue;
     const Form form = decode(*s.opcode);
@@ -327,7 +327,7 @@ void add_sets(Collector &to) {
 }
 
 void add_carries(Collector &to) {
-  // Borrows read as carries and the other way round.
+  // Borrows read as carries and vice versa.
   for (const char *first : {"add.cc.u32", "sub.cc.u32", "add.cc.s32", "sub.cc.s32"})
     for (const char *second : {"addc.u32", "subc.u32", "madc.lo.u32", "madc.hi.s32"}) {
       const bool three = second[0] == 'm';

@@ -7,7 +7,7 @@
 
 namespace ptxasw::conformance {
 
-/// One thing that a thread leaves behind.
+/// One result of a thread.
 struct Result {
   unsigned width = 32;    ///< bits: 1, 16, 32 or 64
   bool in_memory = false; ///< the body stores it itself, at [%out + 8 * position]
@@ -28,11 +28,11 @@ struct Variant {
 };
 
 /// Every line of the instruction tables in every spelling that it admits, and what the tables do
-/// not hold: lanes acting together, atomics, loads and stores, pairs of results. Some of it is no
-/// PTX; the assembler says which.
+/// not hold: lanes acting together, atomics, loads and stores, pairs of results. Some of it is not
+/// valid PTX; the assembler says which.
 const std::vector<Variant> &variants();
 
-/// A kernel `v<number>(in, out)` that evaluates a variant once a thread.
+/// A kernel `v<number>(in, out)` that evaluates a variant once per thread.
 std::string kernel_text(const Variant &variant, std::size_t number);
 /// What goes before the kernels.
 std::string module_head(const std::string &target);

@@ -2,8 +2,8 @@
 //
 // Each has one pair of loads of neighbours inside a loop, at addresses that step with the counters
 // of the loops around it. They end because every loop counts its iterations against a limit of at
-// most seven, whichever way it goes round. Whether they meet is not for this file: where lanes
-// would wait for ever, the program that uses these kernels drops them.
+// most seven, whichever way it goes around. Whether they meet is not decided here: where lanes
+// would wait forever, the program that uses these kernels drops them.
 
 #include "loop_kernel.h"
 
@@ -41,7 +41,7 @@ namespace {
 class Generator {
 public:
   explicit Generator(std::uint64_t seed) : random_(seed ^ 0x10095) {
-    // Some kernels never meet, so that parting without it is looked at, too.
+    // Some kernels never meet, so that parting without it is also tested.
     meets_ = !random_.one_in(4);
   }
 
@@ -145,7 +145,7 @@ private:
   }
 
   void go_round() {
-    // To the latch of a loop around, or round by a latch of its own.
+    // To the latch of an outer loop, or around by a latch of its own.
     Loop &loop = one_in(5) ? loops_[below(loops_.size())] : loops_.back();
     const std::string p = condition();
     if (!one_in(4)) {
@@ -284,7 +284,7 @@ private:
     }
     loops_.push_back(loop);
     const bool tested_first = one_in(3);
-    // An irreducible loop is entered in its middle, too.
+    // An irreducible loop is also entered in its middle.
     std::string middle;
     if (one_in(10)) {
       middle = new_label();

@@ -11,11 +11,11 @@ extern const char *const loop_functions;
 /// A kernel of loops in whose middle a lane could take a neighbour's value: `continue`, `break`,
 /// two latches, nested loops, switches, calls, irreducible entries, early exits, and instructions
 /// that bring the lanes of a warp together. Lanes part by their number, by iteration and by data.
-/// Every loop ends. Takes `a` (numbers to read), `out` (a word a lane) and `flag` (another).
+/// Every loop ends. Takes `a` (numbers to read), `out` (a word per lane) and `flag` (another).
 struct LoopKernel {
   std::string original;
   /// The same; where the loads were, a full mask of active lanes that are not all in the same
-  /// iteration of the loops around leaves 1 in `flag`.
+  /// iteration of the loops around them leaves 1 in `flag`.
   std::string trap;
 };
 

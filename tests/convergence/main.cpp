@@ -3,8 +3,8 @@
 // Loops in which lanes may get out of step (soundness.md, E1): where the tool lets a lane take its
 // neighbour's value, no schedule of the warp emulator has all lanes of a warp active there in
 // different iterations, and the rewritten kernel computes what the original does. Kernels whose
-// lanes wait for ever under some schedule are dropped. With --write the kernels and what is
-// expected of them are left for device/run, many to a module.
+// lanes wait forever under some schedule are dropped. With --write the kernels and what is expected
+// of them are left for device/run, many to a module.
 
 #include "emulator/warp_launch.h"
 #include "loop_kernel.h"

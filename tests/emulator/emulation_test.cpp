@@ -1,10 +1,9 @@
-// What the emulator makes of small kernels: addresses, who shares them, what is known where.
+// What the emulator finds in small kernels: addresses, who shares them, what is known where.
 //
 // In every kernel p (%rd1) points to global memory, n (%r9) is a number, %r1 is %tid.x and %r8 is a
-// number that each lane has read for itself. The accesses that follow are written one per line:
-// what it does, its address with loops written out, and whether all lanes of a row that are there
-// together have that address (uniform), or have it except for their lane (lane), or may not
-// (varying).
+// number that each lane has read itself. The accesses that follow are written one per line: what it
+// does, its address with loops written out, and whether all lanes of a row that are there together
+// have that address (uniform), or have it except for their lane (lane), or may not (varying).
 
 #include "emulator/emulate.h"
 
@@ -29,7 +28,7 @@ struct Emulated {
   std::unique_ptr<Emulation> emulation;
 };
 
-// What the kernels may call, besides f, of which nothing is known.
+// What the kernels may call, besides f, about which nothing is known.
 const char functions[] = R"(
 .func (.param .b32 r) row(.param .b32 a, .param .b32 b)
 { .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];

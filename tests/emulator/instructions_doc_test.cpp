@@ -1,5 +1,5 @@
 // docs/instructions.md is what the table says. `cmake --build build --target docs-instructions`
-// writes it anew.
+// rewrites it.
 
 #include "emulator/float_instructions.h"
 #include "support.h"

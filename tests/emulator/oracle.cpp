@@ -1,5 +1,5 @@
-// What the manual says (PTX ISA 9.0, chapter 9.7), an instruction a function, on words of 64 bits
-// and with loops over bits where the manual has them. Slow, and nothing shared with the table.
+// What the manual says (PTX ISA 9.0, chapter 9.7), one function per instruction, on words of 64
+// bits and with loops over bits where the manual has them. Slow, and nothing shared with the table.
 
 #include "table.h"
 

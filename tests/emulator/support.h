@@ -19,7 +19,7 @@ public:
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
   bool one_in(unsigned n) { return below(n) == 0; }
   template <class List> const auto &pick(const List &list) { return list[below(std::size(list))]; }
-  /// A pattern of that width, more often than not one at which something overflows or is empty.
+  /// A pattern of that width, usually one for which something overflows or is empty.
   Bits bits(unsigned width);
 
 private:

@@ -126,7 +126,7 @@ std::vector<ConcreteDomain::Value> random_operands(const Spelling &spelling, con
     Bits bits = random.bits(width);
     if (width == 32 && random.one_in(3)) // amounts, positions, selectors
       bits = random.one_in(4) ? bits::sub({}, {random.below(40)}, width) : Bits{random.below(80)};
-    // Operands that agree but for a bit.
+    // Operands that agree except for one bit.
     if (!result.empty() && result[0].width == width && random.one_in(6))
       bits = random.one_in(2) ? result[0].bits : bits::add(result[0].bits, {1}, width);
     result.push_back({bits, width});

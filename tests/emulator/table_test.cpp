@@ -139,7 +139,7 @@ TEST_CASE("numbers: the table says what the manual says") {
     }
     without += !known;
   }
-  // mov.b128, and conversions of addresses of spaces whose place is nobody's business
+  // mov.b128, and conversions of addresses of spaces whose place does not matter
   CHECK(without < 20);
 }
 

@@ -34,7 +34,7 @@ VARYING = [  # %r8: a number of its own for each lane
 
 
 class Kernel:
-    """Counters %v0 to %v3, one a loop; %v4 to %v7 hold what was copied on the way."""
+    """Counters %v0 to %v3, one per loop; %v4 to %v7 hold what was copied on the way."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)

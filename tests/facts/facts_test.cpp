@@ -1,8 +1,8 @@
-// What the facts say of small kernels, one access or branch a line.
+// What the facts say about small kernels, one access or branch per line.
 //
 // In every kernel p (%rd1) and q (%rd2) point to global memory, n (%r9) is a number, %r1 is tid.x,
 // %r2 is tid.y, %r3 is the index of the thread in the grid (along x), and %r8 is a number that each
-// thread has read for itself. An access is told as
+// thread has read itself. An access is reported as
 //   kind space bytes: sectors LEAST..MOST (TYPICAL) of IDEAL verdict, lines .., stride ..
 // or, of shared memory, by wavefronts, and a branch by what parts lanes at it.
 

@@ -1,7 +1,7 @@
 // The warp emulator counts what the facts predict: on random launches no access costs more than its
-// bound, whatever its verdict, and where that is exact and all lanes took part that can, it costs
-// just that. Then facts of mutants are held to the original's counts: what counts nothing wrong
-// would pass there, too.
+// bound, whatever its verdict, and where that is exact and all lanes that can took part, it costs
+// exactly that. Then facts of mutants are compared with the original's counts: a test that sees
+// nothing would also pass there.
 
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/warp_launch.h"
@@ -80,7 +80,7 @@ void hold(const KernelFacts &facts, const std::vector<InstructionProfile> &profi
   for (const Access &access : facts.accesses()) {
     const InstructionProfile &p = profile[access.site.instruction];
     const bool shared = access.space == StateSpace::shared;
-    // What the emulator counts of: loads and stores.
+    // What the emulator counts: loads and stores.
     if (p.warps == 0 || access.site.kind == AccessKind::atomic ||
         (!shared && access.space != StateSpace::global))
       continue;
@@ -112,7 +112,7 @@ const Function *kernel_of(const Module &module) {
   return nullptr;
 }
 
-/// Facts of one text held to counts of another.
+/// Facts of one text compared with counts of another.
 Seen compare(const std::string &told, const std::string &run, unsigned launches) {
   static constexpr BlockShape shapes[] = {{32, 1, 1}, {256, 1, 1}, {16, 16, 1}, {64, 2, 1},
                                           {8, 8, 2},  {48, 2, 1},  {7, 5, 3},   {100, 1, 1}};

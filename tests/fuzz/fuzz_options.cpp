@@ -15,7 +15,7 @@ void require(bool condition) {
 
 } // namespace
 
-/// One word a line. No word names a file outside of the current directory.
+/// One word per line. No word names a file outside the current directory.
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size) {
   using namespace ptxasw;
   const std::string text(reinterpret_cast<const char *>(data), size);

@@ -1,6 +1,6 @@
 // Any module at all: rewritten with every option that finds more, it stays a module, and no rewrite
 // takes longer than a budget that grows with the text. What is measured is processor time, and far
-// more is allowed than even a sanitized build takes, so only what explodes is found.
+// more is allowed than even a sanitized build takes, so only explosive growth is found.
 
 #include "synth/rewrite.h"
 

@@ -162,7 +162,7 @@ void check_against_definitions(const ControlFlowGraph &cfg) {
     for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
       REQUIRE(cfg.contains(loop, b) == natural[cfg.loops()[loop].header].contains(b));
   }
-  // A block on a cycle through a retreating edge that is no back edge is marked.
+  // A block on a cycle through a retreating edge that is not a back edge is marked.
   for (const auto &[from, to] : retreating)
     for (const BlockId b : live)
       if (reachable(cfg, to).contains(b) && reachable(cfg, b).contains(from))

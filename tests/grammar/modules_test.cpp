@@ -1,4 +1,4 @@
-// The modules under modules/, one file a construct. Comments in them say what is expected:
+// The modules under modules/, one file per construct. Comments in them say what is expected:
 //
 //   // EXPECT: functions=2 instructions=7 opaque=1     counts, see below
 //       ld.global.f32 %f1, [%rd1+4]; //= %f1:f32 [%rd1:u64+4]     this line's instruction

@@ -98,7 +98,7 @@ TEST_CASE("operands of every form") {
        "(u32a:u32) symbol(f) (u32b:u32,symbol(table))"},
       {"call (u32a), u64a, (u32b), proto;", "(u32a:u32) u64a:u64 (u32b:u32) symbol(proto)"},
       {"call f, ();", "symbol(f) ()"},
-      // Modifiers set apart from their opcode; the grammar has them, nobody interprets them.
+      // Modifiers set apart from their opcode; the grammar has them, but they are not interpreted.
       {"ld .global .u32 u32a, [u64a];", "opaque u32a:u32 [u64a:u64]"},
   };
   for (const Row &row : rows) {

@@ -64,7 +64,7 @@ TEST_CASE("roles of operands") {
       {"nanosleep.u32 u32a;", "r:u32a"},
       {"elect.sync b32a|p, -1;", "w:b32a w:p"},
       {"lop3.or.b32 b32a|p, b32b, 1, 2, 0x3f, !q;", "w:b32a w:p r:b32b r:q"},
-      // A call and whatever nobody has heard of may write all they name, but not address registers.
+      // A call and any unknown opcode may write all they name, but not address registers.
       {"call (u32a), f, (u32b);", "r:u32a m:u32a r:u32b m:u32b"},
       {"novel.u32 u32a, [u64a], u32b;", "r:u32a m:u32a r:u64a r:u64a r:u32b m:u32b"},
       {"mov.u64 u64a, u64b+4;", "r:u64a m:u64a r:u64b m:u64b"},

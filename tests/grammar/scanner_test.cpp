@@ -45,8 +45,8 @@ std::string kind_name(TokenKind kind) {
   }
 }
 
-// A line a token: its kind by ANTLR's names, its text. Both stop at the first byte that starts no
-// token, and report it.
+// One line per token: its kind by ANTLR's names, its text. Both stop at the first byte that starts
+// no token, and report it.
 std::string scanned(std::string_view text) {
   std::string lexemes;
   Scanner scanner(text);

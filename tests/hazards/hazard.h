@@ -15,7 +15,7 @@ struct Argument {
     buffer, ///< `a=f32:256`: that many elements, 4 KiB more on either side
     exact,  ///< `a=exact-f32:256`: not a byte more
     far,    ///< `a=far-f32`: memory as far as any 32-bit index reaches
-    alias,  ///< `b=a+4`: so many bytes from where `a` points
+    alias,  ///< `b=a+4`: this many bytes from where `a` points
     number, ///< `n=100`
   };
   std::string name;
@@ -33,7 +33,7 @@ struct HazardLaunch {
   std::vector<Argument> arguments; ///< in the order of the parameters
 };
 
-/// How to replace D by a value of S without asking any further.
+/// How to replace D by a value of S without any further checks.
 struct NaiveRewrite {
   int delta = 0;
   bool with_rows = true;  ///< the lane's place in its row is tested

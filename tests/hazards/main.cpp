@@ -4,7 +4,7 @@
 // which the trap is not set. For both:
 //   - the original computes the same under every schedule, and has no race;
 //   - the rewritten kernel computes that, too, and reads nothing that the original does not;
-//   - the counts and reasons at the head of the file come out.
+//   - the counts and reasons match the head of the file.
 // And so that each trap is known to be one: the naive rewrite of naive.cpp computes something else
 // in the hazard, and the right thing in the twin.
 //
@@ -190,7 +190,7 @@ bool holds(const std::string &test, int value) {
                                 : value == std::stoi(test.substr(1));
 }
 
-/// What the expectations say that did not come out; empty if all did.
+/// The expectations that were not met; empty if all were.
 std::string disappointment(const std::map<std::string, std::string> &expected, const Counts &counts,
                            bool changed) {
   for (const auto &[key, value] : expected) {

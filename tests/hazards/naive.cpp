@@ -1,5 +1,5 @@
-// What a tool does that only compares addresses as they are written: D becomes a shuffle of what S
-// loaded, with all the guards of code generation but no question asked about the program around.
+// What a tool that only compares addresses as written does: D becomes a shuffle of what S loaded,
+// with all the guards of code generation but no check of the surrounding program.
 
 #include "hazard.h"
 
@@ -13,7 +13,7 @@
 namespace ptxasw::test {
 namespace {
 
-/// An instruction with the function that it stands in.
+/// An instruction with its function.
 struct Place {
   const Function *function = nullptr;
   const Instruction *instruction = nullptr;

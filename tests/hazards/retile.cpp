@@ -1,8 +1,8 @@
 // retile_hazards [--only NAME] [-v]
 //
-// Each file of retile/ is a trap for kernels whose blocks are run several by one. With the lines
+// Each file of retile/ is a trap for kernels several of whose blocks are run by one. With the lines
 // that end in `// hazard` re-tiling is refused with the reason in the head, or is `written` and
-// computes the same; without them, and with those that begin with `//twin`, it is written always.
+// computes the same; without them, and with those that begin with `//twin`, it is always written.
 // What is written runs on the warp emulator beside its kernel, K = 2 and 4. Where the head says
 // `naive: differs`, writing it all the same is shown to be wrong.
 

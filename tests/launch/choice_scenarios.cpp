@@ -20,7 +20,7 @@ int count(const std::string &text, const std::string &part) {
   return n;
 }
 
-/// Launches so many times; how often the sibling went off.
+/// Launches this many times; returns how often the sibling ran.
 int siblings_of(Handle f, int launches) {
   history();
   for (int i = 0; i < launches; ++i)
@@ -119,7 +119,7 @@ const Scenario verifying("verify", [] {
   call<std::uint64_t *, std::size_t>("cuMemAlloc_v2", &from, 4000);
   for (unsigned i = 0; i < 1000; ++i)
     reinterpret_cast<int *>(from)[i] = static_cast<int>(i);
-  // In place, too: the original must not run on what it has written.
+  // Also in place: the original must not run on what it has written.
   for (const std::uint64_t target : {to, from}) {
     Arguments arguments;
     arguments.to = target;
@@ -166,7 +166,7 @@ const Scenario jit("jit", [] {
   call<void *, int, void *, std::size_t, const char *, unsigned, int *, void **>(
       "cuLinkAddData_v2", nullptr, jit_input_ptx, const_cast<char *>(text.c_str()), text.size(), "",
       0, nullptr, nullptr);
-  // Another kind of image is not looked at.
+  // Another kind of image is not examined.
   load("fake\nkernel add 100 1 8 8 4\n");
   std::printf("%s", history().c_str());
 });

@@ -67,7 +67,7 @@ const Scenario by_name("get-proc-address", [] {
   CHECK(reinterpret_cast<Find *>(first)("cuLaunchKernel", &launcher, 11030, 0) == 0);
   CHECK(launch_by(launcher, f) == 0);
   CHECK(has(history(), redirected));
-  // A name that there is not, and one of somebody else.
+  // A name that does not exist, and one of another library.
   void *nothing = nullptr;
   CHECK(symbol<Find>("cuGetProcAddress")("cuNoSuchThing", &nothing, 12000, 0) != 0);
   CHECK(!nothing);
@@ -156,7 +156,7 @@ const Scenario attributes("attributes", [] {
   CHECK(!sibling(4, 2));     // a cluster
   CHECK(!sibling(6, 1));     // programmatic dependent launch
   CHECK(!sibling(13, 1));    // a node that the device updates
-  CHECK(!sibling(99, 0));    // nobody knows
+  CHECK(!sibling(99, 0));    // unknown
   with.attributes = nullptr; // the fake does not mind
   CHECK(launch_ex(ex, with, f) == 0);
   CHECK(has(history(), "launch add 64,1,1"));
@@ -182,8 +182,8 @@ const Scenario linked("no-driver", [] {
 });
 
 const Scenario forked("fork", [] {
-  // A child that is forked before anybody used the GPU may use it; one that is forked later gets
-  // what it would get without us, and neither hangs.
+  // A child that is forked before the GPU was used may use it; one that is forked later gets what
+  // it would get without us, and neither hangs.
   const auto in_child = [](const std::function<void()> &run) {
     const pid_t child = ::fork();
     if (child == 0) {

@@ -1,5 +1,5 @@
 // A CUDA driver that launches nothing and writes down what it was asked for, so that every way in
-// which programs come to cuLaunchKernel is tested without a GPU. An image is text:
+// which programs reach cuLaunchKernel is tested without a GPU. An image is text:
 //
 //   fake
 //   kernel NAME MICROSECONDS WRITES BYTES...   a kernel, its time, what it adds, its parameters
@@ -216,7 +216,7 @@ void execute(const Function &function, const std::vector<std::vector<unsigned ch
     to[i] = from[i] + function.writes;
 }
 
-/// For measuring what the helper costs: launches do nothing at all.
+/// For measuring what the helper costs: launches do nothing.
 const bool idle = std::getenv("FAKE_IDLE") != nullptr;
 
 Result launch(const char *door, void *handle, const unsigned *grid, const unsigned *block,
@@ -620,7 +620,7 @@ Result cuGraphKernelNodeGetParams_v2(void *node, NodeParameters *parameters) {
   auto *const result = static_cast<Version2 *>(parameters);
   result->kernel = result->context = nullptr;
   node_parameters(node, parameters);
-  // Of a library's kernel the driver tells the kernel.
+  // For a library's kernel the driver returns the kernel.
   if (static_cast<Function *>(result->function)->kind == 2)
     result->kernel = std::exchange(result->function, nullptr);
   return success;

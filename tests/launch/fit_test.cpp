@@ -81,7 +81,7 @@ TEST_CASE("the same from a buffer") {
   CHECK(made.extra[2] == extra_size);
   CHECK(*static_cast<std::size_t *>(made.extra[3]) == 28);
   CHECK(made.extra[4] == extra_end);
-  // A word that nobody knows, both forms at once, no size.
+  // An unknown word, both forms at once, no size.
   void *odd[] = {reinterpret_cast<void *>(3), buffer, extra_end};
   void *no_size[] = {extra_buffer, buffer, extra_end};
   for (void **words : {odd, no_size}) {

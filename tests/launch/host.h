@@ -42,7 +42,7 @@ template <typename... Arguments> void call(const char *name, Arguments... argume
   }
 }
 
-/// What the driver was asked for since the last call; a line each.
+/// What the driver was asked for since the last call; one line each.
 std::string history();
 
 using LaunchFunction = int(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -77,7 +77,7 @@ struct Arguments {
 int launch(Handle function, unsigned grid = 64, Handle stream = nullptr, unsigned shared = 0,
            Extents block = {256, 1, 1});
 
-/// Whether a text has a part.
+/// Returns true if a text contains a part.
 bool has(const std::string &text, const std::string &part);
 
 /// All scenarios by name.

@@ -13,7 +13,7 @@ namespace {
 const std::string sibling = "launch add__ptxasw_retile_apart_x4 ";
 const std::string original = "launch add ";
 
-/// Launches once and says whether a sibling went off.
+/// Launches once and says if a sibling ran.
 bool goes(Handle f, unsigned grid = 64, unsigned shared = 0, Extents block = {256, 1, 1}) {
   CHECK(launch(f, grid, nullptr, shared, block) == 0);
   const std::string seen = history();
@@ -153,7 +153,7 @@ const Scenario library("library", [] {
 });
 
 const Scenario reused("reuse", [] {
-  // An address that was a kernel with a sibling is another kernel now, and the other way round.
+  // An address that was a kernel with a sibling is another kernel now, and vice versa.
   const std::string plain = "fake\nkernel add 100 1 8 8 4\nkernel mul 1 1 8 8 4\n";
   Handle module = load(image());
   Handle f = function(module, "add");
@@ -187,7 +187,7 @@ const Scenario reused("reuse", [] {
 });
 
 const Scenario refused("refused", [] {
-  // The driver does not want the sibling: the original goes off, now and ever after.
+  // The driver does not want the sibling: the original runs, now and from then on.
   Handle f = function(load(image()), "add");
   symbol<void(const char *)>("fake_refuse")("ptxasw");
   CHECK(!goes(f));
@@ -212,7 +212,7 @@ const Scenario graphs("graph", [] {
   const std::string seen = history();
   CHECK(has(seen, "capture add__ptxasw_retile_apart_x4 16,1,1") && !has(seen, "UNSAFE") &&
         !has(seen, "RECORDED"));
-  // Whoever asks for the node's parameters sees the launch that was made.
+  // Asking for the node's parameters shows the launch that was made.
   void *const node = symbol<void *(int)>("fake_node")(0);
   KernelNode first;
   call<Handle, KernelNode *>("cuGraphKernelNodeGetParams", node, &first);

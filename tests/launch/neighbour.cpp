@@ -1,5 +1,5 @@
-// Somebody else's library that stands before the driver: it exports cuLaunchKernel, and looks for
-// the driver's behind itself. What it does to a launch shows in the history.
+// Another library in front of the driver: it exports cuLaunchKernel, and looks for the driver's
+// behind itself. What it does to a launch shows in the history.
 
 #include <dlfcn.h>
 

@@ -1,11 +1,11 @@
 // oracle [--every N] [--list] FILE...
 //
-// A mutation test of the oracle: every module is rewritten, and then each test that the rewriting
+// A mutation test of the oracle: every module is rewritten, and then each test that the rewriter
 // added (and each instruction that shortens a row) is taken out, or moved by one, one at a time.
-// `verify` in its default launches must tell the result from the original. What survives is looked
-// at again with ten times the launches (an exhaustive check, as far as one can be made): found
-// then, it counts as missed; not found, it is listed, with the line. With --every only each N-th
-// mutant is tried.
+// `verify` in its default launches must tell the result from the original. What survives is tried
+// again with ten times the launches (an exhaustive check, as far as one can be made): found then,
+// it counts as missed; not found, it is listed, with the line. With --every only each N-th mutant
+// is tried.
 //
 // Exit code 0: none was missed.
 
@@ -94,7 +94,7 @@ std::vector<Mutant> mutants_of(const std::vector<std::string> &lines) {
     mutants.push_back({kind, kernel, i,
                        other.empty() ? fmt::format("\tsetp.ne.u32 {}, 0, 0;", to)
                                      : fmt::format("\tmov.pred {}, {};", to, other)});
-    // `<` 0 and its like have no number that is one less.
+    // `<` 0 and the like have no number that is one less.
     if (const auto number = one_less(comparison, right);
         number && !(type[0] == 'u' && right == "0") && kind != "mask") {
       std::string moved = lines[i];

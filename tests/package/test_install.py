@@ -52,7 +52,7 @@ class Installed(unittest.TestCase):
     def setUpClass(cls):
         cls.dir = Path(tempfile.mkdtemp(prefix="ptxasw-install-"))
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
-        # What an installation of this build folder by somebody else left is not ours to change.
+        # What someone else's installation of this build folder left is not ours to change.
         kept = {path: path.read_bytes() for path in BUILD.glob("install_manifest*.txt")}
         for path in kept:
             path.unlink()

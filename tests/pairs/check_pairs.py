@@ -70,7 +70,7 @@ def mutants(text, kernel):
 
 
 def mutate(ptxasw, nvcc, source, folder):
-    """What came of each mutant, and how many kernels there were."""
+    """The result for each mutant, and how many kernels there were."""
     ptx = compiled(nvcc, source, folder)
     results, kernels = {}, set()
     for name, verdict, options, launch in PAIR.findall(source.read_text()):

@@ -1,11 +1,11 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
 // [--json] [--siblings yes]
 //
-// Random kernels, rewritten with --shuffle=always and options that may be vouched for, and run
-// against the original under random launches and schedules: N kernels, or as many as it takes until
-// V have been verified, with every changed instruction executed. A kernel that disagrees is shrunk
-// and printed. Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json
-// prints one line, which `ptxasw merge` adds up.
+// Random kernels, rewritten with --shuffle=always and options whose promises hold, and run against
+// the original under random launches and schedules: N kernels, or as many as it takes until V have
+// been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
+// printed. Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json prints
+// one line, which `ptxasw merge` adds up.
 
 #include "emulator/warp_verify.h"
 #include "random_kernel.h"
@@ -155,7 +155,7 @@ std::string describe(const RewriteOptions &options) {
                      w.vector ? "vector" : "", options.target_sm);
 }
 
-/// Leaves out pieces as long as the kernel goes on disagreeing.
+/// Leaves out pieces as long as the kernel still disagrees.
 Checked shrink(Piece &body, const RewriteOptions *options, Checked last, unsigned runs,
                std::uint64_t seed) {
   for (bool progress = true; progress;) {

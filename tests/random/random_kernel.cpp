@@ -500,7 +500,7 @@ private:
     }
   }
 
-  /// Things that are none of the loads' business, or are.
+  /// Things that do not concern the loads, or do.
   void interlude(Piece &to) {
     Piece &piece = add(to);
     switch (below(6)) {
@@ -604,7 +604,7 @@ private:
   /// a meeting lanes are active together that are in different ones (soundness.md, E1).
   void paced_loop(Piece &to) {
     Piece &piece = add(to);
-    piece.fixed = true; // without a part of it lanes would wait for ever
+    piece.fixed = true; // without a part of it lanes would wait forever
     const std::string late = reg(), k = reg(), limit = reg(), p = predicate(), q = predicate(),
                       top = label(), next = label();
     const auto rounds = 1 + below(4), skipped = below(2);

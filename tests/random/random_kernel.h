@@ -8,7 +8,7 @@
 namespace ptxasw::test {
 
 /// A piece of a kernel's body: lines, then pieces inside, then lines. Any piece may be left out and
-/// the text stays valid PTX, which is what shrinking lives on.
+/// the text stays valid PTX, which is what shrinking relies on.
 struct Piece {
   std::vector<std::string> before;
   std::vector<std::unique_ptr<Piece>> inside;
@@ -16,7 +16,7 @@ struct Piece {
   bool fixed = false; ///< the kernel does not stand without it
 };
 
-/// A kernel and what may be vouched for it (README.md, --assume).
+/// A kernel and what may be promised about it (README.md, --assume).
 struct RandomKernel {
   std::unique_ptr<Piece> body;
   bool stores_between = true; ///< stores before the last load; without them nothing can alias

@@ -7,7 +7,7 @@
 
 namespace ptxasw::scaling {
 
-/// A kind of kernel that can be had in any size.
+/// A kind of kernel that can be made in any size.
 struct Family {
   std::string_view name;
   std::string_view meaning; ///< for people

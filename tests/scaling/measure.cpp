@@ -1,6 +1,6 @@
 // scaling-measure FAMILY SIZE: rewrites one kernel of a family with every shuffle, and prints as
 // JSON what each pass took (--write: prints the kernel) and the most memory the process had. One
-// measurement a process, so that the memory is its own.
+// measurement per process, so that the memory is its own.
 
 #include "family.h"
 

@@ -12,10 +12,10 @@ namespace fs = std::filesystem;
 /// The bytes of a file.
 std::string read(const fs::path &path);
 
-/// The PTX files below a folder, sorted; none of a build folder.
+/// The PTX files below a folder, sorted; none from a build folder.
 std::vector<fs::path> files_below(const fs::path &folder);
 
-/// What follows `// keyword: ` in the head of a golden file, a line each.
+/// What follows `// keyword: ` in the head of a golden file, one line each.
 std::vector<std::string> head(const std::string &text, const std::string &keyword);
 
 /// The `key=value` words of some lines.

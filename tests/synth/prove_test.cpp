@@ -22,7 +22,7 @@ using namespace ptxasw;
 
 namespace {
 
-/// A module, what became of it, and which loads were replaced.
+/// A module, its rewritten form, and which loads were replaced.
 struct Rewritten {
   std::unique_ptr<Module> original;
   RewriteOptions options;
@@ -91,8 +91,8 @@ std::optional<std::tuple<std::string, std::string, long long>> wrap_test(const s
   return std::tuple(found[3].str(), found[1].str() + found[2].str(), std::stoll(found[4]));
 }
 
-/// Whether a line tests for wrap-around what another line tests as strictly: then it may go, and so
-/// may the predicates that only lines like it made.
+/// Returns true if a line tests for wrap-around what another line tests as strictly: then it may
+/// go, and so may the predicates that only such lines made.
 bool is_redundant(const std::vector<std::string> &lines, std::size_t i) {
   const auto own = wrap_test(lines[i]);
   for (std::size_t k = 0; own && k < lines.size(); ++k)
@@ -105,7 +105,7 @@ bool is_redundant(const std::vector<std::string> &lines, std::size_t i) {
   return false;
 }
 
-/// Whether all that a line of such a chain joins with its own test is redundant.
+/// Returns true if everything a line of such a chain joins with its own test is redundant.
 bool joins_redundant(const std::vector<std::string> &lines, std::size_t i) {
   if (!wrap_test(lines[i]))
     return false;
@@ -117,8 +117,8 @@ bool joins_redundant(const std::vector<std::string> &lines, std::size_t i) {
   return false;
 }
 
-/// A way to spoil a line that was added: what it looks like, and what becomes of it. Each makes the
-/// kernel wrong for some launch, input or schedule whenever it applies.
+/// A way to spoil an added line: what it looks like, and what it becomes. Each makes the kernel
+/// wrong for some launch, input or schedule whenever it applies.
 struct Edit {
   const char *name;
   std::regex pattern;
@@ -344,7 +344,7 @@ TEST_CASE("the benchmark's kernels: accepted as they are, refused when spoiled")
 namespace {
 
 /// What the proof says of the naive rewrite of a hazard or its twin; empty: proved. It tests no
-/// index for wrap-around, so but for the rule that is about that none counts as wrapping.
+/// index for wrap-around, so except for the rule about that, none counts as wrapping.
 std::string naive_verdict(const test::Hazard &hazard, const std::string &text) {
   RewriteOptions options;
   options.assume_no_wrap = hazard.rule != "3";
@@ -401,7 +401,7 @@ std::string kernel(const std::string &body) {
 }
 
 /// What the proof says when the load on line `line` (from 1, of the body) was replaced and `after`
-/// came out; empty if all is proved.
+/// resulted; empty if all is proved.
 std::string verdict(const std::string &before, std::uint32_t line, const std::string &after) {
   auto module = parse(kernel(before), "module");
   REQUIRE(module);
@@ -427,7 +427,7 @@ TEST_CASE("a copy of what the thread has read itself") {
   CHECK(verdict(before, 3,
                 "\t.reg .b32 %own;\n\tld.global.f32 %f1, [%rd3];\n\tadd.f32 %f1, %f1, "
                 "%f1;\n\tmov.b32 %own, %f1;\n\tmov.b32 %f2, %own;\n") != "");
-  // A register that the kernel uses is not the rewrite's to write.
+  // A rewrite must not write a register that the kernel uses.
   CHECK(verdict(before, 3,
                 "\tld.global.f32 %f1, [%rd3];\n\tmov.b32 %r1, %f1;\n\tadd.f32 %f1, %f1, "
                 "%f1;\n\tmov.b32 %f2, %r1;\n") != "");

@@ -64,7 +64,7 @@ TEST_CASE("what is read is what was written") {
   const auto back = decode(bytes);
   REQUIRE(back.has_value());
   CHECK(*back == table);
-  // What the linker puts behind an array is no part of it.
+  // What the linker puts after an array is not part of it.
   CHECK(decode(bytes + std::string(7, '\0')).has_value());
 }
 

@@ -1,4 +1,4 @@
-"""The memory trace of every kernel in the tree, compared with the one that was looked at.
+"""The memory trace of every kernel in the tree, compared with the one that was reviewed.
 
 golden.py PTXASW SOURCE_DIR [--write]
 

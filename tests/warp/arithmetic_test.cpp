@@ -1,4 +1,4 @@
-// Instructions on numbers: one line an expectation, through the whole emulator.
+// Instructions on numbers: one line per expectation, through the whole emulator.
 
 #include "support.h"
 

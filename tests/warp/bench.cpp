@@ -1,4 +1,4 @@
-// bench-warp FILE KERNEL: thread-instructions a second of a stencil over 512 x 512 points.
+// bench-warp FILE KERNEL: thread-instructions per second of a stencil over 512 x 512 points.
 
 #include "support.h"
 

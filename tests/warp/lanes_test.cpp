@@ -306,7 +306,8 @@ TEST_CASE("clusters: where a block is, and its barrier") {
     CHECK(run.words[64] == 12);
     CHECK(run.words[96 + 5] == 11);
   }
-  // A block that ends does not keep the others waiting; one that waits without arriving is told.
+  // A block that ends does not keep the others waiting; one that waits without arriving is
+  // reported.
   const WarpRun gone = run_warp(kernel("mov.u32 %r0, %cluster_ctarank; setp.eq.u32 %p0, %r0, 1;"
                                        "@%p0 exit; barrier.cluster.arrive; barrier.cluster.wait;"),
                                 32, 0, {}, 2);

@@ -1,7 +1,7 @@
 // `verify` must find wrong rewrites and must not cry wolf.
 //
 // Three kernels read a neighbour: in a row, in a plane, and in a loop whose trips differ by lane.
-// One right rewrite of that load, and a list of ways to get it wrong that each have been seen in
+// One correct rewrite of that load, and a list of ways to get it wrong that have each been seen in
 // some tool or draft; every way is planted into every kernel. Further wrong rewrites have kernels
 // of their own.
 

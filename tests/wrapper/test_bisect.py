@@ -112,7 +112,7 @@ class Numbers(Scratch):
         run([ptxas, "-arch=sm_90", "in.ptx", "-o", "o", "--ptxasw-first=2", "--ptxasw-last=2",
              "--ptxasw-journal=j"], env=env)
         self.assertEqual((self.dir / "seen").read_text().count("shfl.sync"), 1)
-        # One line a module, appended.
+        # One line per module, appended.
         run([ptxas, "-arch=sm_90", "in.ptx", str(JACOBI), "-o", "o"],
             env={**env, "PTXASW_JOURNAL": "j"})
         lines = [json.loads(line) for line in (self.dir / "j").read_text().splitlines()]
@@ -263,7 +263,7 @@ class WithNvcc(Scratch):
 
 
 class Interrupted(Scratch):
-    """Whoever ends bisect ends all that it started, and nothing stays behind."""
+    """Ending bisect ends everything it started, and nothing stays behind."""
 
     def test_signals(self):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -215,7 +215,7 @@ add_library(three STATIC three.cu)
             first[number], hit = self.compile("nvcc", through=(PTXASW, "run", "--"), **environment)
             self.assertFalse(hit, environment)
         self.assertEqual(len({first[0], first[1], first[2]}), 3)
-        # A settings file changes the key, too, and so does taking it away.
+        # A settings file also changes the key, and so does removing it.
         self.write("ptxasw.toml", "shuffle = 'always'\n")
         through = (PTXASW, "run", "--")
         self.assertEqual(self.compile("nvcc", through=through)[0], first[0])

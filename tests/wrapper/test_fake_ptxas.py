@@ -93,7 +93,7 @@ class FakePtxas(Scratch):
         self.assertRegex(text, r'"detail": "ptxas /proc/self/fd/\d+, line 1; fatal : no"')
         self.assertIn('"rejected"', text)
         self.assertNotIn('"unproved"', text)
-        # It fails, too: nobody's fault.
+        # It also fails: no one's fault.
         log.unlink()
         result = self.call("-arch=sm_90", "in.ptx", "-o", "out",
                            env={**settings, "FAKE_REJECT": "1", "FAKE_EXIT": "3"})
@@ -246,7 +246,7 @@ class Precedence(Scratch):
         self.assertIn("belongs to somebody else",
                       run([PTXASW, "status"], cwd=where, env=self.env).stdout)
         os.chown(file, 0, 0)
-        # A link that somebody else put there, to a file of ours.
+        # A link that someone else put there, to a file of ours.
         other = self.write("elsewhere.toml", "max-delta = 4\n")
         os.unlink(file)
         os.symlink(other, file)
@@ -271,7 +271,7 @@ class Precedence(Scratch):
 
 class FindingTheRealOne(Scratch):
     def where(self, **environment):
-        """The real ptxas that a run finds, told by the marks that fakes leave."""
+        """The real ptxas that a run finds, identified by the marks that fakes leave."""
         env = {"FAKE_LOG": str(self.dir / "calls"), "HOME": str(self.dir), "PATH": "/usr/bin:/bin"}
         env.update(environment)
         (self.dir / "mark").unlink(missing_ok=True)
@@ -306,7 +306,7 @@ class FindingTheRealOne(Scratch):
         self.assertEqual(self.where(PTXASW_REAL=f"{self.dir}/explicit"), "explicit")
 
     def test_another_copy_is_not_the_real_one(self):
-        # One overlay behind another in PATH, and a copied binary.
+        # One overlay after another in PATH, and a copied binary.
         for place in ("copy", "copy2"):
             (self.dir / place).mkdir()
             shutil.copy(PTXASW, self.dir / place / "ptxas")

@@ -74,7 +74,7 @@ class Faults(Environment):
         time.sleep(0.3)
         self.assertEqual(set(os.listdir(self.dir)) - before, set())
         self.assertEqual(os.listdir(tmp), [])
-        # Nobody writes to the output after we are gone, and the next run is undisturbed.
+        # Nothing writes to the output after we are gone, and the next run is undisturbed.
         self.assertEqual(self.assemble().returncode, 0)
 
     def test_no_place_for_temporary_files(self):

@@ -164,7 +164,7 @@ class Matrix(unittest.TestCase):
 
     def test_everything_but_the_code_the_same_when_rewriting(self):
         environment = dict(os.environ, PTXASW_REAL=str(REAL), PTXASW_SHUFFLE="always")
-        # -v tells how many registers the code needs, which is allowed to change.
+        # -v reports how many registers the code needs, which is allowed to change.
         lines = [line for line in command_lines() if "-v" not in line.split()
                  and "--verbose" not in line and "opt2" not in line]
         self.compare(lines, self.ours(), environment, False)

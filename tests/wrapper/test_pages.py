@@ -150,7 +150,7 @@ class Pages(Scratch):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def can(self, program):
-        """Whether the compiler that Debian has is one that the page speaks of."""
+        """Returns true if the page speaks of the compiler that Debian has."""
         if program == "gcc":
             gcc = shutil.which("gcc-12")
             if not gcc or not shutil.which("nvptx-none-as"):

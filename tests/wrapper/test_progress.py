@@ -37,7 +37,7 @@ class OnATerminal(Scratch):
         while True:
             try:
                 part = os.read(ours, 4096)
-            except OSError:  # a terminal that nobody has open any more
+            except OSError:  # a terminal that no one has open anymore
                 break
             if not part:
                 break

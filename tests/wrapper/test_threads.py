@@ -42,7 +42,7 @@ KERNELS = {
 \tadd.u32 %r4, %r1, 7;
 \tst.global.u32 [%rd1], %r4;
 """,
-    # Neighbouring bytes, one a block.
+    # Neighbouring bytes, one per block.
     "bytes": """
 \tcvt.u64.u32 %rd3, %r1;
 \tadd.s64 %rd4, %rd1, %rd3;

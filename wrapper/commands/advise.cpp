@@ -30,7 +30,7 @@ struct AdviseRequest {
   std::vector<std::string> shapes;    ///< only these
   std::optional<std::uint32_t> registers;
   std::uint64_t static_shared = 0, dynamic_shared = 0; ///< bytes of a block
-  std::uint64_t spills = 0; ///< bytes of a thread, stored and loaded once each
+  std::uint64_t spills = 0; ///< bytes per thread, stored and loaded once each
   bool opted_in = false;
   std::string model = "measured";
   unsigned most = 10; ///< shapes to print, 0: all
@@ -66,7 +66,7 @@ std::optional<std::uint64_t> bits_of(const std::string &text, ScalarType type) {
 }
 
 /// The words `NAME=VALUE` as values of a kernel's parameters.
-/// Errors: a word that is none, or that fits no parameter.
+/// Errors: a word of another form, or one that fits no parameter.
 tl::expected<std::map<std::string, std::uint64_t, std::less<>>, std::string>
 arguments_of(const std::vector<std::string> &words, const Function &function) {
   std::map<std::string, std::uint64_t, std::less<>> values;
@@ -207,7 +207,7 @@ std::string known_gpus() {
   return list;
 }
 
-/// The GPU that is meant. Errors: nobody measured one.
+/// The GPU that is meant. Errors: none was measured.
 tl::expected<const cost::Gpu *, std::string> gpu_of(const AdviseRequest &request,
                                                     const std::string &target) {
   const std::string &name = request.gpu.empty() ? target : request.gpu;

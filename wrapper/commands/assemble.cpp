@@ -1,5 +1,5 @@
-// GCC's offloading compiler writes PTX, runs its own assembler over it and embeds the text; what
-// ptxas is called for there is only a check whose result is thrown away. So this is the place.
+// GCC's offloading compiler writes PTX, runs its own assembler over it and embeds the text; ptxas
+// is only called there for a check whose result is thrown away. So this is the place.
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/words.h"

@@ -2,13 +2,13 @@
 //
 // The command compiles and checks: it must exit with 0 if the result is right. It runs with
 // settings in its environment, so everything between it and ptxas has to pass the environment on.
-// Every module that is compiled leaves a line in a journal; the first run, with all rewrites, so
-// tells the modules and their rewrites. All rewrites of all modules stand in one row, modules in
-// the order in which they were first compiled, and the shortest beginning of the row with which the
-// command fails ends with the culprit: found by halving, the number of the module and the last
-// rewrite of it being settings.
+// Every module that is compiled leaves a line in a journal; so the first run, with all rewrites,
+// lists the modules and their rewrites. All rewrites of all modules form one sequence, modules in
+// the order in which they were first compiled, and the shortest beginning of the sequence with
+// which the command fails ends with the culprit: found by halving, the number of the module and the
+// last rewrite of it being settings.
 //
-// A module is known by the number of its text, so it must be the same text in every run.
+// A module is identified by the number of its text, so it must be the same text in every run.
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/words.h"
@@ -62,8 +62,8 @@ struct Answer {
   std::vector<SortedJson> journal;
 };
 
-/// What is left to do when somebody ends us: the command runs in a process group of its own, with
-/// all that it has started, and the journal lies in a directory for temporary files.
+/// What is left to do when we are terminated: the command runs in a process group of its own, with
+/// everything it has started, and the journal lies in a directory for temporary files.
 volatile pid_t running_group = 0;
 char journal_to_remove[4096];
 
@@ -189,7 +189,7 @@ void Bisection::find_modules(const Answer &all) {
   }
 }
 
-// The setting `modules` for the first rewrites of the row.
+// The setting `modules` for the first rewrites of the sequence.
 std::vector<std::string> Bisection::beginning(std::size_t length) const {
   std::vector<std::string> choice;
   for (const BisectModule &module : modules_) {
@@ -233,7 +233,7 @@ void Bisection::run() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
     if (::signal(signal, end_all) == SIG_IGN) // as a shell starts what is in the background
       ::signal(signal, SIG_IGN);
-  // Compiler caches have to compile anew every time.
+  // Compiler caches have to recompile every time.
   set_variable("CCACHE_RECACHE", "1");
   set_variable("SCCACHE_RECACHE", "1");
   set_variable("PTXASW_JOURNAL", journal_);

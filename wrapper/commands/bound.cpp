@@ -64,7 +64,7 @@ struct Point {
   std::optional<BlockShape> block;
 };
 
-/// Three extents behind `block=` or `grid=`: 256, or 16x16x1.
+/// Three extents after `block=` or `grid=`: 256, or 16x16x1.
 std::optional<std::array<std::uint32_t, 3>> to_extents(const std::string &text) {
   std::array<std::uint32_t, 3> result{1, 1, 1};
   std::size_t axis = 0, begin = 0;
@@ -129,7 +129,7 @@ std::optional<std::string> read_weights(const std::string &path, BoundMetric &me
   return std::nullopt;
 }
 
-/// Names that people gave to parameters stand for those of the PTX.
+/// Names given to parameters stand for those of the PTX.
 class Names {
 public:
   Names(const Function &kernel, const std::vector<std::string> &given) {
@@ -154,7 +154,7 @@ private:
   std::map<std::string, std::string> given_;
 };
 
-/// One kernel with all that is said of it.
+/// One kernel with everything said about it.
 struct ToldBounds {
   KernelBounds bounds;
   Names names;
@@ -171,7 +171,7 @@ public:
           const auto found = point_.numbers.find(name);
           if (found != point_.numbers.end())
             return found->second;
-          // Of a grid or block as much as was not said is 1.
+          // Extents of a grid or block that were not given are 1.
           if (name.starts_with("nctaid.") && name != "nctaid.x")
             return Rational(1);
           if (missing_.empty())
@@ -257,7 +257,7 @@ Json to_json(const ToldBounds &told, const Point *point) {
   return json;
 }
 
-/// The bounds of one metric in a line each; where they are numbers for a launch, as numbers.
+/// The bounds of one metric, one line each; where they are numbers for a launch, as numbers.
 void print_bounds(const ToldBounds &told, const Point *point) {
   const KernelBounds &bounds = told.bounds;
   fmt::print("{}:\n", bounds.name);
@@ -344,7 +344,7 @@ int order(const ToldBounds &a, const Amount &x, const ToldBounds &b, const Amoun
   return *left < *right ? -1 : *left > *right ? 1 : 0;
 }
 
-/// What --compare says of one metric: which file's bound is lower, "equal", or "unknown".
+/// What --compare says about one metric: which file's bound is lower, "equal", or "unknown".
 std::string ranking(const ToldBounds &a, const ToldBounds &b, std::size_t metric,
                     const Point *point) {
   const Bound &x = a.bounds.metrics[metric].launch, &y = b.bounds.metrics[metric].launch;

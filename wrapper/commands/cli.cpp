@@ -15,7 +15,7 @@
 namespace ptxasw {
 namespace {
 
-/// Words after `--` are a command of somebody else.
+/// Words after `--` are someone else's command.
 std::vector<std::string> split_off_command(std::vector<std::string> &words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   std::vector<std::string> command;

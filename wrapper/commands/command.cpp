@@ -1,4 +1,4 @@
-// What commands say and do alike.
+// What commands have in common.
 
 #include "wrapper/commands/command.h"
 

@@ -17,13 +17,13 @@ class Words;
 /// What a command is given besides the words that it declared.
 struct Invocation {
   std::vector<OwnOption> given;     ///< settings, of commands that declared them
-  std::vector<std::string> foreign; ///< the words after `--`: a command of somebody else
+  std::vector<std::string> foreign; ///< the words after `--`: someone else's command
 
   /// Files, environment and `given`. Errors: the first thing that is not understood.
   tl::expected<Settings, std::string> settings() const { return load_settings(given, "--"); }
 };
 
-/// A command on its way: the words it takes have been declared, it waits for them to be read.
+/// A declared command: the words it takes are known, but not yet read.
 using Run = std::function<int(const Invocation &)>;
 
 /// A subcommand. Every file of this folder that is one defines one of these, and `commands()` lists
@@ -50,9 +50,9 @@ inline constexpr int usage_error = 2;
 /// Prints an error; returns `code`.
 int complain(std::string_view message, int code = 1);
 
-/// Before somebody else's command is run: its children, being ptxas to somebody, get the settings
-/// that were given by the environment. Returns an exit code if there is nothing to run or a setting
-/// is wrong, which has been said then.
+/// Before someone else's command is run: passes the given settings through the environment to those
+/// of its children that run as ptxas. Returns an exit code if there is nothing to run or a setting
+/// is wrong, after reporting it.
 std::optional<int> export_settings(const Invocation &invocation, std::string_view command);
 
 } // namespace ptxasw

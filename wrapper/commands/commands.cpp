@@ -1,5 +1,5 @@
-// The array of all subcommands. What help, the parser of words and the dispatcher know of commands,
-// they know from here.
+// The array of all subcommands. Help, the parser of words and the dispatcher know commands only
+// from here.
 
 #include "wrapper/commands/commands.h"
 
@@ -10,7 +10,7 @@ constexpr const Command *all_of_them[] = {
     // Rewriting
     &rewrite_command, &overlay_command, &run_command, &assemble_command, &bisect_command,
     &siblings_command,
-    // What is known of a kernel
+    // What is known about a kernel
     &trace_command, &explain_command, &independent_command, &occupancy_command, &advise_command,
     &lint_command, &report_command, &bound_command,
     // Running kernels on the CPU

@@ -1,5 +1,5 @@
-// Scripts that stand alone: nothing is asked of ptxasw while somebody types. A shell's own way of
-// quoting differs in one thing that matters here, the single quote.
+// Self-contained scripts: ptxasw is not asked while someone types. A shell's own way of quoting
+// differs in one thing that matters here, the single quote.
 
 #include "wrapper/commands/completion.h"
 

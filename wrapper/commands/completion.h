@@ -8,7 +8,7 @@
 namespace ptxasw {
 
 // Completion of `ptxasw` for three shells: commands, options, and the values of options that are a
-// choice of words; any other value is completed as the name of a file. Behind the `--` of a command
+// choice of words; any other value is completed as the name of a file. After the `--` of a command
 // that runs another one, that one is completed. `commands`: as `describe_commands` has them.
 
 std::string bash_completion(const std::vector<CommandDescription> &commands);

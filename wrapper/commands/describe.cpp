@@ -1,5 +1,5 @@
 // `ptxasw describe`: all commands and options for other programs. Man pages, completions and tables
-// of the documentation are made of what the commands declare, so none can lack one.
+// of the documentation are made from what the commands declare, so nothing can be missing.
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/completion.h"

@@ -25,7 +25,7 @@ public:
   void print(std::string name) { names_.push_back(std::move(name)); }
   /// A thread by its number in its block, and the block's coordinates.
   void trace(std::uint32_t thread, const Extents &block) { traced_.push_back({thread, block, {}}); }
-  /// What is asked for that the module does not have; empty if it has all.
+  /// What was asked for but is missing from the module; empty if nothing is.
   std::string error() const;
 
   void before(const WarpStep &step) override;
@@ -34,7 +34,7 @@ private:
   struct Traced {
     std::uint32_t thread = 0;
     Extents block;
-    const WarpInstruction *last = nullptr; ///< whose results are still to be told
+    const WarpInstruction *last = nullptr; ///< whose results are still to be reported
   };
   void stop(const WarpStep &step);
   void follow(Traced &traced, const WarpStep &step, unsigned lane);

@@ -17,15 +17,15 @@ struct OptionDescription {
   bool repeatable = false;
 };
 
-/// One command, as the table of options (words.cpp) has it: man pages, completions and the table
-/// of commands in README.md are made of this, and of nothing else.
+/// One command, as the table of options (words.cpp) has it: man pages, completions and the table of
+/// commands in README.md are made only from this.
 struct CommandDescription {
   std::string name;
   std::string summary; ///< what it does, in a line
   std::string group;   ///< the heading that it stands under
   std::string footer;  ///< exit codes and the like; may be empty
   std::vector<OptionDescription> options;
-  bool runs_another = false; ///< takes a command of somebody else behind `--`
+  bool runs_another = false; ///< takes someone else's command after `--`
 };
 
 } // namespace ptxasw

@@ -93,7 +93,7 @@ const BufferDescription *find_buffer(const LaunchDescription &launch, const std:
   return nullptr;
 }
 
-/// BUFFER[:TYPE[:COUNT]] prints a buffer (with --json adds it to what is told), BUFFER:file:PATH
+/// BUFFER[:TYPE[:COUNT]] prints a buffer (with --json adds it to the output), BUFFER:file:PATH
 /// writes it. Empty, or what is wrong.
 std::string dump(const std::string &wish, const LaunchDescription &launch,
                  const PreparedLaunch &prepared, GlobalMemory &memory, Json *json) {
@@ -168,7 +168,7 @@ std::string set_up(const EmulateRequest &request, Debugger &debugger) {
   return debugger.error();
 }
 
-/// The four counts and their sum, of the dearest warp, the dearest block and all of them.
+/// The four counts and their sum, of the costliest warp, the costliest block and all of them.
 void print_counts(const WarpOutcome &outcome) {
   struct Counted {
     const char *name;

@@ -1,6 +1,6 @@
 // `ptxasw explain`: for every global load its address, how it goes from lane to lane, and why it
 // was or was not replaced, and which siblings the kernel could have; with --opcodes, what is known
-// of the instruction set.
+// about the instruction set.
 
 #include "synth/explain.h"
 #include "emulator/effects.h"
@@ -83,7 +83,7 @@ Json to_json(const KernelExplanation &kernel) {
   return result;
 }
 
-/// What each family of siblings would make of a kernel, or what is in the way.
+/// What each family of siblings would make of a kernel, or what prevents it.
 Json explain_siblings(const Module &module, std::string_view kernel, bool json) {
   Json result = {{"siblings", Json::array()}, {"no_siblings", Json::array()}};
   const auto function =

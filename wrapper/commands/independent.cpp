@@ -30,7 +30,7 @@ Json to_json(const KernelIndependence &found, const Function &kernel) {
   json["name"] = found.name;
   for (int axis = 0; axis < 3; ++axis)
     json["axes"][std::string(1, "xyz"[axis])] = to_string(found.axes[axis].verdict);
-  // The first thing that is in the way, of the first axis that has one.
+  // The first obstacle, of the first axis that has one.
   const auto blocked = std::find_if(std::begin(found.axes), std::end(found.axes),
                                     [](const AxisIndependence &a) { return !a.reason.empty(); });
   json["line"] = blocked == std::end(found.axes) ? Json(nullptr) : Json(blocked->line);

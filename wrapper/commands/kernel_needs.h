@@ -17,13 +17,13 @@ struct KernelNeeds {
   const Function *function = nullptr; ///< null: the command line describes a kernel
   BlockNeeds needs;
   std::optional<BlockShape> required; ///< by `.reqntid`
-  std::uint64_t spill_stores = 0;     ///< bytes of a thread
+  std::uint64_t spill_stores = 0;     ///< bytes per thread
   std::uint64_t spill_loads = 0;      ///< the same
 };
 
 /// The module's kernels with a body, or those of them in `kernels`, as the real ptxas assembles
-/// `input` for `target`. With `registers` nobody is asked, and `static_shared` bytes are a block's.
-/// Errors: what the real ptxas, or looking for it, says.
+/// `input` for `target`. With `registers`, ptxas is not asked, and `static_shared` is the bytes per
+/// block. Errors: what the real ptxas, or looking for it, says.
 tl::expected<std::vector<KernelNeeds>, std::string>
 needs_of_kernels(const Settings &settings, const Module &module, const std::string &input,
                  const std::vector<std::string> &kernels, const std::string &target,

@@ -1,5 +1,5 @@
 // Launch files: TOML in, a description out, and back. What is not understood is an error with its
-// line; nothing is passed over.
+// line; nothing is ignored.
 
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
@@ -58,7 +58,7 @@ std::uint64_t whole(const toml::node &node, std::string_view what,
   return static_cast<std::uint64_t>(number->get());
 }
 
-/// 64 bits do not fit TOML's integers: `"0x..."` does.
+/// 64 bits do not fit in TOML's integers: `"0x..."` does.
 std::uint64_t bits_of(const toml::node &node, std::string_view what) {
   if (const auto *number = node.as_integer())
     return static_cast<std::uint64_t>(number->get());
@@ -131,7 +131,7 @@ void append(std::vector<std::uint8_t> &bytes, std::uint64_t bits, unsigned size)
     bytes.push_back(static_cast<std::uint8_t>(bits >> 8 * i));
 }
 
-/// "00ff10": two digits a byte, white space between bytes.
+/// "00ff10": two digits per byte, white space between bytes.
 std::vector<std::uint8_t> hexadecimal(const toml::node &node) {
   std::vector<std::uint8_t> bytes;
   const std::string text = text_of(node, "`bytes`");

@@ -8,7 +8,7 @@
 
 namespace ptxasw {
 
-/// What a launch file says: a launch and, for `verify`, what of it is another one for the second
+/// What a launch file says: a launch and, for `verify`, which parts of it differ for the second
 /// kernel.
 struct LaunchFile {
   LaunchDescription first, second;

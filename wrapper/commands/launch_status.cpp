@@ -1,6 +1,6 @@
-// What `ptxasw status` knows of launches: the log of the helper, added up, and what is inside a
-// program. Machine code lies in programs as it is, so a table is found by the word that it begins
-// with.
+// What `ptxasw status` knows about launches: the log of the helper, added up, and what is inside a
+// program. Machine code is stored in programs as it is, so a table is found by the word that it
+// begins with.
 
 #include "wrapper/commands/launch_status.h"
 

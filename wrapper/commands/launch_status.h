@@ -5,11 +5,11 @@
 namespace ptxasw {
 
 /// Prints what the launch helper's log adds up to: processes, launches, what was kept and why, what
-/// was chosen. An empty path: none is kept. Returns an exit code.
+/// was chosen. An empty path: no log is kept. Returns an exit code.
 int print_launch_log(const std::string &path);
 
-/// Prints what a program brings along for the launch helper: the siblings of its kernels, and
-/// whether the helper itself is linked in. Returns an exit code.
+/// Prints what a program contains for the launch helper: the siblings of its kernels, and whether
+/// the helper itself is linked in. Returns an exit code.
 int print_program(const std::string &path);
 
 } // namespace ptxasw

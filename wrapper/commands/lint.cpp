@@ -1,5 +1,5 @@
-// `ptxasw lint`: what makes kernels slow, told like a compiler's warnings, as JSON or as SARIF; and
-// the gate that holds a module to what it cost before.
+// `ptxasw lint`: what makes kernels slow, reported like a compiler's warnings, as JSON or as SARIF;
+// and the gate that compares a module with what it cost before.
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
@@ -27,7 +27,8 @@ struct LintRequest {
   bool json = false;
 };
 
-/// Settings, and the words of the command line on top of them. Errors: the first word that is none.
+/// Settings, and the words of the command line on top of them. Errors: the first word that is not
+/// valid.
 tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
                                                   const LintRequest &request) {
   LintChoices choices = settings.lint_choices;
@@ -50,7 +51,7 @@ tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
   return choices;
 }
 
-/// Asks the real ptxas and holds what it says, and the warnings, to the baseline.
+/// Asks the real ptxas and compares what it says, and the warnings, with the baseline.
 tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest &request,
                                      const Module &module, const std::string &baseline,
                                      const std::vector<KernelLint> &kernels) {

@@ -11,17 +11,17 @@
 namespace ptxasw {
 
 /// Reads and parses a PTX file, "-" for standard input. Says on standard error what is wrong with
-/// it, and returns null then.
+/// it, and then returns null.
 std::unique_ptr<Module> load_module(const std::string &path);
 
-/// True if the module has all these functions; says on standard error which one it has not.
+/// True if the module has all these functions; says on standard error which one is missing.
 bool has_kernels(const Module &module, const std::vector<std::string> &names,
                  const std::string &path);
 
-/// The functions with a body that a command is to look at: those of `names`, or all if there are
-/// none, and of these the part that is `shard`'s. An empty list is all; a part without any function
-/// is the name that no function has, the empty one. Says on standard error which name the module
-/// has not, and returns nothing then.
+/// The functions with a body that a command is to look at: the part of `names`, or of all functions
+/// if there are none, that belongs to `shard`. An empty list means all; a part without any function
+/// is the name that no function has, the empty one. Says on standard error which name is missing
+/// from the module, and then returns nothing.
 std::optional<std::vector<std::string>> choose_kernels(const Module &module,
                                                        const std::vector<std::string> &names,
                                                        const Shard &shard, const std::string &path);

@@ -1,8 +1,8 @@
 // `ptxasw merge`: what shards of one run printed as JSON, as the whole run would have printed it.
 //
-// Shards follow one another in order, so arrays are put one behind the other. What stands under the
-// name `totals` is counted, and added up; of verdicts the worst is that of the whole. Everything
-// else says what the run was about and has to be the same in all of them. Profiles of `ptxasw tune`
+// Shards follow one another in order, so arrays are concatenated. What is called `totals` is
+// counted, and added up; of verdicts the worst is that of the whole. Everything else describes the
+// run and has to be the same in all of them. Profiles of `ptxasw tune`
 // are put together entry by entry.
 
 #include "wrapper/commands/commands.h"
@@ -80,7 +80,7 @@ std::string append(Json &whole, const Json &part) {
   return "";
 }
 
-/// The documents of a file, one behind the other.
+/// The documents of a file, in order.
 bool read_documents(const std::string &path, std::vector<Json> &documents) {
   const auto text = read_input(path);
   if (!text) {

@@ -35,7 +35,7 @@ std::string known_architectures() {
   return list;
 }
 
-/// The threads of a block to look at: those asked for, those required, or every number of warps.
+/// The block sizes to examine: those asked for, those required, or every number of warps.
 std::vector<std::uint64_t> sizes(const OccupancyRequest &request, const KernelNeeds &subject,
                                  const Architecture &architecture) {
   if (request.block)

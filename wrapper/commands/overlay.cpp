@@ -7,11 +7,11 @@
 // says so when ptxasw has gone, where nvcc would find the next ptxas in PATH.
 //
 // What a cache cannot see (the environment, settings files, our own bytes, files that options of
-// ptxas name) must reach its key all the same. A cache preprocesses first: to what `nvcc -E` gives
-// the script adds a line with all of that. And it must not do without preprocessing: the line
-// claims to come from a device, and ccache takes no device for an include file that it could look
-// at instead ("Non-regular include file", and no direct mode). Where a version stands for the
-// compiler, that has the key, too.
+// ptxas name) must reach its key all the same. A cache preprocesses first: the script adds a line
+// with all of that to what `nvcc -E` gives. And it must not skip preprocessing: the line claims to
+// come from a device, and ccache takes no device for an include file that it could look at instead
+// ("Non-regular include file", and no direct mode). Where a version stands for the compiler, that
+// also has the key.
 
 #include "wrapper/commands/overlay.h"
 #include "wrapper/commands/commands.h"
@@ -166,8 +166,8 @@ void point(const fs::path &link, const fs::path &target) {
   fs::rename(temporary, link);
 }
 
-/// Links every entry of `from` into `to`, except those in `own`, and drops links that lead to
-/// nothing of `from` any more.
+/// Links every entry of `from` into `to`, except those in `own`, and drops links that no longer
+/// lead to anything in `from`.
 void mirror(const fs::path &from, const fs::path &to, const std::set<std::string> &own) {
   fs::create_directory(to);
   for (const fs::directory_entry &entry : fs::directory_iterator(from))

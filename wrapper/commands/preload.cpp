@@ -1,4 +1,4 @@
-// Commands of somebody else that run with a library of ours in front of the others.
+// Someone else's commands, run with a library of ours in front of the others.
 
 #include "wrapper/commands/preload.h"
 

@@ -11,8 +11,8 @@ namespace ptxasw {
 /// Error: it is not there.
 tl::expected<std::string, std::string> find_library(const std::string &name);
 
-/// Puts a library of ours before all others that programs from now on load; those that the user
-/// wants preloaded stay. Errors: it is not there, or the path cannot stand in LD_PRELOAD.
+/// Puts a library of ours before all others that programs load from now on; those that the user
+/// preloads stay. Errors: it is not there, or the path cannot stand in LD_PRELOAD.
 tl::expected<void, std::string> preload(const std::string &name);
 
 /// Turns this process into a shell that becomes the command, found as a shell finds it; `name` is

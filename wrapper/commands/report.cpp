@@ -1,4 +1,4 @@
-// `ptxasw report`: a page of HTML a module, with what its kernels cost and pictures of their
+// `ptxasw report`: one page of HTML per module, with what its kernels cost and pictures of their
 // accesses.
 
 #include "wrapper/commands/commands.h"

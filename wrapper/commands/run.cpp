@@ -17,9 +17,9 @@ namespace {
 struct RunRequest {};
 
 /// Lets the caches that a build may use know that this is not the plain toolkit, and which one it
-/// is: both variables are part of the key (ccache 4.5, sccache 0.2.15). What a compilation further
-/// down finds (another directory's settings file, another environment) only it can tell: so ccache
-/// asks for the key at each, besides what it looks at anyway.
+/// is: both variables are part of the key (ccache 4.5, sccache 0.2.15). Only a compilation further
+/// down knows what it finds (another directory's settings file, another environment): so ccache
+/// asks for the key at each, besides what it checks anyway.
 void separate_caches() {
   const std::string key = cache_key({}).value_or("ptxasw");
   for (const char *variable : {"CCACHE_NAMESPACE", "SCCACHE_C_CUSTOM_CACHE_BUSTER"}) {

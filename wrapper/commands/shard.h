@@ -8,19 +8,18 @@
 
 namespace ptxasw {
 
-/// A part of work that is cut into `count` parts, to be done by processes that know nothing of each
-/// other.
+/// One of the `count` parts of some work, done by processes that know nothing of each other.
 struct Shard {
   std::uint32_t number = 1; ///< from 1 to count
   std::uint32_t count = 1;
 
-  /// Which of `total` things are this part's: from the first to before the second. The parts follow
-  /// one another in order, so their results, one behind the other, are those of the whole; their
-  /// sizes differ by one at most.
+  /// Which of `total` things belong to this part: from the first up to, not including, the second.
+  /// The parts follow one another in order, so their results, one behind the other, are those of
+  /// the whole; their sizes differ by one at most.
   std::pair<std::size_t, std::size_t> range(std::size_t total) const;
 };
 
-/// `3/64`; nothing if it is something else, or no such part.
+/// `3/64`; nothing if it is something else, or there is no such part.
 std::optional<Shard> parse_shard(std::string_view text);
 
 } // namespace ptxasw

@@ -1,4 +1,4 @@
-// `ptxasw siblings`: the module with proved versions of its kernels behind it, and of each kernel
+// `ptxasw siblings`: the module followed by proved versions of its kernels, and for each kernel
 // which they are or why there are none.
 
 #include "synth/siblings.h"

@@ -1,4 +1,4 @@
-// `ptxasw trace`: the symbolic memory trace of a module, in the manner of the paper's listing 5.
+// `ptxasw trace`: the symbolic memory trace of a module, in the style of the paper's listing 5.
 
 #include "emulator/emulate.h"
 #include "grammar/module.h"

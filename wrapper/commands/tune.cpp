@@ -32,7 +32,7 @@ struct TuneRequest {
   bool again = false;
 };
 
-/// What the processes of a program measured: the choices by what they are of, and sums.
+/// What the processes of a program measured: the choices by subject, and sums.
 struct TuningFindings {
   std::map<std::string, Json> choices;
   std::map<std::string, std::uint64_t> outcomes;
@@ -234,7 +234,7 @@ void set(const char *name, const std::string &value) {
   ::setenv((std::string(launch_prefix) + name).c_str(), value.c_str(), 1);
 }
 
-/// Runs the program; its exit code as a shell tells it.
+/// Runs the program; its exit code as a shell reports it.
 int run_program(const std::vector<std::string> &command) {
   ChildPlan plan{"/bin/sh", "sh", {"-c", "exec \"$@\"", "ptxasw tune"}};
   plan.arguments.insert(plan.arguments.end(), command.begin(), command.end());

@@ -1,5 +1,5 @@
 // Whoever reports a bug is asked for three versions: ours, that of the ptxas that would run, and
-// Z3's, which is looked for at run time.
+// Z3's, which is looked up at run time.
 
 #include "wrapper/commands/version.h"
 

@@ -5,13 +5,13 @@
 namespace ptxasw {
 
 /// The number of the release, and the commit that was built: `0.1.0 (a040b0d2c1e3)`. Without the
-/// commit where neither git nor an archive that git made tells it.
+/// commit where neither git nor an archive made by git records it.
 std::string own_version();
 
 /// The line of a ptxas' version text that has the number, or "says no version".
 std::string ptxas_version(const std::string &path);
 
-/// What `ptxasw --version` prints: ourselves, the real ptxas that would run and Z3, a line each.
+/// What `ptxasw --version` prints: ourselves, the real ptxas that would run and Z3, one line each.
 /// Settings that cannot be understood are left out.
 std::string version_text();
 

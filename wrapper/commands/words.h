@@ -18,17 +18,17 @@ class App;
 
 namespace ptxasw {
 
-/// The words that a command takes. A `name` is as the user writes it: `input` for a word by its
-/// place, `--json` or `-o,--output` for an option, with what is to follow after a blank where the
-/// type does not say it: `--arch sm_XX`. What is read goes to `to`, whose value before is the
-/// default and is shown where it is a number.
+/// The words that a command takes. A `name` is as the user writes it: `input` for a positional
+/// word, `--json` or `-o,--output` for an option, followed by its value after a blank where the
+/// type does not imply it: `--arch sm_XX`. What is read goes to `to`, whose previous value is the
+/// default, shown if it is a number.
 class Words {
 public:
   explicit Words(CLI::App &app, std::vector<OwnOption> &given) : app_(app), given_(given) {}
 
   void text(std::string_view name, std::string &to, std::string_view meaning);
   void required(std::string_view name, std::string &to, std::string_view meaning);
-  /// By their place, one at least.
+  /// Positional, at least one.
   void required_list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
   void flag(std::string_view name, bool &to, std::string_view meaning);
   /// May be repeated, one value each time; values may hold commas.
@@ -69,12 +69,12 @@ struct Request {
   std::vector<OwnOption> given; ///< settings, of commands that take them
 };
 
-/// Understands the words after the program's name, without those behind `--`.
+/// Interprets the words after the program's name, without those after `--`.
 /// Errors: an exit code, when everything has been said: 0 after help or version, 2 after an error.
 tl::expected<Request, int> parse_words(std::vector<std::string> words);
 
-/// All that can be asked for: the options of `ptxasw` itself as a command without a name, then the
-/// commands in the order of commands().
+/// Everything that can be asked for: the options of `ptxasw` itself as a command without a name,
+/// then the commands in the order of commands().
 std::vector<CommandDescription> describe_commands();
 
 } // namespace ptxasw

@@ -1,6 +1,6 @@
-// A hash over all that decides what comes out: our bytes, version and settings, Z3, the real ptxas,
-// and files that its options name. The result depends on nothing else, so equal keys mean equal
-// objects.
+// A hash over everything that decides the output: our bytes, version and settings, Z3, the real
+// ptxas, and files that its options name. The result depends on nothing else, so equal keys mean
+// equal objects.
 
 #include "wrapper/drop_in/cache_key.h"
 

@@ -6,8 +6,8 @@
 
 namespace ptxasw {
 
-/// What must be part of the key of every cache of objects: a word that is another one whenever what
-/// nvcc makes with us might be, and nvcc's own words are the same. It depends on the settings, our
+/// What must be part of the key of every cache of objects: a word that changes whenever what nvcc
+/// makes with us might change although nvcc's own words do not. It depends on the settings, our
 /// version and bytes, the Z3 library and the real ptxas that are found, on the variables that add
 /// words to nvcc's, and on every file that an option of ptxas names, options files within options
 /// files included. `words`: those of nvcc. Errors: the settings are wrong.

@@ -23,7 +23,7 @@ struct Input {
 
 /// A ptxas command line, as far as we need to understand it.
 struct CommandLine {
-  /// What the real ptxas is to get: our own options taken out, options files opened up.
+  /// What the real ptxas is to get: our own options removed, options files expanded.
   /// Without the program's name.
   std::vector<std::string> arguments;
   std::vector<Input> inputs;
@@ -33,7 +33,7 @@ struct CommandLine {
   std::string opt_level = "3";
   bool debug = false;
   bool instrument = false;
-  bool verbose = false; ///< -v: ptxas tells what it does, and so do we, in a line
+  bool verbose = false; ///< -v: ptxas reports what it does, and so do we, in a line
   bool help = false;
   bool version = false;
   bool list_versions = false;

@@ -37,7 +37,7 @@ int report_failure(std::string_view message) {
   return error_code;
 }
 
-/// What the caller called, what they set, and what we found to run.
+/// What the caller called, what the caller set, and what we found to run.
 struct DropInRun {
   std::string name;
   CommandLine line;
@@ -99,10 +99,10 @@ Decision decision(const DropInRun &run) {
                 static_cast<unsigned>(target_number(run.line.target)));
 }
 
-/// True if somebody reads what was found although nothing is done about it.
+/// True if what was found will be read although nothing is done about it.
 bool wants_findings(const DropInRun &run) { return run.line.verbose || !run.settings.log.empty(); }
 
-/// Why this run is none of our business, if it is none.
+/// Why this run does not concern us, if it does not.
 std::optional<Outcome> not_ours(const DropInRun &run) {
   const CommandLine &line = run.line;
   if (line.help || line.list_versions || line.inputs.empty())
@@ -122,14 +122,14 @@ std::optional<Outcome> not_ours(const DropInRun &run) {
     return Outcome::instrumented;
   if (line.output == "/dev/null")
     return Outcome::discarded;
-  // Without anybody to tell, the answer being no is all there is to know.
+  // Without a reader, the answer "no" is all there is to know.
   if (run.settings.report.empty() && run.settings.journal.empty() && !run.settings.verbose &&
       !wants_findings(run) && !decision(run).shuffle && !siblings)
     return Outcome::target_decision;
   return std::nullopt;
 }
 
-/// Puts siblings behind what is to be assembled. A kernel that shuffles has none.
+/// Appends siblings to what is to be assembled. A kernel that shuffles has none.
 void add_siblings(InputModule &module, const Settings &settings) {
   const auto parsed = parse(module.rewritten, module.name);
   if (!parsed)
@@ -222,8 +222,8 @@ Findings count(const std::vector<InputModule> &modules) {
   return findings;
 }
 
-/// The real ptxas refused the rewritten text. That is the rewriting's fault only if it accepts the
-/// original: an output that cannot be written or an unknown option is nobody's.
+/// The real ptxas refused the rewritten text. That is the rewriter's fault only if it accepts the
+/// original: an output that cannot be written or an unknown option is not.
 int settle_rejection(const DropInRun &run, std::vector<InputModule> &modules,
                      const Handover &handover) {
   const std::string_view all = handover.detail;

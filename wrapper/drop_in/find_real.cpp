@@ -1,6 +1,6 @@
 // The real ptxas: what the user named, what lies beside us, the toolkit of CUDA_HOME, PATH, in this
-// order. Copies of ptxasw are recognised by what is in them and skipped, or we would call ourselves
-// for ever.
+// order. Copies of ptxasw are recognised by their contents and skipped, or we would call ourselves
+// forever.
 
 #include "wrapper/drop_in/find_real.h"
 

@@ -12,7 +12,7 @@ struct RealTool {
   std::string why; ///< for people
 };
 
-/// The path this program was started by, links not followed (from the kernel, not from argv[0],
+/// The path this program was started from, links not followed (from the kernel, not from argv[0],
 /// which callers set to anything).
 std::string invoked_path();
 
@@ -22,7 +22,7 @@ std::string own_path();
 /// Looks for the real ptxas: `explicit_path` if not empty, `ptxas.real` beside `invoked`, the
 /// directory the overlay's links beside `invoked` lead to, CUDA_HOME, CUDA_PATH, PATH. Never
 /// ourselves, under whatever name.
-/// Errors: where was looked, or why the explicit path will not do.
+/// Errors: where it looked, or why the explicit path will not do.
 tl::expected<RealTool, std::string> find_real(const std::string &explicit_path,
                                               const std::string &invoked);
 

@@ -75,7 +75,7 @@ std::string Findings::sentence(std::string_view decision) const {
                                  decision.empty() ? "replaced" : "could be replaced");
   if (replaced > 0)
     return text;
-  // The commonest reasons first.
+  // The most common reasons first.
   std::vector<std::pair<std::uint64_t, std::string_view>> reasons;
   for (const auto &[name, number] : numbers)
     if (name.starts_with(kept))

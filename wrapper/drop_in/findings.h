@@ -12,8 +12,8 @@ namespace ptxasw {
 
 /// What runs found and did, in numbers: the last field of a line in the log, which `ptxasw stats`
 /// adds up. By name: `modules`, `kernels`, `loads`, `replaced`, `possible` (loads that could have
-/// been replaced where the decision for the target is not to), `microseconds` (of ptxasw itself),
-/// and `kept:REASON`.
+/// been replaced if the decision for the target were not against it), `microseconds` (of ptxasw
+/// itself), and `kept:REASON`.
 struct Findings {
   std::map<std::string, std::uint64_t, std::less<>> numbers;
 
@@ -27,7 +27,7 @@ struct Findings {
   std::string field() const;
   /// What was found, and why it was not applied, in one line: "6 of 9 loads could be replaced; not
   /// applied: sm_90: ...". `decision`: the reason of the decision not to rewrite, empty if it was
-  /// to.
+  /// to rewrite.
   std::string sentence(std::string_view decision) const;
 };
 

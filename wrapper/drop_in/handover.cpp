@@ -1,6 +1,6 @@
 // The rewritten text travels in a file without a name (memfd) that the real ptxas opens as
-// /proc/self/fd/N: whoever kills us, there is nothing left to clean up, and it works with a full
-// disk or without a temporary directory. The name of an input leaves no mark in a cubin.
+// /proc/self/fd/N: however we end, there is nothing left to clean up, and it works with a full disk
+// or without a temporary directory. The name of an input leaves no mark in a cubin.
 
 #include "wrapper/drop_in/handover.h"
 
@@ -53,7 +53,7 @@ public:
     std::string &argument = plan_.arguments[module.input.argument];
     if (module.input.kind == InputKind::text) {
       argument.replace(module.input.prefix, std::string::npos, module.rewritten);
-      // ptxas calls all texts the same. With several of them we cannot tell which is meant.
+      // ptxas names all texts the same. With several of them we cannot tell which is meant.
       const auto texts = std::count_if(line_.inputs.begin(), line_.inputs.end(),
                                        [](auto &input) { return input.kind == InputKind::text; });
       if (texts == 1)

@@ -21,21 +21,21 @@ struct InputModule {
   bool changed = false;             ///< true if the two differ
   std::vector<std::uint32_t> lines; ///< of `rewritten`, as in RewriteResult
   ModuleReport report;
-  /// What could have been done where the decision for the target is to do nothing; only if somebody
-  /// is to be told.
+  /// What could have been done where the decision for the target is to do nothing; only if it will
+  /// be reported.
   std::optional<ModuleReport> possible;
   unsigned siblings = 0; ///< versions of kernels in the rewritten text
 };
 
-/// How people call an input: its path, "-" or "command line".
+/// What people call an input: its path, "-" or "command line".
 std::string describe_input(const CommandLine &line, const Input &input);
 
 /// Reads every input. Standard input is put back in place, so that the real ptxas can still read
 /// all of it.
-/// Errors: the first input that is no regular file or cannot be read.
+/// Errors: the first input that is not a regular file or cannot be read.
 tl::expected<std::vector<InputModule>, std::string> read_modules(const CommandLine &line);
 
-/// How it went.
+/// The result.
 struct Handover {
   Outcome outcome = Outcome::rewritten;
   std::string detail;

@@ -8,23 +8,24 @@
 
 namespace ptxasw {
 
-/// What the real ptxas says of modules. Errors: as assemble_for_messages.
+/// What the real ptxas says about modules. Errors: as assemble_for_messages.
 tl::expected<AssemblerFacts, std::string> ask_assembler(const std::string &real,
                                                         const std::string &name,
                                                         const CommandLine &line,
                                                         const std::vector<InputModule> &modules);
 
-/// What ptxas advises, a line each, with what is behind it.
+/// What ptxas advises, one line each, with an explanation.
 std::string advice_text(const AssemblerFacts &assembled);
 
-/// Holds states to a baseline file, or puts them into it. What is worse and what is better goes to
-/// standard error. Returns false if something is worse. A file that is not there is an empty
+/// Compares states with a baseline file, or writes them to it. What is worse and what is better
+/// goes to standard error. Returns false if something is worse. A missing file is an empty
 /// baseline. Errors: it cannot be read, understood or written.
 tl::expected<bool, std::string> pass_gate(const std::string &file, const std::string &target,
                                           const std::vector<KernelState> &states, bool update);
 
-/// All that the settings ask for, over the modules of one run as ptxas: warnings on standard error,
-/// files, the gate. Returns an exit code: 1 if a warning counts as an error or something is worse.
+/// Everything the settings ask for, over the modules of one run as ptxas: warnings on standard
+/// error, files, the gate. Returns an exit code: 1 if a warning counts as an error or something is
+/// worse.
 int lint_run(const Settings &settings, const std::string &real, const std::string &name,
              const CommandLine &line, const std::vector<InputModule> &modules);
 

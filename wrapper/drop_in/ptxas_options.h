@@ -16,7 +16,7 @@ enum class OptionMeaning : std::uint8_t {
   input_text,   ///< PTX given on the command line
   options_file, ///< more options in a file
   debug,        ///< -g: code for a debugger
-  verbose,      ///< what ptxas does is told
+  verbose,      ///< what ptxas does is reported
   instrument,   ///< the code is instrumented; leave it as the tool expects it
   help,
   version,
@@ -45,7 +45,7 @@ struct OptionMatch {
   std::optional<std::string_view> value; ///< the value inside the same argument
 };
 
-/// Recognises one argument that starts with a dash; nothing if the table does not have it.
+/// Recognises one argument that starts with a dash; nothing if it is not in the table.
 std::optional<OptionMatch> match_option(std::string_view argument);
 
 } // namespace ptxasw

@@ -16,7 +16,7 @@ namespace ptxasw {
 std::map<std::string, Resources, std::less<>> parse_resources(std::string_view messages);
 
 /// Has the real ptxas assemble the modules twice, as they were and as they are to be, and puts what
-/// their functions need into the reports. Nothing is written but the reports.
+/// their functions need into the reports. Only the reports are written.
 /// Errors: the real ptxas could not be run on one of them; then no report has changed.
 tl::expected<void, std::string> measure_resources(const std::string &real, const std::string &name,
                                                   const CommandLine &line,

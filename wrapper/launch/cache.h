@@ -1,7 +1,7 @@
 #pragma once
 
-// From a function's handle to what is known of it, for every launch of a program: readers take no
-// lock.
+// From a function's handle to what is known about it, for every launch of a program: readers take
+// no lock.
 
 #include "wrapper/launch/driver_types.h"
 
@@ -15,12 +15,12 @@ namespace ptxasw::launch {
 struct Kernel;
 
 /// A hash table of fixed size with open addressing. Writers hold a lock of their caller's. A slot's
-/// value is written before its key, so a reader that sees the key sees the value; what is taken out
-/// makes `changes_` odd meanwhile, and a reader that saw it odd, or other after than before, knows
-/// nothing. When the table is full it starts anew: it is a cache.
+/// value is written before its key, so a reader that sees the key sees the value; a removal makes
+/// `changes_` odd meanwhile, and a reader that saw it odd, or different after than before, knows
+/// nothing. When the table is full it is emptied: it is a cache.
 class KernelCache {
 public:
-  /// What is known of a handle; false if nothing is. Null: a kernel without siblings.
+  /// What is known about a handle; false if nothing is. Null: a kernel without siblings.
   bool find(Handle function, const Kernel *&kernel) const {
     const std::uint64_t before = changes_.load(std::memory_order_acquire);
     if (before & 1)

@@ -1,7 +1,7 @@
 #pragma once
 
 // What was chosen for which launches. Keyed by what the code is, not by where the driver keeps it,
-// so that a module that is unloaded and loaded again is known.
+// so that a module is recognized when it is loaded again.
 
 #include "synth/sibling_table.h"
 #include "wrapper/launch/chooser.h"
@@ -17,7 +17,7 @@
 
 namespace ptxasw::launch {
 
-/// What tells launches of one kernel apart.
+/// What distinguishes launches of one kernel.
 struct Shape {
   Extents block;
   std::uint32_t threads = 0; ///< logarithm, as in ShapeClass
@@ -60,24 +60,25 @@ struct Choice {
 struct KernelCode {
   SiblingTable table;
   std::atomic<Choice *> choices{nullptr};
-  std::atomic<std::uint32_t> told{0}; ///< outcomes that were explained, a bit each
+  std::atomic<std::uint32_t> told{0}; ///< outcomes that were explained, one bit each
   std::size_t shapes = 0;
 };
 
-/// A table has at most that many siblings that are looked at.
+/// At most this many siblings of a table are considered.
 inline constexpr std::size_t most_siblings = 31;
 
 /// The one object for a table. Takes the lock.
 KernelCode &code_of(SiblingTable table);
 
 /// The choice for a shape, made if need be: by the profile, by the mode, or open. Null if the
-/// kernel has more shapes than are kept apart.
+/// kernel has too many shapes to keep apart.
 Choice *choice_for(KernelCode &code, const Shape &shape);
 
-/// With the choice's lock held, after the chooser has decided: from now on that is launched.
+/// With the choice's lock held, after the chooser has decided: from now on that version is
+/// launched.
 void settle(KernelCode &code, Choice &choice);
 
-/// For fork(): nobody may be in the middle of a change.
+/// For fork(): no thread may be in the middle of a change.
 void lock_choices();
 void unlock_choices();
 

@@ -5,7 +5,7 @@
 // race ends when all that are left have been measured often enough. Only a version whose whole
 // interval lies below `win` beats the original. Looking again and again, at several versions, finds
 // such an interval by chance sooner or later; so the winner must win a second time, against the
-// original alone and with fresh samples: two versions of equal code come out equal.
+// original alone and with fresh samples: two versions of equal code rate as equal.
 
 #include "wrapper/launch/chooser.h"
 
@@ -41,9 +41,9 @@ double Chooser::extra(std::size_t version) const {
   return mine > 0 ? std::max(0.0, mine - original_) : original_ / 2;
 }
 
-/// Whether one more launch of this version may be tried: what measuring has cost, and may cost with
-/// what is under way, against a share of all time. Of a version of which nothing is known only one
-/// launch is under way.
+/// True if one more launch of this version may be tried: what measuring has cost, and may cost with
+/// what is under way, against a share of all time. Of a version about which nothing is known only
+/// one launch is under way.
 bool Chooser::affordable(std::size_t version) const {
   if (rules_.eager)
     return true;
@@ -61,7 +61,7 @@ Chooser::Turn Chooser::next() {
     return {best_, false};
   Turn turn;
   if (!rules_.eager && (launches_ <= rules_.patience || original_ <= 0)) {
-    // The last of the patient launches tell how long the original takes.
+    // The last of the patient launches show how long the original takes.
     turn.measure = launches_ + rules_.fewest >= rules_.patience;
   } else {
     if (order_.empty())

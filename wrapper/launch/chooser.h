@@ -11,18 +11,18 @@ namespace ptxasw::launch {
 /// How the versions of one kernel in one shape are compared.
 struct ChoiceRules {
   /// Try versions as fast as possible, as `ptxasw tune` does. Otherwise slower ones only as often
-  /// as a fiftieth of the kernel's time allows, and nothing in a kernel's first dozen launches.
+  /// as a fiftieth of the kernel's time allows, and none in a kernel's first dozen launches.
   bool eager = false;
   double win = 0.98;          ///< a version wins below this share of the original's time
-  double resolution = 0.0005; ///< of the clock, ms: it must also save that much
+  double resolution = 0.0005; ///< of the clock, ms: it must also save this much
   std::size_t fewest = 6;     ///< samples of a version before it is judged
   std::size_t most = 24;      ///< and then the best so far is taken
   double hopeless = 1.15;     ///< after three samples, this much slower ends it
   std::size_t patience = 12;  ///< launches before the first trial, if not eager
   double share = 0.02;        ///< of the kernel's time that measuring may cost, if not eager
   double overhead = 0.004;    ///< of measuring a launch, ms
-  double shortest = 0.009; ///< a kernel of less by the events' clock is left alone, if not eager:
-                           ///< most of that is the launch itself
+  double shortest = 0.009; ///< a kernel that takes less by the events' clock is left alone, if not
+                           ///< eager: most of that is the launch itself
 };
 
 /// Says which version of a kernel a launch should run, and which one to keep. Version 0 is the
@@ -38,10 +38,10 @@ public:
     bool measure = false; ///< and tell record() how long it took
   };
   Turn next();
-  /// That a launch of a version took so many milliseconds. Times that cannot be (not positive, not
-  /// finite) are left out.
+  /// Notes that a launch of a version took this many milliseconds. Impossible times (not positive,
+  /// not finite) are ignored.
   void record(std::size_t version, double milliseconds);
-  /// That a launch for which `next()` wanted to know the time was not timed after all.
+  /// Notes that a launch for which `next()` wanted to know the time was not timed after all.
   void cancel(std::size_t version);
 
   /// True when no more trials are needed; `best()` is then the version to keep.

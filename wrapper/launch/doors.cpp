@@ -1,13 +1,13 @@
 // For each door there is one slot with the driver's function. A program may be given different
 // addresses for one function (the symbol, and what cuGetProcAddress hands out); as long as they lie
 // in one library they do the same, and the first found serves all. An address in another library
-// (somebody else's interposer, a second driver) is handed through as it is: the launches behind it
-// are not seen. Were it one that ends handles, what the helper knows of handles could go stale
-// unseen; then it stops redirecting (state.h).
+// (another interposer, a second driver) is passed through as it is: the launches behind it are not
+// seen. If it is one that ends handles, what the helper knows about handles could go stale unseen;
+// then it stops redirecting (state.h).
 //
 // cuGetProcAddress is asked for a version, and a driver newer than this file may answer with a
 // function of another signature. It then exports the symbol NAME_vN with a higher N than the table
-// has, and for a version beyond the known one such a function is handed through.
+// has, and for a version beyond the known one such a function is passed through.
 
 #include "wrapper/launch/doors.h"
 
@@ -86,7 +86,7 @@ void *enter(std::size_t index, void *found) {
   return found;
 }
 
-/// Whether the driver has a version of the function beyond those of the table.
+/// Returns true if the driver has a version of the function beyond those of the table.
 bool has_newer(const DoorSpec &newest) {
   const char *suffix = std::strstr(newest.symbol, "_v");
   const int version = suffix ? suffix[2] - '0' : 1;

@@ -38,18 +38,19 @@ enum class Door : unsigned {
 };
 
 struct DoorSpec {
-  const char *name;   ///< without what tells versions apart
+  const char *name;   ///< without what distinguishes versions
   int since;          ///< the version of CUDA from which cuGetProcAddress means this one
   bool per_thread;    ///< the form for the default stream of a thread
   const char *symbol; ///< as libcuda exports it
   void *replacement;  ///< ours
-  bool ends_handles;  ///< kernels' handles end here: going on without seeing it would be wrong
+  bool ends_handles;  ///< kernels' handles end here: missing that would be wrong
 };
 
 /// All of them; for one name the versions in ascending order.
 std::span<const DoorSpec> doors();
 
-/// The newest version of CUDA whose cuda.h the table was held against: 1000 * major + 10 * minor.
+/// The newest version of CUDA whose cuda.h the table was checked against: 1000 * major + 10 *
+/// minor.
 inline constexpr int known_cuda = 13000;
 
 /// What is behind a door: the driver's function, found now if the program came in without asking
@@ -61,19 +62,19 @@ template <typename Function> Function *real(Door door) {
   return reinterpret_cast<Function *>(behind(door));
 }
 
-/// What a program gets that looked up a symbol of libcuda and found `found`: the replacement, or
+/// What a program that looked up a symbol of libcuda and found `found` gets: the replacement, or
 /// `found` itself if the symbol is not among ours.
 void *replace_symbol(const char *symbol, void *found);
-/// Whether replace_symbol() would know the symbol.
+/// Returns true if replace_symbol() knows the symbol.
 bool is_door(const char *symbol);
 /// The same for cuGetProcAddress.
 void *replace_named(const char *name, int version, std::uint64_t flags, void *found);
 
 /// A handle of the driver's library for dlsym; null if none is loaded.
 void *driver_library();
-/// Where dlsym() itself is, past our own.
+/// The address of dlsym() itself, not our own.
 void *dlsym_address();
-/// And that called.
+/// Calls it.
 void *real_dlsym(void *library, const char *name);
 
 /// While one lives, lookups by this thread go straight through: the driver looks things up, too,

@@ -8,8 +8,8 @@
 
 namespace ptxasw::launch {
 
-/// Null where the driver is too old to have one; `usable()` says that none of those is missing
-/// without which nothing is redirected.
+/// Null where the driver is too old to have one; `usable()` says that none of those that
+/// redirecting needs is missing.
 struct Driver {
   Result (*function_name)(const char **, Handle) = nullptr; // 12.3
   Result (*function_module)(Handle *, Handle) = nullptr;    // 11.0
@@ -50,7 +50,7 @@ const std::string &gpu_name(int device);
 /// The device of the calling thread's context, -1 if there is none.
 int current_device();
 
-/// While one lives, calls of this thread do not disturb a capture that is going on.
+/// While one lives, calls of this thread do not disturb a capture in progress.
 class RelaxedCapture {
 public:
   RelaxedCapture();

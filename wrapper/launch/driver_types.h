@@ -1,15 +1,15 @@
 #pragma once
 
 // What the helper knows of the CUDA driver's interface: enough to stand between a program and
-// cuLaunchKernel without a toolkit at build time. tests/launch holds it to cuda.h where there is
-// one.
+// cuLaunchKernel without a toolkit at build time. tests/launch checks it against cuda.h where there
+// is one.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace ptxasw::launch {
 
-/// CUresult. Only these values are told apart.
+/// CUresult. Only these values are distinguished.
 using Result = int;
 inline constexpr Result success = 0, not_initialized = 3, invalid_image = 200, invalid_handle = 400,
                         not_ready = 600;

@@ -1,5 +1,5 @@
 // Arguments are read where the launch has them: the driver copies them before cuLaunchKernel
-// returns, and so may we. An argument's bytes are only read as far as the table says that it goes.
+// returns, and so may we. An argument's bytes are only read as far as the table says it extends.
 
 #include "wrapper/launch/fit.h"
 

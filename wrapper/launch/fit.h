@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether a sibling may take the place of a launch, and what its launch looks like. No driver: a
+// Decides if a sibling may take the place of a launch, and what its launch looks like. No driver: a
 // launch in, a launch out.
 
 #include "synth/sibling_table.h"
@@ -25,7 +25,7 @@ struct Launch {
   bool per_thread = false;              ///< a null stream is the thread's own
 };
 
-/// What the driver says of a sibling's code.
+/// What the driver says about a sibling's code.
 struct SiblingLimits {
   unsigned max_threads = 1024; ///< of a block
   unsigned static_shared = 0;  ///< bytes
@@ -41,8 +41,8 @@ struct Arguments {
 /// than the table says.
 bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &arguments);
 
-/// Outcome::sibling if the sibling may be launched instead, otherwise what is in the way. Whether
-/// the attributes of the launch allow any is not looked at here.
+/// Outcome::sibling if the sibling may be launched instead, otherwise what is in the way. The
+/// attributes of the launch are not considered here.
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits);
 
@@ -50,11 +50,11 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
 std::string explain(Outcome outcome, const Launch &launch, const Arguments &arguments,
                     const SiblingTable &table, const Sibling &sibling, const SiblingLimits &limits);
 
-/// Whether the attributes of cuLaunchKernelEx are such that a kernel's threads may be distributed
-/// otherwise: no cooperative launch, no cluster, nothing that is not known.
+/// Returns true if the attributes of cuLaunchKernelEx let a kernel's threads be distributed
+/// differently: no cooperative launch, no cluster, nothing that is not known.
 bool harmless_attributes(const LaunchConfig &config);
 
-/// The launch of a sibling. Big, and meant for the stack: what is not needed is not written.
+/// The launch of a sibling. Large, and meant for the stack: what is not needed is not initialized.
 class SiblingLaunch {
 public:
   static constexpr std::size_t most_parameters = 253;

@@ -16,7 +16,8 @@
 namespace ptxasw::launch {
 namespace {
 
-/// The grid's extent of an axis as the sibling's launch was told; what is not told was not divided.
+/// The grid's extent of an axis as the sibling's launch was given it; what is not given was not
+/// divided.
 unsigned extent(const Origin &origin, const KernelNode &node, char axis, unsigned now) {
   const auto &appended = origin.sibling->appended;
   for (std::size_t i = 0; i < appended.size(); ++i)
@@ -26,7 +27,7 @@ unsigned extent(const Origin &origin, const KernelNode &node, char axis, unsigne
 }
 
 /// What a node's parameters are shown as. The driver's own memory for them ends when they are set
-/// anew, with the sibling's layout; this lives until somebody asks for the same node again.
+/// anew, with the sibling's layout; this lives until the same node is asked for again.
 struct Shown {
   std::vector<std::vector<unsigned char>> values;
   std::vector<void *> pointers;

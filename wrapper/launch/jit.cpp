@@ -1,7 +1,7 @@
 // The rewriting is that of `ptxasw rewrite`, in a process of its own: whatever happens to it, time
-// included, ends with the image as it came. What came out is kept in a directory, under a hash of
-// the text and of everything that decides about the result; an empty file there says that nothing
-// is to be gained.
+// included, ends with the image as it was. The result is kept in a directory, under a hash of the
+// text and of everything that affects the result; an empty file there says that there is nothing to
+// gain.
 
 #include "wrapper/launch/jit.h"
 
@@ -33,8 +33,8 @@ namespace {
 constexpr std::chrono::seconds time_limit{20};
 constexpr std::size_t largest_image = std::size_t{64} << 20;
 
-/// Whether PTX begins here: blanks and comments, then `.version` (PTX ISA 11.1.1). Reads no further
-/// than the text goes.
+/// Returns true if PTX begins here: blanks and comments, then `.version` (PTX ISA 11.1.1). Reads no
+/// further than the text goes.
 bool begins_ptx(const char *text, std::size_t size) {
   std::size_t i = 0;
   const auto at = [&](std::size_t k) { return k < size ? text[k] : '\0'; };
@@ -255,8 +255,8 @@ const std::string *rewritten_ptx(const void *data, std::size_t size) {
 const char *rewritten_image(const void *image) {
   if (!configuration().jit || !image)
     return nullptr;
-  // An image of any other kind begins with bytes that are no text; so no byte is read that is not
-  // there before it is known that a NUL ends it.
+  // An image of any other kind begins with bytes that are not text; so no missing byte is read
+  // before it is known that a NUL ends it.
   if (!begins_ptx(static_cast<const char *>(image), largest_image))
     return nullptr;
   const std::string *const text =

@@ -1,7 +1,7 @@
 // A handle may be a CUfunction, of a module in one context, or a CUkernel, of a library and any
 // context; cuLaunchKernel takes both, and each has its own functions to ask for names and
 // neighbours. The table is a variable in the memory of the device. It is fetched on a stream of our
-// own that waits for nobody, so that the program's streams, and a capture on one of them, go on.
+// own that waits for nothing, so that the program's streams, and a capture on one of them, go on.
 
 #include "wrapper/launch/kernels.h"
 

@@ -25,16 +25,16 @@ struct Kernel {
   std::unique_ptr<LoadedSibling[]> siblings; ///< as many as the table has
 };
 
-/// What there is to know of a handle that a program launches; null for a kernel without siblings.
-/// Known handles are found without a lock.
+/// What is known about a handle that a program launches; null for a kernel without siblings. Known
+/// handles are found without a lock.
 const Kernel *find_kernel(Handle function);
 
 /// The handles of a module or library, or all of them (null), end now.
 void forget_handles(Handle owner);
 
-/// Whether any launch was seen: then the process has used the GPU.
+/// Returns true if any launch was seen: then the process has used the GPU.
 bool handles_in_use();
-/// For fork(): nobody may be in the middle of a change. Before lock_choices().
+/// For fork(): no thread may be in the middle of a change. Before lock_choices().
 void lock_handles();
 void unlock_handles();
 

@@ -1,7 +1,7 @@
-// What has not ended yet is looked at again at the kernel's next launch. A program may launch
+// What has not ended yet is checked again at the kernel's next launch. A program may launch
 // hundreds of times before the first launch has ended; it would be over before anything is known.
-// So only so many launches are timed at once, and then the oldest is waited for, while the others
-// keep the GPU busy. Nobody waits for long: what the GPU waits for may be the very thread that
+// So only a limited number of launches are timed at once, and then the oldest is waited for, while
+// the others keep the GPU busy. The wait is short: the GPU may be waiting for the very thread that
 // launches.
 
 #include "wrapper/launch/measure.h"

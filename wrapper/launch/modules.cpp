@@ -32,8 +32,8 @@ template <typename Argument> Result end_context(Door door, Argument context) {
   return function(context);
 }
 
-/// Loads an image by `load`, rewritten if it is PTX and that is wanted, and as it came if the
-/// driver does not take what we made of it.
+/// Loads an image by `load`, rewritten if it is PTX and that is wanted, and unchanged if the driver
+/// does not take what we made of it.
 template <typename Load> Result load_image(const void *image, Load load) {
   if (const char *const changed = rewritten_image(image); changed) {
     const LookupGuard guard;

@@ -1,5 +1,5 @@
-// One `[[choice]]` an entry, members in a fixed order, entries sorted: two runs that found the same
-// write the same bytes apart from the times, and two profiles can be merged as text.
+// One `[[choice]]` per entry, members in a fixed order, entries sorted: two runs that found the
+// same write the same bytes apart from the times, and two profiles can be merged as text.
 
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t known_version = 1;
 
-/// What tells entries apart; the name is only for people, but keeps the file in their order.
+/// What distinguishes entries; the name is only for people, but keeps the file in their order.
 auto key(const ProfileEntry &entry) {
   return std::tie(entry.kernel, entry.hash, entry.gpu, entry.shape.block, entry.shape.threads,
                   entry.shape.among);

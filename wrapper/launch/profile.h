@@ -1,6 +1,6 @@
 #pragma once
 
-// What measuring found out, as a file: for each kernel, shape of launch and GPU, the version that
+// The results of measuring, as a file: for each kernel, shape of launch and GPU, the version that
 // won. `ptxasw tune` writes it, the launch helper chooses by it, and a build that knows it emits
 // only what won. This file and profile.cpp know neither CUDA nor the command line.
 
@@ -45,16 +45,17 @@ struct Profile {
   /// The entry for a launch; null if there is none.
   const ProfileEntry *find(std::string_view hash, std::string_view gpu,
                            const ShapeClass &shape) const;
-  /// Whether a sibling was chosen for any launch of the code with this hash. Nothing: the profile
+  /// True if a sibling was chosen for any launch of the code with this hash. Nothing: the profile
   /// does not know the code.
   std::optional<bool> wins(std::string_view hash, std::string_view sibling) const;
-  /// Whether there is an entry for a kernel of this name and other code: the kernel has changed.
+  /// Returns true if there is an entry for a kernel of this name and other code: the kernel has
+  /// changed.
   bool outdated(std::string_view kernel, std::string_view hash) const;
   /// Takes over another profile's entries; where both have one, the other's.
   void merge(const Profile &other);
 };
 
-/// The file's text: TOML, in an order that depends on nothing but the entries.
+/// The file's text: TOML, in an order that depends only on the entries.
 std::string to_toml(const Profile &profile);
 
 /// Reads such a text. Errors: line, column and what is wrong. `path` is for the message.

@@ -1,6 +1,6 @@
-// The launch functions. What a launch costs a program without siblings is a look into a table; with
-// a decided choice it is the conditions of the siblings and the copying of a few pointers. Whatever
-// is unexpected ends in the original launch.
+// The launch functions. A launch costs a program without siblings a table lookup; with a decided
+// choice it costs checking the conditions of the siblings and copying a few pointers. Anything
+// unexpected ends in the original launch.
 
 #include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
@@ -97,8 +97,8 @@ void tell_why(const Redirection &r, unsigned index, Outcome why) {
     tell(fmt::format("{}: {} is not used: {}", code.table.kernel, sibling.name, words));
 }
 
-/// The siblings that may take this launch, a bit each. If none may, `why` says what was in the way
-/// of the first.
+/// The siblings that may take this launch, one bit each. If none may, `why` says what was in the
+/// way of the first.
 std::uint32_t fitting(const Redirection &r, Outcome &why) {
   std::uint32_t bits = 0;
   why = Outcome::sibling;
@@ -181,7 +181,7 @@ Result redirect(const Redirection &r) {
   return result;
 }
 
-/// Every launch comes here.
+/// Every launch gets here.
 Result launch(const Launch &launch) {
   if (!at_work())
     return original(launch, Outcome::off);

@@ -108,7 +108,7 @@ bool apply(Configuration &to, std::string_view name, std::string_view value) {
 
 Configuration read_environment() {
   Configuration result;
-  // A program that runs with more rights than its caller believes nothing that the caller says.
+  // A program that runs with more rights than its caller trusts nothing that the caller says.
   if (::getauxval(AT_SECURE)) {
     switch_off(Off::asked);
     return result;
@@ -245,7 +245,7 @@ void log_line(std::string_view event, std::string_view members) {
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0)
     return;
-  // One write a line: processes share the file.
+  // One write per line: processes share the file.
   [[maybe_unused]] const ssize_t written = ::write(file, line.data(), line.size());
   ::close(file);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the helper was told by its environment, whether it is at work, and what it counts.
+// What the environment tells the helper, if the helper is at work, and what it counts.
 
 #include "wrapper/launch/profile.h"
 
@@ -12,7 +12,7 @@
 
 namespace ptxasw::launch {
 
-/// Why a launch stayed the original's, or that it did not.
+/// Why a launch ran the original, or that it did not.
 enum class Outcome : unsigned {
   sibling,         ///< a sibling was launched
   no_siblings,     ///< the kernel has none
@@ -30,7 +30,7 @@ enum class Outcome : unsigned {
   measuring,       ///< a trial of the original, or one that must wait
   captured,        ///< captured into a graph before anything was decided
   refused,         ///< the driver refused the sibling
-  too_many_shapes, ///< more shapes than are kept apart
+  too_many_shapes, ///< too many shapes to keep apart
   off,             ///< redirecting was switched off
   count
 };
@@ -60,7 +60,7 @@ struct Configuration {
   std::string profile_path;
   Profile profile;
   std::string log;     ///< a file that gets a line for each thing of note
-  std::string results; ///< a directory that gets what was measured, a file a process
+  std::string results; ///< a directory that gets what was measured, one file per process
   std::string only;    ///< siblings whose names contain this; empty: all
   /// `tune` measures the kernels of one part of so many, the others stay as they are.
   std::uint32_t part = 1, parts = 1;
@@ -72,7 +72,7 @@ struct Configuration {
 /// As the environment said when the library was loaded.
 const Configuration &configuration();
 
-/// Whether launches may be redirected. One load of an atomic.
+/// Returns true if launches may be redirected. One load of an atomic.
 bool at_work();
 Off why_off();
 /// Ends redirecting. The first reason stays.
@@ -82,7 +82,7 @@ void switch_off(Off reason);
 void count(Outcome outcome);
 std::uint64_t counted(Outcome outcome);
 
-/// A line for the log and nothing if there is none: `event` and members, which are JSON.
+/// Writes a line to the log, if there is one: `event` and members, which are JSON.
 void log_line(std::string_view event, std::string_view members);
 /// A text as JSON.
 std::string json_text(std::string_view text);

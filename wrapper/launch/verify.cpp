@@ -1,5 +1,5 @@
 // Memory is copied three times: as it was before, as the original left it, and back. Only what an
-// argument points into is seen; what a kernel reaches by pointers in memory is not.
+// argument points into is seen; what a kernel reaches through pointers in memory is not.
 
 #include "wrapper/launch/verify.h"
 

@@ -1,6 +1,6 @@
 // libptxasw_emulate.so: the warp emulator on the memory of the process that loads it. A device
-// address is a host address. Nothing leaves it but return codes: a harness in another language
-// cannot catch what we throw.
+// address is a host address. Only return codes leave it: a harness in another language cannot catch
+// what we throw.
 
 #include "wrapper/library/ptxasw_emulate.h"
 

@@ -7,7 +7,7 @@
 
 namespace ptxasw {
 
-/// Something that ptxas says of a kernel's speed by itself: `(C7510) Potential Performance Loss`.
+/// What ptxas itself says about a kernel's speed: `(C7510) Potential Performance Loss`.
 struct Advisory {
   std::string code; ///< `C7510`
   std::string text;
@@ -17,7 +17,7 @@ struct Advisory {
 std::map<std::string, std::vector<Advisory>, std::less<>>
 parse_advisories(std::string_view messages);
 
-/// What is behind a code, in a sentence.
+/// What a code means, in a sentence.
 std::string_view explain_advisory(std::string_view code);
 
 } // namespace ptxasw

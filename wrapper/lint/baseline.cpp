@@ -92,7 +92,7 @@ void sort_costs(KernelState &state) {
     std::sort(costs.rbegin(), costs.rend());
 }
 
-/// Findings of one code in one file, one behind the other by cost.
+/// Findings of one code in one file, in order of cost.
 void compare_costs(const std::string &what, const std::vector<std::uint64_t> &before,
                    const std::vector<std::uint64_t> &now, BaselineChanges &changes) {
   bool worse = now.size() > before.size(), better = now.size() < before.size();

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a module cost when somebody last agreed to it, and what is worse now: a gate for builds that
-// needs no GPU. A baseline is text, a line a fact, sorted, so that two branches' changes merge.
-// Lines of source do not occur in it: moving code changes nothing.
+// What a module cost when it was last agreed to, and what is worse now: a gate for builds that
+// needs no GPU. A baseline is text, one line per fact, sorted, so that two branches' changes merge.
+// It contains no source lines: moving code changes nothing.
 
 #include "synth/report.h"
 #include "wrapper/lint/advisories.h"
@@ -40,7 +40,7 @@ struct BaselineChanges {
 BaselineChanges compare(const Baseline &baseline, const std::string &target,
                         const std::vector<KernelState> &now);
 
-/// What the real ptxas says of a module's kernels, by name.
+/// What the real ptxas says about a module's kernels, by name.
 struct AssemblerFacts {
   std::map<std::string, Resources, std::less<>> resources;
   std::map<std::string, std::vector<Advisory>, std::less<>> advisories;

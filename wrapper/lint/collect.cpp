@@ -13,7 +13,7 @@ bool wanted(const LintQuery &query, std::string_view name) {
          std::find(query.kernels.begin(), query.kernels.end(), name) != query.kernels.end();
 }
 
-/// Loads that the rewriting would replace: somebody has the value.
+/// Loads that the rewriter would replace: the value is already known elsewhere.
 void add_redundant(const Module &module, const LintQuery &query, std::vector<KernelLint> &kernels) {
   RewriteOptions options;
   options.assume_block = query.block;
@@ -47,7 +47,7 @@ bool same_place(const Told &a, const Told &b) {
   return a.code == b.code && (a.source ? a.source == b.source : !b.source && a.line == b.line);
 }
 
-/// Unrolled copies and instances of one place: the costliest is told.
+/// Unrolled copies and instances of one place: the costliest is reported.
 void keep_worst(std::vector<Told> &warnings) {
   std::vector<Told> kept;
   for (Told &told : warnings) {

@@ -13,7 +13,7 @@
 
 namespace ptxasw {
 
-/// One warning that is to be told.
+/// One warning to be reported.
 struct Told {
   lint::Code code = lint::Code::uncoalesced;
   bool error = false;
@@ -29,7 +29,7 @@ struct Told {
 struct KernelLint {
   std::string name;
   std::unique_ptr<facts::KernelFacts> facts;
-  std::vector<Told> warnings; ///< of each code one a place, in source order
+  std::vector<Told> warnings; ///< one per code and place, in source order
 };
 
 /// What to look at and how.
@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, Told>> merged(const std::vector<KernelLint> &
 /// As a compiler would print them. `file`: the name of the PTX, for what has no source.
 std::string lint_text(const std::vector<KernelLint> &kernels, const std::string &file);
 
-/// Whether one of them counts as an error.
+/// Returns true if one of them counts as an error.
 bool has_errors(const std::vector<KernelLint> &kernels);
 
 } // namespace ptxasw

@@ -138,7 +138,7 @@ private:
     text_ += "</ul>\n";
   }
 
-  // Loops as a tree, each with what its accesses cost an iteration of a warp.
+  // Loops as a tree, each with what its accesses cost per iteration of a warp.
   void add_loops(const KernelFacts &facts, LoopId parent) {
     const ControlFlowGraph &cfg = facts.cfg();
     bool any = false;

@@ -5,8 +5,8 @@
 
 namespace ptxasw {
 
-/// A page of one module that needs nothing else: kernels, their warnings, loops and accesses with
-/// pictures, and which loads somebody already has the value of. `explained`: by kernel. Source
+/// A self-contained page on one module: kernels, their warnings, loops and accesses with pictures,
+/// and which loads have a value that is already known elsewhere. `explained`: by kernel. Source
 /// lines are shown where their files can be read from here.
 std::string report_page(const std::vector<KernelLint> &kernels, const Places &places,
                         const std::vector<KernelExplanation> &explained, const std::string &file);

@@ -31,12 +31,12 @@ Json source_of(const Places &places, const Instruction &instruction) {
   return json;
 }
 
-/// A number that is not known is none.
+/// A number that is not known is null.
 Json value_of(const Count &count, std::uint32_t less = 0) {
   return count.verdict == Verdict::unknown ? Json() : Json(count.most - std::min(count.most, less));
 }
 
-/// What is said of a number does not depend on being told in full.
+/// What is said about a number does not depend on it being reported in full.
 Json counted(const Count &count, std::uint32_t less) {
   Json json;
   json["value"] = value_of(count, less);

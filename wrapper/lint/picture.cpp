@@ -61,7 +61,8 @@ std::string access_picture(const KernelFacts &facts, const Access &access) {
     return "";
   const std::vector<LaneBytes> lanes = lane_bytes(facts, access);
   const std::uint64_t unit = shared ? bank_bytes : sector_bytes;
-  // Sectors stand in the order of addresses, those that nobody touches left out; banks all stand.
+  // Sectors stand in the order of addresses, those that are not touched left out; all banks are
+  // shown.
   std::map<std::uint64_t, std::set<std::uint64_t>> units; ///< and the words of each bank
   const auto key = [&](std::uint64_t number) { return shared ? number % shared_banks : number; };
   if (shared)

@@ -8,7 +8,7 @@
 
 namespace ptxasw {
 
-/// A place in somebody's source.
+/// A place in a source file.
 struct Place {
   std::string file;
   std::uint32_t line = 0, column = 0; ///< 1-based; column 0: not known

@@ -1,5 +1,6 @@
 // A crash of ours must not become a failed build: a signal handler replaces the process by the real
-// ptxas. All it needs is prepared before, and it makes system calls only, on a stack of its own.
+// ptxas. Everything it needs is prepared before, and it makes system calls only, on a stack of its
+// own.
 
 #include "wrapper/os/crash_guard.h"
 
@@ -13,8 +14,8 @@ namespace {
 
 constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
 
-// A signal handler has no arguments of its own; what it needs must lie ready, untouched by
-// whatever went wrong.
+// A signal handler has no arguments of its own; what it needs must be ready, untouched by whatever
+// went wrong.
 struct Plan {
   std::string path, name, log_file, log_line;
   std::vector<std::string> arguments;

@@ -11,8 +11,8 @@ namespace ptxasw {
 /// the real tool wants to read it too) or if it cannot be read.
 std::optional<std::string> read_regular_file(const std::string &path);
 
-/// All that an input of a command holds: a file of any kind, also a pipe; "-" is standard input.
-/// Errors: what failed, with the system's reason.
+/// The whole input of a command: a file of any kind, also a pipe; "-" is standard input. Errors:
+/// what failed, with the system's reason.
 tl::expected<std::string, std::string> read_input(const std::string &path);
 
 /// Everything from a descriptor's current position to its end. A regular file's position stays
@@ -26,19 +26,19 @@ bool write_all(int descriptor, std::string_view bytes);
 /// and nothing else.
 void tell_user(std::string_view message);
 
-/// Puts /dev/null in the place of standard descriptors that the caller closed, so that no file of
-/// ours gets their numbers; a program that we become finds them closed again.
+/// Opens /dev/null in place of standard descriptors that the caller closed, so that no file of ours
+/// gets their numbers; a program that we become finds them closed again.
 void occupy_standard_descriptors();
 
-/// Replaces a file so that nobody ever sees half of it: a temporary file in the same directory,
-/// then a rename. A symbolic link stays a link and its target is replaced; an existing file keeps
-/// its mode, a new one follows the umask. Pipes and devices are written directly; "-" is stdout.
+/// Replaces a file so that half of it is never seen: a temporary file in the same directory, then a
+/// rename. A symbolic link stays a link and its target is replaced; an existing file keeps its
+/// mode, a new one follows the umask. Pipes and devices are written directly; "-" is stdout.
 /// Errors: what failed, with the system's reason.
 tl::expected<void, std::string> write_file_atomically(const std::string &path,
                                                       std::string_view bytes);
 
-/// A file without a name, holding these bytes, positioned at its start; -1 if there is none to be
-/// had. It vanishes with the last process that has it open, however that process ends.
+/// A file without a name, holding these bytes, positioned at its start; -1 if none is available. It
+/// vanishes with the last process that has it open, however that process ends.
 int make_memory_file(const char *label, std::string_view bytes);
 
 } // namespace ptxasw

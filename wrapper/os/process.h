@@ -22,13 +22,13 @@ struct ChildPlan {
   std::vector<std::string> arguments; ///< argv[1] and on
   int standard_input = -1;            ///< becomes descriptor 0; -1: ours
   int capture = -1;                   ///< descriptor to read back: 1, 2 or -1 for none
-  /// If set, the child leads a process group of its own, whose number is here while it runs: so all
-  /// that it starts can be ended together.
+  /// If set, the child leads a process group of its own, whose number is here while it runs: so
+  /// everything it starts can be ended together.
   volatile pid_t *group = nullptr;
 };
 
-/// Runs a child to its end. It dies if we die, so that nothing is written behind the back of a
-/// caller who gave up on us.
+/// Runs a child to its end. It dies if we die, so that nothing is written after a caller has given
+/// up on us.
 ChildResult run_child(const ChildPlan &plan);
 
 /// Turns this process into the program; returns only if that fails, with errno set.

@@ -5,9 +5,9 @@
 
 namespace ptxasw {
 
-/// How far long work is, as one line of standard error that is written over and gone in the end. On
-/// a terminal only: where standard error is a file or a pipe, TERM is `dumb` or unset, or CI is
-/// set, nothing is ever written. It has no colours, so NO_COLOR has nothing to forbid.
+/// The progress of long work, as one line of standard error that is overwritten and finally
+/// removed. On a terminal only: where standard error is a file or a pipe, TERM is `dumb` or unset,
+/// or CI is set, nothing is ever written. It has no colours, so NO_COLOR has nothing to forbid.
 class Progress {
 public:
   Progress();

@@ -1,8 +1,8 @@
-// Preloaded into a build by `ptxasw run`: whatever process starts a program called ptxas, by
-// whatever member of the exec family, starts ptxasw instead, which is told the path of the real
-// one. Everything else goes through untouched. Statically linked programs do not load us.
+// Preloaded into a build by `ptxasw run`: whatever process starts a program called ptxas, through
+// any member of the exec family, starts ptxasw instead, which is told the path of the real one.
+// Everything else goes through untouched. Statically linked programs do not load us.
 //
-// Runs inside foreign processes, also between fork and exec: no allocation but on the stack, no
+// Runs inside foreign processes, also between fork and exec: no allocation except on the stack, no
 // C++ runtime.
 
 #include <cstdarg>

@@ -1,10 +1,10 @@
-// Which settings files there are, and whether they may be believed.
+// Which settings files there are, and if they may be trusted.
 //
-// A file that was found by walking up from the current directory can have been put there by
-// anybody who may write to one of those directories: it counts only if its owner is the user (or
-// root) and nobody else may write to it, and a link only if the same is true of the link. Even so
-// it may not name programs or files (SettingSpec::in_project). What is checked is the file that is
-// then read, by its descriptor.
+// A file that was found by walking up from the current directory can have been put there by anyone
+// who may write to one of those directories: it counts only if its owner is the user (or root) and
+// nobody else may write to it, and a link only if the same is true of the link. Even so it may not
+// name programs or files (SettingSpec::in_project). What is checked is the file that is then read,
+// by its descriptor.
 //
 // Apart from the TOML reader: most runs find no file and should not pay for more than the search.
 
@@ -31,7 +31,7 @@ std::string distrust(const struct stat &info, const char *what) {
     return "";
   if (info.st_mode & S_IWOTH)
     return fmt::format("everybody may write to {}", what);
-  // Where each user has a group of his own, that group is the user.
+  // Where each user has their own group, that group is the user.
   if ((info.st_mode & S_IWGRP) && info.st_gid != 0 && info.st_gid != info.st_uid)
     return fmt::format("a group (of number {}) may write to {}", info.st_gid, what);
   return "";
@@ -82,7 +82,7 @@ std::optional<ConfigFile> find_project_config(std::vector<std::string> &ignored)
   constexpr char name[] = "/ptxasw.toml";
   char buffer[4096];
   std::string directory = ::getcwd(buffer, sizeof buffer) ? buffer : "";
-  // A directory outside of the current root has a name that does not start with a slash.
+  // A directory outside the current root has a name that does not start with a slash.
   while (directory.starts_with('/')) {
     if (auto found = open_config(directory + name, ignored))
       return found;

@@ -6,17 +6,17 @@
 
 namespace ptxasw {
 
-/// A settings file that may be believed.
+/// A settings file that may be trusted.
 struct ConfigFile {
   std::string path;
   std::string text;
 };
 
-/// `$XDG_CONFIG_HOME/ptxasw/ptxasw.toml` (`~/.config` if unset). Why one that is there does not
-/// count is added to `ignored`.
+/// `$XDG_CONFIG_HOME/ptxasw/ptxasw.toml` (`~/.config` if unset). The reason why an existing one
+/// does not count is added to `ignored`.
 std::optional<ConfigFile> find_user_config(std::vector<std::string> &ignored);
 
-/// The ptxasw.toml in the current directory or the nearest one above that may be believed.
+/// The ptxasw.toml in the current directory or the nearest one above that may be trusted.
 std::optional<ConfigFile> find_project_config(std::vector<std::string> &ignored);
 
 } // namespace ptxasw

@@ -17,7 +17,7 @@ struct Silence {
   std::string kernel; ///< empty: all
 };
 
-/// Which warnings are told, how loud, and under which assumptions about the launch.
+/// Which warnings are reported, how loudly, and under which assumptions about the launch.
 struct LintChoices {
   std::array<bool, lint::code_count> on = by_default(); ///< by code
   std::array<bool, lint::code_count> error = {};        ///< by code
@@ -29,10 +29,10 @@ struct LintChoices {
   std::string warnings, errors, assumed; ///< the words behind the above, as settings show them
 
   static std::array<bool, lint::code_count> by_default();
-  /// Takes a word behind -W: `CODE`, `no-CODE`, `no-CODE:KERNEL`, `all`, `none`. False if it is
+  /// Takes a word after -W: `CODE`, `no-CODE`, `no-CODE:KERNEL`, `all`, `none`. False if it is
   /// none.
   bool warn(std::string_view word);
-  /// Takes a word behind --error-on: `CODE` or `all`. False if it is none.
+  /// Takes a word after --error-on: `CODE` or `all`. False if it is none.
   bool error_on(std::string_view word);
   /// Takes `base-align=N`, N a power of two up to 4096. False if it is none.
   bool assume(std::string_view word);

@@ -18,8 +18,8 @@ struct OwnOption {
 tl::expected<Settings, std::string> load_settings(const std::vector<OwnOption> &flags,
                                                   std::string_view prefix = "--ptxasw-");
 
-/// What can be understood of the files and the environment, where `load_settings` has said what
-/// cannot: for a command that is there to find out.
+/// Whatever can be understood of the files and the environment, after `load_settings` has said what
+/// cannot: for a command that diagnoses this.
 Settings load_what_is_right();
 
 } // namespace ptxasw

@@ -25,18 +25,18 @@ struct Settings {
   RewriteOptions rewrite;
   SiblingOptions siblings = {.kernels = {}, .retile = {}, .most = 0};
   std::string report;     ///< JSON report file, or an existing directory; empty: none
-  bool registers = false; ///< the report tells what ptxas makes of the original and the result
+  bool registers = false; ///< the report says what ptxas makes of the original and the result
   bool verbose = false;   ///< human summary on stderr
   std::string real;       ///< path of the real ptxas; empty: search
   std::string log;        ///< file that gets one line per run; empty: none
   std::string journal;    ///< file that gets the report as one line per module; empty: none
-  bool lint = false;      ///< a run as ptxas tells what the kernels cost
+  bool lint = false;      ///< a run as ptxas reports what the kernels cost
   LintChoices lint_choices;
   std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
 
   std::string user_file;    ///< the user's own ptxasw.toml that was read; empty: none
   std::string project_file; ///< the one in or above the current directory; empty: none
-  /// What was found in settings files and left alone, and why; a line each.
+  /// What was found in settings files and left alone, and why; one line each.
   std::vector<std::string> ignored;
   std::array<Origin, setting_count> origins{};
 };
@@ -56,7 +56,7 @@ struct SettingSpec {
   bool (*set)(Settings &settings, std::string_view value);
   /// The effective value, spelled as `set` would take it.
   std::string (*get)(const Settings &settings);
-  /// Of a list, to which repeats add: takes it back to empty before another origin replaces it.
+  /// For a list, to which repeats add: empties it before another origin replaces it.
   void (*clear)(Settings &settings) = nullptr;
 };
 
@@ -84,12 +84,12 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
 /// which build caches take as part of their key.
 std::string describe_configuration(const Settings &settings);
 
-/// What is said when another variant than the full one is asked for.
+/// The warning when a variant other than the full one is asked for.
 inline constexpr char wrong_on_purpose_warning[] =
     "ptxasw: warning: this variant computes wrong results on purpose; it is for measurements "
     "only\n";
 
-/// Variables that begin so are for the launch helper (docs/launch.md), and no settings.
+/// Variables that begin like this are for the launch helper (docs/launch.md), not settings.
 inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
 
 /// Set in the environment of the real ptxas; finding it in our own means that we called ourselves.

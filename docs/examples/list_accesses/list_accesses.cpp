@@ -1,6 +1,5 @@
 // Lists the accesses to global memory in a PTX file that move more sectors than they need:
-//   list_accesses FILE.ptx [THREADS]     for blocks of that many threads in a row, 256 if it is not
-//   said
+//   list_accesses FILE.ptx [THREADS]     for blocks of that many threads in a row, 256 if not given
 #include "emulator/facts/kernel_facts.h"
 
 #include <cstdlib>

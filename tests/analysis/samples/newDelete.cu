@@ -1,5 +1,5 @@
-// What the sample newDelete does, written anew: threads that put numbers into a container which lies
-// in memory that the device allocated. Who gets which place, the order of threads decides.
+// What the sample newDelete does, written anew: threads that put numbers into a container in memory
+// that the device allocated. The order of threads decides which place each gets.
 //
 //   nvcc -ptx -arch=sm_90 newDelete.cu -o newDelete.ptx
 

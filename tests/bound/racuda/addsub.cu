@@ -1,5 +1,5 @@
-// Alternately adds a vector to the rows of a matrix and subtracts it from them: with a branch that
-// parts neighbours, a row pair a thread, a column a thread, the vector through shared memory.
+// Alternately adds a vector to the rows of a matrix and subtracts it from them: with a branch that parts
+// neighbours, one row pair per thread, one column per thread, the vector through shared memory.
 
 extern "C" __global__ void addSub0(const int *A, int *B, int w, int h) {
   for (int i = 0; i < w; ++i) {

@@ -1,4 +1,4 @@
-// Work that both sides of a branch do, inside of it and moved out of it.
+// Work that both sides of a branch do, inside it and moved out of it.
 
 constexpr int most = 1024;
 

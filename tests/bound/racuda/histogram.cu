@@ -1,5 +1,5 @@
-// How often each byte occurs, one partial histogram a block; without the synchronisation that a
-// right program needs, as the published tool analyses it.
+// How often each byte occurs, one partial histogram per block; without the synchronisation that a
+// correct program needs, as the published tool analyses it.
 
 extern "C" __global__ void histogram256(unsigned *partial, const unsigned *data, unsigned dataCount) {
   __shared__ unsigned s[256 + 32]; // the second warp clears 32 words more than there are bins

@@ -1,12 +1,13 @@
 // runner DIRECTORY
 //
 // Runs the kernels of DIRECTORY/kernels.txt (written by `convergence --write`) on this machine's
-// GPU, in the modules <number>.{original,rewritten,trap}.O<level>.cubin. Processes of their own do
-// so, so that a kernel that never ends costs no more than its time.
+// GPU, in the modules <number>.{original,rewritten,trap}.O<level>.cubin. Separate processes do so,
+// so that a kernel that never ends costs no more than its time.
 //
 // Prints for each level how many kernels ran, how many trapped (all lanes of the warp active, in
-// different iterations), and what must not be: rewritten ones among those, and rewritten ones that
-// computed something else than the original. Exit code 0: there were none, and every rewritten kernel ended.
+// different iterations), and what must not happen: rewritten ones among those, and rewritten ones
+// that computed something other than the original. Exit code 0: there were none, and every
+// rewritten kernel ended.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -115,7 +116,7 @@ int run_module(const std::string &folder, const std::string &number, const std::
     }
     word.done = true;
     if (write(words, &word, sizeof word) != sizeof word || word.failed)
-      return 3; // nothing works any more after a fault
+      return 3; // nothing works anymore after a fault
   }
   return 0;
 }

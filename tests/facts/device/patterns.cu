@@ -1,6 +1,6 @@
-// One access pattern a kernel, to hold predictions to the counters of a GPU: each loads and stores
-// global memory, or shared memory, in one way. Every launch has 4 blocks of 256 threads, whole warps
-// all the way; pointers come from cudaMalloc.
+// One access pattern per kernel, to check predictions against the counters of a GPU: each loads and
+// stores global memory, or shared memory, in one way. Every launch has 4 blocks of 256 threads,
+// whole warps all the way; pointers come from cudaMalloc.
 //
 //   nvcc -O3 -arch=sm_90 -o patterns patterns.cu && ncu --csv --metrics ... ./patterns
 //   nvcc -O3 -arch=sm_90 -ptx -o patterns.ptx patterns.cu && ptxasw lint --json patterns.ptx

@@ -1,5 +1,5 @@
-// bench-grammar FILE...: parse + print speed and peak memory over the text's size, a line per file.
-// bench-grammar --generate MEGABYTES: the same on a generated module of that size.
+// bench-grammar FILE...: parse + print speed and peak memory over the text's size, one line per
+// file. bench-grammar --generate MEGABYTES: the same on a generated module of that size.
 
 #include "grammar/edits.h"
 #include "grammar/module.h"
@@ -71,7 +71,7 @@ int measure(const std::string &name, std::string text, long before) {
 } // namespace
 
 int main(int argc, char **argv) {
-  // One process a measurement: peak memory never goes down.
+  // One process per measurement: peak memory never goes down.
   int failures = 0;
   for (int i = 1; i < argc; ++i) {
     const bool generated = std::string_view(argv[i]) == "--generate" && i + 1 < argc;

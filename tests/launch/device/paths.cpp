@@ -1,4 +1,4 @@
-// The ways to a launch through the driver's own interface, on a real one: paths CUBIN OTHER, where
+// The ways to launch through the driver's own interface, on a real one: paths CUBIN OTHER, where
 // CUBIN is of siblings.cu and OTHER has a kernel of the same name without siblings. Prints a line
 // for each way with what came out; `ptxasw launch --log` counts what was redirected.
 
