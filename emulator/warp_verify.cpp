@@ -839,7 +839,11 @@ KernelVerdict Verifier::finish() {
 
 std::vector<KernelVerdict> verify(const Module &original, const Module &rewritten,
                                   const VerifyOptions &options) {
-  const WarpProgram first(original), second(rewritten);
+  return verify(WarpProgram(original), WarpProgram(rewritten), options);
+}
+
+std::vector<KernelVerdict> verify(const WarpProgram &first, const WarpProgram &second,
+                                  const VerifyOptions &options) {
   std::vector<KernelVerdict> verdicts;
   for (std::uint32_t i = 0; i < first.function_count(); ++i) {
     const Function &kernel = *first.function(i).function;

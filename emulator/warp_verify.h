@@ -2,6 +2,7 @@
 
 #include "emulator/compare_launches.h"
 #include "emulator/warp_draw.h"
+#include "emulator/warp_program.h"
 
 #include <functional>
 #include <map>
@@ -73,6 +74,9 @@ struct KernelVerdict {
 /// schedules and has no race. Launches are drawn, and searched for until every instruction that
 /// only one of the two has was executed, and every added test came out both ways where it can.
 std::vector<KernelVerdict> verify(const Module &original, const Module &rewritten,
+                                  const VerifyOptions &options);
+/// The same of modules that are decoded already, for whoever compares kernel by kernel.
+std::vector<KernelVerdict> verify(const WarpProgram &original, const WarpProgram &rewritten,
                                   const VerifyOptions &options);
 
 } // namespace ptxasw

@@ -209,6 +209,7 @@ std::vector<Comparison> comparisons(const Module &original, const Module &rewrit
 std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewritten,
                                       std::span<const Comparison> list, VerifyOptions options) {
   std::vector<KernelVerdict> verdicts;
+  const WarpProgram first(original), second(rewritten);
   Progress progress;
   std::size_t at = 0;
   options.progress = [&](const std::string &kernel, unsigned agreed) {
@@ -218,7 +219,7 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
     ++at;
     options.kernel = one.kernel;
     options.stand_in = one.sibling ? std::optional(stand_in(*one.sibling)) : std::nullopt;
-    for (KernelVerdict &verdict : verify(one.sibling ? rewritten : original, rewritten, options)) {
+    for (KernelVerdict &verdict : verify(one.sibling ? second : first, second, options)) {
       if (one.sibling)
         verdict.kernel = one.sibling->name;
       verdicts.push_back(std::move(verdict));
