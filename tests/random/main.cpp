@@ -89,17 +89,17 @@ std::string without_neighbours(const std::string &text) {
     return std::nullopt;
   };
   const auto cleared = [](std::string_view line) {
-    std::string text;
+    std::string zeros;
     const std::size_t load = line.find(" ld.");
     if (line.find('@') == line.npos || load == line.npos)
-      return text;
+      return zeros;
     const std::string_view results = line.substr(load, line.find('[') - load);
     for (std::size_t at = 0; (at = results.find('%', at)) != results.npos; ++at) {
       const std::size_t end = results.find_first_not_of("rd0123456789", at + 1);
       const std::string_view name = results.substr(at, end - at);
-      text += fmt::format("\tmov.b{} {}, 0;\n", name[1] == 'd' ? 64 : 32, name);
+      zeros += fmt::format("\tmov.b{} {}, 0;\n", name[1] == 'd' ? 64 : 32, name);
     }
-    return text;
+    return zeros;
   };
   std::istringstream lines(text);
   std::string kept;
