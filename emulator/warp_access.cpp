@@ -63,8 +63,8 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
     else if (std::find(written.data() + offset, written.data() + offset + size, 0) !=
              written.data() + offset + size)
       fail(FaultKind::uninitialized, lane,
-           fmt::format("load of {} bytes at {:#x} of {} memory that nobody wrote", size, address,
-                       to_string(actual)),
+           fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size,
+                       address, to_string(actual)),
            address);
   };
   switch (actual) {

@@ -61,7 +61,7 @@ void WarpMachine::check_release(const BlockState &block, unsigned id) {
   if (!barrier.awaited)
     report_barrier(FaultKind::lonely_arrival,
                    static_cast<unsigned>(std::countr_zero(warp_->live | 0x80000000)),
-                   fmt::format("barrier {} completes, and nobody waits at it", id));
+                   fmt::format("barrier {} completes although no thread waits at it", id));
 }
 
 void WarpMachine::check_unused_arrivals(const BlockState &block) {
@@ -69,8 +69,8 @@ void WarpMachine::check_unused_arrivals(const BlockState &block) {
     if (block.barriers[id].used && !outcome_.barrier) {
       WarpFault fault;
       fault.kind = FaultKind::lonely_arrival;
-      fault.message = fmt::format("block {},{},{} ended with arrivals at barrier {} that nobody "
-                                  "waited for",
+      fault.message = fmt::format("block {},{},{} ended with arrivals at barrier {} that no "
+                                  "thread waited for",
                                   block.ctaid[0], block.ctaid[1], block.ctaid[2], id);
       fault.kernel = program_.function(kernel_).function->name;
       std::copy(std::begin(block.ctaid), std::end(block.ctaid), std::begin(fault.block));

@@ -226,7 +226,7 @@ private:
           data = emulation_.pool().symbols()[node->index].name;
       });
       if (!data.empty())
-        return fmt::format("it goes on by `{}`, which nobody knows", data);
+        return fmt::format("it goes on by `{}`, which is unknown", data);
     }
     return "both sides of its test change";
   }

@@ -147,7 +147,8 @@ std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &in
       }
       return value;
     }
-    fail(fmt::format("what `{}` is, nobody knows", emulation_.pool().symbols()[expr->index].name));
+    fail(
+        fmt::format("the value of `{}` is unknown", emulation_.pool().symbols()[expr->index].name));
     return std::nullopt;
   case ExprKind::sum: {
     Amount total = Rational(as_signed(expr->value.low, expr->width));

@@ -255,7 +255,7 @@ int main(int argc, char **argv) {
   auto *block = app.add_option("--block", blocks, "block shape such as 512x1 (repeatable)")
                     ->allow_extra_args(false);
   auto *launches =
-      app.add_option("--launches", plan.launches, "timed launches a variant (default 20)")
+      app.add_option("--launches", plan.launches, "timed launches per variant (default 20)")
           ->check(CLI::Range(1, 100000));
   app.add_flag("--no-check", no_check, "do not compare results");
   app.add_flag("--profile", plan.profile,

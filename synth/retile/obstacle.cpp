@@ -32,7 +32,7 @@ constexpr Refusal no_body{"no-kernel", "no kernel with a body"};
 constexpr Refusal debug{"debug-module", "the module is compiled for debugging"};
 constexpr Refusal address_size{"address-size", "addresses have 32 bits"};
 constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
-constexpr Refusal control_flow{"control-flow", "a branch leads nobody knows where"};
+constexpr Refusal control_flow{"control-flow", "the target of a branch is unknown"};
 constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
 constexpr Refusal shared_memory{"shared-memory", "each block needs shared memory of its own"};
 constexpr Refusal local_memory{"local-memory", "each thread needs local memory of its own"};

@@ -173,7 +173,7 @@ int main(int argc, char **argv) try {
          << trapped << "\n";
   }
   fmt::print(
-      "{} kernels, {} of them dropped since lanes wait for ever, {} rewritten; {} get out of "
+      "{} kernels, {} of them dropped because lanes wait forever, {} rewritten; {} get out of "
       "step under some schedule; {} wrong\n",
       totals.kernels, totals.dropped, totals.rewritten, totals.trapped, totals.wrong);
   return totals.wrong != 0 || totals.rewritten == 0 || totals.trapped == 0;

@@ -151,7 +151,7 @@ const Scenario cost("cost", [] {
       best = std::min(best, std::chrono::duration<double, std::nano>(Clock::now() - start).count() /
                                 10000);
     }
-    std::printf("%s siblings: %.1f ns a launch\n", siblings ? "with" : "without", best);
+    std::printf("%s siblings: %.1f ns per launch\n", siblings ? "with" : "without", best);
   }
 });
 

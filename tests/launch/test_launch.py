@@ -6,6 +6,7 @@ interposer, the program with the helper linked in, and ptxasw."""
 
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -84,7 +85,7 @@ class Scenarios(Case):
 
     def test_the_cost_of_a_launch_is_told(self):
         self.assertRegex(self.good("cost", PTXASW_LAUNCH_MODE="first", FAKE_IDLE="1").stdout,
-                         r"without siblings: \d+\.\d ns a launch\nwith siblings: \d+\.\d ns a launch\n")
+                         r"without siblings: \d+\.\d ns per launch\nwith siblings: \d+\.\d ns per launch\n")
 
     def test_settings_that_are_none(self):
         done = self.good("off", PTXASW_LAUNCH_MODE="fastest", PTXASW_LAUNCH_PROFIL="x")
@@ -202,6 +203,27 @@ class Commands(Case):
         environment = {**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent), **extra}
         return subprocess.run([str(PTXASW), *map(str, words)], env=environment, text=True, timeout=120, cwd=self.dir,
                               stdin=subprocess.DEVNULL, capture_output=True)
+
+    def test_progress_of_tune(self):
+        """On a terminal that the program's output does not go to."""
+        shown = b""
+        ours, theirs = pty.openpty()
+        environment = {name: value for name, value in os.environ.items() if name != "CI"}
+        environment.update({"LD_LIBRARY_PATH": str(FAKE.parent), "TERM": "xterm"})
+        # What the program does, and then nothing for long enough to be seen.
+        command = [str(PTXASW), "tune", "--", "/bin/sh", "-c", f"{HOST} tune; sleep 1"]
+        process = subprocess.Popen(command, env=environment, cwd=self.dir, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:  # a terminal that no one has open anymore
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertRegex(shown, rb"tune: \d+ s, [1-9]\d* kernels and shapes decided")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
 
     def test_tune_then_launch(self):
         tuned = self.ptxasw("tune", "--profile", "p.toml", "--json", "t4.json", "--", HOST, "tune")

@@ -243,7 +243,7 @@ class Precedence(Scratch):
             return
         os.chown(file, 12345, 12345)
         self.assertRegex(self.value(where), r"max-delta +31 +built in")
-        self.assertIn("belongs to somebody else",
+        self.assertIn("is owned by another user",
                       run([PTXASW, "status"], cwd=where, env=self.env).stdout)
         os.chown(file, 0, 0)
         # A link that someone else put there, to a file of ours.

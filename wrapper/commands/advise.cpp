@@ -113,7 +113,7 @@ std::string time_text(double microseconds) {
 
 void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu,
            const AdviseRequest &request, const Extents &threads) {
-  fmt::print("{} on {}, {} threads: {} registers a thread\n", subject.name, gpu.name,
+  fmt::print("{} on {}, {} threads: {} registers per thread\n", subject.name, gpu.name,
              text_of(threads), subject.needs.registers);
   if (!advice.refusal.empty()) {
     fmt::print("  no advice: {}\n", advice.refusal);
@@ -294,7 +294,8 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, AdviseRequest &request) {
-  words.required("input", request.input, "PTX, which the real ptxas assembles for its registers");
+  words.required("input", request.input,
+                 "PTX to read; the real ptxas assembles it to learn its registers");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.extents("--threads X[,Y[,Z]]", request.threads,
                 "threads that are needed along each axis of the grid");
@@ -313,10 +314,11 @@ void declare(Words &words, AdviseRequest &request) {
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");
   words.text("--model NAME", request.model,
-             "`measured`, or `mwp-cwp`: the published model, for comparison");
+             "`measured` (the default), or `mwp-cwp`: the published model, for comparison");
   words.number("--most", request.most, "shapes to print; 0 is all");
   words.flag("--json", request.json, "as JSON, all shapes");
-  words.footer("Exit codes: 0, or 1 if the file, the arguments, the GPU or ptxas does not say.");
+  words.footer(
+      "Exit codes: 0, or 1 if the file, the arguments, the GPU or ptxas does not give the answer.");
 }
 
 } // namespace

@@ -460,10 +460,9 @@ int run(const BoundRequest &request, const Invocation &) {
 void declare(Words &words, BoundRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.block_shape("--block", request.block, "every block's; otherwise of any block");
+  words.block_shape("--block", request.block, "the shape of every block; otherwise any shape");
   words.number("--base-align", request.base_alignment,
-               "bytes that pointers among the parameters are multiples of: cudaMalloc gives 256", 1,
-               4096);
+               "the alignment of pointer parameters in bytes: cudaMalloc gives 256", 1, 4096);
   words.list("--at NAME=NUMBER,...", request.at,
              "numbers instead of formulas, for a launch: parameters, block=XxYxZ, grid=XxYxZ");
   words.list("--names NAME,...", request.names, "what the parameters are called, in order");

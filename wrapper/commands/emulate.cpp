@@ -299,16 +299,18 @@ void declare(Words &words, EmulateRequest &request) {
   words.list("--dump", request.dumps,
              "a buffer after the run: ARG[:TYPE[:COUNT]] prints, ARG:file:PATH writes; ARG may be "
              "the name of a buffer of the launch file");
-  words.text("--schedule", request.schedule, "of diverged lanes: reconverge, apart, random[:SEED]");
+  words.text("--schedule", request.schedule,
+             "order of diverged lanes: reconverge, apart, random[:SEED]");
   words.choices("--check", request.checks, {"races", "bounds", "uninit", "barriers"},
                 "races,bounds,uninit,barriers (bounds are always checked)");
   words.choices("--races", request.races, {"weak", "volatile"},
-                "look for races, of weak accesses or of volatile ones, too");
+                "look for races of weak accesses, or of volatile ones as well");
   words.number("--steps", request.step_limit,
                "thread-instructions at most; beyond them the run ends with exit code 1", 1);
   words.number("--memory", request.memory_limit,
                "MiB that the emulation of what the kernel touches may take", 1);
-  words.list("--break", request.breaks, "tell when lanes come to this line, and of --print");
+  words.list("--break", request.breaks,
+             "say when lanes reach this line, with the registers of --print");
   words.list("--print", request.prints, "a register's values in them");
   words.list("--trace-lane", request.traced,
              "every step of THREAD[:X[,Y[,Z]]], by its number in its block, and the block");

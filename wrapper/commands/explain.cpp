@@ -177,7 +177,8 @@ void declare(Words &words, ExplainRequest &request) {
 } // namespace
 
 const Command explain_command = {
-    "explain", "say of every global load what its address is and why it was or was not replaced",
+    "explain",
+    "explain for every global load what its address is and why it was or was not replaced",
     bind<ExplainRequest, declare, run>};
 
 } // namespace ptxasw

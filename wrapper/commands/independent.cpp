@@ -105,7 +105,7 @@ void declare(Words &words, IndependentRequest &request) {
 } // namespace
 
 const Command independent_command = {
-    "independent", "say if a kernel writes the same however its threads are cut into blocks",
+    "independent", "prove that a kernel's result does not depend on how its threads form blocks",
     bind<IndependentRequest, declare, run>};
 
 } // namespace ptxasw

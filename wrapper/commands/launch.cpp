@@ -64,7 +64,7 @@ int run(const LaunchRequest &request, const Invocation &invocation) {
 
 void declare(Words &words, LaunchRequest &request) {
   words.text("--profile FILE", request.profile,
-             "launch what won according to this file, and measure nothing");
+             "launch what won according to this file; measure nothing");
   words.flag("--check", request.check, "say which sibling is not used, and why");
   words.flag("--verify", request.verify,
              "run original and sibling on the same memory and stop at the first difference");
@@ -78,7 +78,7 @@ void declare(Words &words, LaunchRequest &request) {
 } // namespace
 
 const Command launch_command = {
-    "launch", "run a program with the versions of its kernels that suit each launch",
+    "launch", "run a program, choosing for each launch the version of the kernel that suits it",
     bind<LaunchRequest, declare, run>};
 
 } // namespace ptxasw

@@ -114,12 +114,12 @@ void declare(Words &words, LintRequest &request) {
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
   words.list("--assume base-align=BYTES", request.assume,
-             "what pointers among the parameters are multiples of; cudaMalloc gives 256");
+             "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
   words.list("-W,--warn", request.warn,
              "CODE, no-CODE, no-CODE:KERNEL, all or none; may be repeated");
   words.list("--error-on", request.error_on, "CODE or all: exit with 1; may be repeated");
   words.number("--threshold", request.threshold,
-               "percent of its ideal cost from which on an access is warned of", 100, 100000);
+               "warn of accesses that cost at least this percentage of the ideal", 100, 100000);
   words.text("--baseline FILE", request.baseline,
              "exit with 1 if findings, registers, spills, stack, shared memory or occupancy are "
              "worse than there");

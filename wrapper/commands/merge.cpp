@@ -145,7 +145,7 @@ int run(const MergeRequest &request, const Invocation &) {
 void declare(Words &words, MergeRequest &request) {
   words.required_list(
       "files", request.files,
-      "what the shards printed, in their order, - for standard input; or profiles (.toml)");
+      "JSON that the shards printed, in order, - for standard input; or profiles (.toml)");
   words.flag("--line", request.lines, "in one line");
   words.footer("Arrays are put one behind the other, `totals` are added up, of verdicts the worst "
                "counts,\neverything else must be the same.\n"
@@ -154,7 +154,7 @@ void declare(Words &words, MergeRequest &request) {
 
 } // namespace
 
-const Command merge_command = {"merge", "put together what the shards of a run printed as JSON",
+const Command merge_command = {"merge", "join the output of the shards of a run",
                                bind<MergeRequest, declare, run>};
 
 } // namespace ptxasw

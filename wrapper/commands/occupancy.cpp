@@ -151,7 +151,8 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, OccupancyRequest &request) {
-  words.text("input", request.input, "PTX, which the real ptxas assembles for its registers");
+  words.text("input", request.input,
+             "PTX to read; the real ptxas assembles it to learn its registers");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
   words.block_shape("--block", request.block, "only this shape; otherwise every number of warps");
@@ -161,7 +162,8 @@ void declare(Words &words, OccupancyRequest &request) {
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");
   words.flag("--json", request.json, "as JSON");
-  words.footer("Exit codes: 0, or 1 if the file, the architecture or ptxas does not say.");
+  words.footer(
+      "Exit codes: 0, or 1 if the file, the architecture or ptxas does not give the answer.");
 }
 
 } // namespace

@@ -312,7 +312,7 @@ void declare(Words &words, OverlayRequest &request) {
   words.required("directory", request.directory, "where to make it");
   words.text("--cuda", request.cuda, "the toolkit to link to, instead of searching for it");
   words.flag("--remove", request.remove, "take the overlay away again");
-  words.flag("--check", request.check, "only say if it still hangs together (exit code 1: no)");
+  words.flag("--check", request.check, "only check that it is intact (exit code 1: no)");
 }
 
 } // namespace

@@ -60,7 +60,7 @@ void declare(Words &words, ReportRequest &request) {
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
   words.list("--assume base-align=BYTES", request.assume,
-             "what pointers among the parameters are multiples of; cudaMalloc gives 256");
+             "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
   words.footer("Exit codes: 0, 1 if a file cannot be read or written.");
 }
 

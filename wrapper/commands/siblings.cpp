@@ -96,8 +96,8 @@ void declare(Words &words, SiblingsRequest &request) {
   words.list("--kernel", request.options.kernels, "only this kernel; may be repeated");
   words.choices("--retile", request.options.retile, retile_variants(),
                 "only these re-tilings: an axis of the grid and how many blocks become one");
-  words.number("--most", request.options.most, "siblings of a kernel at most");
-  words.flag("--json", request.json, "say it as JSON");
+  words.number("--most", request.options.most, "the largest number of siblings per kernel");
+  words.flag("--json", request.json, "as JSON");
 }
 
 } // namespace

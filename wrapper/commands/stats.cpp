@@ -116,7 +116,7 @@ int run(const StatsRequest &request, const Invocation &invocation) {
   for (const auto &[outcome, number] : totals.outcomes)
     row(outcome, number, 1);
   row("inputs", totals.inputs.size());
-  row("modules looked at", found["modules"]);
+  row("modules analysed", found["modules"]);
   row("kernels", found["kernels"]);
   row("loads", found["loads"]);
   row("replaced", found["replaced"], 1);
@@ -139,8 +139,8 @@ void declare(Words &words, StatsRequest &request) {
 
 } // namespace
 
-const Command stats_command = {
-    "stats", "what all runs did that the log tells of: outcomes, rewrites, reasons, time",
-    bind<StatsRequest, declare, run>};
+const Command stats_command = {"stats",
+                               "summarise the log of all runs: outcomes, rewrites, reasons, time",
+                               bind<StatsRequest, declare, run>};
 
 } // namespace ptxasw

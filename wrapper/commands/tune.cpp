@@ -7,16 +7,22 @@
 #include "wrapper/launch/profile.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/process.h"
+#include "wrapper/os/progress.h"
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fmt/core.h>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 namespace ptxasw {
 namespace {
@@ -234,8 +240,34 @@ void set(const char *name, const std::string &value) {
   ::setenv((std::string(launch_prefix) + name).c_str(), value.c_str(), 1);
 }
 
-/// Runs the program; its exit code as a shell reports it.
-int run_program(const std::vector<std::string> &command) {
+/// Shows until asked to stop what the helper has written so far: it does so whenever a choice is
+/// made.
+void watch(const std::stop_token &stop, const fs::path &directory) {
+  using namespace std::chrono_literals;
+  const auto start = std::chrono::steady_clock::now();
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  Progress progress;
+  for (std::unique_lock lock(mutex); !stop.stop_requested();
+       stopped.wait_for(lock, stop, 500ms, [] { return false; })) {
+    const TuningFindings findings = collect(directory);
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
+    const auto decided =
+        std::count_if(findings.choices.begin(), findings.choices.end(), [](const auto &entry) {
+          return entry.second.at("decided").template get<bool>();
+        });
+    progress.show(
+        fmt::format("tune: {} s, {} kernels and shapes decided", seconds.count(), decided));
+  }
+}
+
+/// Runs the program; its exit code as a shell reports it. The terminal is the program's: progress
+/// is shown only where its output goes elsewhere.
+int run_program(const std::vector<std::string> &command, const fs::path &results) {
+  std::jthread watcher;
+  if (::isatty(STDOUT_FILENO) == 0)
+    watcher = std::jthread([&results](const std::stop_token &stop) { watch(stop, results); });
   ChildPlan plan{"/bin/sh", "sh", {"-c", "exec \"$@\"", "ptxasw tune"}};
   plan.arguments.insert(plan.arguments.end(), command.begin(), command.end());
   const int status = run_child(plan).status;
@@ -259,7 +291,7 @@ int run(const TuneRequest &request, const Invocation &invocation) {
     set("PROFILE", fs::absolute(request.profile).string());
   if (const auto loaded = preload("libptxasw_launch.so"); !loaded)
     return complain(loaded.error());
-  const int code = run_program(invocation.foreign);
+  const int code = run_program(invocation.foreign, scratch.path);
   const TuningFindings findings = collect(scratch.path);
   if (code != 0)
     complain(fmt::format("the program ended with {}", code));
@@ -283,11 +315,11 @@ int run(const TuneRequest &request, const Invocation &invocation) {
 
 void declare(Words &words, TuneRequest &request) {
   words.text("--profile FILE", request.profile,
-             "what is known, and where what is found goes; what is known is not measured again");
-  words.flag("--again", request.again, "measure also what the profile knows");
+             "the profile to extend; what it knows is not measured again");
+  words.flag("--again", request.again, "measure what the profile knows, too");
   words.shard(request.shard,
               "measure only the I-th of N parts of the kernels, by their code; `ptxasw "
-              "merge` puts the profiles together");
+              "merge` joins the profiles");
   words.text("--json FILE", request.json, "every measurement, in the T4 format of kernel tuners");
   words.footer("The exit code is the program's, or 1 if nothing was launched.");
 }
@@ -295,7 +327,7 @@ void declare(Words &words, TuneRequest &request) {
 } // namespace
 
 const Command tune_command = {"tune",
-                              "find out which versions of its kernels a program should launch",
+                              "measure which versions of its kernels a program should launch",
                               bind<TuneRequest, declare, run>};
 
 } // namespace ptxasw

@@ -302,7 +302,7 @@ void declare(Words &words, VerifyRequest &request) {
   words.text("--rtol NUMBER", request.relative,
              "floating-point results may differ by this part of the first's magnitude,");
   words.text("--atol NUMBER", request.absolute, "plus this;");
-  words.number("--ulp", request.ulp, "or by so many numbers of their type");
+  words.number("--ulp", request.ulp, "or by this many representable numbers of their type");
   words.flag("--reassociate", request.reassociate,
              "sums may be in another order: contents are small whole numbers, of which sums are "
              "exact");

@@ -201,6 +201,8 @@ void write_results() {
   const std::string &directory = configuration().results;
   if (directory.empty())
     return;
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   std::string kept;
   for (unsigned i = 0; i < static_cast<unsigned>(Outcome::count); ++i)
     kept += fmt::format("{}{}:{}", i ? "," : "", json_text(name_of(static_cast<Outcome>(i))),

@@ -82,7 +82,8 @@ void settle(KernelCode &code, Choice &choice);
 void lock_choices();
 void unlock_choices();
 
-/// Writes what was measured into the directory that the tuner gave; nothing without one.
+/// Writes what was measured into the directory that the tuner gave; nothing without one. At each
+/// choice and at the end, so that the tuner can follow. No choice's lock may be held.
 void write_results();
 
 } // namespace ptxasw::launch

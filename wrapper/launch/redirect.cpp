@@ -131,13 +131,18 @@ Result trial(const Redirection &r, Choice &choice) {
     return original(r.launch, Outcome::captured);
   Chooser::Turn asked, turn;
   Pending pending;
+  bool settled = false;
   {
     const std::lock_guard lock(choice.mutex);
+    const bool open = choice.decided.load(std::memory_order_relaxed) < 0;
     collect(r.kernel.code, choice);
+    settled = open && choice.decided.load(std::memory_order_relaxed) >= 0;
     turn = asked = choice.chooser.next();
     if (turn.measure && !make_room(r.kernel.code, choice))
       turn = {};
   }
+  if (settled)
+    write_results();
   const auto &record = d.event_record[r.launch.per_thread];
   if (turn.measure && (!take_events(pending) || record(pending.start, r.launch.stream) != success))
     turn = {};

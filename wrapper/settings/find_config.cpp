@@ -26,7 +26,7 @@ namespace {
 /// Why what `info` describes may not be trusted; empty: it may.
 std::string distrust(const struct stat &info, const char *what) {
   if (info.st_uid != ::geteuid() && info.st_uid != 0)
-    return fmt::format("{} belongs to somebody else (user {})", what, info.st_uid);
+    return fmt::format("{} is owned by another user ({})", what, info.st_uid);
   if (S_ISLNK(info.st_mode)) // the mode of a link says nothing
     return "";
   if (info.st_mode & S_IWOTH)
