@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -57,6 +58,22 @@ def bundled_ptx(source):
     """What nvcc made of a source: beside it, or in the folder of the suite's."""
     beside = source.with_suffix(".ptx")
     return beside if beside.exists() else BUNDLED / beside.name
+
+
+def machine_code(cubin):
+    """The instructions in a cubin, a 64-bit little-endian ELF file: its sections `.text.KERNEL`. What
+    else is in there differs with the words that ptxas was called with."""
+    data = cubin.read_bytes()
+    (headers,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQ", data, headers + i * size) for i in range(count)]
+    start = sections[names][4]
+    code = {}
+    for name, _, _, _, at, length in sections:
+        name = data[start + name : data.index(b"\0", start + name)].decode()
+        if name.startswith(".text."):
+            code[name] = data[at : at + length]
+    return code
 
 
 class Builder:

@@ -54,6 +54,24 @@ class Predictor:
         self.kernels = {kernel.name: kernel for kernel in table.kernels}
         self.variants = {variant.name: variant for variant in table.variants}
         self.work.mkdir(parents=True, exist_ok=True)
+        self.ptxas = build.find_toolkit_program("ptxas")
+        self.codes = {}
+
+    def same_code(self, a, b):
+        """True if ptxas makes the same instructions of both launches' versions: what differs in time
+        then is chance. Without a ptxas nothing is known to be the same."""
+        return self.ptxas is not None and a.registers == b.registers and self.code(a) == self.code(b)
+
+    def code(self, launch):
+        key = launch.kernel, launch.version
+        if key not in self.codes:
+            cubin = self.work / ".".join((*key, "cubin"))
+            limit = self.variants[launch.version].registers
+            words = [f"-maxrregcount={limit}"] if limit else []
+            ptx = self.ptx(*key)
+            build.run_tool([self.ptxas, f"-arch={build.BUNDLED_TARGET}", *words, ptx, "-o", cubin])
+            self.codes[key] = build.machine_code(cubin)
+        return self.codes[key]
 
     def ptx(self, name, version):
         source = build.bundled_ptx(self.kernels[name].source)
@@ -163,9 +181,9 @@ def shape_figures(predicted):
     return cases
 
 
-def version_figures(predicted, least=0.02):
-    """(right, all) pairs of versions of a kernel at one launch whose times differ by more than
-    `least`: right if the prediction has the same one faster."""
+def version_figures(predicted, same_code, least=0.02):
+    """(right, all) pairs of versions of a kernel at one launch that are not the same code and whose
+    times differ by more than `least`: right if the prediction has the same one faster."""
     groups = collections.defaultdict(list)
     for p in predicted:
         groups[p.launch.kernel, p.launch.size, p.launch.block].append(p)
@@ -174,6 +192,8 @@ def version_figures(predicted, least=0.02):
         for i, a in enumerate(group):
             for b in group[:i]:
                 if max(a.launch.measured, b.launch.measured) < (1 + least) * min(a.launch.measured, b.launch.measured):
+                    continue
+                if same_code(a.launch, b.launch):
                     continue
                 count += 1
                 right += (a.launch.measured < b.launch.measured) == (a.microseconds < b.microseconds) and a.microseconds != b.microseconds

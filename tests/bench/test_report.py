@@ -101,6 +101,29 @@ NCU = """==PROF== Connected to process 1
 """
 
 
+class MachineCode(unittest.TestCase):
+    """What two versions of a kernel are the same by."""
+
+    def test_only_instructions_count(self):
+        ptxas = build.find_toolkit_program("ptxas")
+        if not ptxas:
+            self.skipTest("no ptxas")
+        with tempfile.TemporaryDirectory() as folder:
+            source = build.bundled_ptx(pathlib.Path("jacobi.cu"))
+
+            def code(name, limit):
+                cubin = pathlib.Path(folder) / name
+                target = f"-arch={build.BUNDLED_TARGET}"
+                build.run_tool([ptxas, target, f"-maxrregcount={limit}", source, "-o", cubin])
+                return cubin.read_bytes(), build.machine_code(cubin)
+
+            (bytes_a, a), (bytes_b, b), (_, c) = code("a", 200), code("b", 255), code("c", 16)
+            self.assertNotEqual(bytes_a, bytes_b)
+            self.assertEqual(list(a), [".text.jacobi"])
+            self.assertEqual(a, b)
+            self.assertNotEqual(a, c)
+
+
 class Counts(unittest.TestCase):
     def test_what_differs_is_said(self):
         wanted = {"expect": {"loads": 9, "covered": 6, "delta": 1.5}}
