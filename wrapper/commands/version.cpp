@@ -17,7 +17,7 @@
 namespace ptxasw {
 
 std::string own_version() {
-  const std::string_view commit = PTXASW_COMMIT;
+  const std::string_view commit(PTXASW_COMMIT, sizeof PTXASW_COMMIT - 1); // empty outside git
   return commit.empty() ? PTXASW_VERSION : fmt::format("{} ({})", PTXASW_VERSION, commit);
 }
 
