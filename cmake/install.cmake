@@ -1,5 +1,6 @@
-# What `cmake --install` lays down, in two components, and the packages made of them:
+# What `cmake --install` lays down, in three components, and the packages made of them:
 #   runtime      ptxasw, what it preloads into other programs, man pages, completions, an example of settings
+#   emulate      libptxasw_emulate.so with its C header and examples
 #   development  headers and static libraries of the layers that others can use, for find_package(ptxasw)
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -31,6 +32,12 @@ install(FILES ${described}/examples/ptxasw.toml DESTINATION ${CMAKE_INSTALL_DOCD
 if(TARGET ptxasw_launch_archive) # for --link-helper of the overlay's nvcc
   install(TARGETS ptxasw_launch_archive ARCHIVE DESTINATION libexec/ptxasw COMPONENT development)
 endif()
+
+install(TARGETS ptxasw_emulate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT emulate)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.c ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.py
+        ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.ptx
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libptxasw-emulate/examples COMPONENT emulate)
 
 # The libraries. A static library needs what it was built from at its user's link, so all layers up to the
 # analyses are exported, and the generated parser.
@@ -77,12 +84,10 @@ foreach(pair "${PROJECT_SOURCE_DIR}/CHANGELOG.md|changelog.gz" "${PROJECT_BINARY
   list(APPEND changelogs ${PROJECT_BINARY_DIR}/${CMAKE_MATCH_2})
 endforeach()
 add_custom_target(changelogs ALL DEPENDS ${changelogs})
-foreach(component runtime development)
-  set(folder ${CMAKE_INSTALL_DATADIR}/doc/ptxasw)
-  if(component STREQUAL development)
-    set(folder ${CMAKE_INSTALL_DATADIR}/doc/libptxasw-dev)
-  endif()
-  install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright ${changelogs} DESTINATION ${folder} COMPONENT ${component})
+foreach(pair "runtime|ptxasw" "emulate|libptxasw-emulate" "development|libptxasw-dev")
+  string(REGEX MATCH "^(.*)\\|(.*)$" matched "${pair}")
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright ${changelogs}
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2} COMPONENT ${CMAKE_MATCH_1})
 endforeach()
 
 # Takes away what the last `cmake --install` of this folder laid down.

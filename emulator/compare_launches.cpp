@@ -104,17 +104,21 @@ std::vector<ComparedBuffer> common_buffers(const WarpProgram &program,
   std::vector<ComparedBuffer> list;
   for (std::size_t i = 0; i < first.buffers.size(); ++i)
     for (std::size_t j = 0; j < second.buffers.size(); ++j)
-      if (first.buffers[i].name == second.buffers[j].name)
+      if (first.buffers[i].name == second.buffers[j].name && first.buffers[i].is_compared)
         list.push_back({first.buffers[i].name, first.buffers[i].type, a.launch.addresses[i],
                         b.launch.addresses[j],
                         std::min(first.buffers[i].size, second.buffers[j].size)});
+  const auto is_compared = [&](std::string_view name) {
+    return std::none_of(first.variables.begin(), first.variables.end(),
+                        [&](const auto &v) { return v.name == name && !v.is_compared; });
+  };
   // Variables come before the buffers.
   const auto variables = [](const DescribedRun &run) {
     return std::span(run.memory.allocations()).first(run.launch.variables);
   };
   for (const auto &x : variables(a))
     for (const auto &y : variables(b)) {
-      if (x.name != y.name || x.read_only || y.read_only)
+      if (x.name != y.name || x.read_only || y.read_only || !is_compared(x.name))
         continue;
       ScalarType type = ScalarType::b32;
       for (const Variable &variable : program.module().variables)

@@ -22,6 +22,7 @@ struct BufferDescription {
   bool has_range = false;
   bool whole_numbers = false; ///< of a range
   double lowest = 0, highest = 0;
+  bool is_compared = true; ///< its contents after the launch matter
 };
 
 /// Where in a parameter something lies, and what: an address in a buffer or of a function, or a

@@ -1,6 +1,7 @@
 """test_install.py BUILD: installs, tries what was installed, and takes it away again; packs, and looks into
 the packages."""
 
+import importlib.util
 import json
 import os
 import re
@@ -113,6 +114,19 @@ class Installed(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"column.ptx:1:\d+: error: ")
 
+    def test_1_programs_load_the_emulator(self):
+        library = next(self.tree.glob("lib*/**/libptxasw_emulate.so"))
+        if "__asan" in run("nm", "-D", library):
+            self.skipTest("a build with sanitizers")
+        example = self.tree / "share/doc/libptxasw-emulate/examples"
+        program = self.dir / "saxpy"
+        run("cc", f"-I{self.tree}/include", example / "saxpy.c", f"-L{library.parent}",
+            f"-Wl,-rpath,{library.parent}", "-lptxasw_emulate", "-o", program)
+        self.assertIn("y[999] = 1999\n", run(program, example / "saxpy.ptx"))
+        if importlib.util.find_spec("numpy"):
+            self.assertEqual(run(sys.executable, "-B", example / "saxpy.py", library, example / "saxpy.ptx"),
+                             "y[999] = 1999.0\n")
+
     def test_1_needs_nothing_newer_than_ubuntu_22_04(self):
         if not shutil.which("objdump"):
             self.skipTest("no objdump")
@@ -143,8 +157,12 @@ class Packed(unittest.TestCase):
             self.skipTest("no dpkg-dev, or no file")
         self.pack("DEB")
         packages = sorted(self.dir.glob("*.deb"))
-        self.assertEqual([path.name.split("_")[0] for path in packages], ["libptxasw-dev", "ptxasw"])
+        self.assertEqual([path.name.split("_")[0] for path in packages], ["libptxasw-dev", "libptxasw-emulate", "ptxasw"])
         files = run("dpkg-deb", "-c", packages[1])
+        for file in (r"/usr/lib/\S*libptxasw_emulate\.so", "/usr/include/ptxasw_emulate.h"):
+            self.assertRegex(files, rf" \.{file}\n")
+        self.assertIn("libantlr4-runtime", run("dpkg-deb", "-f", packages[1], "Depends"))
+        files = run("dpkg-deb", "-c", packages[2])
         for file in ("./usr/bin/ptxasw", "./usr/libexec/ptxasw/libptxasw-exec.so", "./usr/share/man/man1/ptxasw.1.gz"):
             self.assertRegex(files, rf" {re.escape(file)}\n")
         self.assertNotRegex(files, r"\.h\n|\.a\n")
@@ -157,7 +175,7 @@ class Packed(unittest.TestCase):
 
     def test_archive(self):
         self.pack("TGZ")
-        self.assertEqual(len(list(self.dir.glob("*.tar.gz"))), 2)
+        self.assertEqual(len(list(self.dir.glob("*.tar.gz"))), 3)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """check_pairs.py [--mutants LIST] PTXASW FILE.cu...: the verdict on every pair of kernels that the
-files describe. With --mutants instead: every barrier of every second kernel that agrees is deleted, weakened
-and moved by an instruction, one at a time; `verify` must find each, or LIST must say why it is harmless."""
+files describe. With --mutants instead: every barrier, wait and fence of every second kernel that agrees is
+deleted, weakened and moved beyond the nearest access of its basic block, one at a time; `verify` must find
+each, or LIST must say why it is harmless."""
 
 import argparse
+import fnmatch
 import re
 import shutil
 import subprocess
@@ -14,7 +16,11 @@ from pathlib import Path
 
 PAIR = re.compile(r"/\* pair (\S+) (agree|differ)([^\n]*)\n(.*?)\nend \*/", re.S)
 CODES = {"agree": 0, "differ": 1}
-BARRIER = re.compile(r"\s*(bar\.sync|barrier\.sync|bar\.warp\.sync|cp\.async\.wait_group|cp\.async\.wait_all)\b")
+BARRIER = re.compile(r"\s*(bar\.(sync|arrive|red|warp)|barrier\.|cp\.async\.wait|membar|fence|mbarrier\.test_wait|"
+                     r"mbarrier\.try_wait)\b")
+ORDERED = re.compile(r"\s*(@!?%\w+\s+)?(ld|st|atom|red|ldmatrix|stmatrix|cp\.async|wmma\.(load|store))\b(?!.*\.param)"
+                     r"(?!.*async\.(wait|commit))")
+ENDS_BLOCK = re.compile(r"\s*([\w$]+:|(@!?%\w+\s+)?(bra|ret|exit|call)\b|[{}]|bar|barrier)")
 INSTRUCTION = re.compile(r"\s*(@!?%\w+\s+)?[a-z]\w*(\.\w+)*\s.*;$")
 
 
@@ -57,16 +63,18 @@ def mutants(text, kernel):
                 copy[place] = line
             return "\n".join(copy)
         yield f"{kernel} {number} deleted", changed((at, ""))
-        if "bar.sync" in lines[at] or "barrier.sync" in lines[at]:
+        group = re.search(r"wait_group (\d+)", lines[at])
+        if group:
+            yield f"{kernel} {number} weakened", changed((at, f"cp.async.wait_group {int(group[1]) + 1};"))
+        elif re.search(r"\bbar(rier)?\.sync", lines[at]):
             yield f"{kernel} {number} weakened", changed((at, "bar.warp.sync 0xffffffff;"))
-        here = code.index(at)
-        for how, other in (("earlier", here - 1), ("later", here + 1)):
-            if 0 <= other < len(code):
-                place = code[other]
-                between = lines[min(at, place) + 1:max(at, place)]
-                if not any(re.match(r"\s*[\w$]+:", line) for line in between) and \
-                        not re.search(r"\b(bra|ret)\b", lines[place]):
-                    yield f"{kernel} {number} {how}", changed((at, lines[place]), (place, lines[at]))
+        for how, step in (("earlier", -1), ("later", 1)):
+            place = at + step
+            while not ENDS_BLOCK.match(lines[place]) and not ORDERED.match(lines[place]):
+                place += step
+            if ORDERED.match(lines[place]):
+                pair = (lines[at], lines[place])[::step]
+                yield f"{kernel} {number} {how}", changed((at, ""), (place, "\n".join(reversed(pair))))
 
 
 def mutate(ptxasw, nvcc, source, folder):
@@ -74,7 +82,7 @@ def mutate(ptxasw, nvcc, source, folder):
     ptx = compiled(nvcc, source, folder)
     results, kernels = {}, set()
     for name, verdict, options, launch in PAIR.findall(source.read_text()):
-        kernel = re.findall(r'second = \{ kernel = "(\w+)"', launch)
+        kernel = re.findall(r'second\b[^\w"]*kernel = "(\w+)"', launch)
         if verdict != "agree" or not kernel or kernel[0] in kernels:
             continue
         file = folder / (name + ".toml")
@@ -110,12 +118,18 @@ def main():
     results = {what: code for found, _ in done for what, code in found.items()}
     harmless = dict(line.split(": ", 1) for line in arguments.mutants.read_text().split("\n")
                     if line and line[0] != "#")
-    survivors = [what for what, code in results.items() if code != 1]
-    for what in survivors:
-        print(f"{what}: survives ({results[what]}); {harmless.get(what, 'UNEXPLAINED')}")
-    found = len(results) - len(survivors)
-    print(f"{len(results)} mutants of {count} kernels, {found} found, {len(survivors)} harmless or missed")
-    sys.exit(any(what not in harmless for what in survivors))
+    survivors = {what for what, code in results.items() if code != 1}
+    explained = {pattern: set(fnmatch.filter(results, pattern)) for pattern in harmless}
+    missed = sorted(survivors.difference(*explained.values()))
+    stale = sorted(f"{pattern}: {what}" for pattern, named in explained.items()
+                   for what in (named - survivors or (() if named else {"no such mutant"})))
+    for what in missed:
+        print(f"{what}: survives ({results[what]})")
+    for what in stale:
+        print(f"called harmless, but found: {what}")
+    print(f"{len(results)} mutants of {count} kernels, {len(results) - len(survivors)} found, "
+          f"{len(survivors) - len(missed)} harmless, {len(missed)} missed")
+    sys.exit(bool(missed or stale))
 
 
 main()

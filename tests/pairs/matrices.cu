@@ -36,11 +36,11 @@ template <int T, bool First, bool Second> __device__ void tiled(const float *a, 
 KERNEL product_tiled16(const float *a, const float *b, float *c, int n) { tiled<16, true, true>(a, b, c, n); }
 /* pair product-tiled-8 agree
 kernel = "product"
-grid = [2, 2]
+grid = [3, 3]
 block = [16, 16]
-buffer = [{ name = "a", type = "f32", count = 1024, fill = "f32" }, { name = "b", type = "f32", count = 1024, fill = "f32", seed = 1 }, { name = "c", type = "f32", count = 1024 }]
-argument = [{ buffer = "a" }, { buffer = "b" }, { buffer = "c" }, { value = 32 }]
-second = { kernel = "product_tiled8", grid = [4, 4], block = [8, 8] }
+buffer = [{ name = "a", type = "f32", count = 1600, fill = "f32" }, { name = "b", type = "f32", count = 1600, fill = "f32", seed = 1 }, { name = "c", type = "f32", count = 1600 }]
+argument = [{ buffer = "a" }, { buffer = "b" }, { buffer = "c" }, { value = 40 }]
+second = { kernel = "product_tiled8", grid = [5, 5], block = [8, 8] }
 end */
 KERNEL product_tiled8(const float *a, const float *b, float *c, int n) { tiled<8, true, true>(a, b, c, n); }
 /* pair product-first-barrier-missing differ

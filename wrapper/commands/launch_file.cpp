@@ -126,6 +126,13 @@ ScalarType type_of(const toml::table &table, ScalarType otherwise) {
   return type;
 }
 
+bool truth(const toml::node &node, std::string_view what) {
+  const auto *yes = node.as_boolean();
+  if (!yes)
+    throw Wrong(node, fmt::format("{} must be true or false", what));
+  return yes->get();
+}
+
 void append(std::vector<std::uint8_t> &bytes, std::uint64_t bits, unsigned size) {
   for (unsigned i = 0; i < size; ++i)
     bytes.push_back(static_cast<std::uint8_t>(bits >> 8 * i));
@@ -156,7 +163,7 @@ std::vector<std::uint8_t> hexadecimal(const toml::node &node) {
 
 BufferDescription read_contents(const toml::table &table, const std::filesystem::path &folder) {
   only(table, {"name", "type", "count", "size", "fill", "seed", "range", "values", "bytes", "file",
-               "alignment"});
+               "alignment", "compare"});
   BufferDescription buffer;
   const auto *name = table.get("name");
   if (!name)
@@ -181,6 +188,8 @@ BufferDescription read_contents(const toml::table &table, const std::filesystem:
       throw Wrong(*file, contents.error());
     buffer.bytes.assign(contents->begin(), contents->end());
   }
+  if (const auto *compare = table.get("compare"))
+    buffer.is_compared = truth(*compare, "`compare`");
   buffer.size = buffer.bytes.size();
   if (const auto *size = table.get("size"))
     buffer.size = whole(*size, "`size`");
@@ -319,11 +328,8 @@ LaunchFile read_tables(const toml::table &table, const std::filesystem::path &fo
         to->push_back(std::move(buffer));
       }
   file.second = launch;
-  if (const auto *extra = table.get("extra-reads")) {
-    if (!extra->is_boolean())
-      throw Wrong(*extra, "`extra-reads` must be true or false");
-    file.extra_reads = extra->as_boolean()->get();
-  }
+  if (const auto *extra = table.get("extra-reads"))
+    file.extra_reads = truth(*extra, "`extra-reads`");
   if (const auto *second = table.get("second")) {
     const toml::table &other = table_of(*second, "`second`");
     only(other, {"kernel", "grid", "block", "shared", "blocks", "argument"});
@@ -366,6 +372,8 @@ std::string contents_text(std::string_view kind, const BufferDescription &buffer
     text += fmt::format("bytes = {}\n", hexadecimal_text(buffer.bytes));
   if (buffer.alignment != 0)
     text += fmt::format("alignment = {}\n", buffer.alignment);
+  if (!buffer.is_compared)
+    text += "compare = false\n";
   return text;
 }
 
