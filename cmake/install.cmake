@@ -33,7 +33,7 @@ if(TARGET ptxasw_launch_archive) # for --link-helper of the overlay's nvcc
   install(TARGETS ptxasw_launch_archive ARCHIVE DESTINATION libexec/ptxasw COMPONENT development)
 endif()
 
-install(TARGETS ptxasw_emulate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+install(TARGETS ptxasw_emulate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT emulate
         PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT emulate)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.c ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.py
         ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.ptx

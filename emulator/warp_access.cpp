@@ -124,21 +124,20 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
 void WarpMachine::check_race(unsigned lane, std::uint64_t address, const std::uint8_t *bytes,
                              unsigned size, bool shared, bool is_store) {
   RaceDetector::Access access;
-  access.thread = thread_of(lane) + 1;
-  access.block = warp_->block->index;
-  access.warp = warp_->block->index * block_warps_ + warp_->index;
-  access.block_epoch = warp_->block->epoch;
-  access.lane = lane;
+  static_cast<ThreadMoment &>(access) = moment(lane);
   access.line = instruction_->line;
-  access.time = outcome_.steps;
   access.weak = instruction_->weak || (options_.volatile_races && instruction_->is_volatile);
   access.is_store = is_store;
   access.unchanging = is_store && stored_ && std::memcmp(bytes, stored_, size) == 0;
   access.same_value = options_.allow_same_value && access.unchanging;
   access.read_only = !shared && !is_store && instruction_->read_only;
-  if (!access.weak)
-    races_->sync(access.thread, access.block, access.time);
-  const auto earlier = races_->note(shared ? access.block + 1 : 0, address, size, is_store, access);
+  const std::uint32_t memory = shared ? access.block + 1 : 0;
+  if (const Opcode &opcode = *instruction_->opcode; !instruction_->weak && is_store)
+    races_->release(access, {memory, address}, instruction_->action == WarpAction::atomic,
+                    opcode.has("release") || opcode.has("acq_rel"));
+  else if (!instruction_->weak)
+    races_->acquire(access, {memory, address}, opcode.has("acquire") || opcode.has("acq_rel"));
+  const auto earlier = races_->note(memory, address, size, is_store, access);
   if (!earlier)
     return;
   const bool changes = !(access.unchanging || (earlier->unchanging && !is_store));

@@ -41,6 +41,8 @@ WarpMachine::Mbarrier WarpMachine::read_mbarrier(unsigned lane, std::uint64_t ad
 // A phase ends when no arrival and no byte is missing anymore.
 void WarpMachine::write_mbarrier(unsigned lane, std::uint64_t address, Mbarrier barrier) {
   if (barrier.pending == 0 && barrier.transactions == 0) {
+    if (races_)
+      races_->order().end_phase({warp_->block->index + 1, address});
     barrier.phase = !barrier.phase;
     barrier.pending = barrier.expected;
   }
@@ -50,13 +52,14 @@ void WarpMachine::write_mbarrier(unsigned lane, std::uint64_t address, Mbarrier 
                    std::uint64_t{barrier.phase} << 63);
 }
 
-void WarpMachine::order_by_mbarrier(unsigned lane, bool releases) {
+void WarpMachine::order_by_mbarrier(unsigned lane, std::uint64_t address, bool releases) {
   if (!races_)
     return;
+  const RunOrder::Place place{warp_->block->index + 1, address};
   if (releases)
-    races_->fence(thread_of(lane) + 1, warp_->block->index, outcome_.steps);
+    races_->order().arrive_at_mbarrier(moment(lane), place);
   else
-    races_->sync(thread_of(lane) + 1, warp_->block->index, outcome_.steps);
+    races_->order().leave_mbarrier(moment(lane), place);
 }
 
 std::uint64_t WarpMachine::arrive_at_mbarrier(unsigned lane, std::uint64_t address,
@@ -71,7 +74,7 @@ std::uint64_t WarpMachine::arrive_at_mbarrier(unsigned lane, std::uint64_t addre
   if (drops)
     barrier.expected -= std::min(count, barrier.expected);
   barrier.transactions += transactions;
-  order_by_mbarrier(lane, true);
+  order_by_mbarrier(lane, address, true);
   write_mbarrier(lane, address, barrier);
   return state;
 }
@@ -90,6 +93,8 @@ void WarpMachine::mbarrier(LaneMask mask) {
       const std::uint32_t count = operand(0, lane);
       if (count == 0 || count > most_arrivals)
         fail(FaultKind::deadlock, lane, fmt::format("an mbarrier for {} arrivals", count), address);
+      if (races_)
+        races_->order().start_mbarrier({warp_->block->index + 1, address});
       return write_mbarrier(lane, address, {count, count, 0, false});
     }
     if (opcode.has("inval"))
@@ -99,7 +104,7 @@ void WarpMachine::mbarrier(LaneMask mask) {
           opcode.has("parity") ? value(in.inputs[0], lane) & 1 : value(in.inputs[0], lane) >> 63;
       const bool done = read_mbarrier(lane, address).phase != phase;
       if (done)
-        order_by_mbarrier(lane, false);
+        order_by_mbarrier(lane, address, false);
       else
         yields_ = true;
       return assign(in.outputs[0], lane, done, 1, false);
@@ -228,7 +233,7 @@ void WarpMachine::copy_bulk(LaneMask mask) {
     const std::uint64_t address = address_of(in.third_address, lane);
     Mbarrier barrier = read_mbarrier(lane, address);
     barrier.transactions -= static_cast<std::int32_t>(size);
-    order_by_mbarrier(lane, true);
+    order_by_mbarrier(lane, address, true);
     write_mbarrier(lane, address, barrier);
   });
 }

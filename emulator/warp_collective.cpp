@@ -119,8 +119,8 @@ void WarpMachine::perform_sync(LaneMask group, LaneMask named) {
     return;
   default: // bar.warp.sync
     if (races_)
-      races_->warp_barrier(warp_->block->index * block_warps_ + warp_->index, group,
-                           outcome_.steps);
+      races_->order().warp_barrier(warp_->block->index * block_warps_ + warp_->index, group,
+                                   outcome_.steps);
     return;
   }
 }
@@ -257,6 +257,8 @@ WarpMachine::Next WarpMachine::arrive_at_barrier(std::size_t index, LaneMask mas
   barrier.awaited |= !arrive;
   barrier.expected = operands > 1 ? static_cast<std::uint32_t>(value(in.inputs[1], first)) : 0;
   barrier.arrived[warp_->index] |= mask;
+  if (races_)
+    for_each_lane(mask, [&](unsigned lane) { races_->order().arrive(moment(lane), barrier.past); });
   if (red)
     for_each_lane(mask, [&](unsigned lane) {
       ++barrier.count;
@@ -298,6 +300,17 @@ constexpr std::uint8_t cluster_id = 16;
 
 } // namespace
 
+// Returns true if nobody of the block has only arrived, or stands elsewhere.
+bool WarpMachine::all_wait(const BlockState &block, unsigned id) {
+  return std::all_of(block.warps.begin(), block.warps.end(), [&](const WarpState &warp) {
+    LaneMask waiting = 0;
+    for (const Fragment &fragment : warp.fragments)
+      if (fragment.state == Fragment::State::at_barrier && fragment.barrier == id)
+        waiting |= fragment.mask;
+    return waiting == warp.live;
+  });
+}
+
 void WarpMachine::release(BlockState &block, unsigned id, bool orders) {
   if (options_.check_barriers && id != cluster_id)
     check_release(block, id);
@@ -306,14 +319,22 @@ void WarpMachine::release(BlockState &block, unsigned id, bool orders) {
   const std::size_t depth_before = depth_;
   const WarpInstruction *const instruction_before = instruction_;
   const std::uint32_t function_before = function_;
-  if (orders)
+  const bool ends_epoch = orders && (id == cluster_id || all_wait(block, id));
+  if (ends_epoch) {
     ++block.epoch;
+    if (races_)
+      races_->order().block_barrier(block.index);
+  }
   ++meetings_;
   for (WarpState &warp : block.warps)
     for (Fragment &fragment : warp.fragments) {
       if (fragment.state != Fragment::State::at_barrier || fragment.barrier != id)
         continue;
       enter(warp, fragment);
+      if (races_ && !ends_epoch && id != cluster_id)
+        for_each_lane(fragment.mask, [&](unsigned lane) {
+          races_->order().leave(moment(lane), block.barriers[id].past);
+        });
       if (id == cluster_id)
         block.cluster_due[warp.index] &= ~fragment.mask;
       if (!instruction_->outputs.empty()) {
@@ -335,6 +356,7 @@ void WarpMachine::release(BlockState &block, unsigned id, bool orders) {
     BarrierState &barrier = block.barriers[id];
     barrier.used = barrier.awaited = false;
     barrier.aligned.clear();
+    barrier.past.clear();
     barrier.expected = barrier.true_count = barrier.count = 0;
     std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
   }
@@ -406,11 +428,15 @@ void WarpMachine::complete_cluster(const std::uint32_t (&of)[3]) {
   }
   const bool relaxed = std::any_of(blocks.begin(), blocks.end(),
                                    [](const BlockState *block) { return block->cluster_relaxed; });
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> epochs;
   for (BlockState *block : blocks) {
     std::fill(block->cluster_arrived.begin(), block->cluster_arrived.end(), 0);
     release(*block, cluster_id, !relaxed);
     block->cluster_relaxed = false;
+    epochs.emplace_back(block->index, block->epoch);
   }
+  if (races_ && !relaxed)
+    races_->order().blocks_meet(epochs);
 }
 
 } // namespace ptxasw

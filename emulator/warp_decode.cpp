@@ -537,7 +537,6 @@ void WarpDecoder::decode_bulk_copy() {
     return;
   }
   out_.action = WarpAction::copy_bulk;
-  out_.weak = false;
   const bool to_global = opcode.has("bulk_group");
   if (opcode.has("multicast::cluster") || opcode.has("cp_mask") ||
       (!to_global && !opcode.has("mbarrier::complete_tx::bytes")) ||

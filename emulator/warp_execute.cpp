@@ -207,9 +207,7 @@ WarpMachine::Next WarpMachine::execute(std::size_t index) {
     return Next::advance;
   case WarpAction::fence:
     if (races_)
-      for_each_lane(mask, [&](unsigned lane) {
-        races_->fence(thread_of(lane) + 1, warp_->block->index, outcome_.steps);
-      });
+      for_each_lane(mask, [&](unsigned lane) { races_->fence(moment(lane)); });
     return Next::advance;
   case WarpAction::system_call:
     call_system(mask);

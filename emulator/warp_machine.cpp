@@ -86,7 +86,8 @@ WarpOutcome WarpMachine::run() {
     const auto blocks = static_cast<std::uint32_t>(launch_.blocks.empty() ? launch_.grid.count()
                                                                           : launch_.blocks.size());
     if (options_.check_races)
-      races_ = std::make_unique<RaceDetector>(options_.only_barriers_order, options_.race_focus);
+      races_ = std::make_unique<RaceDetector>(options_.only_barriers_order, options_.race_focus,
+                                              block_threads_);
     if (options_.profile)
       for (std::uint32_t i = 0; i < program_.function_count(); ++i)
         outcome_.profile.emplace_back(program_.function(i).code.size());
@@ -477,6 +478,12 @@ void WarpMachine::report_stuck(const BlockState &block) {
 
 std::uint32_t WarpMachine::thread_of(unsigned lane) const {
   return warp_->block->index * block_threads_ + warp_->index * warp_lanes + lane;
+}
+
+ThreadMoment WarpMachine::moment(unsigned lane) const {
+  const BlockState &block = *warp_->block;
+  return {thread_of(lane) + 1, block.index,   block.index * block_warps_ + warp_->index, lane,
+          block.epoch,         outcome_.steps};
 }
 
 WarpFault WarpMachine::place(FaultKind kind, unsigned lane, std::string message,

@@ -85,6 +85,7 @@ struct BarrierState {
   std::vector<Aligned> aligned;            ///< by warp
   std::uint32_t expected = 0;              ///< threads; 0: all
   std::vector<LaneMask> arrived;           ///< by warp
+  KnownPast past;                          ///< of those who arrived, if races are checked
   std::uint32_t true_count = 0, count = 0; ///< of bar.red's predicates
 };
 
@@ -207,7 +208,7 @@ private:
   void write_mbarrier(unsigned lane, std::uint64_t address, Mbarrier barrier);
   std::uint64_t arrive_at_mbarrier(unsigned lane, std::uint64_t address, std::uint32_t count,
                                    std::int32_t transactions, bool drops, bool completes);
-  void order_by_mbarrier(unsigned lane, bool releases);
+  void order_by_mbarrier(unsigned lane, std::uint64_t address, bool releases);
 
   // Lanes together: warp_collective.cpp
   Next arrive_at_sync(std::size_t index, LaneMask mask);
@@ -226,6 +227,7 @@ private:
   LaneMask named_lanes(const WarpInstruction &instruction, unsigned lane) const;
   Next arrive_at_barrier(std::size_t index, LaneMask mask);
   void complete_barriers(BlockState &block);
+  static bool all_wait(const BlockState &block, unsigned id);
   void release(BlockState &block, unsigned id, bool orders = true);
   void check_arrival(BarrierState &barrier, std::uint64_t id, LaneMask mask,
                      std::uint32_t expected);
@@ -241,6 +243,7 @@ private:
   WarpFault place(const RaceDetector::Access &access) const;
   WarpFault place(FaultKind kind, unsigned lane, std::string message, std::uint64_t address) const;
   std::uint32_t thread_of(unsigned lane) const; ///< in the grid
+  ThreadMoment moment(unsigned lane) const;
   /// Makes a fragment the one that execute() and its helpers work on.
   void enter(WarpState &warp, const Fragment &fragment);
 

@@ -2,33 +2,8 @@
 
 namespace ptxasw {
 
-bool RaceDetector::ordered(const Access &first, const Access &second) const {
-  if (first.thread == second.thread)
-    return true;
-  if (first.block == second.block) {
-    if (first.block_epoch < second.block_epoch)
-      return true;
-    if (first.warp == second.warp)
-      if (const auto warp = together_.find(first.warp);
-          warp != together_.end() && warp->second[first.lane * 32 + second.lane] > first.time)
-        return true;
-    return !only_barriers_ && last(fences_, first.thread) > first.time &&
-           last(syncs_, second.thread) > last(fences_, first.thread);
-  }
-  return !only_barriers_ && last(block_fences_, first.block) > first.time &&
-         last(block_syncs_, second.block) > first.time;
-}
-
-void RaceDetector::warp_barrier(std::uint32_t warp, std::uint32_t lanes, std::uint64_t time) {
-  auto &together = together_[warp];
-  for (unsigned a = 0; a < 32; ++a)
-    for (unsigned b = 0; b < 32; ++b)
-      if ((lanes >> a & 1) && (lanes >> b & 1))
-        together[a * 32 + b] = time;
-}
-
 bool RaceDetector::conflict(const Access &first, const Access &second) const {
-  return first.thread != 0 && (first.weak || second.weak) && !ordered(first, second);
+  return first.thread != 0 && (first.weak || second.weak) && !order_.before(first, second);
 }
 
 std::optional<RaceDetector::Access> RaceDetector::note_in_focus(std::uint32_t space,

@@ -5,6 +5,7 @@
 #include "emulator/warp_races.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <doctest/doctest.h>
 
 using namespace ptxasw;
@@ -225,10 +226,91 @@ TEST_CASE("where one race is looked for no other reader hides it") {
     // One lane of another warp reads, then two of the warp that stores, which have met since.
     for (const std::uint32_t reader : {40u, 1u, 2u})
       CHECK(!races.note(0, 0x1000, 4, false, access(reader, reader == 40 ? 1 : 1 + reader)));
-    races.warp_barrier(0, ~0u, 5);
+    races.order().warp_barrier(0, ~0u, 5);
     return races.note(0, 0x1000, 4, true, access(3, 6));
   };
   CHECK(!race(0));
   REQUIRE(race(0x1000));
   CHECK(race(0x1000)->thread == 40);
+}
+
+TEST_CASE("what barriers order, and what they do not") {
+  const auto races = [](std::string_view body, std::uint32_t block = 128) {
+    bool any = false;
+    for (WarpOptions each : all_schedules()) {
+      each.check_races = true;
+      const WarpRun run =
+          run_warp(in_warp_kernel("mov.u32 %r1, tile;\nshr.u32 %r9, %t, 5;\n" + std::string(body),
+                                  ".shared .align 8 .b8 tile[512];"),
+                   block, 0, each);
+      REQUIRE(!run.outcome.fault);
+      any |= run.outcome.race.has_value();
+    }
+    return any;
+  };
+  const std::string store = "setp.eq.u32 %p0, %t, 0;\n@%p0 st.shared.u32 [%r1], 42;\n";
+  // A barrier of two warps says nothing to the other two.
+  const auto halves = [&](int reader) {
+    return store + "shr.u32 %r8, %t, 6;\nbar.sync %r8, 64;\nsetp.eq.u32 %p1, %t, " +
+           std::to_string(reader) + ";\n@%p1 ld.shared.u32 %r0, [%r1];\n";
+  };
+  CHECK(!races(halves(32)));
+  CHECK(races(halves(64)));
+  CHECK(races(halves(96)));
+  // Who only arrives has not waited.
+  const std::string role = "setp.lt.u32 %p2, %t, 32;\n";
+  CHECK(!races(role + store +
+                   "@%p2 bar.arrive 1, 64;\n@!%p2 bar.sync 1, 64;\n"
+                   "@!%p2 ld.shared.u32 %r0, [%r1];\n",
+               64));
+  CHECK(races(role +
+                  "@!%p2 ld.shared.u32 %r0, [%r1];\n@%p2 bar.arrive 1, 64;\n"
+                  "@!%p2 bar.sync 1, 64;\n" +
+                  store,
+              64));
+  // What a thread knows it passes on, to those that wait for it.
+  const std::string chain = "setp.eq.u32 %p1, %r9, 1;\nsetp.eq.u32 %p3, %r9, 2;\n" + role + store +
+                            "@%p2 bar.arrive 1, 64;\n@%p1 bar.sync 1, 64;\n";
+  CHECK(!races(chain +
+                   "@%p1 bar.arrive 2, 64;\n@%p3 bar.sync 2, 64;\n@%p3 ld.shared.u32 %r0, [%r1];\n",
+               96));
+  CHECK(races(chain + "@%p3 ld.shared.u32 %r0, [%r1];\n", 96));
+}
+
+TEST_CASE("what fences order between blocks") {
+  // The block whose number is drawn last reads what the others wrote.
+  const auto races = [](std::string_view store, std::string_view released,
+                        std::string_view acquired) {
+    bool any = false;
+    for (WarpOptions options : all_schedules()) {
+      options.check_races = true;
+      const WarpRun run = run_warp(in_warp_kernel(fmt::format(R"(
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %d1, %r1, 4;
+  add.u64 %d1, %d1, %base;
+  setp.eq.u32 %p0, %t, 0;
+  {}
+  {}
+  @%p0 atom.global.add.u32 %r2, [%base+64], 1;
+  {}
+  setp.eq.and.u32 %p1, %r2, 2, %p0;
+  @%p1 ld.global.u32 %r3, [%base];
+  @%p1 ld.global.u32 %r3, [%base+4];
+  @%p1 ld.global.u32 %r3, [%base+8];)",
+                                                              store, released, acquired)),
+                                   64, 0, options, 3);
+      REQUIRE(!run.outcome.fault);
+      any |= run.outcome.race.has_value();
+    }
+    return any;
+  };
+  const std::string_view own = "@%p0 st.global.u32 [%d1], %r1;",
+                         others = "setp.eq.u32 %p2, %t, 40;\n@%p2 st.global.u32 [%d1], %r1;";
+  CHECK(!races(own, "membar.gl;", "membar.gl;"));
+  CHECK(!races(own, "membar.gl;", "bar.sync 0;"));
+  CHECK(races(own, "", "membar.gl;"));
+  CHECK(races(own, "bar.sync 0;", "membar.gl;"));
+  CHECK(races(own, "membar.gl;", ""));
+  CHECK(!races(others, "bar.sync 0;\nmembar.gl;", "membar.gl;"));
+  CHECK(races(others, "membar.gl;", "membar.gl;"));
 }
