@@ -28,6 +28,8 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
   "Parses PTX, emulates it symbolically, tells what kernels cost and\nrewrites what provably pays, then calls NVIDIA's ptxas.")
 set(CPACK_DEBIAN_EMULATE_PACKAGE_NAME libptxasw-emulate)
 set(CPACK_DEBIAN_EMULATE_PACKAGE_SECTION libs)
+file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_EMULATE_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/triggers)
 set(CPACK_COMPONENT_EMULATE_DESCRIPTION
   "Runs kernels of a PTX module on the memory of the program that loads it,\nwithout a GPU: a shared library with a C interface.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libptxasw-dev)

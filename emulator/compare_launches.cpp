@@ -41,6 +41,20 @@ bool passes(ScalarType type, std::uint64_t a, std::uint64_t b, const Tolerance &
          (tolerance.ulp > 0 && ulps_between(type, a, b) <= tolerance.ulp);
 }
 
+/// The real number behind a pattern; unknown if none are followed.
+ExactReal real_at(const ExactMemory *reals, std::uint64_t address, ScalarType type,
+                  std::uint64_t bits) {
+  if (!reals || !is_number_type(type))
+    return {};
+  const ExactReal real = reals->load(0, address, bit_width(type) / 8);
+  return real.known() && real.type() == type ? real : ExactReal::of(type, bits);
+}
+
+bool is_same_real(ScalarType type, ExactReal x, std::uint64_t a, ExactReal y, std::uint64_t b) {
+  return x.equals(y) && std::isfinite(floating::to_double(type, a)) &&
+         std::isfinite(floating::to_double(type, b));
+}
+
 /// Elements of a buffer that lie on pages that one of the two has written.
 std::vector<std::uint64_t> candidates(const ComparedBuffer &buffer, const GlobalMemory &first,
                                       const GlobalMemory &second, unsigned step) {
@@ -63,6 +77,7 @@ std::vector<std::uint64_t> candidates(const ComparedBuffer &buffer, const Global
 /// What one run left.
 struct DescribedRun {
   GlobalMemory memory;
+  ExactMemory reals;
   PreparedLaunch launch;
   WarpOutcome outcome;
   std::string wrong; ///< it could not even be prepared
@@ -83,6 +98,8 @@ DescribedRun run_described(const WarpProgram &program, const LaunchDescription &
   how.step_limit = launch.step_limit != 0 ? launch.step_limit : options.step_limit;
   how.memory_limit = options.memory_limit;
   how.volatile_races = options.volatile_races;
+  if (options.reassociate)
+    how.reals = &run.reals;
   run.outcome = run_kernel(program, run.launch.kernel, run.launch.launch, run.memory, how);
   return run;
 }
@@ -96,6 +113,10 @@ std::string complaint(const DescribedRun &run) {
   if (run.outcome.machine_line != 0)
     return fmt::format("line {}: what it reads is the machine's choice", run.outcome.machine_line);
   return {};
+}
+
+ComparedMemory compared(DescribedRun &run, bool reassociate) {
+  return {run.memory, reassociate ? &run.reals : nullptr};
 }
 
 std::vector<ComparedBuffer> common_buffers(const WarpProgram &program,
@@ -141,8 +162,8 @@ std::string to_string(const WorstDifference &d) {
       d.ulp == ~std::uint64_t{0} ? "" : fmt::format("{} ulp, ", d.ulp), std::abs(x - y));
 }
 
-WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, GlobalMemory &first,
-                                 GlobalMemory &second, const Tolerance &tolerance) {
+WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, ComparedMemory first,
+                                 ComparedMemory second, const Tolerance &tolerance) {
   WorstDifference worst;
   for (const ComparedBuffer &buffer : buffers) {
     const unsigned width = bit_width(buffer.type);
@@ -150,15 +171,18 @@ WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, Glo
     const unsigned step = bit_width(type) / 8;
     const std::uint64_t count = buffer.size / step;
     std::uint64_t done = 0;
-    for (const std::uint64_t start : candidates(buffer, first, second, step)) {
+    for (const std::uint64_t start : candidates(buffer, first.memory, second.memory, step)) {
       const std::uint64_t end = std::min(count, start + GlobalMemory::page_size / step + 1);
       for (std::uint64_t i = std::max(start, done); i < end; ++i) {
         std::uint64_t a = 0, b = 0;
-        first.read(buffer.first + i * step, {reinterpret_cast<std::uint8_t *>(&a), step});
-        second.read(buffer.second + i * step, {reinterpret_cast<std::uint8_t *>(&b), step});
+        first.memory.read(buffer.first + i * step, {reinterpret_cast<std::uint8_t *>(&a), step});
+        second.memory.read(buffer.second + i * step, {reinterpret_cast<std::uint8_t *>(&b), step});
         if (a == b)
           continue;
-        const bool beyond = !passes(type, a, b, tolerance);
+        const bool beyond =
+            !passes(type, a, b, tolerance) &&
+            !is_same_real(type, real_at(first.reals, buffer.first + i * step, type, a), a,
+                          real_at(second.reals, buffer.second + i * step, type, b), b);
         const std::uint64_t ulp = ulps_between(type, a, b);
         if (!worst.found || beyond > worst.beyond || (beyond == worst.beyond && ulp > worst.ulp))
           worst = {true, buffer.name, type, i, buffer.second + i * step, a, b, ulp, beyond};
@@ -167,19 +191,6 @@ WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, Glo
     }
   }
   return worst;
-}
-
-LaunchDescription with_whole_numbers(LaunchDescription launch) {
-  for (auto *list : {&launch.buffers, &launch.variables})
-    for (BufferDescription &buffer : *list) {
-      if (!is_number_type(buffer.type) || !buffer.bytes.empty() ||
-          (buffer.fill == GlobalMemory::Fill::zeros && !buffer.has_range))
-        continue;
-      buffer.has_range = buffer.whole_numbers = true;
-      buffer.lowest = -8;
-      buffer.highest = 8;
-    }
-  return launch;
 }
 
 CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescription &first_launch,
@@ -207,7 +218,8 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
     if (verdict.why = complaint(again); verdict.why.empty())
       if (const auto difference =
               compare_memories(common_buffers(first, first_launch, reference, first_launch, again),
-                               reference.memory, again.memory, options.tolerance);
+                               compared(reference, options.reassociate),
+                               compared(again, options.reassociate), options.tolerance);
           difference.beyond)
         verdict.why = "it depends on the schedule: " + to_string(difference);
     if (!verdict.why.empty()) {
@@ -236,7 +248,8 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
       return verdict;
     }
     const WorstDifference difference =
-        compare_memories(buffers, reference.memory, run.memory, options.tolerance);
+        compare_memories(buffers, compared(reference, options.reassociate),
+                         compared(run, options.reassociate), options.tolerance);
     if (difference.found && (!verdict.worst.found || difference.beyond > verdict.worst.beyond ||
                              difference.ulp > verdict.worst.ulp))
       verdict.worst = difference;

@@ -37,10 +37,17 @@ struct ComparedBuffer {
   std::uint64_t first = 0, second = 0, size = 0; ///< addresses, bytes
 };
 
+/// What a run left: memory and, if they were followed, the real numbers behind it.
+struct ComparedMemory {
+  GlobalMemory &memory;
+  const ExactMemory *reals = nullptr;
+};
+
 /// The worst difference, of those beyond the tolerance if there are any. Bytes that are not
-/// compared as numbers of a floating-point type must be equal.
-WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, GlobalMemory &first,
-                                 GlobalMemory &second, const Tolerance &tolerance);
+/// compared as numbers of a floating-point type must be equal. Finite numbers pass if they stand
+/// for the same real one.
+WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, ComparedMemory first,
+                                 ComparedMemory second, const Tolerance &tolerance);
 
 /// How to compare two launches.
 struct CompareOptions {
@@ -51,6 +58,7 @@ struct CompareOptions {
   std::uint64_t memory_limit = std::uint64_t{2} << 30;
   bool extra_reads = true; ///< the second may load what the first does not access
   bool volatile_races = false;
+  bool reassociate = false; ///< floating-point results may also differ by how they were rounded
 };
 
 /// The result.
@@ -70,9 +78,5 @@ struct CompareVerdict {
 CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescription &first_launch,
                                 const WarpProgram &second, const LaunchDescription &second_launch,
                                 const CompareOptions &options);
-
-/// A copy in which floating-point buffers hold small whole numbers: sums of their products are
-/// exact, in whatever order.
-LaunchDescription with_whole_numbers(LaunchDescription launch);
 
 } // namespace ptxasw

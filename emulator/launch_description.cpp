@@ -26,10 +26,8 @@ std::uint64_t between(const BufferDescription &buffer, std::uint64_t index) {
     return static_cast<std::uint64_t>(low) + (span == 0 ? noise : noise % span);
   }
   const double part = static_cast<double>(noise >> 11) * 0x1p-53;
-  double number =
+  const double number =
       std::clamp(buffer.lowest * (1 - part) + buffer.highest * part, buffer.lowest, buffer.highest);
-  if (buffer.whole_numbers)
-    number = std::round(number);
   return floating::from_double(buffer.type, number, FloatRounding::zero);
 }
 

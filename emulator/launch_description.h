@@ -20,7 +20,6 @@ struct BufferDescription {
                                    ///< of two
   /// Elements at random between these, instead of a fill: finite for floating-point types.
   bool has_range = false;
-  bool whole_numbers = false; ///< of a range
   double lowest = 0, highest = 0;
   bool is_compared = true; ///< its contents after the launch matter
 };

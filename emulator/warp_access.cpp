@@ -14,15 +14,14 @@ bool within(std::uint64_t address, std::uint64_t window) {
   return address >= window && address < window + window::size;
 }
 
-/// The space that a generic address lies in.
+} // namespace
+
 StateSpace space_of(std::uint64_t address) {
   return within(address, window::shared)  ? StateSpace::shared
          : within(address, window::local) ? StateSpace::local
          : within(address, window::param) ? StateSpace::param
                                           : StateSpace::global;
 }
-
-} // namespace
 
 std::uint64_t WarpMachine::address_of(const WarpAddress &address, unsigned lane) const {
   const std::uint64_t base = value(address.base, lane);
@@ -67,6 +66,8 @@ std::uint8_t *WarpMachine::locate(unsigned lane, std::uint64_t address, unsigned
                        address, to_string(actual)),
            address);
   };
+  if (options_.reals && is_store)
+    options_.reals->store(real_space(lane, address), address, size, {});
   switch (actual) {
   case StateSpace::shared: {
     const std::uint64_t offset = address - window::shared;
@@ -193,6 +194,11 @@ void WarpMachine::load(LaneMask mask) {
         std::uint64_t bits = 0;
         std::memcpy(&bits, level_->parameters.data() + at + i * size, size);
         assign(in.outputs[i], lane, bits, in.width, in.sign_extends);
+        if (options_.reals)
+          set_real(in.outputs[i], lane,
+                   options_.reals->load(frame_space(lane, depth_),
+                                        static_cast<std::uint64_t>(in.address.offset) + i * size,
+                                        size));
       }
       return;
     }
@@ -215,6 +221,9 @@ void WarpMachine::load(LaneMask mask) {
       bits[i] = read_memory(lane, address + i * size, size, in.space);
     for (std::size_t i = 0; i < in.outputs.size(); ++i)
       assign(in.outputs[i], lane, bits[i], in.width, in.sign_extends);
+    for (std::size_t i = 0; options_.reals && i < in.outputs.size(); ++i)
+      set_real(in.outputs[i], lane,
+               options_.reals->load(real_space(lane, address), address + i * size, size));
   });
 }
 
@@ -230,6 +239,10 @@ void WarpMachine::store(LaneMask mask) {
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t bits = value(in.inputs[i], lane);
         std::memcpy(level_->parameters.data() + at + i * size, &bits, size);
+        if (options_.reals)
+          options_.reals->store(frame_space(lane, depth_),
+                                static_cast<std::uint64_t>(in.address.offset) + i * size, size,
+                                real_of(in.inputs[i], lane));
       }
       return;
     }
@@ -244,8 +257,12 @@ void WarpMachine::store(LaneMask mask) {
     if (address % (size * count) != 0)
       fail(FaultKind::misaligned, lane,
            fmt::format("store of {} bytes at {:#x}", size * count, address), address);
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
       write_memory(lane, address + i * size, size, in.space, value(in.inputs[i], lane));
+      if (options_.reals)
+        options_.reals->store(real_space(lane, address), address + i * size, size,
+                              real_of(in.inputs[i], lane));
+    }
   });
 }
 
@@ -326,9 +343,17 @@ void WarpMachine::atomic(LaneMask mask) {
       const std::uint64_t old = read_memory(lane, at, in.element, in.space);
       const std::uint64_t b = value(in.inputs[i], lane);
       const std::uint64_t c = count == 1 && in.inputs.size() > 1 ? value(in.inputs[1], lane) : 0;
+      const ExactReal before =
+          options_.reals ? real_in_memory(lane, at, in.opcode->type, old) : ExactReal();
+      const ExactReal after = options_.reals ? atomic_real(before, i, lane) : ExactReal();
       write_memory(lane, at, in.element, in.space, atomic_result(in, old, b, c, shared));
-      if (!in.outputs.empty())
-        assign(in.outputs[i], lane, old, in.width, in.sign_extends);
+      if (options_.reals)
+        options_.reals->store(real_space(lane, at), at, in.element, after);
+      if (in.outputs.empty())
+        continue;
+      assign(in.outputs[i], lane, old, in.width, in.sign_extends);
+      if (options_.reals)
+        set_real(in.outputs[i], lane, before);
     }
   }
 }

@@ -170,6 +170,9 @@ void WarpMachine::perform_copy(unsigned lane, const PendingCopy &copy) {
         i < copy.given ? read_memory(lane, copy.from + i, 1, StateSpace::global) : 0;
     write_memory(lane, copy.to + i, 1, StateSpace::shared, byte);
   }
+  if (options_.reals)
+    options_.reals->copy(real_space(lane, copy.from), copy.from, real_space(lane, copy.to), copy.to,
+                         copy.given);
   instruction_ = before;
 }
 
@@ -228,6 +231,8 @@ void WarpMachine::copy_bulk(LaneMask mask) {
       write_memory(
           lane, to + i, 8, in.space,
           read_memory(lane, from + i, 8, to_shared ? StateSpace::global : StateSpace::shared));
+    if (options_.reals)
+      options_.reals->copy(real_space(lane, from), from, real_space(lane, to), to, size);
     if (!to_shared)
       return;
     const std::uint64_t address = address_of(in.third_address, lane);

@@ -131,6 +131,7 @@ void WarpMachine::shuffle(LaneMask group, LaneMask named) {
   const Opcode &opcode = *in.opcode;
   std::uint64_t results[warp_lanes];
   bool inside[warp_lanes];
+  ExactReal reals[warp_lanes];
   for_each_lane(group, [&](unsigned lane) {
     const auto b = static_cast<unsigned>(value(in.inputs[1], lane) & 31);
     const auto c = static_cast<unsigned>(value(in.inputs[2], lane));
@@ -155,6 +156,7 @@ void WarpMachine::shuffle(LaneMask group, LaneMask named) {
       from = static_cast<int>(lane);
     if (group >> from & 1) {
       results[lane] = value(in.inputs[0], static_cast<unsigned>(from));
+      reals[lane] = real_of(in.inputs[0], static_cast<unsigned>(from));
       return;
     }
     if (named >> from & 1)
@@ -168,6 +170,8 @@ void WarpMachine::shuffle(LaneMask group, LaneMask named) {
   });
   for_each_lane(group, [&](unsigned lane) {
     assign(in.outputs[0], lane, results[lane], 32, false);
+    if (reals[lane].known())
+      set_real(in.outputs[0], lane, reals[lane]);
     assign(in.second_output, lane, inside[lane], 1, false);
   });
 }

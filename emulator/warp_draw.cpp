@@ -61,11 +61,9 @@ Extents draw_shape(const Function &kernel, const DrawHints &hints, WarpRandom &r
   return {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 32)), 1, 1};
 }
 
-GlobalMemory::Fill draw_fill(ScalarType element, bool whole_numbers, WarpRandom &random) {
+GlobalMemory::Fill draw_fill(ScalarType element, bool moderate, WarpRandom &random) {
   using Fill = GlobalMemory::Fill;
-  if (whole_numbers && (element == ScalarType::f32 || element == ScalarType::f64))
-    return element == ScalarType::f32 ? Fill::whole_f32 : Fill::whole_f64;
-  if (random.one_in(12))
+  if (random.one_in(12) && !moderate)
     return Fill::random;
   switch (element) {
   case ScalarType::f32:
@@ -143,10 +141,7 @@ LaunchCandidate draw_candidate(const Function &kernel, const std::vector<Paramet
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const ParameterSlot &slot = slots[i];
-    const auto real = [&] {
-      const double drawn = static_cast<double>(random.below(4096)) / 1024.0 - 2.0;
-      return hints.whole_numbers ? std::round(4 * drawn) : drawn;
-    };
+    const auto real = [&] { return static_cast<double>(random.below(4096)) / 1024.0 - 2.0; };
     std::uint64_t bits = 0;
     if (slot.is_pointer) {
       bits = LaunchCandidate::pointer_base(i);
@@ -215,7 +210,7 @@ SearchLimits search_limits(const Function &kernel, const DrawHints &hints) {
 }
 
 DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                          const LaunchCandidate &candidate, bool dynamic_shared, bool whole_numbers,
+                          const LaunchCandidate &candidate, bool dynamic_shared, bool moderate,
                           WarpRandom &random) {
   DrawnLaunch drawn;
   drawn.seed = random.next();
@@ -248,7 +243,7 @@ DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlo
     launch.dynamic_shared = random.one_in(8) ? 16384 : 49152 - 16384;
   launch.parameters.resize(kernel_parameter_bytes(kernel));
   // Where branches depend on what is loaded, lanes rarely agree by chance.
-  const bool same = random.one_in(10) && !whole_numbers;
+  const bool same = random.one_in(10) && !moderate;
   std::vector<std::size_t> buffer_of(slots.size(), 0);
   std::size_t buffers = 0;
   for (std::size_t i = 0; i < slots.size(); ++i)
@@ -264,7 +259,7 @@ DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlo
       continue;
     }
     DrawnLaunch::Buffer buffer;
-    buffer.fill = same ? GlobalMemory::Fill::same : draw_fill(slot.element, whole_numbers, random);
+    buffer.fill = same ? GlobalMemory::Fill::same : draw_fill(slot.element, moderate, random);
     buffer.slot_offset = slot.offset;
     for (std::size_t other = 0; other < slots.size(); ++other) {
       const auto apart = static_cast<std::int64_t>(bits - LaunchCandidate::pointer_base(other));

@@ -28,13 +28,12 @@ struct DrawnLaunch {
 /// What the launch should be like.
 struct DrawHints {
   bool one_block = false;
-  bool flat = false;  ///< a one-dimensional block
-  bool apart = false; ///< no pointer into another's buffer
-  bool small = false; ///< small integers, few threads
-  bool alone = false; ///< one thread, if the kernel's directives allow it: it races with no other
-  bool large = false; ///< as many threads per block as allowed
-  bool whole_numbers = false; ///< for floating-point contents: sums of products are exact
-  bool no_wrap = false;       ///< numbers and grids of a size with which no sane index wraps around
+  bool flat = false;    ///< a one-dimensional block
+  bool apart = false;   ///< no pointer into another's buffer
+  bool small = false;   ///< small integers, few threads
+  bool alone = false;   ///< one thread, if the kernel's directives allow it: it races with no other
+  bool large = false;   ///< as many threads per block as allowed
+  bool no_wrap = false; ///< numbers and grids of a size with which no sane index wraps around
 };
 
 /// A place to start from: a block shape (1-D, 2-D, 3-D, partial warps, up to 1,024 threads; what
@@ -52,9 +51,10 @@ void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
 SearchLimits search_limits(const Function &kernel, const DrawHints &hints);
 
 /// Makes a launch of a candidate: draws contents for the buffers, the size of dynamic shared memory
-/// if the module has any, and everything else.
+/// if the module has any, and everything else. `moderate`: no floating-point numbers whose sums
+/// overflow.
 DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlot> &slots,
-                          const LaunchCandidate &candidate, bool dynamic_shared, bool whole_numbers,
+                          const LaunchCandidate &candidate, bool dynamic_shared, bool moderate,
                           WarpRandom &random);
 
 /// Allocates the launch's buffers and fills its pointers in. The same launch gives the same memory.

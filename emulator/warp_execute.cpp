@@ -130,6 +130,8 @@ void WarpMachine::assign(const WarpOperand &operand, unsigned lane, std::uint64_
   if (sign_extends && width < operand.width)
     bits = static_cast<std::uint64_t>(as_signed(bits, width));
   level_->registers[std::size_t{operand.reg} * warp_lanes + lane] = bits & mask64(operand.width);
+  if (!level_->reals.empty())
+    set_real(operand, lane, {});
 }
 
 // True if a branch, an exit or a return sends some lanes one way and others another.
@@ -283,7 +285,7 @@ void WarpMachine::compute(LaneMask mask) {
       options_.profile && in.outputs[0].kind == WarpOperand::Kind::reg && in.outputs[0].width == 1
           ? &profile_of(*instruction_).holds
           : nullptr;
-  if (in.fast && !holds && !options_.tables_only)
+  if (in.fast && !holds && !options_.tables_only && !options_.reals)
     return compute_fast(mask);
   for_each_lane(mask, [&](unsigned lane) {
     for (std::size_t i = 0; i < count; ++i)
@@ -295,7 +297,10 @@ void WarpMachine::compute(LaneMask mask) {
     const ConcreteDomain::Value result =
         in.is_float ? in.float_line->evaluate(domain_, in.form, list)
                     : in.integer_line->evaluate(domain_, in.form.form, list);
+    const ExactReal real = options_.reals ? compute_real(lane, list, result.bits.low) : ExactReal();
     assign(in.outputs[0], lane, result.bits.low, in.width, in.sign_extends);
+    if (real.known())
+      set_real(in.outputs[0], lane, real);
     if (holds)
       *holds += result.bits.low & 1;
     if (in.sets_carry)
@@ -428,10 +433,20 @@ void WarpMachine::call_function(std::size_t index, const CallTarget &target) {
   for_each_lane(mask, [&](unsigned lane) {
     for (std::size_t r = 0; r < program_.max_registers(); ++r)
       inner.registers[r * warp_lanes + lane] = 0;
+    for (std::size_t at = lane; at < inner.reals.size(); at += warp_lanes)
+      inner.reals[at] = {};
     const std::size_t base = std::size_t{lane} * max_parameters_;
     for (const ParameterCopy &copy : target.arguments) {
       const std::uint64_t bits =
           copy.value.kind == WarpOperand::Kind::none ? 0 : value(copy.value, lane);
+      if (options_.reals) {
+        const ExactMemory::Space from = frame_space(lane, depth_),
+                                 to = frame_space(lane, depth_ + 1);
+        if (copy.value.kind == WarpOperand::Kind::none)
+          options_.reals->copy(from, copy.caller, to, copy.callee, copy.size);
+        else
+          options_.reals->store(to, copy.callee, copy.size, real_of(copy.value, lane));
+      }
       for (std::uint32_t i = 0; i < copy.size; ++i)
         inner.parameters[base + copy.callee + i] =
             copy.value.kind == WarpOperand::Kind::none
@@ -456,9 +471,13 @@ WarpMachine::Next WarpMachine::return_from(std::size_t index, LaneMask mask) {
                     [&](const CallTarget &candidate) { return candidate.function == callee; });
   for_each_lane(mask, [&](unsigned lane) {
     const std::size_t base = std::size_t{lane} * max_parameters_;
-    for (const ParameterCopy &copy : target.results)
+    for (const ParameterCopy &copy : target.results) {
+      if (options_.reals)
+        options_.reals->copy(frame_space(lane, depth_), copy.callee, frame_space(lane, depth_ - 1),
+                             copy.caller, copy.size);
       for (std::uint32_t i = 0; i < copy.size; ++i)
         outer.parameters[base + copy.caller + i] = level_->parameters[base + copy.callee + i];
+    }
   });
   // Lanes that parted in the function may come together where it was called.
   for (Parting &parting : fragment.partings)

@@ -6,6 +6,7 @@
 // numbers. Lanes of a warp that diverge are scheduled by a policy; a correct program does not
 // notice which one, but `activemask` and the interleaving of memory accesses do.
 
+#include "emulator/exact_real.h"
 #include "emulator/launch.h"
 #include "emulator/warp_fault.h"
 #include "emulator/warp_memory.h"
@@ -111,7 +112,8 @@ struct WarpOptions {
   bool tables_only = false; ///< no fast functions: for tests of them
   WarpObserver *observer = nullptr;
   std::uint64_t heap_limit = 8 << 20; ///< bytes that kernels may hold from malloc at a time
-  std::uint64_t watch = 0;            ///< an address whose last store is wanted; 0: none
+  ExactMemory *reals = nullptr; ///< real numbers are computed along, those in memory kept here
+  std::uint64_t watch = 0;      ///< an address whose last store is wanted; 0: none
 };
 
 /// The result. Memory holds the kernel's effects up to the fault, if there is one.

@@ -34,7 +34,7 @@ WarpMachine::WarpMachine(const WarpProgram &program, std::uint32_t kernel, const
     : program_(program), kernel_(kernel), launch_(launch), memory_(memory), options_(options),
       random_(options.seed),
       is_plain_(!options.check_races && !options.check_uninitialized && !options.note_touched &&
-                !options.allowed && options.watch == 0) {
+                !options.allowed && options.watch == 0 && !options.reals) {
   block_threads_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.block.count(), 1024));
   block_warps_ = (block_threads_ + warp_lanes - 1) / warp_lanes;
   if (const auto *cluster = program.function(kernel).function->directive("reqnctapercluster")) {
@@ -165,6 +165,8 @@ CallLevel &WarpMachine::level(WarpState &warp, std::size_t depth) {
     added.registers.resize(std::size_t{program_.max_registers()} * warp_lanes);
     added.parameters.resize(std::size_t{max_parameters_} * warp_lanes);
     added.local.resize(std::size_t{max_local_} * warp_lanes);
+    if (options_.reals)
+      added.reals.resize(added.registers.size());
     if (options_.check_uninitialized)
       added.local_written.resize(added.local.size());
   }

@@ -3,6 +3,7 @@
 // The machine behind run_kernel: internal to the warp emulator.
 
 #include "emulator/banks.h"
+#include "emulator/exact_real.h"
 #include "emulator/warp_launch.h"
 #include "emulator/warp_races.h"
 
@@ -11,6 +12,9 @@
 namespace ptxasw {
 
 using LaneMask = std::uint32_t;
+
+/// The space that a generic address lies in.
+StateSpace space_of(std::uint64_t address);
 
 /// Calls f(lane) for every lane of a mask, lowest first.
 template <class Function> void for_each_lane(LaneMask mask, Function f) {
@@ -50,6 +54,7 @@ struct CallLevel {
   std::vector<std::uint8_t> parameters; ///< lane * max + offset
   std::vector<std::uint8_t> local;      ///< lane * max + offset
   std::vector<std::uint8_t> local_written;
+  std::vector<ExactReal> reals; ///< behind the registers, if they are followed
 };
 
 struct BlockState;
@@ -172,6 +177,20 @@ private:
   unsigned print_formatted(unsigned lane, std::uint64_t format, std::uint64_t arguments);
   std::string read_text(unsigned lane, std::uint64_t address);
   void make_workspace();
+
+  // Real numbers: warp_real.cpp
+  ExactReal real_of(const WarpOperand &operand, unsigned lane) const;
+  /// The same, or the number that the bits are.
+  ExactReal real_of(const WarpOperand &operand, unsigned lane, ScalarType type) const;
+  void set_real(const WarpOperand &operand, unsigned lane, ExactReal real);
+  ExactMemory::Space real_space(unsigned lane, std::uint64_t address) const;
+  ExactMemory::Space frame_space(unsigned lane, std::size_t depth) const;
+  ExactReal real_in_memory(unsigned lane, std::uint64_t address, ScalarType type,
+                           std::uint64_t bits) const;
+  ExactReal compute_real(unsigned lane, Args<ConcreteDomain> list, std::uint64_t result) const;
+  ExactReal calculate_real(unsigned lane, Args<ConcreteDomain> list, std::uint64_t result) const;
+  ExactReal atomic_real(ExactReal old, std::size_t index, unsigned lane) const;
+  std::vector<ExactReal> multiply_reals() const;
 
   // Memory: warp_access.cpp
   void load(LaneMask mask);

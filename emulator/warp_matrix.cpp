@@ -212,6 +212,7 @@ void WarpMachine::multiply_matrices() {
   };
   const std::vector<MatrixElement> a = take_all_apart('a'), b = take_all_apart('b');
   std::vector<std::uint64_t> sums = gather('c');
+  const std::vector<ExactReal> reals = options_.reals ? multiply_reals() : std::vector<ExactReal>();
   for (unsigned row = 0; row < o.m; ++row)
     for (unsigned column = 0; column < o.n; ++column) {
       std::uint64_t &sum = sums[row * o.n + column];
@@ -228,6 +229,10 @@ void WarpMachine::multiply_matrices() {
         word |= sums[at.row * o.n + at.column] << i * bit_width(type);
       }
       assign(in.outputs[r], lane, word, wide, false);
+      if (!reals.empty() && per_register == 1) {
+        const MatrixPlace at = matrix_place(o, 'd', lane, r);
+        set_real(in.outputs[r], lane, reals[std::size_t{at.row} * o.n + at.column]);
+      }
     }
 }
 
@@ -247,18 +252,28 @@ void WarpMachine::move_fragment(bool is_store) {
         in.second_output.kind == WarpOperand::Kind::none ? usual : value(in.second_output, lane);
     for (unsigned r = 0; r < o.registers(which); ++r) {
       std::uint64_t word = is_store ? value(in.inputs[r], lane) : 0;
+      ExactReal real;
       for (unsigned i = 0; i < per_register; ++i) {
         const MatrixPlace at = matrix_place(o, which, lane, (r * per_register + i) * per_piece);
         const std::uint64_t element =
             o.a_columns ? at.column * stride + at.row : at.row * stride + at.column;
         const std::uint64_t address = base + element * width / 8;
-        if (is_store)
+        if (is_store) {
           write_memory(lane, address, piece / 8, in.space, word >> i * piece & mask64(piece));
-        else
-          word |= read_memory(lane, address, piece / 8, in.space) << i * piece;
+          if (options_.reals && per_register == 1)
+            options_.reals->store(real_space(lane, address), address, piece / 8,
+                                  real_of(in.inputs[r], lane));
+          continue;
+        }
+        word |= read_memory(lane, address, piece / 8, in.space) << i * piece;
+        if (options_.reals && per_register == 1)
+          real = options_.reals->load(real_space(lane, address), address, piece / 8);
       }
-      if (!is_store)
-        assign(in.outputs[r], lane, word, wide, false);
+      if (is_store)
+        continue;
+      assign(in.outputs[r], lane, word, wide, false);
+      if (real.known())
+        set_real(in.outputs[r], lane, real);
     }
   }
 }

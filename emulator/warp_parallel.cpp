@@ -140,7 +140,7 @@ bool can_run_parallel(const WarpProgram &program, std::uint32_t kernel, const Wa
       options.schedule != WarpSchedule::reconverge || options.check_races ||
       options.check_uninitialized || options.check_barriers || options.profile || options.count ||
       options.note_touched || options.allowed || options.watch != 0 || options.observer ||
-      memory.has_host() || program.is_cooperative() ||
+      options.reals || memory.has_host() || program.is_cooperative() ||
       program.function(kernel).function->directive("reqnctapercluster"))
     return false;
   for (std::uint32_t f = 0; f < program.function_count(); ++f)

@@ -34,6 +34,7 @@ constexpr unsigned doubts = 6;
 /// A finished run with the memory it left.
 struct FinishedRun {
   GlobalMemory memory;
+  ExactMemory reals;
   WarpOutcome outcome;
 };
 
@@ -107,7 +108,7 @@ private:
                                     const SeededSchedule &schedule, bool check_races);
   bool original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
                        const SeededSchedule &schedule, const Difference &difference) const;
-  MemoryDifference difference(const DrawnLaunch &drawn, GlobalMemory &first, GlobalMemory &second,
+  MemoryDifference difference(const DrawnLaunch &drawn, FinishedRun &first, FinishedRun &second,
                               WorstDifference *worst = nullptr) const;
   std::vector<SeededSchedule> schedules();
   bool try_launch(const DrawnLaunch &drawn);
@@ -246,6 +247,8 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
   how.seed = schedule.seed;
   how.memory_limit = memory_limit;
   how.volatile_races = options_.volatile_races;
+  if (options_.reassociate)
+    how.reals = &run.reals;
   if (how.step_limit == ~std::uint64_t{0})
     how.step_limit = options_.step_limit / (drawn.searched ? searched_share : 1);
   if (std::string why = program.place_variables(run.memory, drawn.seed); !why.empty()) {
@@ -290,7 +293,7 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
     FinishedRun again = execute(original_, first_, drawn, schedule, how);
     if (faulted(again.outcome))
       return false;
-    if (difference(drawn, reference.memory, again.memory).differs) {
+    if (difference(drawn, reference, again).differs) {
       why = "the original depends on the schedule";
       return false;
     }
@@ -312,7 +315,7 @@ bool Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
                    : SeededSchedule{WarpSchedule::random, scramble(drawn.seed + doubt) % 1'000'000};
     FinishedRun again = execute(original_, first_, drawn, with, how);
     if (again.outcome.fault || again.outcome.race ||
-        this->difference(drawn, reference.memory, again.memory).differs)
+        this->difference(drawn, reference, again).differs)
       return true;
   }
   return false;
@@ -342,7 +345,7 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
     return Difference{"the rewritten kernel fails: " + format(*fault) + "\n", false,
                       fault->kind == FaultKind::race ? fault->address : 0};
   WorstDifference worst;
-  const MemoryDifference difference = this->difference(drawn, reference.memory, run.memory, &worst);
+  const MemoryDifference difference = this->difference(drawn, reference, run, &worst);
   if (!difference.differs) {
     if (worst.found && worst.ulp >= verdict_.worst.ulp)
       verdict_.worst = worst;
@@ -365,12 +368,12 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
 }
 
 // The first difference that counts; with a tolerance the worst one.
-MemoryDifference Verifier::difference(const DrawnLaunch &drawn, GlobalMemory &first,
-                                      GlobalMemory &second, WorstDifference *worst) const {
-  if (!options_.tolerance.any())
-    return compare(first, second);
+MemoryDifference Verifier::difference(const DrawnLaunch &drawn, FinishedRun &first,
+                                      FinishedRun &second, WorstDifference *worst) const {
+  if (!options_.tolerance.any() && !options_.reassociate)
+    return compare(first.memory, second.memory);
   std::vector<ComparedBuffer> buffers;
-  const auto &all = first.allocations();
+  const auto &all = first.memory.allocations();
   const std::size_t variables = all.size() - drawn.buffers.size();
   std::vector<ScalarType> types(variables, ScalarType::b32);
   for (const ParameterSlot &slot : slots_)
@@ -379,7 +382,11 @@ MemoryDifference Verifier::difference(const DrawnLaunch &drawn, GlobalMemory &fi
   for (std::size_t i = 0; i < all.size(); ++i)
     buffers.push_back({all[i].name, i < types.size() ? types[i] : ScalarType::b32, all[i].base,
                        all[i].base, all[i].size});
-  const WorstDifference found = compare_memories(buffers, first, second, options_.tolerance);
+  const auto compared = [&](FinishedRun &run) {
+    return ComparedMemory{run.memory, options_.reassociate ? &run.reals : nullptr};
+  };
+  const WorstDifference found =
+      compare_memories(buffers, compared(first), compared(second), options_.tolerance);
   if (worst)
     *worst = found;
   return {found.beyond, found.address, static_cast<std::uint32_t>(found.first),
@@ -545,8 +552,8 @@ void Verifier::discover_pointers() {
     for (int attempt = 0; attempt < 2 && !slot.is_pointer; ++attempt) {
       LaunchCandidate candidate = draw_candidate(kernel_, slots_, {.one_block = true}, random_);
       candidate.values[i] = far;
-      DrawnLaunch drawn = finish_launch(kernel_, slots_, candidate, dynamic_shared_,
-                                        options_.whole_numbers, random_);
+      DrawnLaunch drawn =
+          finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
       WarpOptions how;
       how.step_limit = 200'000;
       const FinishedRun run = execute(original_, first_, drawn, {}, how);
@@ -571,7 +578,6 @@ DrawHints Verifier::hints() {
   hints.apart = hints.flat && random_.one_in(2);
   hints.apart |= options_.no_alias;
   hints.no_wrap = options_.no_wrap;
-  hints.whole_numbers = options_.whole_numbers;
   hints.small = random_.below(limits_ + verdict_.agreed + 1) < limits_;
   return hints;
 }
@@ -639,7 +645,7 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   suit_stand_in(candidate, target && target->in_rewritten);
   const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
   DrawnLaunch drawn = finish_launch(kernel_, slots_, possible ? candidate : plain, dynamic_shared_,
-                                    options_.whole_numbers, random_);
+                                    options_.reassociate, random_);
   drawn.searched = target || boundary_;
   return drawn;
 }
@@ -749,7 +755,7 @@ void Verifier::ask_solver(Target &target) {
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
     DrawnLaunch drawn =
-        finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.whole_numbers, random_);
+        finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
     drawn.searched = true;
     if (!try_launch(drawn))
       return;

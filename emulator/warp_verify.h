@@ -36,7 +36,7 @@ struct VerifyOptions {
   /// and grids are small), no two pointers lead into one buffer.
   bool no_wrap = false, no_alias = false;
   Tolerance tolerance;
-  bool whole_numbers = false;  ///< floating-point contents are small whole numbers
+  bool reassociate = false;    ///< results may also differ by how they were rounded
   bool volatile_races = false; ///< volatile accesses race, too
   /// Called now and then: how many launches of the kernel at work have agreed so far.
   std::function<void(const std::string &kernel, unsigned agreed)> progress;

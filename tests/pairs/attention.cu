@@ -52,7 +52,7 @@ KERNEL softmax_plain(const float *in, float *out, int n) {
   for (int i = threadIdx.x; i < n; i += 32) out[blockIdx.x * n + i] = expf(in[i]) / s;
 }
 
-/* pair layer-norm agree --rtol 1e-4 --atol 1e-5
+/* pair layer-norm agree --reassociate
 kernel = "layer_norm"
 grid = [4]
 block = [1]

@@ -128,7 +128,7 @@ second = { kernel = "product_pipelined_no_wait" }
 end */
 KERNEL product_pipelined_no_wait(const float *a, const float *b, float *c, int n) { pipelined<false>(a, b, c, n); }
 
-/* pair product-wmma agree --rtol 1e-5 --atol 1e-5
+/* pair product-wmma agree --reassociate
 kernel = "product_half"
 grid = [2, 2]
 block = [16, 16]

@@ -129,18 +129,16 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   auto file = read_launch_file(request.launch);
   if (!file)
     return complain(file.error(), not_checked);
-  for (LaunchDescription *launch : {&file->first, &file->second}) {
+  for (LaunchDescription *launch : {&file->first, &file->second})
     if (!options.kernel.empty() && launch->kernel.empty())
       launch->kernel = options.kernel;
-    if (options.whole_numbers)
-      *launch = with_whole_numbers(std::move(*launch));
-  }
   CompareOptions how;
   how.tolerance = options.tolerance;
   how.schedules = options.schedules;
   how.seed = options.seed;
   how.extra_reads = file->extra_reads;
   how.volatile_races = options.volatile_races;
+  how.reassociate = options.reassociate;
   const WarpProgram first(original), second(rewritten);
   const CompareVerdict verdict = compare_launches(first, file->first, second, file->second, how);
   using Kind = CompareVerdict::Kind;
@@ -243,7 +241,7 @@ int run(const VerifyRequest &request, const Invocation &) {
                                  std::pair{&request.absolute, &tolerance.absolute}})
     if (!text->empty() && (!to_number(*text, *to) || !(*to >= 0)))
       return complain(fmt::format("`{}` is no tolerance", *text), not_checked);
-  options.whole_numbers = request.reassociate;
+  options.reassociate = request.reassociate;
   if (!request.launch.empty() && request.shard.count > 1)
     return complain("--shard and --launch do not go together: a launch is of one kernel",
                     not_checked);
@@ -304,8 +302,8 @@ void declare(Words &words, VerifyRequest &request) {
   words.text("--atol NUMBER", request.absolute, "plus this;");
   words.number("--ulp", request.ulp, "or by this many representable numbers of their type");
   words.flag("--reassociate", request.reassociate,
-             "sums may be in another order: contents are small whole numbers, of which sums are "
-             "exact");
+             "results may differ by how they were rounded: the same real numbers, as sums in "
+             "another order are");
   words.text("--counter-example FILE.toml", request.counter_example,
              "where to write a launch on which the two differ, for `emulate`");
   words.shard(request.shard);
