@@ -5,8 +5,8 @@
 #include "emulator/warp_races.h"
 
 #include <algorithm>
-#include <fmt/core.h>
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace ptxasw;
 using namespace ptxasw::test;
