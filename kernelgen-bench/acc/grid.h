@@ -2,13 +2,23 @@
  * points, and of (i, j, k) in planes of ny such rows. Macros, so that a compiler without support
  * for device functions can build the suite; nx and ny are the caller's.
  *
- * Every kernel takes device pointers and has the parameters of its CUDA version. The pragmas are
- * the suite's: 65535 gangs over the outermost loop, vectors of 512 (128 in gameoflife) over the
- * contiguous one. */
+ * Every kernel takes device pointers and has the parameters of its CUDA version, less what that is
+ * told of its launch; bounds, types and sums are those of the published OpenACC versions. The
+ * pragmas are the suite's: 65535 gangs over the outermost loop, vectors of 512 (128 in gameoflife)
+ * over the contiguous one. */
 #ifndef KERNELGEN_ACC_GRID_H
 #define KERNELGEN_ACC_GRID_H
 
 #define AT2(i, j) ((j)*nx + (i))
 #define AT3(i, j, k) (((k)*ny + (j)) * nx + (i))
+
+/* The four cubics of an offset t, of the points at -1, 0, 1 and 2 along its axis, in double. */
+#define CUBICS(t)                                                                                  \
+  {                                                                                                \
+    (float)(1.0 / 6.0 * (t) * ((t) + 1.0) * ((t) + 2.0)),                                          \
+        (float)(-0.5 * ((t)-1.0) * ((t) + 1.0) * ((t) + 2.0)),                                     \
+        (float)(0.5 * ((t)-1.0) * (t) * ((t) + 2.0)),                                              \
+        (float)(-1.0 / 6.0 * ((t)-1.0) * (t) * ((t) + 1.0))                                        \
+  }
 
 #endif

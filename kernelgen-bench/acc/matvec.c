@@ -1,12 +1,12 @@
-// Matrix-vector product, one thread a row: the only parallel loop runs over j.
+// Matrix-vector product, one thread per row: the only parallel loop runs over j. The sum is kept in
+// y itself.
 #include "grid.h"
 
-void matvec(int nx, int ny, const float *a, const float *x, float *y) {
+void matvec(int nx, int ny, float *a, float *x, float *y) {
 #pragma acc kernels loop independent gang(65535) vector(512) deviceptr(a, x, y)
   for (int j = 0; j < ny; j++) {
-    float sum = 0.0f;
+    y[j] = 0;
     for (int i = 0; i < nx; i++)
-      sum += a[AT2(i, j)] * x[i];
-    y[j] = sum;
+      y[j] += a[AT2(i, j)] * x[i];
   }
 }

@@ -4,15 +4,12 @@
 
 #include <math.h>
 
-void sincos_xy(int nx, int ny, int nz, const float *x, const float *y, float *xy) {
+void sincos_xy(int nx, int ny, int nz, float *x, float *y, float *xy) {
 #pragma acc kernels loop independent gang(65535) deviceptr(x, y, xy)
-  for (int k = 0; k < nz; k++) {
+  for (int k = 0; k < nz; k++)
 #pragma acc loop independent
-    for (int j = 0; j < ny; j++) {
+    for (int j = 0; j < ny; j++)
 #pragma acc loop independent vector(512)
-      for (int i = 0; i < nx; i++) {
+      for (int i = 0; i < nx; i++)
         xy[AT3(i, j, k)] = sinf(x[AT3(i, j, k)]) + cosf(y[AT3(i, j, k)]);
-      }
-    }
-  }
 }

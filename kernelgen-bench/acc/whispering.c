@@ -1,33 +1,31 @@
-// One step of a 2-D finite-difference time-domain scheme: the electric field e (two planes, x then
-// y component), the magnetic field h and the energy u_em.
-//
-// The new e goes to its own array: a thread also reads e of its left and lower neighbour, so an
-// update in place would race. The last read of h0 repeats an address that was read before; it lies
-// behind the stores to e_new, which might alias h0, and so the compiler must load it again.
+// One step of a 2-D finite-difference time-domain scheme: the electric field e (components 0 and 1,
+// as it was and as it will be), the magnetic field h and the energy u_em. The last read of h0
+// repeats an address: it is behind the stores to the new field, which nothing says to be other
+// memory.
 #include "grid.h"
 
-void whispering(int nx, int ny, float mu, float eps, const float *ca, const float *cb,
-                const float *da, const float *db, const float *u_em0, float *u_em1, const float *e,
-                float *e_new, const float *h0, float *h1) {
+void whispering(int nx, int ny, float mu, float epsilon, float *e0_0, float *e0_1, float *e1_0,
+                float *e1_1, float *h0, float *h1, float *u_em0, float *u_em1, float *ca, float *cb,
+                float *da, float *db) {
 #pragma acc kernels loop independent gang(65535)                                                   \
-    deviceptr(ca, cb, da, db, u_em0, u_em1, e, e_new, h0, h1)
-  for (int j = 1; j < ny - 1; j++) {
+    deviceptr(e0_0, e0_1, e1_0, e1_1, h0, h1, u_em0, u_em1, ca, cb, da, db)
+  for (int j = 1; j < ny - 1; j++)
 #pragma acc loop independent vector(512)
     for (int i = 1; i < nx - 1; i++) {
-      const int here = AT2(i, j), left = AT2(i - 1, j), below = AT2(i, j - 1);
-      const int plane = nx * ny;
+      const float e0 =
+          ca[AT2(i, j)] * e0_0[AT2(i, j)] + cb[AT2(i, j)] * (h0[AT2(i, j + 1)] - h0[AT2(i, j)]);
+      const float e1 =
+          ca[AT2(i, j)] * e0_1[AT2(i, j)] - cb[AT2(i, j)] * (h0[AT2(i + 1, j)] - h0[AT2(i, j)]);
+      const float below = ca[AT2(i, j - 1)] * e0_0[AT2(i, j - 1)] +
+                          cb[AT2(i, j - 1)] * (h0[AT2(i, j)] - h0[AT2(i, j - 1)]);
+      const float left = ca[AT2(i - 1, j)] * e0_1[AT2(i - 1, j)] -
+                         cb[AT2(i - 1, j)] * (h0[AT2(i, j)] - h0[AT2(i - 1, j)]);
 
-      const float e0 = ca[here] * e[here] + cb[here] * (h0[AT2(i, j + 1)] - h0[here]);
-      const float e1 = ca[here] * e[plane + here] - cb[here] * (h0[AT2(i + 1, j)] - h0[here]);
-      const float ey = ca[below] * e[below] + cb[below] * (h0[here] - h0[below]);
-      const float ex = ca[left] * e[plane + left] - cb[left] * (h0[here] - h0[left]);
+      e1_0[AT2(i, j)] = e0;
+      e1_1[AT2(i, j)] = e1;
 
-      e_new[here] = e0;
-      e_new[plane + here] = e1;
-
-      const float h = da[here] * h0[here] + db[here] * (e0 - ey + ex - e1);
-      h1[here] = h;
-      u_em1[here] = u_em0[here] + 0.5f * (h * h / mu + eps * (e0 * e0 + e1 * e1));
+      const float h = da[AT2(i, j)] * h0[AT2(i, j)] + db[AT2(i, j)] * (e0 - below + left - e1);
+      h1[AT2(i, j)] = h;
+      u_em1[AT2(i, j)] = u_em0[AT2(i, j)] + 0.5 * (h * h / mu + epsilon * (e0 * e0 + e1 * e1));
     }
-  }
 }

@@ -32,7 +32,7 @@ def read_times(path):
 
 def threads(kernel, extents):
     """Threads that a kernel needs along the axes of its grid."""
-    return [extents["xyz".index(axis)] - 2 * halo for axis, halo in zip(kernel.grid, kernel.halo)]
+    return [extents["xyz".index(axis)] - rim for axis, rim in zip(kernel.grid, kernel.rim)]
 
 
 def arguments(kernel, extents):

@@ -11,6 +11,7 @@ FILLS = ("uniform", "unit", "binary")
 GROUPS = {
     "kernelgen": "The KernelGen suite",
     "application": "Applications",
+    "plain": "The suite and applications in plain CUDA",
     "everyday": "Everyday kernels",
     "polybench": "Kernels after PolyBench",
 }
@@ -24,6 +25,11 @@ def parse_argument(text):
     """One entry of `args` as the manifest has it."""
     if text in EXTENTS:
         return {"kind": "extent", "name": text}
+    if text == "plan":
+        return {"kind": "plan", "name": text}
+    stride = re.fullmatch(r"(\w+) = stride ([xyz])", text)
+    if stride:
+        return {"kind": "stride", "name": stride[1], "axis": stride[2]}
     scalar = re.fullmatch(r"(\w+) = (-?[0-9.]+)", text)
     if scalar:
         return {"kind": "scalar", "name": scalar[1], "value": float(scalar[2])}
@@ -39,14 +45,21 @@ def parse_argument(text):
     return {"kind": "buffer", "name": name, "use": use, "count": count, "fill": fill}
 
 
+def rim(halo):
+    """Points of an axis that no thread visits, both ends together: `halo` is the number at each end, or
+    [low, high]."""
+    return sum(halo) if isinstance(halo, list) else 2 * halo
+
+
 class Kernel:
-    """One [kernel.NAME] of the table, its source in `folder`."""
+    """One [kernel.NAME] of the table; its source is in the folder that it names, or else in `folder`."""
 
     def __init__(self, name, entry, default_sizes, folder):
         self.name = name
-        self.source = folder / f"{name}.cu"
+        self.source = FOLDER / entry.get("sources", folder) / f"{name}.cu"
         try:
             self.entry = entry.get("entry", name)
+            self.reference = entry.get("reference", name)
             self.group = entry["group"]
             self.arguments = [parse_argument(text) for text in entry["args"]]
             self.grid = entry["grid"]
@@ -55,7 +68,7 @@ class Kernel:
             raise TableError(f"{name}: {error}") from None
         except KeyError as error:
             raise TableError(f"{name}: {error} is missing") from None
-        self.halo = halo if isinstance(halo, list) else [halo] * len(self.grid)
+        self.rim = [rim(ends) for ends in (halo if isinstance(halo, list) else [halo] * len(self.grid))]
         self.dimensions = sum(argument["kind"] == "extent" for argument in self.arguments)
         self.tolerance = entry.get("tolerance", 1e-5)
         self.fortran = entry.get("fortran", False)
@@ -68,7 +81,7 @@ class Kernel:
         }
         if self.group not in GROUPS:
             raise TableError(f"{name}: there is no group '{self.group}'")
-        if len(self.halo) != len(self.grid) or any(axis not in AXES for axis in self.grid):
+        if len(self.rim) != len(self.grid) or any(axis not in AXES for axis in self.grid):
             raise TableError(f"{name}: grid and halo do not fit")
         for size, extents in self.sizes.items():
             if len(extents) != self.dimensions:
@@ -80,12 +93,13 @@ class Kernel:
         return {
             "name": self.name,
             "entry": self.entry,
+            "reference": self.reference,
             "group": self.group,
             "dimensions": self.dimensions,
             "tolerance": self.tolerance,
             "arguments": self.arguments,
             "grid": self.grid,
-            "halo": self.halo,
+            "rim": self.rim,
             "sizes": self.sizes,
             "images": images,
             "exact_images": exact_images,
@@ -111,21 +125,23 @@ def read(path):
 
 
 class Table:
-    """All of kernels.toml, or of another file in its format. Such a file may take kernels of
-    kernels.toml (`also`), at its own sizes ([sizes], and for some of them [size]), and have its
-    sources elsewhere (`sources`); shapes.toml does."""
+    """All of kernels.toml, or of another file in its format, which has from kernels.toml what it does not
+    say itself of sizes, variants and blocks. Such a file may take kernels of kernels.toml (`also`) and of
+    plain.toml (`also_plain`), at its own sizes ([sizes], and for some of them [size]), and has its
+    sources where `sources` says; shapes.toml does."""
 
     def __init__(self, path=FOLDER / "kernels.toml"):
-        table = read(path)
-        folder = FOLDER / table.get("sources", "cuda")
+        suite = read(FOLDER / "kernels.toml")
+        table = {**{key: suite[key] for key in ("sizes", "variants", "blocks")}, **read(path)}
         self.kernels = [
-            Kernel(name, entry, table["sizes"], folder) for name, entry in table["kernel"].items()
+            Kernel(name, entry, table["sizes"], table["sources"])
+            for name, entry in table["kernel"].items()
         ]
-        if "also" in table:
-            others = read(FOLDER / "kernels.toml")["kernel"]
-            for name in table["also"]:
-                entry = {**others[name], "size": table.get("size", {}).get(name, {})}
-                self.kernels.append(Kernel(name, entry, table["sizes"], FOLDER / "cuda"))
+        for key, file in (("also", "kernels.toml"), ("also_plain", "plain.toml")):
+            others = read(FOLDER / file) if table.get(key) else {}
+            for name in table.get(key, []):
+                entry = {**others["kernel"][name], "size": table.get("size", {}).get(name, {})}
+                self.kernels.append(Kernel(name, entry, table["sizes"], others["sources"]))
         self.held_out = table.get("held_out", [])
         self.flat_blocks = table["blocks"].get("flat", [])
         self.variants = [Variant(name, entry) for name, entry in table["variants"].items()]

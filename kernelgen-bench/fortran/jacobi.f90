@@ -1,4 +1,4 @@
-! Weighted sum over the 3x3 neighbourhood: corners, edge neighbours, centre.
+! Weighted sum over the 3x3 neighbourhood: centre, edge neighbours, corners.
 subroutine jacobi(nx, ny, c0, c1, c2, w0, w1) bind(c)
   use iso_c_binding, only: c_int, c_float
   implicit none
@@ -12,9 +12,9 @@ subroutine jacobi(nx, ny, c0, c1, c2, w0, w1) bind(c)
   do j = 2, ny - 1
     !$acc loop independent vector(512)
     do i = 2, nx - 1
-      w1(i, j) = c2 * (w0(i - 1, j - 1) + w0(i + 1, j - 1) + w0(i - 1, j + 1) + w0(i + 1, j + 1)) + &
-                 c1 * (w0(i - 1, j) + w0(i + 1, j) + w0(i, j - 1) + w0(i, j + 1)) + &
-                 c0 * w0(i, j)
+      w1(i, j) = c0 * w0(i, j) + &
+                 c1 * (w0(i - 1, j) + w0(i, j - 1) + w0(i + 1, j) + w0(i, j + 1)) + &
+                 c2 * (w0(i - 1, j - 1) + w0(i - 1, j + 1) + w0(i + 1, j - 1) + w0(i + 1, j + 1))
     end do
   end do
 end subroutine jacobi

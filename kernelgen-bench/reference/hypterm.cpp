@@ -1,37 +1,42 @@
+// The hyperbolic term in plain sums: fluxes through the faces of an axis, eighth order.
 #include "reference/problem.h"
 
 namespace kernelgen {
 namespace {
 
-void hypterm(Problem &p) {
-  const Field cons1 = p.field("cons1"), cons2 = p.field("cons2"), cons3 = p.field("cons3");
-  const Field cons4 = p.field("cons4"), q1 = p.field("q1"), q2 = p.field("q2");
-  const Field q4 = p.field("q4"), flux1 = p.field("flux1"), flux2 = p.field("flux2");
-  const Field flux3 = p.field("flux3"), flux4 = p.field("flux4");
-  // The divergence of a flux with components fx and fy, functions of a point.
-  const auto divergence = [&](int i, int j, const auto &fx, const auto &fy) {
-    const double x = 8 * (fx(i + 1, j) - fx(i - 1, j)) - (fx(i + 2, j) - fx(i - 2, j));
-    const double y = 8 * (fy(i, j + 1) - fy(i, j - 1)) - (fy(i, j + 2) - fy(i, j - 2));
-    return (p["dxinv"] * x + p["dyinv"] * y) / 12;
-  };
-  p.interior(2, 2, 0, [&](int x, int y, int k) {
-    // A conserved quantity carried by a velocity, with a pressure `weight` times q4 on top.
-    const auto flux = [&](const Field &quantity, const Field &velocity, double weight) {
-      return [&quantity, &velocity, &q4, weight, k](int i, int j) {
-        return quantity(i, j, k) * velocity(i, j, k) + weight * q4(i, j, k);
+/// Sets the fluxes to (`first`), or lessens them by, the differences along an axis: 0, 1, 2 for x,
+/// y, z.
+void hypterm(Problem &p, int axis, bool first) {
+  const std::string number = std::to_string(axis + 1);
+  const Field velocity = p.field("q_" + number), pressure = p.field("q_4");
+  const double scale = p[std::string("d") + "xyz"[axis] + "inv"];
+  const double weights[] = {0.8, -0.2, 4.0 / 105, -1.0 / 280};
+  for (int quantity = 0; quantity < 5; quantity++) {
+    const Field flux = p.field("flux_" + std::to_string(quantity));
+    const Field carried = p.field("cons_" + std::to_string(quantity ? quantity : axis + 1));
+    p.interior(4, 4, 4, [&](int i, int j, int k) {
+      // Density is carried by the momentum, the others by the velocity; the axis's own momentum has
+      // the pressure on top, and the energy has it carried along.
+      const auto at = [&](int n) {
+        const int x = i + n * (axis == 0), y = j + n * (axis == 1), z = k + n * (axis == 2);
+        if (quantity == 0)
+          return carried(x, y, z);
+        if (quantity == 4)
+          return (carried(x, y, z) + pressure(x, y, z)) * velocity(x, y, z);
+        return carried(x, y, z) * velocity(x, y, z) +
+               (quantity == axis + 1 ? pressure(x, y, z) : 0);
       };
-    };
-    const auto energy = [&](const Field &velocity) {
-      return [&](int i, int j) { return (cons4(i, j, k) + q4(i, j, k)) * velocity(i, j, k); };
-    };
-    flux1(x, y, k) = -divergence(x, y, flux(cons1, q1, 0), flux(cons1, q2, 0));
-    flux2(x, y, k) = -divergence(x, y, flux(cons2, q1, 1), flux(cons2, q2, 0));
-    flux3(x, y, k) = -divergence(x, y, flux(cons3, q1, 0), flux(cons3, q2, 1));
-    flux4(x, y, k) = -divergence(x, y, energy(q1), energy(q2));
-  });
+      double difference = 0;
+      for (int n = 1; n <= 4; n++)
+        difference += weights[n - 1] * (at(n) - at(-n));
+      flux(i, j, k) = (first ? 0 : flux(i, j, k)) - difference * scale;
+    });
+  }
 }
 
-const Registered entry("hypterm", hypterm);
+const Registered x("hypterm_x", [](Problem &p) { hypterm(p, 0, true); });
+const Registered y("hypterm_y", [](Problem &p) { hypterm(p, 1, false); });
+const Registered z("hypterm_z", [](Problem &p) { hypterm(p, 2, false); });
 
 } // namespace
 } // namespace kernelgen

@@ -15,15 +15,22 @@ public:
 
   /// The value at a point; throws std::out_of_range outside the buffer.
   double &operator()(int i, int j = 0, int k = 0) const {
-    const long index = (static_cast<long>(k) * ny_ + j) * nx_ + i;
+    const long index = (static_cast<long>(k + first_) * ny_ + j) * nx_ + i;
     if (i < 0 || j < 0 || k < 0)
       throw std::out_of_range("reference reads a negative index");
     return values_->at(static_cast<std::size_t>(index));
   }
 
+  /// The same buffer from that plane on.
+  Field plane(int first) const {
+    Field result = *this;
+    result.first_ += first;
+    return result;
+  }
+
 private:
   std::vector<double> *values_;
-  int nx_, ny_;
+  int nx_, ny_, first_ = 0;
 };
 
 /// Sizes, scalars and buffers of one run of a kernel, by the names that kernels.toml gives them.

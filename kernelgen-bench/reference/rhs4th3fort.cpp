@@ -25,10 +25,14 @@ template <class C, class U> double second(const C &c, const U &u) {
          (c(1) - 0.75 * (c(0) + c(2))) * (u(2) - u(0));
 }
 
-void rhs4th3fort(Problem &p) {
+/// The fields are called u and uacc with the numbers from that `first` name on: "_0" or "1".
+void rhs4th3fort(Problem &p, std::string first_name, double a1, double cof) {
   const Field parameters[2] = {p.field("mu"), p.field("la")};
-  const Field u[3] = {p.field("u1"), p.field("u2"), p.field("u3")};
-  const Field uacc[3] = {p.field("uacc1"), p.field("uacc2"), p.field("uacc3")};
+  std::vector<Field> u, uacc;
+  for (int c = 0; c < 3; c++, first_name.back()++) {
+    u.push_back(p.field("u" + first_name));
+    uacc.push_back(p.field("uacc" + first_name));
+  }
   const Field stretch[3] = {p.field("strx"), p.field("stry"), p.field("strz")};
   p.interior(2, 2, 2, [&](int i, int j, int k) {
     const Point here{i, j, k};
@@ -56,12 +60,14 @@ void rhs4th3fort(Problem &p) {
         r += stretch[c](here[c]) * stretch[axis](here[axis]) *
              (mixed(parameters[1], c, axis) + mixed(parameters[0], axis, c));
       }
-      uacc[c](i, j, k) = p["a1"] * uacc[c](i, j, k) + p["cof"] * r;
+      uacc[c](i, j, k) = a1 * uacc[c](i, j, k) + cof * r;
     }
   });
 }
 
-const Registered entry("rhs4th3fort", rhs4th3fort);
+const Registered entry("rhs4th3fort", [](Problem &p) { rhs4th3fort(p, "_0", 1, 1 / (3.7 * 3.7)); });
+const Registered plain("plain/rhs4th3fort",
+                       [](Problem &p) { rhs4th3fort(p, "1", p["a1"], p["cof"]); });
 
 } // namespace
 } // namespace kernelgen

@@ -1,4 +1,4 @@
-#include "reference/tricubic.h"
+#include "reference/problem.h"
 
 #include <array>
 
@@ -15,22 +15,32 @@ std::array<double, 4> weights(double t) {
   return result;
 }
 
-const Registered entry("tricubic", interpolate_tricubic);
-
-} // namespace
-
-void interpolate_tricubic(Problem &p) {
+/// Interpolates u0 at the offsets a, b, c of every point that is at least `low` from the low ends
+/// and `high` from the high ones, into u1. Offsets count in the direction of the axes if `sign` is
+/// 1 and against it if it is -1, which is how the suite has them.
+void interpolate_tricubic(Problem &p, int low, int high, int sign) {
   const Field u0 = p.field("u0"), u1 = p.field("u1");
   const Field a = p.field("a"), b = p.field("b"), c = p.field("c");
-  p.interior(2, 2, 2, [&](int i, int j, int k) {
-    const auto x = weights(a(i, j, k)), y = weights(b(i, j, k)), z = weights(c(i, j, k));
+  const auto point = [&](int i, int j, int k) {
+    const auto x = weights(sign * a(i, j, k)), y = weights(sign * b(i, j, k));
+    const auto z = weights(sign * c(i, j, k));
     double sum = 0;
     for (int n = 0; n < 4; n++)
       for (int m = 0; m < 4; m++)
         for (int l = 0; l < 4; l++)
           sum += x[l] * y[m] * z[n] * u0(i + l - 1, j + m - 1, k + n - 1);
     u1(i, j, k) = sum;
-  });
+  };
+  for (int k = low; k < p.nz - high; k++)
+    for (int j = low; j < p.ny - high; j++)
+      for (int i = low; i < p.nx - high; i++)
+        point(i, j, k);
 }
 
+const Registered entry("tricubic", [](Problem &p) { interpolate_tricubic(p, 1, 2, -1); });
+const Registered entry2("tricubic2", [](Problem &p) { interpolate_tricubic(p, 2, 2, -1); });
+const Registered plain("plain/tricubic", [](Problem &p) { interpolate_tricubic(p, 2, 2, 1); });
+const Registered plain2("plain/tricubic2", [](Problem &p) { interpolate_tricubic(p, 2, 2, 1); });
+
+} // namespace
 } // namespace kernelgen

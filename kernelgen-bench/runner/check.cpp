@@ -32,7 +32,7 @@ Problem host_problem(const Kernel &kernel, const Extents &extents) {
 
 Expected::Expected(const Kernel &kernel, const Extents &extents)
     : kernel_(kernel), extents_(extents) {
-  const auto reference = references().find(kernel.name);
+  const auto reference = references().find(kernel.reference);
   if (reference == references().end())
     throw std::runtime_error(kernel.name + " has no host reference");
   problem_ = host_problem(kernel, extents);

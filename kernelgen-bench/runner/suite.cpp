@@ -37,6 +37,11 @@ Argument read_argument(const json &from) {
   const std::string kind = from.at("kind");
   if (kind == "extent") {
     argument.axis = axis_of(argument.name);
+  } else if (kind == "plan") {
+    argument.kind = Argument::Kind::plan;
+  } else if (kind == "stride") {
+    argument.kind = Argument::Kind::stride;
+    argument.axis = axis_of(from.at("axis"));
   } else if (kind == "scalar") {
     argument.kind = Argument::Kind::scalar;
     argument.value = from.at("value");
@@ -63,6 +68,7 @@ Kernel read_kernel(const json &from) {
   Kernel kernel;
   kernel.name = from.at("name");
   kernel.entry = from.at("entry");
+  kernel.reference = from.at("reference");
   kernel.group = from.at("group");
   kernel.dimensions = from.at("dimensions");
   kernel.tolerance = from.at("tolerance");
@@ -71,7 +77,7 @@ Kernel read_kernel(const json &from) {
   for (const json &axis : from.at("grid"))
     kernel.grid_axes.push_back(axis_of(axis));
   for (std::size_t n = 0; n < kernel.grid_axes.size(); n++)
-    kernel.halo[static_cast<std::size_t>(kernel.grid_axes[n])] = from.at("halo").at(n);
+    kernel.rim[static_cast<std::size_t>(kernel.grid_axes[n])] = from.at("rim").at(n);
   for (const auto &[name, extents] : from.at("sizes").items())
     kernel.sizes[name] = read_extents(extents);
   for (const auto &[variant, file] : from.at("images").items())

@@ -16,12 +16,12 @@ using Extents = std::array<int, 3>;
 
 /// One parameter of a kernel, in the order of its signature.
 struct Argument {
-  enum class Kind { extent, scalar, buffer };
+  enum class Kind { extent, scalar, plan, stride, buffer };
   enum class Use { in, out, inout };
 
   Kind kind = Kind::extent;
   std::string name;
-  int axis = 0;      ///< extent: 0, 1, 2 for nx, ny, nz
+  int axis = 0;      ///< extent: 0, 1, 2 for nx, ny, nz; stride: of the launched grid
   float value = 0;   ///< scalar
   Use use = Use::in; ///< buffer
   Fill fill = Fill::uniform;
@@ -37,9 +37,10 @@ struct Variant {
 /// One kernel of the manifest.
 struct Kernel {
   std::string name, entry, group;
+  std::string reference; ///< name of its host reference
   std::vector<Argument> arguments;
   std::vector<int> grid_axes;           ///< axes that threads are spread over, innermost first
-  Extents halo{};                       ///< points without a thread at each end of an axis
+  Extents rim{};                        ///< points of an axis without a thread, both ends together
   std::map<std::string, Extents> sizes; ///< by name of size
   int dimensions = 0;
   double tolerance = 1e-5;                   ///< against the reference

@@ -11,8 +11,14 @@ Workload::Workload(Driver &driver, Tools &tools, const Kernel &kernel, const Ext
     Slot &slot = slots_[n];
     switch (argument.kind) {
     case Argument::Kind::extent:
-      slot.extent = extents[static_cast<std::size_t>(argument.axis)];
-      arguments_.push_back(&slot.extent);
+      slot.integer = extents[static_cast<std::size_t>(argument.axis)];
+      arguments_.push_back(&slot.integer);
+      break;
+    case Argument::Kind::stride: // known at a launch
+      arguments_.push_back(&slot.integer);
+      break;
+    case Argument::Kind::plan:
+      arguments_.push_back(&slot.plan);
       break;
     case Argument::Kind::scalar:
       slot.scalar = argument.value;
@@ -58,7 +64,22 @@ void Workload::reset() {
     fill(n, true);
 }
 
+/// Tells the kernel of its launch, where it wants to know.
+void Workload::plan(const Launch &launch) {
+  const auto axes = [](const unsigned *n) { return Axes{n[0], n[1], n[2]}; };
+  const unsigned threads[3] = {launch.grid[0] * launch.block[0], launch.grid[1] * launch.block[1],
+                               launch.grid[2] * launch.block[2]};
+  for (std::size_t n = 0; n < slots_.size(); n++) {
+    const Argument &argument = kernel_.arguments[n];
+    if (argument.kind == Argument::Kind::stride)
+      slots_[n].integer = static_cast<int>(threads[argument.axis]);
+    if (argument.kind == Argument::Kind::plan)
+      slots_[n].plan = {axes(launch.grid), axes(launch.block), axes(threads), 0, nullptr};
+  }
+}
+
 void Workload::launch(Handle function, const Launch &launch) {
+  plan(launch);
   driver_.launch(function, launch, arguments_);
 }
 
@@ -95,7 +116,7 @@ Launch launch_for(const Kernel &kernel, const Extents &extents, std::array<unsig
   // gridDim.x belongs to the first of the kernel's axes, whichever extent that is.
   for (std::size_t n = 0; n < kernel.grid_axes.size(); n++) {
     const auto axis = static_cast<std::size_t>(kernel.grid_axes[n]);
-    const int points = std::max(1, extents[axis] - 2 * kernel.halo[axis]);
+    const int points = std::max(1, extents[axis] - kernel.rim[axis]);
     if (n < 2)
       launch.block[n] = block[n];
     const unsigned blocks = (static_cast<unsigned>(points) + launch.block[n] - 1) / launch.block[n];

@@ -2,6 +2,7 @@
 
 #include "runner/suite.h"
 #include "runner/tools.h"
+#include "suite/plan.h"
 
 #include <memory>
 
@@ -31,9 +32,11 @@ private:
   struct Slot {
     DevicePointer memory = 0;
     std::size_t values = 0;
-    int extent = 0;
+    int integer = 0; ///< an extent or a stride
     float scalar = 0;
+    LaunchPlan plan{};
   };
+  void plan(const Launch &launch);
   void fill(std::size_t argument, bool only_written);
 
   Driver &driver_;

@@ -45,13 +45,16 @@ class RunnerCase(unittest.TestCase):
         """A manifest in which each variant of the table is the host build in one language.
 
         languages: {variant: language}; exact_languages the same for the images without contraction,
-        which are those of `languages` where they are not given."""
+        which are those of `languages` where they are not given. "cuda" is the kernel's own source: the
+        suite's builds have that name, those of the folder cuda are "plain"."""
         exact_languages = languages if exact_languages is None else exact_languages
         images, exact_images = {}, {}
         for kernel in suite.kernels:
             for made, wanted in ((images, languages), (exact_images, exact_languages)):
                 made[kernel.name] = {}
                 for variant, language in wanted.items():
+                    if language == "cuda" and kernel.source.parent.name == "cuda":
+                        language = "plain"
                     made[kernel.name][variant] = f"{language}.image"
                     (self.folder / f"{language}.image").write_text(f"host {language}\n")
         (self.folder / "tools.image").write_text("host tools\n")

@@ -53,6 +53,16 @@ template <class... Parameters> void call(void (*function)(Parameters...), void *
   call(function, arguments, std::index_sequence_for<Parameters...>{});
 }
 
+/// The same where the launch has arguments that the function does not want: `skipped` of them behind the
+/// first `extents`.
+template <class... Parameters>
+void call(void (*function)(Parameters...), void **arguments, int extents, int skipped) {
+  void *kept[sizeof...(Parameters)];
+  for (int n = 0; n < static_cast<int>(sizeof...(Parameters)); n++)
+    kept[n] = arguments[n < extents ? n : n + skipped];
+  call(function, kept);
+}
+
 template <class... Parameters> constexpr int count(void (*)(Parameters...)) {
   return static_cast<int>(sizeof...(Parameters));
 }

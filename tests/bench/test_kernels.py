@@ -7,8 +7,8 @@ from bench import table
 
 
 class Kernels(common.RunnerCase):
-    def check(self, language, kernels, block):
-        suite = table.Table()
+    def check(self, language, kernels, block, path=common.BENCH / "kernels.toml"):
+        suite = table.Table(path)
         suite.select([kernel.name for kernel in kernels], ["original"])
         manifest = self.manifest(suite, {"original": language})
         done = common.run_runner(
@@ -32,6 +32,10 @@ class Kernels(common.RunnerCase):
         for block in ("512x1", "32x16", "33x3"):
             with self.subTest(block=block):
                 self.check("cuda", table.Table().kernels, block)
+
+    def test_plain(self):
+        path = common.BENCH / "plain.toml"
+        self.check("cuda", table.Table(path).kernels, "33x3", path)
 
     def test_openacc(self):
         suite = [kernel for kernel in table.Table().kernels if kernel.group == "kernelgen"]

@@ -6,7 +6,7 @@ import unittest
 import common
 from bench import build, prediction, table
 
-PARAMETERS = re.compile(r"void (\w+)\(((?:int nx)[^)]*)\)", re.S)
+PARAMETERS = re.compile(r"void\s+(\w+)\(((?:int nx)[^)]*)\)", re.S)
 
 
 def parameters(source):
@@ -14,31 +14,42 @@ def parameters(source):
     found = PARAMETERS.search(source.read_text())
     result = []
     for parameter in found[2].split(","):
-        kind, name = re.fullmatch(r"\s*((?:const )?(?:int|float) ?\*?)(\w+)\s*", parameter).groups()
-        result.append((name, kind.strip()))
+        kind, name = re.fullmatch(r"\s*(.*?)(\w+)\s*", parameter, re.S).groups()
+        result.append((name, kind.replace("__restrict__", "").strip()))
     return found[1], result
 
 
-def kind_of(argument):
-    if argument["kind"] == "extent":
-        return "int"
-    if argument["kind"] == "scalar":
-        return "float"
-    return "const float *" if argument["use"] == "in" else "float *"
+def fits(argument, kind):
+    """True if a parameter of that type, less __restrict__, can be the argument: what is written is not
+    const; what is read need not be, and in most kernels of the suite is not."""
+    if argument["kind"] in ("extent", "stride"):
+        return kind == "int"
+    if argument["kind"] in ("plan", "scalar"):
+        return kind == {"plan": "LaunchPlan", "scalar": "float"}[argument["kind"]]
+    return kind == "float *" or (kind == "const float *" and argument["use"] == "in")
 
 
 class TheTable(unittest.TestCase):
     def setUp(self):
         self.table = table.Table()
 
+    def check_source(self, kernel, source, arguments):
+        with self.subTest(source=source):
+            entry, found = parameters(source)
+            self.assertEqual(entry, kernel.entry)
+            self.assertEqual([name for name, _ in found], [a["name"] for a in arguments])
+            for argument, (name, kind) in zip(arguments, found):
+                self.assertTrue(fits(argument, kind), f"{name}: {kind}")
+
     def test_arguments_are_the_parameters_of_every_source(self):
+        for kernel in self.table.kernels + table.Table(common.BENCH / "plain.toml").kernels:
+            self.check_source(kernel, kernel.source, kernel.arguments)
+            self.assertTrue(build.bundled_ptx(kernel.source).exists())
         for kernel in self.table.kernels:
-            sources = [kernel.source, common.BENCH / "acc" / f"{kernel.name}.c"]
-            for source in filter(lambda path: path.exists(), sources):
-                with self.subTest(source=source.name):
-                    entry, found = parameters(source)
-                    self.assertEqual(entry, kernel.entry)
-                    self.assertEqual(found, [(a["name"], kind_of(a)) for a in kernel.arguments])
+            acc = common.BENCH / "acc" / f"{kernel.name}.c"
+            if acc.exists():  # it is not told of the launch
+                told = ("plan", "stride")
+                self.check_source(kernel, acc, [a for a in kernel.arguments if a["kind"] not in told])
 
     def test_the_table_of_shapes_fits_its_sources(self):
         shapes = table.Table(common.BENCH / "shapes.toml")
@@ -46,11 +57,8 @@ class TheTable(unittest.TestCase):
         self.assertEqual(len({kernel.name for kernel in shapes.kernels}), len(shapes.kernels))
         self.assertLess(set(shapes.held_out), {kernel.name for kernel in shapes.kernels})
         for kernel in shapes.kernels:
-            with self.subTest(kernel=kernel.name):
-                entry, found = parameters(kernel.source)
-                self.assertEqual(entry, kernel.entry)
-                self.assertEqual(found, [(a["name"], kind_of(a)) for a in kernel.arguments])
-                self.assertTrue(build.bundled_ptx(kernel.source).exists())
+            self.check_source(kernel, kernel.source, kernel.arguments)
+            self.assertTrue(build.bundled_ptx(kernel.source).exists())
         self.assertEqual(
             {path.stem for path in common.BENCH.glob("polybench/*.cu")},
             {kernel.name for kernel in shapes.kernels if kernel.group == "polybench"},
@@ -73,13 +81,16 @@ class TheTable(unittest.TestCase):
             self.assertIn("loads", kernel.published)
 
     def test_no_source_is_left_out(self):
+        kernels = self.table.kernels + table.Table(common.BENCH / "plain.toml").kernels
+        known = {kernel.source for kernel in kernels}
+        for folder in ("suite", "cuda"):
+            self.assertLessEqual(set((common.BENCH / folder).glob("*.cu")), known)
         names = {kernel.name for kernel in self.table.kernels}
-        for pattern in ("cuda/*.cu", "reference/*.cpp", "acc/*.c", "fortran/*.f90"):
+        for pattern in ("acc/*.c", "fortran/*.f90"):
             self.assertLessEqual({path.stem for path in common.BENCH.glob(pattern)}, names)
-        for kernel in self.table.kernels:
-            self.assertTrue(
-                (common.BENCH / "reference" / f"{kernel.name}.cpp").exists(), kernel.name
-            )
+        texts = "".join(path.read_text() for path in common.BENCH.glob("reference/**/*.cpp"))
+        entered = set(re.findall(r'Registered \w+\(\s*"([^"]+)"', texts))
+        self.assertEqual({kernel.reference for kernel in kernels}, entered)
 
     def test_int_indices_suffice_at_every_size(self):
         for kernel in self.table.kernels:
@@ -103,13 +114,19 @@ class Arguments(unittest.TestCase):
     def test_forms(self):
         self.assertEqual(table.parse_argument("nx"), {"kind": "extent", "name": "nx"})
         self.assertEqual(table.parse_argument("a = -0.5")["value"], -0.5)
+        self.assertEqual(table.parse_argument("plan"), {"kind": "plan", "name": "plan"})
+        self.assertEqual(
+            table.parse_argument("j_stride = stride y"),
+            {"kind": "stride", "name": "j_stride", "axis": "y"},
+        )
+        self.assertEqual([table.rim(2), table.rim([2, 1])], [4, 3])
         buffer = table.parse_argument("inout e[2*nx*ny]: binary")
         self.assertEqual(
             (buffer["use"], buffer["count"], buffer["fill"]), ("inout", "2*nx*ny", "binary")
         )
 
     def test_what_is_wrong_is_refused(self):
-        for text in ("nw", "in", "in a[nw]", "in a: ones", "a = x"):
+        for text in ("nw", "in", "in a[nw]", "in a: ones", "a = x", "s = stride w"):
             with self.assertRaises(table.TableError, msg=text):
                 table.parse_argument(text)
 
