@@ -6,7 +6,12 @@
 # The runner's own functions are left out: their names begin with "tool_".
 set -eu
 cd "$(dirname "$0")"
+if ! command -v ncu >/dev/null; then
+  echo "profile.sh: ncu (NVIDIA Nsight Compute, of the CUDA toolkit) is not on PATH" >&2
+  exit 1
+fi
 mkdir -p profile
+echo "--block 512x1${*:+ $*}" >profile/options
 
 counters="smsp__inst_executed.sum
 smsp__inst_issued.sum

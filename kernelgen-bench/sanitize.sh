@@ -5,6 +5,10 @@
 # Usage: ./sanitize.sh [options of the runner, such as --kernel jacobi]
 set -eu
 cd "$(dirname "$0")"
+if ! command -v compute-sanitizer >/dev/null; then
+  echo "sanitize.sh: compute-sanitizer (of the CUDA toolkit) is not on PATH" >&2
+  exit 1
+fi
 failed=0
 for tool in memcheck racecheck synccheck; do
   for block in 512x1 128x1 32x16; do

@@ -5,6 +5,8 @@ import json
 import pathlib
 import re
 
+# The warp that issues is "selected": it does not wait, so that its share is of no stall.
+NO_STALL = {"selected"}
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active(?:\.ratio)?$")
 
 THREADS = "launch__thread_count"
@@ -81,13 +83,21 @@ def read_file(path):
 
 def read_folder(folder):
     """{variant: {kernel entry: {metric: number}}} of all files of a folder, the original first; or of
-    a JSON file that holds just that."""
+    a JSON file of an earlier report."""
     if pathlib.Path(folder).is_file():
-        return json.loads(pathlib.Path(folder).read_text())
+        return json.loads(pathlib.Path(folder).read_text())["variants"]
     paths = sorted(
         pathlib.Path(folder).glob("*.csv"), key=lambda path: (path.stem != "original", path.stem)
     )
     return {path.stem: read_file(path) for path in paths}
+
+
+def read_options(folder):
+    """The runner's options under the profiler, as profile.sh left them; empty if it did not."""
+    path = pathlib.Path(folder)
+    if path.is_file():
+        return json.loads(path.read_text())["options"]
+    return (path / "options").read_text().strip() if (path / "options").exists() else ""
 
 
 def stalls(metrics):
@@ -95,7 +105,7 @@ def stalls(metrics):
     found = {}
     for metric, number in metrics.items():
         match = STALL.match(metric or "")
-        if match and number:
+        if match and number and match[1] not in NO_STALL:
             found[match[1]] = number
     total = sum(found.values())
     return {

@@ -54,8 +54,9 @@ def rows(kernels, group):
             continue
         full = kernel["variants"].get("full")
         published = kernel.get("published") or {}
+        after = "after " if published.get("source") else ""
         theirs = [
-            fraction(published.get("covered"), published.get("loads")),
+            after + fraction(published.get("covered"), published.get("loads")),
             text.number(published.get("delta")),
             text.seconds(published.get("analysis")),
         ]
@@ -89,7 +90,12 @@ def rows(kernels, group):
 
 def notes(kernels):
     """Why a kernel is expected to differ from what was published, one line each."""
-    return [
+    lines = [
+        f"{name}: written after the scheme of the published {kernel['published']['source']}, whose numbers stand beside."
+        for name, kernel in kernels.items()
+        if (kernel.get("published") or {}).get("source")
+    ]
+    return lines + [
         f"{name}: {kernel['expect']['why']}."
         for name, kernel in kernels.items()
         if (kernel.get("expect") or {}).get("why")

@@ -93,6 +93,28 @@ def draw_bars(axis, panel, variants, colors):
     axis.set_ylabel("speed-up over original")
 
 
+def published(rows, theirs, ours, title, folder, name="figure2-published"):
+    """Bars of speed-up: those of the paper, in grey, and ours beside them.
+
+    rows: {kernel: {GPU: speed-up}}; theirs, ours: GPUs in the order of their bars.
+    """
+    figure, axis = plt.subplots(figsize=(max(6, 1.2 + 0.7 * len(rows)), 3.6), layout="constrained")
+    bars = [(gpu, f"{gpu}, published") for gpu in theirs] + [(gpu, f"{gpu}, ours") for gpu in ours]
+    width = 0.84 / max(1, len(bars))
+    for n, (gpu, label) in enumerate(bars):
+        drawn = [(k, row[gpu]) for k, row in enumerate(rows.values()) if gpu in row]
+        color = str(0.85 - 0.18 * n) if n < len(theirs) else COLORS[(n - len(theirs)) % 10]
+        places = [k + (n - (len(bars) - 1) / 2) * width for k, _ in drawn]
+        axis.bar(places, [height for _, height in drawn], width, color=color, label=label)
+    axis.axhline(1, color="black", linewidth=0.8)
+    axis.set_xticks(range(len(rows)), list(rows), rotation=40, ha="right", rotation_mode="anchor")
+    axis.set_xlim(-0.6, len(rows) - 0.4)
+    axis.set_ylabel("speed-up over original")
+    figure.suptitle(title)
+    figure.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=len(bars), frameon=False)
+    return save(figure, folder, name)
+
+
 def stall_bars(stalls, title, folder, name="figure3"):
     """Stacked bars of stall reasons, a group a kernel and a bar a variant.
 

@@ -63,21 +63,32 @@ class Counts(unittest.TestCase):
                 self.assertEqual(full["z3_contexts"], 0)
                 self.assertIn(f"\n{name} ", done.stdout)
 
+    def test_the_plain_suite_gives_the_numbers_of_its_table(self):
+        done = self.run_suite(
+            "--no-gcc", "--bundled", "--variant", "full", "--table", common.BENCH / "plain.toml"
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        manifest = json.loads((self.folder / "sm_90" / "manifest.json").read_text())
+        for name, kernel in manifest["static"]["kernels"].items():
+            with self.subTest(kernel=name):
+                self.assertEqual(counts.differences(kernel, kernel["variants"]["full"]), [])
+
     @needs_toolkit
     def test_bundled_ptx_is_what_nvcc_makes(self):
-        """After a change to a source: nvcc -ptx -arch=sm_90 cuda/NAME.cu -o ptx/NAME.ptx"""
+        """After a change to a source: nvcc -ptx -arch=sm_90 suite/NAME.cu -o suite/NAME.ptx, or cuda/NAME.cu
+        to ptx/NAME.ptx"""
         builder = build.Builder(self.folder, build.BUNDLED_TARGET, os.environ["PTXASW"])
         bundled = build.Builder(
             self.folder, build.BUNDLED_TARGET, os.environ["PTXASW"], bundled=True
         )
         if builder.versions()["nvcc"] != bundled.versions()["nvcc"]:
             self.skipTest("another nvcc")
-        for kernel in table.Table().kernels:
+        plain = table.Table(common.BENCH / "plain.toml")
+        for kernel in table.Table().kernels + plain.kernels:
             builder.ptx(kernel.source, self.folder / "fresh.ptx")
-            same = (self.folder / "fresh.ptx").read_text() == (
-                build.BUNDLED / f"{kernel.name}.ptx"
-            ).read_text()
-            self.assertTrue(same, kernel.name)
+            bundled_text = build.bundled_ptx(kernel.source).read_text()
+            same = (self.folder / "fresh.ptx").read_text() == bundled_text
+            self.assertTrue(same, kernel.source)
 
     @needs_toolkit
     def test_the_archive_has_all_that_a_gpu_machine_needs(self):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def variant(name, median, **more):
 
 def results():
     """One kernel with a published row, one whose `full` came out like the original."""
-    published = {"loads": 9, "covered": 6, "delta": 1.5, "analysis": 4.119}
+    published = {"loads": 9, "covered": 6, "delta": 1.5, "analysis": 4.119, "speedup": {"Maxwell": 0.869}}
     return {
         "date": "2026-01-01T00:00:00Z",
         "complete": True,
@@ -94,10 +95,11 @@ def results():
 
 NCU = """==PROF== Connected to process 1
 "ID","Kernel Name","smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",\
-"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__inst_executed.sum","launch__thread_count"
-"","","","","inst",""
-"0","jacobi(int, int)","3.0","1.0","1,234,567","64"
-"1","vecadd","1.0","0","","64"
+"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__inst_executed.sum","launch__thread_count",\
+"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio"
+"","","","","inst","",""
+"0","jacobi(int, int)","3.0","1.0","1,234,567","64","1.0"
+"1","vecadd","1.0","0","","64","1.0"
 """
 
 
@@ -188,6 +190,7 @@ class Report(unittest.TestCase):
         (self.folder / "ncu").mkdir()
         for name in ("original", "full"):
             (self.folder / "ncu" / f"{name}.csv").write_text(NCU)
+        (self.folder / "ncu" / "options").write_text("--block 512x1 --size quick\n")
 
     def report(self, *arguments):
         command = [sys.executable, "-B", common.BENCH / "report", *arguments]
@@ -205,16 +208,50 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         page = (self.folder / "run.md").read_text()
         self.assertIn("| jacobi | 6/9 | 6/9 |", page)
-        self.assertIn("| jacobi | 512x1 | 4 ms | 3.96 to 4.08 | 50 % | 0.800 |", page)
-        self.assertIn("| vecadd | 512x1 | 4 ms | 3.96 to 4.08 | 50 % | 1.000 = |", page)
+        self.assertIn("| jacobi | 512x1 | Fake | 4 ms | 3.96 to 4.08 | 50 % | 0.800 |", page)
+        self.assertIn("| vecadd | 512x1 | Fake | 4 ms | 3.96 to 4.08 | 50 % | 1.000 = |", page)
+        self.assertIn("| jacobi | - | 0.869 | - | - | 0.800 |", page)  # Maxwell's, then ours
         self.assertIn("| jacobi | 6/9 | 0/0 | 14 |", page)
         self.assertIn("1 runs did and 0 did not", page)
-        self.assertIn("| jacobi | full | 6.173e+05 |", page)  # a warp, of two
+        self.assertIn("| jacobi | full | Fake | 6.173e+05 |", page)  # a warp, of two
+        self.assertIn("Fake: `--block 512x1 --size quick`", page)
         self.assertIn("| jacobi | full | 512x1 | 3 | 1.0e-07 | 2.0e-07 |", page)
         kept = self.folder / "counters.json"
         kept.rename(self.folder / "kept.json")
         self.assertEqual(self.report("run.json", "--ncu", "kept.json", "--no-plots").returncode, 0)
         self.assertEqual((self.folder / "run.md").read_text(), page)
+
+    def test_two_gpus(self):
+        other = results()
+        other["device"]["name"] = "NVIDIA H100 80GB HBM3"
+        (self.folder / "other.json").write_text(json.dumps(other))
+        done = self.report("run.json", "other.json", "--ncu", "ncu", "--ncu", "ncu", "--no-plots")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (self.folder / "kernelgen.md").read_text()
+        self.assertIn("# KernelGen on Fake GPU and NVIDIA H100 80GB HBM3\n", page)
+        rows = [line.split(" | ")[:3] for line in page.splitlines() if line.startswith("| jacobi | 512x1")]
+        self.assertEqual([row[2] for row in rows], ["Fake", "H100"])
+        self.assertIn("| jacobi | - | 0.869 | - | - | 0.800 | 0.800 |", page)
+        self.assertTrue((self.folder / "counters-h100.json").exists())
+        self.assertEqual(self.report("run.json", *["--ncu", "ncu"] * 2).returncode, 1)
+
+    def test_without_matplotlib_there_is_a_page_without_plots(self):
+        (self.folder / "hide" / "matplotlib").mkdir(parents=True)
+        (self.folder / "hide" / "sitecustomize.py").write_text(
+            "import importlib.util as u\nfind = u.find_spec\n"
+            "u.find_spec = lambda name, *a: None if name == 'matplotlib' else find(name, *a)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-B", common.BENCH / "report", "run.json"],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder / "hide")},
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no matplotlib", done.stderr)
+        self.assertTrue((self.folder / "run.md").exists())
+        self.assertFalse((self.folder / "figure2.svg").exists())
 
     def test_failures_are_on_the_page(self):
         broken = results()
@@ -238,6 +275,7 @@ class Report(unittest.TestCase):
             made,
             {
                 *("figure2.svg", "figure2.png", "figure3.svg", "figure3.png"),
+                *("figure2-published.svg", "figure2-published.png"),
                 *("counters.json", "run.md"),
             },
         )

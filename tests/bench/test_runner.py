@@ -188,6 +188,10 @@ class Runner(common.RunnerCase):
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("no counter smsp__inst_executed.sum here", done.stdout)
+        self.assertEqual(
+            (self.folder / "profile" / "options").read_text(),
+            "--block 512x1 --kernel vecadd --size check\n",
+        )
         notes = {path.stem: path.read_text() for path in (self.folder / "profile").glob("*.csv")}
         self.assertEqual(set(notes), {"original", "full", "no-load"})
         self.assertEqual(
@@ -195,6 +199,23 @@ class Runner(common.RunnerCase):
             "launch__registers_per_thread,dram__bytes_read.sum "
             "--profile --block 512x1 --variant full --kernel vecadd --size check\n",
         )
+
+    def test_scripts_name_a_missing_tool(self):
+        for script, tool in (("profile.sh", "ncu"), ("sanitize.sh", "compute-sanitizer")):
+            shutil.copy(common.BENCH / script, self.folder / script)
+            (self.folder / "bin").mkdir(exist_ok=True)
+            for name in ("sh", "dirname", "env"):
+                if not (self.folder / "bin" / name).exists():
+                    (self.folder / "bin" / name).symlink_to(shutil.which(name))
+            done = subprocess.run(
+                [self.folder / script],
+                env={"PATH": str(self.folder / "bin")},
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{script}: {tool} ", done.stderr)
+            self.assertIn("is not on PATH", done.stderr)
 
     def test_sanitize_script(self):
         """sanitize.sh, with a sanitizer that finds something in one of its tools."""
