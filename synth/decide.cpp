@@ -6,9 +6,9 @@
 
 namespace ptxasw {
 
-// Until there is a cost model, the published results decide: shuffles pay on Maxwell and Pascal,
-// where an L1 hit takes 82 cycles against 33 for a shuffle, and lose from Volta on, where it takes
-// 28 against 22 and the corner load keeps its issue slot (paper, table 1 and figure 2).
+// Below sm_70 the paper's measurements decide, of its own tool: shuffles gain on average on Maxwell and
+// Pascal, where an L1 hit takes 82 cycles against 33 for a shuffle, and lose on Volta, where it takes
+// 28 against 22 (table 1, section 7). That they lose on sm_90 was measured (docs/when-shuffles-pay.md).
 Decision decide(ShuffleMode mode, unsigned sm) {
   if (mode == ShuffleMode::always)
     return {true, {}, "asked for"};

@@ -17,9 +17,9 @@ PTXASW, SOURCE = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 RUNS = 20
 MODULES = [
     "tests/data/jacobi.ptx",  # loops of a grid
-    "kernelgen-bench/ptx/rhs4th3fort.ptx",  # the largest
-    "kernelgen-bench/ptx/tricubic.ptx",  # by run-time tests
-    "kernelgen-bench/ptx/sincos.ptx",  # branches, local memory
+    "kernelgen-bench/suite/rhs4th3fort.ptx",  # the largest
+    "kernelgen-bench/suite/tricubic2.ptx",  # by run-time tests
+    "kernelgen-bench/suite/sincos.ptx",  # branches, local memory
     "tests/synth/golden/address-by-call.ptx",
     "tests/synth/golden/store-between.ptx",
 ]

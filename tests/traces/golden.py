@@ -14,7 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-FOLDERS = ("kernelgen-bench/ptx", "tests/data")
+# Folder and what the names of its goldens begin with.
+FOLDERS = {"kernelgen-bench/suite": "suite", "kernelgen-bench/ptx": "kernelgen-bench", "tests/data": "tests"}
 
 
 def extensions(text):
@@ -51,9 +52,9 @@ def main():
     write = "--write" in sys.argv
     failures = []
     expected = set()
-    for folder in FOLDERS:
+    for folder, prefix in FOLDERS.items():
         for module in sorted((source / folder).glob("*.ptx")):
-            golden = GOLDEN / f"{folder.split('/')[0]}-{module.stem}.trace"
+            golden = GOLDEN / f"{prefix}-{module.stem}.trace"
             expected.add(golden)
             trace = subprocess.run([ptxasw, "trace", module], capture_output=True, text=True,
                                    check=True).stdout

@@ -25,7 +25,7 @@ COMMANDS = {
 }
 # Only a drop-in that is given several files has the one, only a proof that fails the other.
 NOT_HERE = {"modules", "detail"}
-FOLDERS = ("kernelgen-bench/ptx", "tests/data", "tests/synth/golden", "tests/grammar/modules", "tests/analysis/lint")
+FOLDERS = ("kernelgen-bench/suite", "kernelgen-bench/ptx", "tests/data", "tests/synth/golden", "tests/grammar/modules", "tests/analysis/lint")
 
 
 # What `--registers` asks; names every entry, and says nothing of the last one.
@@ -67,7 +67,7 @@ def main():
                                   check=True, env=environment).stdout
             value = json.loads(text)
             seen |= {key for part in objects(value) for key in part}
-            if name == "report" and module.parent.name == "ptx":  # the suite of the paper
+            if name == "report" and module.parent.name in ("suite", "ptx"):  # the suite of the paper
                 asked = [k["name"] for k in value["kernels"] if k["z3_contexts"]]
                 failed += len(asked)
                 print("".join(f"{kernel} needs Z3\n" for kernel in asked), end="")
