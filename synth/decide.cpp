@@ -6,9 +6,10 @@
 
 namespace ptxasw {
 
-// Below sm_70 the paper's measurements decide, of its own tool: shuffles gain on average on Maxwell and
-// Pascal, where an L1 hit takes 82 cycles against 33 for a shuffle, and lose on Volta, where it takes
-// 28 against 22 (table 1, section 7). That they lose on sm_90 was measured (docs/when-shuffles-pay.md).
+// Below sm_70 the paper's measurements decide, of its own tool: shuffles gain on average on Maxwell
+// and Pascal, where an L1 hit takes 82 cycles against 33 for a shuffle, and lose on Volta, where it
+// takes 28 against 22 (table 1, section 7). That they lose on sm_90 was measured
+// (docs/when-shuffles-pay.md).
 Decision decide(ShuffleMode mode, unsigned sm) {
   if (mode == ShuffleMode::always)
     return {true, {}, "asked for"};

@@ -244,8 +244,7 @@ int main(int argc, char **argv) {
   app.add_option("manifest", manifest, "manifest of the archive (default: beside this program)");
   app.add_flag("--list", only_list, "list kernels, sizes and variants, and stop");
   app.add_flag("--target", only_target, "print the target of the device, such as sm_90, and stop");
-  app.add_flag("--quick", quick,
-               "size quick, block 512x1, 5 launches unless given");
+  app.add_flag("--quick", quick, "size quick, block 512x1, 5 launches unless given");
   app.add_option("--kernel", plan.kernels, "only this kernel (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--variant", plan.variants, "only this variant beside the original (repeatable)")

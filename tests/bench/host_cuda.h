@@ -53,8 +53,8 @@ template <class... Parameters> void call(void (*function)(Parameters...), void *
   call(function, arguments, std::index_sequence_for<Parameters...>{});
 }
 
-/// The same where the launch has arguments that the function does not want: `skipped` of them behind the
-/// first `extents`.
+/// The same where the launch has arguments that the function does not want: `skipped` of them
+/// behind the first `extents`.
 template <class... Parameters>
 void call(void (*function)(Parameters...), void **arguments, int extents, int skipped) {
   void *kept[sizeof...(Parameters)];
