@@ -21,6 +21,19 @@ std::optional<RaceDetector::Access> RaceDetector::note_in_focus(std::uint32_t sp
   return found;
 }
 
+RaceDetector::Chunk &RaceDetector::chunk_of(std::uint32_t space, std::uint64_t address) {
+  // Shared windows lie below 4 GiB; their block goes on top.
+  const std::uint64_t key = (std::uint64_t{space} << 42) ^ (address / chunk);
+  if (!last_chunk_ || key != last_key_) {
+    std::unique_ptr<Chunk> &place = chunks_[key];
+    if (!place)
+      place = std::make_unique<Chunk>();
+    last_chunk_ = place.get();
+    last_key_ = key;
+  }
+  return *last_chunk_;
+}
+
 std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std::uint64_t address,
                                                        unsigned size, bool store,
                                                        const Access &access) {
@@ -30,11 +43,7 @@ std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std:
     if (focus_ != 0 && where - (focus_ - focus_reach) < 2 * focus_reach)
       if (const auto earlier = note_in_focus(space, where, store, access); earlier && !found)
         found = earlier;
-    // Shared windows lie below 4 GiB; their block goes on top.
-    std::unique_ptr<Chunk> &place = chunks_[(std::uint64_t{space} << 42) ^ (where / chunk)];
-    if (!place)
-      place = std::make_unique<Chunk>();
-    Cell &cell = (*place)[where % chunk];
+    Cell &cell = chunk_of(space, where)[where % chunk];
     // What changes nothing is to others like a load that does not care who stored the value.
     const bool changes = store && !access.same_value;
     if (!found && !access.same_value &&

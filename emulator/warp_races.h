@@ -68,6 +68,7 @@ private:
   static constexpr std::uint64_t chunk = 64;
   using Chunk = std::array<Cell, chunk>;
   bool conflict(const Access &first, const Access &second) const;
+  Chunk &chunk_of(std::uint32_t space, std::uint64_t address);
 
   std::optional<Access> note_in_focus(std::uint32_t space, std::uint64_t byte, bool store,
                                       const Access &access);
@@ -81,6 +82,8 @@ private:
   };
   std::unordered_map<std::uint64_t, std::vector<Noted>> focused_; ///< by space and byte
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
+  Chunk *last_chunk_ = nullptr; ///< that an access was to, and its key
+  std::uint64_t last_key_ = 0;
   RunOrder order_;
 };
 
