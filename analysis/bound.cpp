@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <set>
 
 namespace ptxasw {
 namespace {
@@ -65,6 +66,8 @@ private:
   // Adds to `conditions` what has to be at least 0 for an amount to be so for all threads, blocks
   // and rounds of a launch. False if that cannot be determined.
   bool everywhere(Amount amount, std::vector<Amount> &conditions) {
+    if (amounts_->never_negative(amount))
+      return true;
     // Counters first: their bounds are in terms of the rest.
     for (LoopId loop = static_cast<LoopId>(trips_.size()); loop-- > 0;) {
       const AtomId counter = amounts_->atom_of(reader_.trip(loop));
@@ -90,8 +93,10 @@ private:
   bool at_both_ends(const Amount &amount, AtomId variable, const Amount &high,
                     std::vector<Amount> &conditions) {
     const auto least = amounts_->least_end(amount, variable);
-    if (!least)
-      return false;
+    if (!least) {
+      auto less = amounts_->without_remainders(amount);
+      return less && everywhere(std::move(*less), conditions);
+    }
     const bool low = *least != facts::AmountPool::End::high;
     if (low && !everywhere(amounts_->substitute(amount, variable, {}), conditions))
       return false;
@@ -162,7 +167,12 @@ private:
     }
     for (const facts::Branch &branch : facts_.branches()) {
       ++result_.branches.all;
-      result_.branches.exact += known_exactly(branch);
+      if (known_exactly(branch))
+        ++result_.branches.exact;
+      else
+        result_.unknown_branches.push_back(
+            {facts_.function().instructions[branch.instruction].line,
+             branch.condition ? unknown_ : "its condition is not understood"});
     }
   }
 
@@ -174,11 +184,93 @@ private:
     for (LoopId loop = branch.loop; loop != no_index; loop = facts_.cfg().loops()[loop].parent)
       if (trips_[loop].known && trips_[loop].exact && trips_[loop].exit == branch.block)
         return true;
-    if (!branch.condition)
+    return branch.condition && is_formula(branch.condition, branch.block);
+  }
+
+  // True if what a branch tests is a function of the launch, the lane and the rounds of loops: of
+  // what the reader has variables for, of registers that a loop computes from such values, and of
+  // values that branches choose if they and all that they choose from are such functions.
+  bool is_formula(Expr root, BlockId at) {
+    std::vector<Expr> work{root};
+    std::set<Expr> seen;
+    while (!work.empty()) {
+      const Expr node = work.back();
+      work.pop_back();
+      if (!seen.insert(node).second)
+        continue;
+      if (node->kind != ExprKind::symbol && !reads_memory(node))
+        work.insert(work.end(), node->operands().begin(), node->operands().end());
+      else if (!is_formula_leaf(node, at, work)) {
+        unknown_ = node->kind == ExprKind::symbol
+                       ? fmt::format("what `{}` is, nobody knows",
+                                     facts_.emulation().pool().symbols()[node->index].name)
+                       : "it was loaded";
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // True of a load that is written as a function of its address; other functions are instructions
+  // that are not evaluated, such as those of floating point.
+  bool reads_memory(Expr node) const {
+    if (node->kind != ExprKind::uf)
       return false;
-    const facts::BlockKnowledge known(facts_.emulation(), branch.block);
-    return reader_.read(PathFact{branch.condition, true}, known).has_value() ||
-           reader_.read(PathFact{branch.condition, false}, known).has_value();
+    const std::string_view name = facts_.emulation().pool().function_name(node);
+    return name.starts_with("const") || name.starts_with("readonly");
+  }
+
+  // The same of a symbol or a load, with more to be looked at.
+  bool is_formula_leaf(Expr node, BlockId at, std::vector<Expr> &work) {
+    Emulation &emulation = facts_.emulation();
+    for (LoopId loop = 0; loop < trips_.size(); ++loop)
+      if (node == emulation.trip_count(loop) && !facts_.cfg().contains(loop, at))
+        return trips_[loop].known && trips_[loop].exact; // what it was when the loop was left
+    if (reader_.knows(node))
+      return true;
+    if (const auto join = emulation.join_register(node)) {
+      for (const auto &[from, value] : join->values) {
+        if (!value)
+          return false;
+        work.push_back(emulation.expand(value));
+      }
+      return add_choices(join->block, work);
+    }
+    const auto loop = emulation.loop_register(node);
+    if (!loop || !facts_.cfg().contains(loop->loop, at))
+      return false;
+    work.push_back(emulation.expand(loop->initial));
+    work.push_back(emulation.expand(loop->next));
+    return true;
+  }
+
+  // What decides by which edge a block is reached from its dominator; false if that is not known.
+  bool add_choices(BlockId reached, std::vector<Expr> &work) {
+    const ControlFlowGraph &cfg = facts_.cfg();
+    std::vector<BlockId> blocks{reached};
+    std::set<BlockId> seen{reached};
+    while (!blocks.empty()) {
+      const BlockId block = blocks.back();
+      blocks.pop_back();
+      for (const BlockId before : cfg.blocks()[block].predecessors) {
+        if (!cfg.reachable(before) || !facts_.emulation().feasible(before) ||
+            !seen.insert(before).second)
+          continue;
+        if (cfg.blocks()[before].branch != no_index) {
+          const Expr choice = facts_.emulation().branch_choice(before);
+          if (!choice)
+            return false;
+          work.push_back(facts_.emulation().expand(choice));
+        }
+        const LoopId loop = cfg.loop_of(before);
+        if (loop != no_index && !cfg.contains(loop, reached) &&
+            !(trips_[loop].known && trips_[loop].exact))
+          return false;
+        if (before != cfg.immediate_dominator(reached))
+          blocks.push_back(before);
+      }
+    }
+    return true;
   }
 
   // --- Sums ---
@@ -224,6 +316,7 @@ private:
   facts::IntegerReader reader_;
   std::vector<facts::TripCount> trips_;
   KernelBounds result_;
+  std::string unknown_; ///< what is_formula() stumbled over last
 };
 
 } // namespace

@@ -75,6 +75,7 @@ struct KernelBounds {
   /// The bounds hold where a block is one row, or its rows are whole warps.
   bool whole_rows = false;
   ExactShare branches, counted_loops;
+  std::vector<Obstacle> unknown_branches; ///< those that are not exact, and why, by block
 };
 
 KernelBounds bound_kernel(const Module &module, const Function &kernel,

@@ -285,6 +285,17 @@ std::uint64_t WarpCosts::cap_by_range(const facts::Access &access, const facts::
   return shared ? pieces * ((units + shared_banks - 1) / shared_banks) : units;
 }
 
+// True if the lanes' own parts of an address lie within fewer bytes in every warp.
+bool WarpCosts::spans_less(const facts::AddressForm &form, std::uint64_t bytes) const {
+  const std::vector<std::int64_t> offsets = lane_offsets(facts_.lane_values(), form);
+  const auto &warps = facts_.layout().warps;
+  return std::all_of(warps.begin(), warps.end(), [&](const facts::WarpThreads &warp) {
+    const auto begin = offsets.begin() + warp.first;
+    const auto [least, most] = std::minmax_element(begin, begin + warp.count);
+    return static_cast<std::uint64_t>(*most) - static_cast<std::uint64_t>(*least) < bytes;
+  });
+}
+
 void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopState &state,
                            BlockCost &cost) {
   // Where a generic address was made from another space, arithmetic may have left that.
@@ -329,6 +340,7 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
   // bytes and touch as many units as if they were not. Of one run of lanes only the unit at the
   // wrap can count twice (two of accesses that overlap); otherwise every one may, for each index.
   const unsigned distrusted = distrusted_[access.number];
+  const bool wraps_once = !distrusted || spans_less(*form, std::uint64_t{1} << 31); // each index
   const bool one_run =
       distrusted == 1 && form->is_linear() && form->strides.empty() && form->of_lane.empty();
   const bool overlap = form->tid[1] != 0 || form->tid[2] != 0 || form->laneid != 0 ||
@@ -339,9 +351,12 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
     std::uint64_t most = std::min<std::uint64_t>(counted.most, cap);
     if (distrusted && counted.most > 0) {
       const std::uint64_t alone = active * (less ? 1 : lane_sectors);
-      most = std::min<std::uint64_t>(alone, one_run ? counted.most + 1 + overlap
-                                                    : std::uint64_t{counted.most}
-                                                          << std::min(distrusted, 6u));
+      if (wraps_once)
+        most = std::min<std::uint64_t>(alone, one_run ? counted.most + 1 + overlap
+                                                      : std::uint64_t{counted.most}
+                                                            << std::min(distrusted, 6u));
+      else
+        most = alone;
     }
     to.most += most - std::min(most, less);
     const bool always = most == less; // nothing costs less than nothing

@@ -109,6 +109,7 @@ private:
   void add_access(const facts::Access &access, std::size_t warp, LoopState &state, BlockCost &cost);
   std::uint64_t cap_by_range(const facts::Access &access, const facts::AddressForm &form,
                              bool shared) const;
+  bool spans_less(const facts::AddressForm &form, std::uint64_t bytes) const;
   std::vector<bool> only(const std::vector<bool> &threads, std::size_t warp) const;
   void note_extensions(const facts::Access &access);
 

@@ -625,6 +625,10 @@ std::optional<LoopRegister> Emulation::loop_register(Expr symbol) const {
   return implementation_->loop_register(symbol);
 }
 
+std::optional<JoinRegister> Emulation::join_register(Expr symbol) const {
+  return implementation_->join_register(symbol);
+}
+
 Expr Emulation::trip_count(LoopId loop) const { return implementation_->trips_[loop]; }
 
 const std::vector<RegisterRead> *Emulation::reads_of(Expr value) {

@@ -59,6 +59,12 @@ struct LoopRegister {
   Expr next = nullptr;    ///< after a round, in terms of what it was
 };
 
+/// A register where flows meet that bring different values.
+struct JoinRegister {
+  BlockId block = 0;
+  std::span<const std::pair<BlockId, Expr>> values; ///< by edge into the block; null: undefined
+};
+
 /// What an emulation cost, in countable units.
 struct Effort {
   std::size_t expressions = 0; ///< nodes in the pool
@@ -126,6 +132,8 @@ public:
   /// What a symbol that stands for a register at a loop's header is; nothing if it is none, or
   /// differs by the path into or around the loop.
   std::optional<LoopRegister> loop_register(Expr symbol) const;
+  /// What a symbol that stands for a register where flows meet is; nothing if it is none.
+  std::optional<JoinRegister> join_register(Expr symbol) const;
   /// The symbol that counts a loop's iterations.
   Expr trip_count(LoopId loop) const;
   /// True if every symbol in the expression keeps its value while control stays in `loop`.

@@ -94,6 +94,7 @@ public:
   bool invariant(Expr expr, LoopId loop) const;
   bool in_step(BlockId block);
   std::optional<LoopRegister> loop_register(Expr symbol) const;
+  std::optional<JoinRegister> join_register(Expr symbol) const;
   Meeting meeting_of(const Gathering &gathering) const;
 
   const Module &module_;

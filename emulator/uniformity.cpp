@@ -72,6 +72,13 @@ std::optional<LoopRegister> Emulation::Implementation::loop_register(Expr symbol
   return result.initial && result.next ? std::optional(result) : std::nullopt;
 }
 
+std::optional<JoinRegister> Emulation::Implementation::join_register(Expr symbol) const {
+  if (symbol->kind != ExprKind::symbol || infos_[symbol->index].kind != SymbolKind::join_phi)
+    return std::nullopt;
+  const Phi &phi = phis_[infos_[symbol->index].phi];
+  return JoinRegister{phi.block, phi.operands};
+}
+
 bool Emulation::Implementation::invariant(Expr expr, LoopId loop) const {
   bool result = true;
   for_each_node(expr, [&](Expr node) {

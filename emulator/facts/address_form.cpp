@@ -49,7 +49,14 @@ public:
         add_shared_extension(e, factor);
         return;
       }
-      form_.may_wrap = form_.may_wrap || may_wrap(e);
+      if (may_wrap(e)) {
+        // What is cut to fewer bits, as by a mask, is meant to wrap around.
+        if (e->children[0]->width < 32) {
+          add_atom(e, factor);
+          return;
+        }
+        form_.may_wrap = true;
+      }
       add(e->children[0], factor);
       return;
     }

@@ -18,6 +18,7 @@ namespace {
 
 /// Sums over powers beyond this one are not written out.
 constexpr std::size_t power_budget = 3;
+constexpr unsigned least_depth = 3; ///< parts of an amount that are replaced by their least
 
 bool is_whole(const Rational &number) { return denominator(number) == 1; }
 
@@ -122,7 +123,9 @@ Amount AmountPool::atom(Kind kind, const Amount &a, const Amount &b) {
   const auto [entry, is_new] =
       known_.try_emplace(std::tuple(kind, a, b), static_cast<AtomId>(atoms_.size()));
   if (is_new) {
-    const AmountRange inner = range(a);
+    AmountRange inner = range(a);
+    if (!inner.low || *inner.low < 0)
+      inner.low = least(a, nullptr, least_depth);
     AmountRange own;
     if (kind == Kind::positive_part || kind == Kind::ceil_log2)
       own.low = 0;
@@ -152,36 +155,6 @@ Amount AmountPool::atom(Kind kind, const Amount &a, const Amount &b) {
     atoms_.push_back({kind, {}, a, b, own});
   }
   return Amount::of(entry->second);
-}
-
-// A multiple of x - d * floor(x / d), which is what a division leaves; x may itself be floor(y /
-// p).
-bool AmountPool::is_remainder(const Amount &a) const {
-  for (const auto &[monomial, coefficient] : a.terms()) {
-    if (monomial.size() != 1 || coefficient >= 0 || atoms_[monomial[0]].kind != Kind::floor_div ||
-        !atoms_[monomial[0]].b.number())
-      continue;
-    const Atom &known = atoms_[monomial[0]];
-    const Amount quotient = Amount::of(monomial[0]);
-    const Rational divisor = *known.b.number();
-    // times * (x - divisor * quotient)
-    Rational times = -coefficient / divisor;
-    if (a == (known.a - quotient * Amount(divisor)) * Amount(times))
-      return true;
-    for (const auto &[other, factor] : a.terms()) {
-      if (other.size() != 1 || factor <= 0 || atoms_[other[0]].kind != Kind::floor_div)
-        continue;
-      const Atom &inner = atoms_[other[0]];
-      const auto by = inner.b.number();
-      if (!by || inner.a != known.a)
-        continue;
-      const Rational rest = divisor / *by;
-      times = -coefficient / rest;
-      if (is_whole(rest) && a == (Amount::of(other[0]) - quotient * Amount(rest)) * Amount(times))
-        return true;
-    }
-  }
-  return false;
 }
 
 Amount AmountPool::positive_part(const Amount &a) {
@@ -319,9 +292,96 @@ AmountRange AmountPool::range(const Amount &a, const AmountRanges *narrowed) con
   return total;
 }
 
+bool AmountPool::is_whole_valued(const Amount &a) const {
+  return a.whole() && std::all_of(a.terms().begin(), a.terms().end(), [&](const auto &term) {
+           return std::all_of(term.first.begin(), term.first.end(), [&](AtomId part) {
+             return atoms_[part].kind != Kind::positive_part || is_whole_valued(atoms_[part].a);
+           });
+         });
+}
+
+// Of a multiple of a quotient floor(x / d) that stands beside x, or beside floor(x / p) where p
+// divides d: what is left of the amount if the remainder that both make is as small as it can be.
+std::optional<Amount> AmountPool::without_remainder(const Amount &a, AtomId quotient,
+                                                    const Rational &coefficient) const {
+  const Atom &known = atoms_[quotient];
+  const auto whole_divisor = known.b.number();
+  if (known.kind != Kind::floor_div || !whole_divisor || !is_whole(*whole_divisor) ||
+      !is_whole_valued(known.a) || known.a.terms().empty())
+    return std::nullopt;
+  const auto leave = [&](const Amount &x, const Rational &divisor) {
+    const Rational times = -coefficient / divisor; // of x - divisor * quotient
+    const Amount rest = a - (x - Amount::of(quotient) * Amount(divisor)) * Amount(times);
+    return times > 0 ? rest : rest + Amount(Rational(times * (divisor - 1)));
+  };
+  if (a.terms().contains(known.a.terms().rbegin()->first))
+    return leave(known.a, *whole_divisor);
+  for (const auto &[monomial, factor] : a.terms()) {
+    if (monomial.size() != 1 || atoms_[monomial[0]].kind != Kind::floor_div ||
+        atoms_[monomial[0]].a != known.a || monomial[0] == quotient)
+      continue;
+    const auto divisor = atoms_[monomial[0]].b.number();
+    if (divisor && is_whole(*divisor) && *divisor > 0 && is_whole(*whole_divisor / *divisor))
+      return leave(Amount::of(monomial[0]), *whole_divisor / *divisor);
+  }
+  return std::nullopt;
+}
+
+// What is never more than an amount: remainders at their least, max(0, x) as 0 or as x. Of several
+// ways the one that says most.
+std::optional<Rational> AmountPool::least(const Amount &a, const AmountRanges *narrowed,
+                                          unsigned depth) const {
+  std::optional<Rational> result = range(a, narrowed).low;
+  const auto try_instead = [&](const Amount &less) {
+    if (result && *result >= 0)
+      return;
+    const auto low = least(less, narrowed, depth - 1);
+    if (low && (!result || *low > *result))
+      result = low;
+  };
+  if (depth == 0)
+    return result;
+  for (const auto &[monomial, coefficient] : a.terms()) {
+    if (monomial.size() != 1)
+      continue;
+    if (const auto less = without_remainder(a, monomial[0], coefficient))
+      try_instead(*less);
+    const Atom &known = atoms_[monomial[0]];
+    if (known.kind != Kind::positive_part)
+      continue;
+    const Amount at_zero = a - Amount::of(monomial[0]) * Amount(coefficient);
+    const Amount at_inner = at_zero + known.a * Amount(coefficient);
+    if (coefficient > 0) {
+      try_instead(at_zero);
+      try_instead(at_inner);
+    } else if (!result || *result < 0) { // the smaller of both
+      const auto zero = least(at_zero, narrowed, depth - 1);
+      const auto inner = zero ? least(at_inner, narrowed, depth - 1) : std::nullopt;
+      if (inner && (!result || std::min(*zero, *inner) > *result))
+        result = std::min(*zero, *inner);
+    }
+  }
+  return result;
+}
+
+std::optional<Amount> AmountPool::without_remainders(const Amount &a) const {
+  for (const auto &[monomial, coefficient] : a.terms())
+    if (monomial.size() == 1)
+      if (const auto less = without_remainder(a, monomial[0], coefficient))
+        return without_remainders(*less).value_or(*less);
+  return std::nullopt;
+}
+
 bool AmountPool::never_negative(const Amount &a, const AmountRanges *narrowed) const {
-  const AmountRange known = range(a, narrowed);
-  return (known.low && *known.low >= 0) || is_remainder(a);
+  if (narrowed) {
+    const auto low = least(a, narrowed, least_depth);
+    return low && *low >= 0;
+  }
+  const auto found = never_negative_.find(a);
+  if (found != never_negative_.end())
+    return found->second;
+  const auto low = least(a, nullptr, least_depth);
+  return never_negative_[a] = low && *low >= 0;
 }
 
 bool AmountPool::mentions(const Amount &a, AtomId variable) const {

@@ -95,6 +95,10 @@ public:
   AmountRange range(const Amount &a, const AmountRanges *narrowed = nullptr) const;
   bool never_negative(const Amount &a, const AmountRanges *narrowed = nullptr) const;
 
+  /// What is never more than the amount: the same with remainders (x - d * floor(x / d)) at their
+  /// least; nothing if it has none.
+  std::optional<Amount> without_remainders(const Amount &a) const;
+
   bool mentions(const Amount &a, AtomId variable) const;
   /// Variables in it, in order of creation.
   std::vector<AtomId> variables(const Amount &a) const;
@@ -143,15 +147,20 @@ private:
   Amount divide(Kind kind, const Amount &a, const Amount &b);
   Amount atom(Kind kind, const Amount &a, const Amount &b);
   std::optional<Amount> flattened(Kind kind, const Amount &a, const Amount &b);
-  bool is_remainder(const Amount &a) const;
   /// How a changes with a variable: 1 never falls, -1 never rises, 0 not at all; nothing: unknown.
   std::optional<int> direction(const Amount &a, AtomId variable) const;
   std::optional<int> atom_direction(AtomId atom, AtomId variable) const;
+  bool is_whole_valued(const Amount &a) const;
+  std::optional<Amount> without_remainder(const Amount &a, AtomId quotient,
+                                          const Rational &coefficient) const;
+  std::optional<Rational> least(const Amount &a, const AmountRanges *narrowed,
+                                unsigned depth) const;
   AmountRange monomial_range(const Amount::Monomial &monomial, const AmountRanges *narrowed) const;
   std::string atom_text(AtomId atom, const Naming &name_of) const;
 
   std::vector<Atom> atoms_;
   std::map<std::string, AtomId> variables_;
+  mutable std::map<Amount, bool> never_negative_; ///< answers without narrower ranges
   std::map<std::tuple<Kind, Amount, Amount>, AtomId> known_;
 };
 

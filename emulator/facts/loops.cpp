@@ -107,11 +107,8 @@ private:
         before.push_back(block);
     if (before.size() != 1)
       return;
-    const BasicBlock &info = cfg_.blocks()[before[0]];
-    const Expr choice = emulation_.branch_choice(before[0]);
-    if (choice && choice->width == 1 && info.successors.size() == 2 &&
-        info.successors[0] != info.successors[1])
-      known_.add({choice, info.successors[0] == header_}, emulation_);
+    if (const auto fact = fact_on_edge(emulation_, before[0], header_))
+      known_.add(*fact, emulation_);
   }
 
   /// How a block's branch leaves the loop.
@@ -454,6 +451,7 @@ private:
     result.reason.clear();
     const Amount &plain = result.left_in_plain;
     result.left_in = amounts_.positive_part(plain);
+    result.left_in_entered = plain;
     bool same = false;
     if (amounts_.never_negative(plain)) {
       result.rounds = plain + 1;
@@ -462,6 +460,7 @@ private:
       result.guarded = same;
     } else {
       result.rounds = result.left_in + 1;
+      result.left_in_entered = result.left_in;
     }
   }
 
@@ -479,8 +478,11 @@ private:
 
 std::vector<TripCount> trip_counts(Emulation &emulation, IntegerReader &reader) {
   std::vector<TripCount> result;
-  for (LoopId loop = 0; loop < emulation.cfg().loops().size(); ++loop)
+  for (LoopId loop = 0; loop < emulation.cfg().loops().size(); ++loop) {
     result.push_back(Counter(emulation, reader, loop).run());
+    if (const TripCount &trip = result.back(); trip.known && trip.exact)
+      reader.set_left(loop, trip.left_in_entered, trip.conditions);
+  }
   return result;
 }
 

@@ -21,6 +21,8 @@ struct TripCount {
   Amount left_in;
   /// The same without max(0, ...): right wherever the loop iterates at all.
   Amount left_in_plain;
+  /// The same, right wherever the loop is entered.
+  Amount left_in_entered;
   /// Rounds begun: left_in + 1, but 0 where branches before the loop keep every thread out.
   Amount rounds;
   /// Every thread that enters the loop leaves it in exactly that round.

@@ -26,6 +26,12 @@ Rational highest(unsigned width, bool is_signed) {
   return power_of_two(is_signed ? width - 1 : width) - 1;
 }
 
+/// The bounds of a variable of that many bits: from 32 on they count as signed.
+AmountRange as_amounts(const Range &range, unsigned width) {
+  return width >= 32 ? AmountRange{Rational(range.signed_low), Rational(range.signed_high)}
+                     : AmountRange{Rational(range.low), Rational(range.high)};
+}
+
 std::string parameter_name(const ParameterField &field, const Function &function) {
   std::string_view name = field.parameter;
   const std::string_view kernel = function.name;
@@ -50,7 +56,7 @@ Choice choice_of(Expr ite) {
 } // namespace
 
 BlockKnowledge::BlockKnowledge(Emulation &emulation, BlockId block)
-    : path_(emulation.pool()), facts_(emulation.facts_in(block)) {
+    : block_(block), path_(emulation.pool()), facts_(emulation.facts_in(block)) {
   std::vector<PathFact> facts;
   facts.swap(facts_);
   for (const PathFact &fact : facts)
@@ -62,6 +68,15 @@ void BlockKnowledge::add(PathFact fact, Emulation &emulation) {
   fact.condition = emulation.expand(fact.condition);
   path_.assume(fact.condition, fact.holds);
   facts_.push_back(fact);
+}
+
+std::optional<PathFact> fact_on_edge(const Emulation &emulation, BlockId from, BlockId to) {
+  const BasicBlock &info = emulation.cfg().blocks()[from];
+  const Expr choice = emulation.branch_choice(from);
+  if (!choice || choice->width != 1 || info.successors.size() != 2 ||
+      info.successors[0] == info.successors[1])
+    return std::nullopt;
+  return PathFact{choice, info.successors[0] == to};
 }
 
 IntegerReader::IntegerReader(Emulation &emulation, const Function &function,
@@ -91,7 +106,37 @@ Amount IntegerReader::extent(const std::string &name) {
   return amounts_.variable(name, {Rational(1), Rational(axis == 0 ? 0x7fffffff : 0xffff)});
 }
 
-std::optional<Amount> IntegerReader::symbol(Expr expr) {
+// A word of a constant variable, at an address that is a number of bytes from its beginning.
+std::optional<Amount> IntegerReader::constant_word(Expr expr) {
+  const ExprPool &pool = emulation_.pool();
+  const Expr address = expr->child_count == 1 ? expr->children[0] : nullptr;
+  if (!address || !pool.function_name(expr).starts_with("const") || expr->width > 64)
+    return std::nullopt;
+  Expr base = address;
+  std::int64_t offset = 0;
+  if (address->kind == ExprKind::sum && address->child_count == 1 &&
+      address->coefficients[0] == 1) {
+    base = address->children[0];
+    offset = as_signed(address->value.low, address->width);
+  }
+  if (base->kind != ExprKind::symbol)
+    return std::nullopt;
+  const std::string &name = pool.symbols()[base->index].name;
+  if (!name.starts_with('&') || offset < 0)
+    return std::nullopt;
+  // Words of several widths may lie at one place; the usual one has the plain name.
+  const std::string width = expr->width == 32 ? "" : fmt::format(":{}", expr->width);
+  const bool is_signed = expr->width >= 32;
+  return amounts_.variable(offset == 0 ? name.substr(1) + width
+                                       : fmt::format("{}+{}{}", name.substr(1), offset, width),
+                           {lowest(expr->width, is_signed), highest(expr->width, is_signed)});
+}
+
+std::optional<Amount> IntegerReader::variable(Expr expr) {
+  if (expr->kind == ExprKind::uf)
+    return constant_word(expr);
+  if (expr->kind != ExprKind::symbol)
+    return std::nullopt;
   for (LoopId loop = 0; loop < emulation_.cfg().loops().size(); ++loop)
     if (expr == emulation_.trip_count(loop))
       return trip(loop);
@@ -123,6 +168,108 @@ void IntegerReader::within(const Amount &value, unsigned width, bool is_signed, 
   require(Amount(highest(width, is_signed)) - value, into);
 }
 
+// What a loop has counted, where it has been left.
+std::optional<Amount> IntegerReader::left_behind(Expr expr, Reading &into,
+                                                 const BlockKnowledge &known) {
+  for (const auto &[loop, round] : left_)
+    if (expr == emulation_.trip_count(loop) && !emulation_.cfg().contains(loop, known.block())) {
+      into.conditions.insert(into.conditions.end(), round.conditions.begin(),
+                             round.conditions.end());
+      return round.value;
+    }
+  return std::nullopt;
+}
+
+// True if control only goes along that edge where the difference is 0.
+bool IntegerReader::vanishes_on_edge(const Amount &difference, BlockId from, BlockId to,
+                                     Reading &into) {
+  BlockKnowledge known(emulation_, from);
+  if (const auto fact = fact_on_edge(emulation_, from, to))
+    known.add(*fact, emulation_);
+  known.move_to(to);
+  for (PathFact fact : known.facts()) {
+    if (fact.condition->kind == ExprKind::sum && fact.condition->value.low == 1)
+      fact = {emulation_.pool().bit_not(fact.condition), !fact.holds};
+    if (fact.condition->kind != ExprKind::eq0 || !fact.holds)
+      continue;
+    Reading reading;
+    const auto zero = number(fact.condition->children[0], false, reading, known);
+    if (!zero || zero->is_zero())
+      continue;
+    const auto &[leading, factor] = *zero->terms().rbegin();
+    const auto found = difference.terms().find(leading);
+    if (found == difference.terms().end() ||
+        difference != *zero * Amount(Rational(found->second / factor)))
+      continue;
+    into.conditions.insert(into.conditions.end(), reading.conditions.begin(),
+                           reading.conditions.end());
+    return true;
+  }
+  return false;
+}
+
+// Where flows meet, what they bring may be one number: after the first part of an unrolled loop a
+// counter is start + step * (n mod 4), and where that part is skipped, since n mod 4 is 0, it is
+// still start.
+std::optional<Amount> IntegerReader::joined(const JoinRegister &join, unsigned width,
+                                            Reading &into) {
+  const AmountRanges narrowed = narrowed_;
+  std::vector<std::pair<BlockId, Amount>> values; ///< different ones
+  for (const auto &[from, value] : join.values) {
+    if (!value)
+      return std::nullopt;
+    BlockKnowledge known(emulation_, from);
+    known.move_to(join.block);
+    const auto amount = ring(emulation_.expand(value), width, into, known);
+    narrowed_ = narrowed;
+    if (!amount)
+      return std::nullopt;
+    if (std::none_of(values.begin(), values.end(),
+                     [&](const auto &other) { return other.second == *amount; }))
+      values.emplace_back(from, *amount);
+    else if (values.size() > 1)
+      return std::nullopt; // several edges with each of two values
+  }
+  if (values.size() == 1)
+    return values[0].second;
+  if (values.size() != 2 || join.values.size() != 2)
+    return std::nullopt;
+  for (const std::size_t shut : {0, 1}) {
+    const Amount difference = values[1 - shut].second - values[shut].second;
+    const bool same = vanishes_on_edge(difference, values[shut].first, join.block, into);
+    narrowed_ = narrowed;
+    if (same)
+      return values[1 - shut].second;
+  }
+  return std::nullopt;
+}
+
+std::optional<Amount> IntegerReader::known_variable(Expr expr, Reading &into,
+                                                    const BlockKnowledge &known) {
+  if (const auto join = emulation_.join_register(expr))
+    if (auto value = joined(*join, expr->width, into))
+      return value;
+  if (auto value = left_behind(expr, into, known))
+    return value;
+  const bool is_symbol = expr->kind == ExprKind::symbol;
+  const auto value = variable(expr);
+  if (!value) {
+    fail(is_symbol ? fmt::format("the value of `{}` is unknown",
+                                 emulation_.pool().symbols()[expr->index].name)
+                   : "bits that are no number");
+    return std::nullopt;
+  }
+  if (expr->width <= 64 && amounts_.variables(*value).size() == 1) {
+    const Range range = known.path().range(expr);
+    const AtomId atom = amounts_.atom_of(*value);
+    if (!is_symbol || emulation_.parameter_field(expr) ||
+        emulation_.pool().symbols()[expr->index].name.starts_with("%n"))
+      launch_symbols_[atom] = expr;
+    narrowed_[atom] = as_amounts(range, expr->width);
+  }
+  return value;
+}
+
 // A number congruent to the expression modulo 2^width, width at most the expression's.
 std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &into,
                                           const BlockKnowledge &known) {
@@ -136,20 +283,8 @@ std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &in
       break;
     return Rational(as_signed(expr->value.low, expr->width));
   case ExprKind::symbol:
-    if (auto value = symbol(expr)) {
-      if (expr->width <= 64 && amounts_.variables(*value).size() == 1) {
-        const Range range = known.path().range(expr);
-        if (const std::string &name = emulation_.pool().symbols()[expr->index].name;
-            emulation_.parameter_field(expr) || name.starts_with("%n"))
-          launch_symbols_[amounts_.atom_of(*value)] = expr;
-        narrowed_[amounts_.atom_of(*value)] = {Rational(range.signed_low),
-                                               Rational(range.signed_high)};
-      }
-      return value;
-    }
-    fail(
-        fmt::format("the value of `{}` is unknown", emulation_.pool().symbols()[expr->index].name));
-    return std::nullopt;
+  case ExprKind::uf:
+    return known_variable(expr, into, known);
   case ExprKind::sum: {
     Amount total = Rational(as_signed(expr->value.low, expr->width));
     for (std::uint32_t i = 0; i < expr->child_count; ++i) {
@@ -285,6 +420,7 @@ std::optional<Amount> IntegerReader::number_of_node(Expr expr, bool is_signed, R
     return value;
   }
   case ExprKind::symbol:
+  case ExprKind::uf:
   case ExprKind::sum:
   case ExprKind::product: {
     auto value = ring(expr, width, into, known);
@@ -386,7 +522,7 @@ AmountRanges IntegerReader::ranges_in(const BlockKnowledge &known) const {
   AmountRanges narrowed;
   for (const auto &[variable, expr] : launch_symbols_) {
     const Range range = known.path().range(expr);
-    narrowed[variable] = {Rational(range.signed_low), Rational(range.signed_high)};
+    narrowed[variable] = as_amounts(range, expr->width);
   }
   return narrowed;
 }

@@ -33,15 +33,24 @@ public:
   const PathKnowledge &path() const { return path_; }
   PathKnowledge &path() { return path_; }
   const std::vector<PathFact> &facts() const { return facts_; }
+  /// The block whose loops are being executed; what is read there of other loops is what they left.
+  BlockId block() const { return block_; }
+  void move_to(BlockId block) { block_ = block; }
 
 private:
+  BlockId block_;
   PathKnowledge path_;
   std::vector<PathFact> facts_;
 };
 
+/// What a branch says where control goes from one block directly to another; nothing if it is no
+/// branch, or both ways lead there.
+std::optional<PathFact> fact_on_edge(const Emulation &emulation, BlockId from, BlockId to);
+
 /// Reads expressions of one emulation. Variables are named as in PTX: `%tid.x` is `tid.x`; a
 /// parameter has its name without the kernel's in front (`param_3`), a field of it is `param_3+8`.
-/// A parameter of 32 bits or more counts as a signed number.
+/// So has a word of a constant variable (`table+8`), which no kernel can change. What has 32 bits
+/// or more counts as a signed number.
 class IntegerReader {
 public:
   IntegerReader(Emulation &emulation, const Function &function, const LaunchFacts &launch,
@@ -53,9 +62,9 @@ public:
   /// A number that is congruent to the expression modulo 2^width: sums and products need no
   /// condition.
   std::optional<Reading> congruent(Expr expr, const BlockKnowledge &known);
-  /// Returns true if a symbol is a variable here: a parameter, an index, an extent, a loop's
-  /// counter.
-  bool knows(Expr symbol_expr) { return symbol(symbol_expr).has_value(); }
+  /// Returns true if a node is a variable here: a parameter, a word of constant memory, an index,
+  /// an extent, a loop's counter.
+  bool knows(Expr node) { return variable(node).has_value(); }
   /// Why the last expression could not be read.
   const std::string &reason() const { return reason_; }
 
@@ -67,6 +76,11 @@ public:
 
   /// The variable that counts a loop's iterations.
   Amount trip(LoopId loop);
+  /// From now on what a loop has counted is known behind it: `round`, under the conditions, is the
+  /// one in which every thread that has entered it leaves it.
+  void set_left(LoopId loop, Amount round, std::vector<Amount> conditions) {
+    left_[loop] = {std::move(round), true, std::move(conditions)};
+  }
   /// The launch's own: `ntid.x` and its like, numbers where the shape is known.
   Amount extent(const std::string &name);
   AmountPool &amounts() { return amounts_; }
@@ -83,7 +97,12 @@ private:
   std::optional<Amount> quotient(Expr expr, Reading &into, const BlockKnowledge &known);
   std::optional<Reading> estimate(Expr expr, bool is_signed, const BlockKnowledge &known,
                                   Estimate side) const;
-  std::optional<Amount> symbol(Expr expr);
+  std::optional<Amount> variable(Expr expr);
+  std::optional<Amount> constant_word(Expr expr);
+  std::optional<Amount> known_variable(Expr expr, Reading &into, const BlockKnowledge &known);
+  std::optional<Amount> joined(const JoinRegister &join, unsigned width, Reading &into);
+  std::optional<Amount> left_behind(Expr expr, Reading &into, const BlockKnowledge &known);
+  bool vanishes_on_edge(const Amount &difference, BlockId from, BlockId to, Reading &into);
   void require(Amount at_least_zero, Reading &into);
   void within(const Amount &value, unsigned width, bool is_signed, Reading &into);
   void fail(std::string why);
@@ -92,6 +111,7 @@ private:
   const Function &function_;
   const LaunchFacts launch_;
   AmountPool &amounts_;
+  std::map<LoopId, Reading> left_;        ///< rounds in which loops are left
   std::map<AtomId, Expr> launch_symbols_; ///< of parameters and extents that were read
   AmountRanges narrowed_;                 ///< of the block that is being read for
   std::string reason_;

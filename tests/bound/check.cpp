@@ -74,6 +74,7 @@ private:
     how.step_limit = options_.step_limit;
     how.memory_limit = std::uint64_t{256} << 20;
     const WarpOutcome outcome = run_kernel(program_, number_, launch, memory, how);
+    memory_ = &memory;
     if (outcome.fault) {
       ++result_.unusable[std::string(to_string(outcome.fault->kind))];
       return;
@@ -122,6 +123,24 @@ private:
           return Rational(bits);
         return Rational(as_signed(bits, slot.width));
       }
+    return constant_word(name);
+  }
+
+  // `table+8`: 32 bits of a constant variable; `table+8:64`: of another width.
+  std::optional<Rational> constant_word(const std::string &name) const {
+    const std::size_t colon = std::min(name.find(':'), name.size());
+    const std::size_t plus = std::min(name.find('+'), colon);
+    const unsigned width =
+        colon < name.size() ? static_cast<unsigned>(std::stoul(name.substr(colon + 1))) : 32;
+    const std::uint64_t offset = plus < colon ? std::stoull(name.substr(plus + 1)) : 0;
+    for (const GlobalMemory::Allocation &allocation : memory_->allocations()) {
+      if (allocation.name != name.substr(0, plus) || offset + width / 8 > allocation.size)
+        continue;
+      std::uint64_t bits = 0;
+      memory_->read(allocation.base + offset,
+                    {reinterpret_cast<std::uint8_t *>(&bits), std::size_t{width / 8}});
+      return width < 32 ? Rational(bits) : Rational(as_signed(bits, width));
+    }
     return std::nullopt;
   }
 
@@ -231,6 +250,7 @@ private:
   const CheckOptions options_;
   const WarpProgram program_;
   std::uint32_t number_ = 0;
+  GlobalMemory *memory_ = nullptr; ///< of the launch that is being compared
   std::vector<ParameterSlot> slots_;
   WarpRandom random_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, unsigned>,

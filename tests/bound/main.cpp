@@ -54,6 +54,15 @@ void add_shares(const Module &module, const Function &kernel, Total &total, bool
       fmt::print("  {} {}: line {}: {}\n", kernel.name, metric.name, metric.launch.obstacle->line,
                  metric.launch.obstacle->reason);
   }
+  if (verbose) {
+    for (const Obstacle &unknown : bounds.unknown_branches)
+      fmt::print("  {} branch, line {}: {}\n", kernel.name, unknown.line, unknown.reason);
+    for (const LoopBound &loop : bounds.loops)
+      if (!loop.exact)
+        fmt::print("  {} loop, line {}: {}\n", kernel.name, loop.line,
+                   loop.rounds ? "at most " + bounds.amounts->to_string(*loop.rounds)
+                               : loop.reason);
+  }
   total.bounded_kernels += all;
   total.exact_kernels += exact;
   total.branches.exact += bounds.branches.exact;
