@@ -629,6 +629,10 @@ std::optional<JoinRegister> Emulation::join_register(Expr symbol) const {
   return implementation_->join_register(symbol);
 }
 
+std::optional<std::uint32_t> Emulation::produced_by(Expr symbol) const {
+  return implementation_->produced_by(symbol);
+}
+
 Expr Emulation::trip_count(LoopId loop) const { return implementation_->trips_[loop]; }
 
 const std::vector<RegisterRead> *Emulation::reads_of(Expr value) {

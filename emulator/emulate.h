@@ -134,6 +134,9 @@ public:
   std::optional<LoopRegister> loop_register(Expr symbol) const;
   /// What a symbol that stands for a register where flows meet is; nothing if it is none.
   std::optional<JoinRegister> join_register(Expr symbol) const;
+  /// Index of the instruction whose result a symbol is, one that is not evaluated; nothing if it is
+  /// none.
+  std::optional<std::uint32_t> produced_by(Expr symbol) const;
   /// The symbol that counts a loop's iterations.
   Expr trip_count(LoopId loop) const;
   /// True if every symbol in the expression keeps its value while control stays in `loop`.

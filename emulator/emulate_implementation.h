@@ -37,9 +37,10 @@ public:
 
   struct SymbolInfo {
     SymbolKind kind = SymbolKind::varying;
-    BlockId block = 0;     ///< where it originates
-    std::uint32_t phi = 0; ///< of the two phi kinds
-    bool uniform = false;  ///< the verdict, for the phi kinds
+    BlockId block = 0;                    ///< where it originates
+    std::uint32_t phi = 0;                ///< of the two phi kinds
+    bool uniform = false;                 ///< the verdict, for the phi kinds
+    std::uint32_t instruction = no_index; ///< whose result it is
   };
 
   /// A register whose value depends on the edge by which a block is entered.
@@ -95,6 +96,7 @@ public:
   bool in_step(BlockId block);
   std::optional<LoopRegister> loop_register(Expr symbol) const;
   std::optional<JoinRegister> join_register(Expr symbol) const;
+  std::optional<std::uint32_t> produced_by(Expr symbol) const;
   Meeting meeting_of(const Gathering &gathering) const;
 
   const Module &module_;
@@ -141,6 +143,7 @@ private:
   bool compute_line(BlockId block, std::uint32_t index, const Instruction &instruction,
                     const OpcodeInfo &info);
   bool compute_uninterpreted(BlockId block, const Instruction &instruction);
+  Expr result_of(BlockId block, const Instruction &instruction, RegisterId reg);
   void havoc(BlockId block, const Instruction &instruction);
 
   /// Formal names of parameters with the variables that a call gives for them.

@@ -157,6 +157,17 @@ Expr Emulation::Implementation::address_value(BlockId block, const Operand &oper
   return pool_.zext(pool_.add(value, offset), 64);
 }
 
+// Something that is not evaluated: it equals nothing else.
+Expr Emulation::Implementation::result_of(BlockId block, const Instruction &instruction,
+                                          RegisterId reg) {
+  const Expr value =
+      fresh(fmt::format("opaque({}, line {})", function_.registers[reg].name, instruction.line),
+            std::max(register_width(reg), 1u), SymbolKind::varying, block);
+  infos_[value->index].instruction =
+      static_cast<std::uint32_t>(&instruction - function_.instructions.data());
+  return value;
+}
+
 void Emulation::Implementation::assign(BlockId block, const Instruction &instruction,
                                        const Operand &destination, Expr value, bool sign_extend) {
   if (destination.kind != Operand::Kind::reg || !needed(destination.reg))
@@ -171,9 +182,7 @@ void Emulation::Implementation::assign(BlockId block, const Instruction &instruc
                 (value->kind == ExprKind::sum && value->child_count > terms_budget)))
     value = nullptr;
   if (!value)
-    value = fresh(fmt::format("opaque({}, line {})", function_.registers[destination.reg].name,
-                              instruction.line),
-                  std::max(width, 1u), SymbolKind::varying, block);
+    value = result_of(block, instruction, destination.reg);
   if (guard_->kind != ExprKind::constant)
     value = pool_.ite(guard_, value, read(block, destination.reg));
   else if (guard_->value.is_zero())
@@ -185,10 +194,7 @@ void Emulation::Implementation::havoc(BlockId block, const Instruction &instruct
   for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
     if (use == RegisterUse::read || !needed(reg))
       return;
-    const unsigned width = std::max(register_width(reg), 1u);
-    write(reg,
-          fresh(fmt::format("opaque({}, line {})", function_.registers[reg].name, instruction.line),
-                width, SymbolKind::varying, block));
+    write(reg, result_of(block, instruction, reg));
   });
   if (module_.opcode(instruction).has("cc"))
     write(carry_, nullptr);

@@ -79,6 +79,12 @@ std::optional<JoinRegister> Emulation::Implementation::join_register(Expr symbol
   return JoinRegister{phi.block, phi.operands};
 }
 
+std::optional<std::uint32_t> Emulation::Implementation::produced_by(Expr symbol) const {
+  if (symbol->kind != ExprKind::symbol || infos_[symbol->index].instruction == no_index)
+    return std::nullopt;
+  return infos_[symbol->index].instruction;
+}
+
 bool Emulation::Implementation::invariant(Expr expr, LoopId loop) const {
   bool result = true;
   for_each_node(expr, [&](Expr node) {

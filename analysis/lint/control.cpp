@@ -1,6 +1,8 @@
 // Rules about loops: where lanes leave them, and what is slow in them.
 
 #include "analysis/lint/lint.h"
+#include "analysis/lint/private_data.h"
+#include "analysis/lint/times.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -10,6 +12,7 @@ namespace ptxasw::lint {
 void find_divergent_loops(Context &context) {
   using facts::Parting;
   const facts::KernelFacts &facts = context.facts;
+  std::optional<Times> times; // when it is needed
   for (const facts::Branch &branch : facts.branches()) {
     if (branch.leaves == no_index || branch.parting == Parting::never ||
         branch.parting == Parting::at_edge)
@@ -19,10 +22,14 @@ void find_divergent_loops(Context &context) {
       note = fmt::format("lanes {} and {} of warp {} part here", branch.lanes[0], branch.lanes[1],
                          branch.warp);
     } else if (branch.parting == Parting::by_launch) {
+      if (!times)
+        times.emplace(facts);
+      if (times->left_together(branch.leaves, branch.block))
+        continue;
       note = "what decides depends on the lane and on the launch";
     } else {
       // Not known to diverge: each lane decides for itself.
-      if (!branch.condition)
+      if (!branch.condition || !PrivateData(facts)(branch.condition))
         continue;
       message = "each lane leaves this loop by its own data: the warp runs as long as its slowest";
       note = "what decides was loaded, or chosen by a branch, lane by lane";

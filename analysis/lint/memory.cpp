@@ -2,6 +2,7 @@
 // pattern costs whatever the alignment is reported (Count::typical).
 
 #include "analysis/lint/lint.h"
+#include "analysis/lint/private_data.h"
 
 #include <algorithm>
 #include <bit>
@@ -26,22 +27,24 @@ std::string plural(std::uint64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-/// Returns true if each lane's address comes from what it has loaded itself, and no more is known.
-bool is_indirect(const ExprPool &pool, const Access &access) {
-  const auto is_opaque = [&](Expr node) { // the result of an instruction that is not evaluated
-    return node->kind == ExprKind::symbol &&
-           pool.symbols()[node->index].name.starts_with("opaque(");
+/// Returns true if each lane's address comes from what it has loaded itself, or where that led it,
+/// and no more is known.
+bool is_indirect(const facts::KernelFacts &facts, const Access &access) {
+  Emulation &emulation = facts.emulation();
+  const auto comes_from_data = [&](const facts::Term &term) {
+    bool loaded = false;
+    for_each_node(term.atom, [&](Expr node) {
+      loaded = loaded || node->kind == ExprKind::uf || emulation.produced_by(node) ||
+               emulation.join_register(node);
+    });
+    return loaded;
   };
-  return access.address && access.in_step && access.form.mixed.empty() &&
-         !access.form.varying.empty() &&
-         std::all_of(access.form.varying.begin(), access.form.varying.end(),
-                     [&](const facts::Term &term) {
-                       bool loaded = false;
-                       for_each_node(term.atom, [&](Expr node) {
-                         loaded = loaded || node->kind == ExprKind::uf || is_opaque(node);
-                       });
-                       return loaded;
-                     });
+  const auto &varying = access.form.varying;
+  PrivateData is_private(facts);
+  return access.address && access.in_step && access.form.mixed.empty() && !varying.empty() &&
+         std::all_of(varying.begin(), varying.end(), comes_from_data) &&
+         std::any_of(varying.begin(), varying.end(),
+                     [&](const facts::Term &term) { return is_private(term.atom); });
 }
 
 std::string coalescing_note(const facts::KernelFacts &facts, const Access &access,
@@ -75,8 +78,8 @@ void find_uncoalesced(Context &context) {
     const facts::Traffic &traffic = context.facts.traffic(access);
     const Count &sectors = traffic.sectors;
     if (sectors.verdict == Verdict::unknown) {
-      if (is_indirect(context.facts.emulation().pool(), access) && traffic.lanes > 1 &&
-          beyond(context.options, sectors.most, traffic.ideal_sectors))
+      if (traffic.lanes > 1 && beyond(context.options, sectors.most, traffic.ideal_sectors) &&
+          is_indirect(context.facts, access))
         context.warnings.push_back(
             {Code::uncoalesced, access.site.instruction,
              fmt::format(

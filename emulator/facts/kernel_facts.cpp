@@ -3,6 +3,7 @@
 
 #include "emulator/facts/kernel_facts.h"
 
+#include "emulator/facts/reading.h"
 #include "emulator/generic.h"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ public:
     if (!known) {
       known.emplace(layout_.threads.size(), true);
       for (const PathFact &fact : emulation_.facts_in(block))
-        restrict(*known, emulation_.expand(fact.condition), fact.holds);
+        restrict(*known, at_launch(emulation_.expand(fact.condition)), fact.holds);
     }
     return *known;
   }
@@ -71,6 +72,7 @@ public:
                                   .alignment = access.shared_alignment,
                                   .shared = access.space == StateSpace::shared,
                                   .load = access.site.kind == AccessKind::load,
+                                  .wanders = wanders(access.form),
                                   .active = &threads});
     }
     return *known;
@@ -137,7 +139,25 @@ private:
     const std::int64_t offset =
         site.address->value + (operand.kind == Operand::Kind::reg ? 0 : operand.value);
     const Expr sum = pool.add(base, pool.constant(base->width, static_cast<std::uint64_t>(offset)));
-    return emulation_.expand(pool.zext(sum, 64));
+    return at_launch(emulation_.expand(pool.zext(sum, 64)));
+  }
+
+  // The same with numbers for the parameters of which the launch is known.
+  Expr at_launch(Expr expr) {
+    if (assumptions_.parameters.empty())
+      return expr;
+    for_each_node(expr, [&](Expr node) {
+      if (node->kind != ExprKind::symbol)
+        return;
+      const auto field = emulation_.parameter_field(node);
+      if (!field || node->width > 64)
+        return;
+      const auto given = assumptions_.parameters.find(parameter_name(*field, function_));
+      if (given != assumptions_.parameters.end())
+        given_.map(node, emulation_.pool().constant(node->width,
+                                                    static_cast<std::uint64_t>(given->second)));
+    });
+    return given_(expr);
   }
 
   void find_accesses() {
@@ -162,7 +182,7 @@ private:
       access.number = static_cast<std::uint32_t>(accesses_.size());
       access.block = block;
       access.address = address_at(site, base);
-      access.guard = guard ? emulation_.expand(guard) : nullptr;
+      access.guard = guard ? at_launch(emulation_.expand(guard)) : nullptr;
       access.in_step = emulation_.in_step(block);
       access.loop = emulation_.cfg().loop_of(block);
       if (access.loop != no_index)
@@ -234,6 +254,39 @@ private:
     return zeros >= 12 ? most_alignment : 1u << zeros;
   }
 
+  // True if all that keeps an address from being a multiple of 128 bytes counts up within a launch:
+  // blocks and rounds of loops, by numbers. Then there are warps at every place that the alignment
+  // allows.
+  bool wanders(const AddressForm &form) {
+    bool moves = false;
+    for (const auto *terms : {&form.uniform, &form.loops})
+      for (const Term &term : *terms) {
+        if (term_alignment(term.atom, term.factor) >= 128)
+          continue;
+        Expr atom = term.atom;
+        while (atom->kind == ExprKind::zext || atom->kind == ExprKind::sext ||
+               (atom->kind == ExprKind::extract && atom->index == 0))
+          atom = atom->children[0];
+        if (!counts_up(atom))
+          return false;
+        moves = true;
+      }
+    return moves && form.strides.empty();
+  }
+
+  bool counts_up(Expr symbol) {
+    if (symbol->kind != ExprKind::symbol)
+      return false;
+    const std::string &name = emulation_.pool().symbols()[symbol->index].name;
+    if (name.starts_with("%ctaid.") ||
+        (layout_.whole_rows && (name == "%tid.y" || name == "%tid.z")))
+      return true;
+    for (LoopId loop = 0; loop < emulation_.cfg().loops().size(); ++loop)
+      if (symbol == emulation_.trip_count(loop))
+        return true;
+    return false;
+  }
+
   unsigned shared_alignment(const AddressForm &form) {
     unsigned result = form.is_linear() ? most_alignment : 1;
     for (const auto *terms : {&form.uniform, &form.loops})
@@ -260,6 +313,7 @@ private:
         threads[t] = threads[t] && ((*values)[t] != 0) == holds;
   }
 
+  Substitution given_{emulation_.pool()};                ///< of parameters
   std::vector<std::optional<std::vector<bool>>> active_; ///< by block
   std::vector<std::optional<Traffic>> traffic_;          ///< by access
   std::optional<bool> generic_is_global_;

@@ -11,6 +11,7 @@
 #include "emulator/facts/branch.h"
 #include "emulator/facts/traffic.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,6 +24,9 @@ struct Assumptions {
   /// Bytes that pointers among a kernel's parameters are multiples of, a power of two: cudaMalloc
   /// gives 256. 1: all that is known is that accesses are naturally aligned.
   unsigned base_alignment = 1;
+  /// Values of parameters at the launch that is looked at, by name (parameter_name()); what is said
+  /// of accesses then holds for such launches.
+  std::map<std::string, std::int64_t> parameters;
 };
 
 /// One access.

@@ -32,14 +32,6 @@ AmountRange as_amounts(const Range &range, unsigned width) {
                      : AmountRange{Rational(range.low), Rational(range.high)};
 }
 
-std::string parameter_name(const ParameterField &field, const Function &function) {
-  std::string_view name = field.parameter;
-  const std::string_view kernel = function.name;
-  if (name.size() > kernel.size() + 1 && name.starts_with(kernel) && name[kernel.size()] == '_')
-    name.remove_prefix(kernel.size() + 1);
-  return field.offset == 0 ? std::string(name) : fmt::format("{}+{}", name, field.offset);
-}
-
 /// The comparison that a choice between two values turns on, if it makes it their minimum or
 /// maximum.
 enum class Choice : std::uint8_t { other, minimum, maximum };
@@ -54,6 +46,14 @@ Choice choice_of(Expr ite) {
 }
 
 } // namespace
+
+std::string parameter_name(const ParameterField &field, const Function &function) {
+  std::string_view name = field.parameter;
+  const std::string_view kernel = function.name;
+  if (name.size() > kernel.size() + 1 && name.starts_with(kernel) && name[kernel.size()] == '_')
+    name.remove_prefix(kernel.size() + 1);
+  return field.offset == 0 ? std::string(name) : fmt::format("{}+{}", name, field.offset);
+}
 
 BlockKnowledge::BlockKnowledge(Emulation &emulation, BlockId block)
     : block_(block), path_(emulation.pool()), facts_(emulation.facts_in(block)) {

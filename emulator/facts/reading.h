@@ -43,6 +43,9 @@ private:
   std::vector<PathFact> facts_;
 };
 
+/// What a parameter, or a field of one, is called: without the kernel's name in front.
+std::string parameter_name(const ParameterField &field, const Function &function);
+
 /// What a branch says where control goes from one block directly to another; nothing if it is no
 /// branch, or both ways lead there.
 std::optional<PathFact> fact_on_edge(const Emulation &emulation, BlockId from, BlockId to);

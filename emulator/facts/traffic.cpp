@@ -144,7 +144,7 @@ private:
 
 /// Adds what one warp costs to what all do.
 void add_warp(Count &count, const std::vector<GroupCost> &groups, Range GroupCost::*which,
-              std::uint32_t cap, std::uint64_t copies, bool first) {
+              std::uint32_t cap, std::uint64_t copies, bool first, bool wanders) {
   std::uint32_t least = 0, most = 0, typical = 0;
   for (const GroupCost &group : groups) {
     const Range &span = group.*which;
@@ -152,7 +152,7 @@ void add_warp(Count &count, const std::vector<GroupCost> &groups, Range GroupCos
       continue;
     least = std::max(least, span.least);
     most += span.most;
-    typical += span.aligned;
+    typical += wanders ? span.most : span.aligned;
   }
   most = std::min(most, cap);
   typical = std::min(typical, cap);
@@ -280,10 +280,11 @@ Traffic traffic_of(LaneValues &lanes, const TrafficQuery &query) {
     // A naturally aligned access lies in one sector and one line.
     const std::uint32_t units_a_lane = result.misaligned ? 2 : 1;
     add_warp(result.sectors, costs, &GroupCost::sectors, active * units_a_lane, layout.copies,
-             first);
-    add_warp(result.lines, costs, &GroupCost::lines, active * units_a_lane, layout.copies, first);
+             first, query.wanders);
+    add_warp(result.lines, costs, &GroupCost::lines, active * units_a_lane, layout.copies, first,
+             query.wanders);
     add_warp(result.wavefronts, costs, &GroupCost::wavefronts, active * (words + units_a_lane - 1),
-             layout.copies, first);
+             layout.copies, first, false);
     result.ideal_sectors = std::max(result.ideal_sectors, ceil_of(bytes, sector_bytes));
     result.ideal_lines = std::max(result.ideal_lines, ceil_of(bytes, line_bytes));
     result.ideal_wavefronts = std::max(result.ideal_wavefronts, ceil_of(bytes, line_bytes));

@@ -23,7 +23,8 @@ struct Count {
   /// What a warp needs at least when all lanes that can take part do.
   std::uint32_t least = 0;
   /// The most over all warps if strides without a known number are large, and unknown starts are
-  /// multiples of 128 bytes: what the pattern costs apart from its alignment.
+  /// multiples of 128 bytes, unless they are known to wander: what the pattern costs apart from
+  /// its alignment.
   std::uint32_t typical = 0;
   Verdict verdict = Verdict::unknown;
   /// Sums over all warps of a block, each executing the access once.
@@ -50,6 +51,7 @@ struct TrafficQuery {
   unsigned alignment = 1; ///< bytes; a power of two that divides the part all lanes share
   bool shared = false;    ///< wavefronts instead of sectors and lines
   bool load = false;      ///< wide loads of shared memory may be served in pairs of lanes
+  bool wanders = false;   ///< there are warps at every place that `alignment` allows
   /// By thread of the layout: true if it can take part at all.
   const std::vector<bool> *active = nullptr;
 };

@@ -3,13 +3,13 @@
 
 #include "analysis/bound.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace ptxasw {
@@ -36,76 +36,6 @@ struct BoundRequest {
 
 constexpr int no_bound = 3;
 
-std::vector<std::string> cut_at_commas(const std::vector<std::string> &texts) {
-  std::vector<std::string> result;
-  for (const std::string &text : texts) {
-    std::size_t begin = 0;
-    for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
-      comma = text.find(',', begin);
-      result.push_back(text.substr(begin, comma == std::string::npos ? comma : comma - begin));
-    }
-  }
-  return result;
-}
-
-std::optional<Rational> to_rational(const std::string &text) {
-  const bool minus = text.starts_with('-');
-  const std::string digits = text.substr(minus ? 1 : 0);
-  if (digits.empty() || digits.size() > 30 ||
-      !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    return std::nullopt;
-  const Rational number{boost::multiprecision::cpp_int(digits)};
-  return minus ? Rational(-number) : number;
-}
-
-/// What --at gives: numbers by name.
-struct Point {
-  std::map<std::string, Rational> numbers;
-  std::optional<BlockShape> block;
-};
-
-/// Three extents after `block=` or `grid=`: 256, or 16x16x1.
-std::optional<std::array<std::uint32_t, 3>> to_extents(const std::string &text) {
-  std::array<std::uint32_t, 3> result{1, 1, 1};
-  std::size_t axis = 0, begin = 0;
-  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find('x', begin);
-    const auto number =
-        to_rational(text.substr(begin, end == std::string::npos ? end : end - begin));
-    if (!number || *number < 1 || *number > 0x7fffffff || axis == 3)
-      return std::nullopt;
-    result[axis++] = static_cast<std::uint32_t>(facts::floor_of(*number));
-  }
-  return result;
-}
-
-std::optional<std::string> read_point(const std::vector<std::string> &texts, Point &point) {
-  for (const std::string &text : cut_at_commas(texts)) {
-    const std::size_t equals = text.find('=');
-    const std::string name = text.substr(0, equals);
-    if (equals == std::string::npos || name.empty())
-      return fmt::format("--at {}: expected NAME=NUMBER", text);
-    const std::string value = text.substr(equals + 1);
-    if (name == "block" || name == "grid") {
-      const auto extents = to_extents(value);
-      if (!extents)
-        return fmt::format("--at {}: expected X, XxY or XxYxZ", text);
-      for (int axis = 0; axis < 3; ++axis)
-        point.numbers[fmt::format("{}.{}", name == "grid" ? "nctaid" : "ntid",
-                                  static_cast<char>('x' + axis))] =
-            Rational((*extents)[static_cast<std::size_t>(axis)]);
-      if (name == "block")
-        point.block = BlockShape{(*extents)[0], (*extents)[1], (*extents)[2]};
-      continue;
-    }
-    const auto number = to_rational(value);
-    if (!number)
-      return fmt::format("--at {}: `{}` is no whole number", text, value);
-    point.numbers[name] = *number;
-  }
-  return std::nullopt;
-}
-
 /// `--weights FILE`: {"instructions": 1, "sectors": 5, ...}; what is not named counts nothing.
 std::optional<std::string> read_weights(const std::string &path, BoundMetric &metric) {
   const auto text = read_input(path);
@@ -129,40 +59,15 @@ std::optional<std::string> read_weights(const std::string &path, BoundMetric &me
   return std::nullopt;
 }
 
-/// Names given to parameters stand for those of the PTX.
-class Names {
-public:
-  Names(const Function &kernel, const std::vector<std::string> &given) {
-    for (std::size_t i = 0; i < given.size() && i < kernel.parameters.size(); ++i) {
-      std::string_view own = kernel.parameters[i].name;
-      if (own.size() > kernel.name.size() + 1 && own.starts_with(kernel.name) &&
-          own[kernel.name.size()] == '_')
-        own.remove_prefix(kernel.name.size() + 1);
-      if (!given[i].empty())
-        given_[std::string(own)] = given[i];
-    }
-  }
-  std::string operator()(const std::string &variable) const {
-    const std::size_t plus = variable.find('+');
-    const auto found = given_.find(variable.substr(0, plus));
-    return found == given_.end()       ? variable
-           : plus == std::string::npos ? found->second
-                                       : found->second + variable.substr(plus);
-  }
-
-private:
-  std::map<std::string, std::string> given_;
-};
-
 /// One kernel with everything said about it.
 struct ToldBounds {
   KernelBounds bounds;
-  Names names;
+  ParameterNames names;
 };
 
 class Evaluation {
 public:
-  Evaluation(const ToldBounds &told, const Point &point) : told_(told), point_(point) {}
+  Evaluation(const ToldBounds &told, const LaunchPoint &point) : told_(told), point_(point) {}
 
   std::optional<Rational> operator()(const Amount &amount) {
     return told_.bounds.amounts->evaluate(
@@ -195,7 +100,7 @@ public:
 
 private:
   const ToldBounds &told_;
-  const Point &point_;
+  const LaunchPoint &point_;
   std::string missing_;
 };
 
@@ -211,7 +116,7 @@ std::string reason_text(const Obstacle &obstacle) {
 
 constexpr const char *rows_condition = "ntid.y*ntid.z = 1, or 32 divides ntid.x";
 
-Json scope_json(const ToldBounds &told, const Bound &bound, const Point *point) {
+Json scope_json(const ToldBounds &told, const Bound &bound, const LaunchPoint *point) {
   if (!bound.most)
     return nullptr;
   if (!point)
@@ -223,7 +128,7 @@ Json scope_json(const ToldBounds &told, const Bound &bound, const Point *point) 
 
 Json share_json(const ExactShare &share) { return {{"exact", share.exact}, {"all", share.all}}; }
 
-Json to_json(const ToldBounds &told, const Point *point) {
+Json to_json(const ToldBounds &told, const LaunchPoint *point) {
   const KernelBounds &bounds = told.bounds;
   Json json;
   json["name"] = bounds.name;
@@ -258,7 +163,7 @@ Json to_json(const ToldBounds &told, const Point *point) {
 }
 
 /// The bounds of one metric, one line each; where they are numbers for a launch, as numbers.
-void print_bounds(const ToldBounds &told, const Point *point) {
+void print_bounds(const ToldBounds &told, const LaunchPoint *point) {
   const KernelBounds &bounds = told.bounds;
   fmt::print("{}:\n", bounds.name);
   for (const MetricBound &metric : bounds.metrics) {
@@ -288,7 +193,7 @@ void print_bounds(const ToldBounds &told, const Point *point) {
 }
 
 /// Why numbers cannot be given at a point; empty if they can.
-std::string not_at(const ToldBounds &told, const Point &point) {
+std::string not_at(const ToldBounds &told, const LaunchPoint &point) {
   if (told.bounds.whole_rows)
     return "--at needs block=X, XxY or XxYxZ";
   Evaluation value(told, point);
@@ -315,15 +220,15 @@ std::vector<ToldBounds> tell(const Module &module, const std::vector<std::string
   std::vector<ToldBounds> result;
   for (const Function &function : module.functions)
     if (wanted(function, kernels))
-      result.push_back(
-          {bound_kernel(module, function, options), Names(function, cut_at_commas(request.names))});
+      result.push_back({bound_kernel(module, function, options),
+                        ParameterNames(function, cut_at_commas(request.names))});
   return result;
 }
 
 // Which of two amounts is larger for large launches: -1 the first is smaller. Of equal degree, at a
 // launch where every number is 2^20.
 int order(const ToldBounds &a, const Amount &x, const ToldBounds &b, const Amount &y,
-          const Point *point) {
+          const LaunchPoint *point) {
   const auto at_large = [](const ToldBounds &told, const Amount &amount) {
     return told.bounds.amounts->evaluate(
         amount, [](const std::string &) { return std::optional(Rational(1 << 20)); });
@@ -346,7 +251,7 @@ int order(const ToldBounds &a, const Amount &x, const ToldBounds &b, const Amoun
 
 /// What --compare says about one metric: which file's bound is lower, "equal", or "unknown".
 std::string ranking(const ToldBounds &a, const ToldBounds &b, std::size_t metric,
-                    const Point *point) {
+                    const LaunchPoint *point) {
   const Bound &x = a.bounds.metrics[metric].launch, &y = b.bounds.metrics[metric].launch;
   if (!x.most && !y.most)
     return "unknown";
@@ -357,7 +262,7 @@ std::string ranking(const ToldBounds &a, const ToldBounds &b, std::size_t metric
 }
 
 int compare(const std::vector<ToldBounds> &first, const std::vector<ToldBounds> &second,
-            const BoundRequest &request, const Point *point) {
+            const BoundRequest &request, const LaunchPoint *point) {
   Json all = {{"first", request.input}, {"second", request.compare}, {"kernels", Json::array()}};
   bool lacking = false;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -397,7 +302,7 @@ int compare(const std::vector<ToldBounds> &first, const std::vector<ToldBounds> 
 }
 
 int run(const BoundRequest &request, const Invocation &) {
-  Point point;
+  LaunchPoint point;
   if (const auto wrong = read_point(request.at, point))
     return complain(*wrong);
   if (request.base_alignment == 0 || (request.base_alignment & (request.base_alignment - 1)) != 0)

@@ -2,6 +2,7 @@
 // and the gate that compares a module with what it cost before.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
@@ -20,6 +21,8 @@ struct LintRequest {
   std::vector<std::string> kernels;
   std::optional<BlockShape> block;
   std::vector<std::string> assume, warn, error_on;
+  std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
+  std::vector<std::string> names; ///< of the parameters, in order, cut at commas
   std::optional<std::uint32_t> threshold;
   std::string baseline, sarif, arch;
   bool update_baseline = false;
@@ -79,6 +82,12 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto choices = choices_of(*settings, request);
   if (!choices)
     return complain(choices.error(), usage_error);
+  LaunchPoint point;
+  if (const auto wrong = read_point(request.at, point))
+    return complain(*wrong, usage_error);
+  if (point.block)
+    if (const std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
+      return complain(wrong, usage_error);
   if (request.update_baseline && choices->baseline.empty())
     return complain("--update-baseline needs --baseline FILE", usage_error);
   if (request.shard.count > 1 && !choices->baseline.empty())
@@ -92,8 +101,13 @@ int run(const LintRequest &request, const Invocation &invocation) {
     return usage_error;
   const std::string file = request.input == "-" ? "<stdin>" : request.input;
   const Places places(*module);
-  const auto block = request.block ? request.block : settings->rewrite.assume_block;
-  const auto kernels = lint_module(*module, places, {*choices, block, *chosen});
+  const auto block = point.block     ? point.block
+                     : request.block ? request.block
+                                     : settings->rewrite.assume_block;
+  const auto values = [&](const Function &kernel) {
+    return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
+  };
+  const auto kernels = lint_module(*module, places, {*choices, block, *chosen, values});
   fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));
   if (!request.sarif.empty())
     if (const auto written = write_file_atomically(request.sarif, lint_sarif(kernels, file));
@@ -113,6 +127,9 @@ void declare(Words &words, LintRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
+  words.list("--at NAME=NUMBER,...", request.at,
+             "numbers of a launch: parameters, block=XxYxZ; what is said then holds for it");
+  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
   words.list("--assume base-align=BYTES", request.assume,
              "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
   words.list("-W,--warn", request.warn,

@@ -15,10 +15,10 @@ bool wanted(const LintQuery &query, std::string_view name) {
 
 /// Loads that the rewriter would replace: the value is already known elsewhere.
 void add_redundant(const Module &module, const LintQuery &query, std::vector<KernelLint> &kernels) {
-  RewriteOptions options;
-  options.assume_block = query.block;
-  options.kernels = query.kernels;
-  for (const KernelExplanation &explained : explain(module, options))
+  RewriteOptions how;
+  how.assume_block = query.block;
+  how.kernels = query.kernels;
+  for (const KernelExplanation &explained : explain(module, how))
     for (KernelLint &kernel : kernels) {
       if (kernel.name != explained.name)
         continue;
@@ -73,7 +73,10 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
     KernelLint kernel{std::string(function.name), nullptr, {}};
     kernel.facts = std::make_unique<facts::KernelFacts>(
         module, function,
-        facts::Assumptions{.block = query.block, .base_alignment = choices.base_alignment});
+        facts::Assumptions{.block = query.block,
+                           .base_alignment = choices.base_alignment,
+                           .parameters = query.parameters ? query.parameters(function)
+                                                          : std::map<std::string, std::int64_t>()});
     for (lint::Warning &warning : lint::warnings_of(*kernel.facts, choices.options)) {
       Told told;
       told.code = warning.code;

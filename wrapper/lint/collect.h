@@ -6,6 +6,8 @@
 #include "wrapper/lint/places.h"
 #include "wrapper/settings/lint_choices.h"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +39,8 @@ struct LintQuery {
   LintChoices choices;
   std::optional<BlockShape> block;
   std::vector<std::string> kernels; ///< only these; empty: all
+  /// Values of a kernel's parameters (facts::Assumptions::parameters); empty: none is known.
+  std::function<std::map<std::string, std::int64_t>(const Function &)> parameters = {};
 };
 
 /// All kernels of a module in the order of the text. `facts` refer to the module.

@@ -1,5 +1,8 @@
 #include "wrapper/lint/lint_json.h"
 
+#include "analysis/lint/times.h"
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace ptxasw {
@@ -44,7 +47,18 @@ Json counted(const Count &count, std::uint32_t less) {
   return json;
 }
 
-Json to_json(const KernelFacts &facts, const Access &access, const Places &places) {
+/// A number, a formula, or null.
+Json times_of(const Access &access, lint::Times &times) {
+  const auto text = times.of(access.block);
+  if (!text)
+    return {};
+  const bool number = text->size() < 16 && std::all_of(text->begin(), text->end(),
+                                                       [](char c) { return c >= '0' && c <= '9'; });
+  return number ? Json(std::stoll(*text)) : Json(*text);
+}
+
+Json to_json(const KernelFacts &facts, const Access &access, const Places &places,
+             lint::Times &times) {
   const Instruction &instruction = facts.function().instructions[access.site.instruction];
   const bool known_space = access.space == StateSpace::global;
   const bool shared = access.space == StateSpace::shared;
@@ -70,8 +84,7 @@ Json to_json(const KernelFacts &facts, const Access &access, const Places &place
   }
   json["conflicts"] = shared ? counted(traffic.wavefronts, 1) : Json();
   json["loop_depth"] = access.loop_depth;
-  json["times"] =
-      access.loop_depth == 0 && facts.cfg().loop_of(access.block) == no_index ? Json(1) : Json();
+  json["times"] = times_of(access, times);
   return json;
 }
 
@@ -121,8 +134,9 @@ std::string lint_json(const std::vector<KernelLint> &kernels, const Places &plac
     const auto &block = facts.launch().block;
     json["block"] = block ? Json({block->x, block->y, block->z}) : Json();
     json["accesses"] = Json::array();
+    lint::Times times(facts);
     for (const Access &access : facts.accesses())
-      json["accesses"].push_back(to_json(facts, access, places));
+      json["accesses"].push_back(to_json(facts, access, places, times));
     json["branches"] = Json::array();
     for (const facts::Branch &branch : facts.branches())
       json["branches"].push_back(to_json(facts, branch, places));

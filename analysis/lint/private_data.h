@@ -1,0 +1,32 @@
+#pragma once
+
+// What is each lane's own, and what a warp shares although nobody says so.
+
+#include "emulator/facts/kernel_facts.h"
+
+#include <set>
+
+namespace ptxasw::lint {
+
+/// Tells values that each lane of a warp has read for itself from those that all its lanes have
+/// read at one address: `begin[threadIdx.x / 32]` is one number for the whole warp.
+class PrivateData {
+public:
+  explicit PrivateData(const facts::KernelFacts &facts) : facts_(facts) {}
+
+  /// Returns true if an expression (expanded) depends on what lanes of a warp may have read at
+  /// different addresses, or have been led to by such data.
+  bool operator()(Expr expr);
+
+private:
+  bool depends(Expr expr, bool is_address);
+  bool of_symbol(Expr symbol, bool is_address);
+  bool is_counter(Expr symbol) const;
+  bool chosen_by_data(const JoinRegister &join);
+  bool differs_in_a_warp(const std::vector<std::uint64_t> &values) const;
+
+  const facts::KernelFacts &facts_;
+  std::set<std::pair<Expr, bool>> seen_; ///< being looked at, or found not to depend on such data
+};
+
+} // namespace ptxasw::lint
