@@ -48,6 +48,33 @@ struct Case {
 };
 
 const Case cases[] = {
+    {"a counter behind an unrolled loop's first part", R"(
+  setp.ge.s32 %p1, %r1, %r9;
+  @%p1 bra DONE;
+  add.s32 %r21, %r1, 256;
+  max.s32 %r22, %r9, %r21;
+  not.b32 %r23, %r1;
+  add.s32 %r24, %r22, %r23;
+  shr.u32 %r25, %r24, 8;
+  add.s32 %r26, %r25, 1;
+  and.b32 %r27, %r26, 3;
+  setp.eq.s32 %p2, %r27, 0;
+  mov.u32 %r20, %r1;
+  @%p2 bra M;
+L: add.s32 %r20, %r20, 256;
+  add.s32 %r27, %r27, -1;
+  setp.ne.s32 %p2, %r27, 0;
+  @%p2 bra L;
+M: setp.lt.u32 %p3, %r24, 768;
+  @%p3 bra DONE;
+N: add.s32 %r20, %r20, 1024;
+  setp.lt.s32 %p4, %r20, %r9;
+  @%p4 bra N;)",
+     "floor((n - tid.x + max(0, tid.x - n + 256) + 255)/256) - "
+     "4*floor((n - tid.x + max(0, tid.x - n + 256) + 255)/1024)\n"
+     "max(0, floor((n - tid.x + max(0, tid.x - n + 256) + 255)/1024) + "
+     "ceil((n - tid.x - 256*floor((n - tid.x + max(0, tid.x - n + 256) + 255)/256))/1024) - 1) + "
+     "1"},
     {"up to n, tested first", R"(
   mov.u32 %r20, 0;
 L: setp.ge.s32 %p1, %r20, %r9;
@@ -198,6 +225,74 @@ TEST_CASE("rounds of loops") {
     else
       CHECK(loops.starts_with(one.loops));
   }
+}
+
+TEST_CASE("words of constant memory are numbers of the launch") {
+  const auto module = parse(R"(.version 8.0
+.target sm_90
+.address_size 64
+.const .align 4 .b8 table[16];
+.visible .entry k() {
+  .reg .b32 %r<4>; .reg .pred %p<2>;
+  ld.const.u32 %r1, [table+8];
+  mov.u32 %r2, 0;
+L: setp.ge.s32 %p1, %r2, %r1;
+  @%p1 bra DONE;
+  add.s32 %r2, %r2, 1;
+  bra L;
+DONE: ret;
+})",
+                            "constant");
+  REQUIRE(module);
+  const KernelBounds bounds = bound_kernel(**module, (*module)->functions[0], {.metrics = {}});
+  REQUIRE(bounds.loops.size() == 1);
+  CHECK(bounds.loops[0].exact);
+  CHECK(bounds.amounts->to_string(*bounds.loops[0].rounds) == "max(0, table+8) + 1");
+}
+
+// i mod 32 of a row of 40 threads may begin anew twice within a warp.
+TEST_CASE("a mask wraps around more than once") {
+  const auto module = parse(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .f32 %f1;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mad.lo.u32 %r3, %r2, 41, %r1;
+  and.b32 %r4, %r3, 31;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  ret;
+})",
+                            "mask");
+  REQUIRE(module);
+  BoundOptions options;
+  options.block = BlockShape{40, 3, 1};
+  const KernelBounds bounds = bound_kernel(**module, (*module)->functions[0], options);
+  REQUIRE(bounds.metrics[0].warp.most);
+  CHECK_FALSE(bounds.metrics[0].warp.exact);
+  CHECK(*bounds.metrics[0].warp.most == facts::Amount(5)); // all 128 bytes, from any start
+}
+
+TEST_CASE("remainders are never negative") {
+  facts::AmountPool pool;
+  using facts::Amount;
+  const Amount n = pool.variable("n"), x = pool.variable("x", {facts::Rational(0), {}});
+  const Amount rest = n - pool.floor_div(n, 4) * Amount(4);
+  CHECK(pool.never_negative(rest));
+  CHECK(pool.never_negative(Amount(3) - rest));
+  CHECK_FALSE(pool.never_negative(Amount(2) - rest));
+  CHECK(pool.never_negative(rest + x - 0));
+  CHECK_FALSE(pool.never_negative(rest * Amount(-1) + x));
+  CHECK(pool.never_negative(pool.floor_div(n, 4) - pool.floor_div(n, 16) * Amount(4)));
+  CHECK_FALSE(pool.never_negative(pool.floor_div(n, 4) - pool.floor_div(n, 8) * Amount(4)));
+  // max(c - x, 256) - 256, written as nvcc leaves it.
+  CHECK(pool.never_negative(n - x + pool.positive_part(x - n + 256) - 256));
+  CHECK_FALSE(pool.never_negative(n - x + pool.positive_part(x - n + 256) - 257));
+  CHECK(pool.never_negative(x - pool.positive_part(x - 5)));
 }
 
 TEST_CASE("amounts") {

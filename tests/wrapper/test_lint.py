@@ -121,6 +121,59 @@ class Lint(Base):
         self.assertEqual(load["source"], {"file": "a.cu", "line": 7, "column": 3,
                                           "inlined_at": [{"file": "b.cu", "line": 20, "column": 5}]})
 
+    def test_at_a_launch(self):
+        # a[ctaid.x * n + tid.x]: where rows begin depends on n.
+        self.write("a.ptx", HEAD + """.visible .entry k(.param .u64 p, .param .u32 n) {
+  .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .f32 %f<2>;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r2, %r1, %r3;
+  mul.wide.s32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  st.global.f32 [%rd3], %f1;
+  ret;
+}
+""")
+        words = ("a.ptx", "--assume", "base-align=256", "--threshold", "100")
+        self.assertEqual(self.lint(*words).stdout, "")
+        self.assertEqual(self.lint(*words, "--at", "n=1024,block=256").stdout, "")
+        for at in (["n=1025,block=256"], ["pitch=1025", "--names", "p,pitch"]):
+            self.assertIn("takes up to 5 sectors per warp where 4 would do", self.lint(*words, "--at", *at).stdout)
+        for at, why in (("n", "NAME=NUMBER"), ("n=x", "no whole number"), ("m=3", "no kernel has a parameter `m`"),
+                        ("block=2048", "block")):
+            failed = run([PTXASW, "lint", "a.ptx", "--at", at])
+            self.assertEqual(failed.returncode, 2, at)
+            self.assertIn(why, failed.stderr)
+
+    def test_times(self):
+        self.write("a.ptx", HEAD + """.visible .entry k(.param .u64 p, .param .u32 n) {
+  .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .f32 %f<2>; .reg .pred %p1;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, 0;
+L: ld.global.f32 %f1, [%rd1];
+  mov.u32 %r3, 0;
+M: st.global.f32 [%rd1], %f1;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, 7;
+  @%p1 bra M;
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p1, %r2, 10;
+  @%p1 bra L;
+  mov.u32 %r2, 0;
+N: st.global.f32 [%rd1+4], %f1;
+  ld.volatile.global.u32 %r4, [%rd1];
+  setp.lt.u32 %p1, %r4, 10;
+  @%p1 bra N;
+  ret;
+}
+""")
+        (kernel,) = json.loads(self.lint("a.ptx", "--json").stdout)["kernels"]
+        self.assertEqual([a["times"] for a in kernel["accesses"] if a["space"] == "global"], [10, 70, None, None])
+
     def test_choices(self):
         self.write("a.ptx", module(64))
         self.assertEqual(self.lint("a.ptx", "-W", "no-uncoalesced").stdout, "")

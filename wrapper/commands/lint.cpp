@@ -10,6 +10,7 @@
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw {
@@ -52,6 +53,23 @@ tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
   if (!request.baseline.empty())
     choices.baseline = request.baseline;
   return choices;
+}
+
+/// What --at gives a number that is neither an extent nor a parameter of any kernel.
+std::string unknown_name(const Module &module, const LintRequest &request,
+                         const LaunchPoint &point) {
+  for (const auto &[name, number] : point.numbers) {
+    LaunchPoint alone;
+    alone.numbers.emplace(name, number);
+    const bool known = std::any_of(
+        module.functions.begin(), module.functions.end(), [&](const Function &function) {
+          return function.is_entry &&
+                 !ParameterNames(function, cut_at_commas(request.names)).values_at(alone).empty();
+        });
+    if (!known && !name.starts_with("ntid.") && !name.starts_with("nctaid."))
+      return name;
+  }
+  return "";
 }
 
 /// Asks the real ptxas and compares what it says, and the warnings, with the baseline.
@@ -107,6 +125,8 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto values = [&](const Function &kernel) {
     return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
   };
+  if (const std::string name = unknown_name(*module, request, point); !name.empty())
+    return complain(fmt::format("--at: no kernel has a parameter `{}`", name), usage_error);
   const auto kernels = lint_module(*module, places, {*choices, block, *chosen, values});
   fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));
   if (!request.sarif.empty())
