@@ -202,7 +202,7 @@ private:
         work.insert(work.end(), node->operands().begin(), node->operands().end());
       else if (!is_formula_leaf(node, at, work)) {
         unknown_ = node->kind == ExprKind::symbol
-                       ? fmt::format("what `{}` is, nobody knows",
+                       ? fmt::format("the value of `{}` is unknown",
                                      facts_.emulation().pool().symbols()[node->index].name)
                        : "it was loaded";
         return false;
