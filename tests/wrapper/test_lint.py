@@ -148,6 +148,24 @@ class Lint(Base):
             self.assertEqual(failed.returncode, 2, at)
             self.assertIn(why, failed.stderr)
 
+    @unittest.skipUnless(cuda_home(), "no nvcc")
+    def test_measured_pairs(self):
+        # What docs/lint.md has times of: each kernel gets its warning, and the other one does not.
+        pairs = {"uncoalesced": ["uncoalesced", "records", "rows", "indirect"], "bank-conflict": ["bank_conflict"],
+                 "divergent-loop": ["divergent_loop"], "local-memory": ["local_memory"],
+                 "uniform-load": ["uniform_load"], "redundant-load": ["redundant_load"],
+                 "wide-index": ["wide_index"], "misaligned-vector": ["misaligned_vector"]}
+        source = JACOBI.parents[2] / "docs/examples/lint_pairs.cu"
+        run([os.path.join(cuda_home(), "bin/nvcc"), "-O3", "-arch=sm_90", "-ptx", "-o", "pairs.ptx", str(source)])
+        kernels = json.loads(self.lint("pairs.ptx", "--json", "-W", "all", "--assume", "base-align=256", "--threshold",
+                                       "100", "--block", "256").stdout)["kernels"]
+        codes = {kernel["name"]: {w["code"] for w in kernel["warnings"]} for kernel in kernels}
+        for code, names in pairs.items():
+            for name in names:
+                self.assertIn(code, codes[name + "_before"], name)
+                self.assertNotIn(code, codes.get(name + "_after", {}), name)
+        self.assertIn("vector-precondition", codes["vector_precondition_after"])
+
     def test_times(self):
         self.write("a.ptx", HEAD + """.visible .entry k(.param .u64 p, .param .u32 n) {
   .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .f32 %f<2>; .reg .pred %p1;
