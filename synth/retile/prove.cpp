@@ -5,21 +5,27 @@
 //
 //   together at instruction i: all K copies stand before instruction i of the kernel, and each of
 //     the sibling's registers for copy k holds what the kernel's register holds there;
-//   alone at instruction i: the same for one copy k and the slow registers; copies below k have
-//     ended, those above stand where lockstep was left, with their registers untouched.
+//   alone at instruction i: the same for one copy k, except that registers that shared.cpp shows to
+//     be the same in all copies may have a stand-in; copies below k have ended, those above stand
+//     where lockstep was left, with the registers that are of use to them untouched.
 //
 // It holds at the start, and what is shown is that every step keeps it. The sibling is walked
 // beside the kernel, from its entry, over pairs of positions. In a step together each instruction
 // of the kernel must be there once for each copy, in order, spelled the same under the copy's
 // renaming with %ctaid as b*K+k and %nctaid as the kernel's grid; or once for all, where it writes
-// only registers that shared.cpp shows to be the same in all copies. (As the copies' registers are
+// only shared registers. (As the copies' registers are
 // different ones, the order of instructions of different copies matters to memory alone, and there
 // it is free, since the blocks are independent, which is checked again here.) At a branch by a
 // predicate that may differ, the added code is run for each of the 2^K outcomes: all taken and none
 // taken must lead on together, every other to copy 0 alone at that branch, and from the end of
-// copy k to copy k+1, to the end after the last; each with all registers that are still of use. The
-// entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
-// must run.
+// copy k to copy k+1, to the end after the last. Behind the instructions at the kernel's entry
+// that only compute, which do no harm for blocks outside the grid, is such a place, too: for each
+// number of blocks that lie inside the grid, exactly these must go on.
+//
+// A copy that is alone runs on its own registers, which no other copy writes, and on the shared
+// ones. One of these that is still of use where lockstep was left, to this copy or to one that
+// waits, is either written nowhere from there on, or has a stand-in that is filled from it when
+// each copy's turn comes.
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
@@ -53,8 +59,8 @@ public:
   RetileProof(const Module &module, const Function &kernel, const Function &sibling, int axis,
               unsigned copies, bool rows)
       : module_(module), kernel_(kernel), sibling_(sibling), axis_(axis), copies_(copies),
-        shared_(shared_registers(module, kernel, axis)), cfg_(module, kernel),
-        liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
+        shared_(shared_registers(module, kernel, axis)), prefix_(computing_prefix(module, kernel)),
+        cfg_(module, kernel), liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
         replay_(module, sibling, roles_, axis, copies),
         merged_(rows ? merged_loads(module, kernel, axis, copies) : std::vector<MergedLoad>()) {}
 
@@ -170,13 +176,17 @@ private:
       for (unsigned k = 0; k < copies_; ++k)
         fast_[k].push_back(shared_[reg] ? find(names.shared(reg), reg, {Kind::shared})
                                         : find(names.copy(k, reg), reg, {Kind::copy, k}));
-      slow_.push_back(find(names.slow(reg), reg, {Kind::slow}));
+      own_.push_back(shared_[reg] ? find(names.own(reg), reg, {Kind::own}) : no_register);
     }
+    alone_ = fast_;
+    for (std::vector<RegisterId> &registers : alone_)
+      for (RegisterId reg = 0; reg < registers.size(); ++reg)
+        if (own_[reg] != no_register)
+          registers[reg] = own_[reg];
     const auto control = [&](const std::string &name) {
       const auto found = by_name.find(name);
       return found == by_name.end() ? no_register : found->second;
     };
-    slow_block_ = control(RetileNames::slow_block);
     next_ = control(RetileNames::next);
   }
 
@@ -194,7 +204,6 @@ private:
   struct View {
     const std::vector<RegisterId> &registers; ///< by the kernel's
     std::uint32_t copy = 0;
-    bool slow = false;
   };
 
   bool same_special(const Operand &theirs, const Operand &mine, const View &view) const {
@@ -204,8 +213,6 @@ private:
       return mine.kind == Operand::Kind::special && module_.text(mine.span) == name;
     if (mine.kind != Operand::Kind::reg || mine.selector != 0 || mine.negated)
       return false;
-    if (index && view.slow)
-      return mine.reg == slow_block_ && slow_block_ != no_register;
     const auto known = known_.find(mine.reg);
     if (known == known_.end())
       return false;
@@ -287,11 +294,16 @@ private:
         branch_by_all(mine, theirs);
       return;
     }
-    const bool once = is_shared(module_, instruction, shared_);
+    go_on_together(by_each(mine, theirs), theirs + 1);
+  }
+
+  /// An instruction of the kernel for each copy; what comes next.
+  Position by_each(Position mine, Position theirs) {
+    const bool once = is_shared(module_, kernel_.instructions[theirs], shared_);
     for (unsigned k = 0; k < (once ? 1 : copies_); ++k, ++mine)
       if (once || !is_merged(theirs, mine, k))
-        require_clone(theirs, mine, {fast_[k], k, false});
-    go_on_together(mine, theirs + 1);
+        require_clone(theirs, mine, {fast_[k], k});
+    return mine;
   }
 
   /// Returns true if in place of copy k's load there is a mov from where merge.cpp shows its value
@@ -363,25 +375,25 @@ private:
     const auto [left, is_new] = left_.try_emplace({end.position, theirs}, state);
     if (!is_new && left->second == state && !end.exit)
       return;
-    one_by_one(end, state, theirs, copies_, live_before_branch(kernel_, cfg_, liveness_, theirs));
+    one_by_one(end, state, theirs, copies_);
   }
 
   // --- Alone ---
 
   // The first `count` copies go on from `theirs` one after the other, beginning at `end`.
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
-                  const std::vector<RegisterId> &live, std::optional<unsigned> inside = {}) {
+                  std::optional<unsigned> inside = {}) {
+    const auto live = live_before(module_, kernel_, cfg_, liveness_, theirs);
+    const auto written = written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}));
     for (unsigned k = 0; k < count; ++k) {
       require(!end.exit, end.position, "a copy is not finished");
-      const auto block = state.find(slow_block_);
-      require(block != state.end() &&
-                  block->second == ReplayValue{ReplayValue::Kind::index, k, copies_, no_register},
-              end.position, "not the block that is to go on");
       for (const RegisterId reg : live)
-        require(is_taken_over(state, reg, k), end.position, "a register is not taken over");
+        require(!shared_[reg] ||
+                    (own_[reg] == no_register ? !written[reg] : is_taken_over(state, reg)),
+                end.position, "a register that the copies share is not kept");
       const auto next = state.find(next_);
       require(next != state.end(), end.position, "what comes after a copy is not known");
-      alone(end.position, theirs);
+      alone(end.position, theirs, k);
       require(after_.has_value(), end.position, "a copy never ends");
       ReplayState later = known_;
       later[next_] = next->second;
@@ -391,17 +403,14 @@ private:
     require(end.exit, end.position, "more is done than the copies do");
   }
 
-  bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
-    if (slow_[reg] == no_register)
-      return false;
-    const auto found = state.find(slow_[reg]);
+  bool is_taken_over(const ReplayState &state, RegisterId reg) const {
+    const auto found = state.find(own_[reg]);
     return found != state.end() && found->second.kind == ReplayValue::Kind::copied &&
-           found->second.reg == reg &&
-           found->second.number == (shared_[reg] ? ReplayValue::all_copies : k);
+           found->second.reg == reg;
   }
 
-  // One copy from a pair of positions to its end, on the slow registers.
-  void alone(Position mine, Position theirs) {
+  // One copy from a pair of positions to its end.
+  void alone(Position mine, Position theirs, unsigned k) {
     std::vector<std::pair<Position, Position>> open;
     const auto add = [&](Position m, Position t) {
       const auto skipped = replay_.skip(m);
@@ -410,7 +419,7 @@ private:
       if (ends(t)) {
         require(!after_ || *after_ == *skipped, m, "a copy ends elsewhere");
         after_ = *skipped;
-      } else if (seen_alone_.insert({*skipped, t}).second) {
+      } else if (seen_alone_[k].insert({*skipped, t}).second) {
         open.emplace_back(*skipped, t);
       }
     };
@@ -420,14 +429,14 @@ private:
       open.pop_back();
       const Instruction &instruction = kernel_.instructions[t];
       if (!is_jump(instruction)) {
-        require_clone(t, m, {slow_, 0, true});
+        require_clone(t, m, {alone_[k], k});
         add(m + 1, t + 1);
         continue;
       }
       require(m < sibling_.instructions.size(), m, "an instruction is missing");
       const Instruction &b = sibling_.instructions[m];
       const auto target = branch_target(module_, sibling_, b);
-      require(target && b.guard != no_register && b.guard == slow_[instruction.guard] &&
+      require(target && b.guard != no_register && b.guard == alone_[k][instruction.guard] &&
                   b.guard_negated == instruction.guard_negated,
               m, "not the branch that the kernel has there");
       add(*target, target_of(instruction));
@@ -443,18 +452,22 @@ private:
     while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
       ++first_jump;
     ReplayState state;
-    replay(0, state, copies_);
+    const ReplayEnd start = replay(0, state);
+    require(!start.exit, start.position, "the thread ends at once");
     for (const auto &[reg, value] : state)
       if (definitions_[reg].size() == 1 && definitions_[reg][0] < first_jump)
         known_.emplace(reg, value);
+    Position mine = start.position;
+    for (Position theirs = 0; theirs < prefix_; ++theirs)
+      mine = by_each(mine, theirs);
     // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
     for (unsigned inside = 1; inside <= copies_; ++inside) {
-      ReplayState from;
-      const ReplayEnd end = replay(0, from, inside);
+      ReplayState from = known_;
+      const ReplayEnd end = replay(mine, from, inside);
       if (inside == copies_)
-        arrive_together(end, 0);
+        arrive_together(end, prefix_);
       else
-        one_by_one(end, from, 0, inside, {}, inside);
+        one_by_one(end, from, prefix_, inside, inside);
     }
   }
 
@@ -463,18 +476,21 @@ private:
   const int axis_;
   const unsigned copies_;
   const std::vector<bool> shared_;
+  const Position prefix_;
   const ControlFlowGraph cfg_;
   const Liveness liveness_;
   std::vector<ReplayRole> roles_;
   const Replay replay_;
   const std::vector<MergedLoad> merged_;
-  std::vector<std::vector<RegisterId>> fast_; ///< by copy and register of the kernel's
-  std::vector<RegisterId> slow_;
-  RegisterId slow_block_ = no_register, next_ = no_register;
+  std::vector<std::vector<RegisterId>> fast_;  ///< by copy and register of the kernel's
+  std::vector<std::vector<RegisterId>> alone_; ///< the same where a copy is alone
+  std::vector<RegisterId> own_;                ///< stand-ins of shared registers
+  RegisterId next_ = no_register;
   std::vector<std::vector<Position>> definitions_; ///< by register of the sibling
   ReplayState known_;
   std::vector<std::pair<Position, Position>> together_;
-  std::set<std::pair<Position, Position>> seen_together_, seen_alone_;
+  std::set<std::pair<Position, Position>> seen_together_;
+  std::array<std::set<std::pair<Position, Position>>, max_retile_factor> seen_alone_; ///< by copy
   std::map<std::pair<Position, Position>, ReplayState> left_;
   std::optional<Position> after_; ///< where a copy that is alone goes at its end
 };

@@ -1,4 +1,4 @@
-// Added code is what writes a register of its own, or moves a copy's register to a slow one, or
+// Added code is what writes a register of its own, or moves a shared register to its stand-in, or
 // branches by a predicate of its own or by none. Anything else belongs to a copy, and replay ends
 // there, as it does at added code that depends on what is not known. Block indices are kept as
 // scale * %ctaid + number modulo 2^32; that one lies inside the grid or not is the assumption of
@@ -99,21 +99,17 @@ bool Replay::execute(const Instruction &instruction, ReplayState &state,
   const RegisterId to = operands[0].reg;
   const ReplayRole::Kind role = roles_[to].kind;
   const Opcode &opcode = module_.opcode(instruction);
-  if (role == ReplayRole::Kind::slow) {
-    // Only what takes a copy's value over.
+  if (role == ReplayRole::Kind::own) {
+    // Only what takes a shared value over.
     if (opcode.base != "mov" || operands.size() != 2 || operands[1].kind != Operand::Kind::reg ||
-        operands[1].selector != 0)
+        operands[1].selector != 0 || operands[1].negated)
       return false;
     const ReplayRole &from = roles_[operands[1].reg];
-    if (from.kind != ReplayRole::Kind::copy && from.kind != ReplayRole::Kind::shared)
-      return false;
-    if (instruction.guard != no_register ||
+    if (from.kind != ReplayRole::Kind::shared || instruction.guard != no_register ||
         sibling_.registers[to].type != sibling_.registers[operands[1].reg].type ||
         bit_width(opcode.type) != bit_width(sibling_.registers[to].type))
       return false;
-    state[to] = {Kind::copied,
-                 from.kind == ReplayRole::Kind::copy ? from.copy : ReplayValue::all_copies, 0,
-                 from.reg};
+    state[to] = {Kind::copied, 0, 0, from.reg};
     return true;
   }
   if (role != ReplayRole::Kind::control)

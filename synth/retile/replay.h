@@ -19,9 +19,8 @@ struct ReplayValue {
     truth,  ///< `number` 0 or 1
     index,  ///< scale * %ctaid + number
     extent, ///< of the kernel's grid: the appended parameter
-    copied, ///< what register `reg` holds in copy `number`; all_copies: in all of them
+    copied, ///< what the shared register `reg` holds
   };
-  static constexpr std::uint32_t all_copies = ~0u;
   Kind kind = Kind::number;
   std::uint32_t number = 0;
   std::uint32_t scale = 0;
@@ -33,7 +32,7 @@ using ReplayState = std::map<RegisterId, ReplayValue>;
 
 /// What a register of the sibling is for.
 struct ReplayRole {
-  enum class Kind : std::uint8_t { control, copy, shared, slow };
+  enum class Kind : std::uint8_t { control, copy, shared, own };
   Kind kind = Kind::control;
   unsigned copy = 0;            ///< of a copy's
   RegisterId reg = no_register; ///< of the kernel's; of all but control

@@ -35,12 +35,13 @@ Proposal proposal_for(const Function &kernel, int axis, unsigned factor, bool ro
   return proposal;
 }
 
-/// Instructions of the sibling at most: the copies, the kernel, and for each branch what leaves.
+/// Instructions of the sibling at most: the copies together and alone, and for each branch what
+/// leaves.
 std::size_t size_of(const Function &kernel, unsigned factor) {
   std::size_t branches = 1;
   for (const Instruction &instruction : kernel.instructions)
     branches += instruction.guard != no_register;
-  return (factor + 1) * kernel.instructions.size() +
+  return 2 * factor * kernel.instructions.size() +
          branches * factor * (kernel.registers.size() / 4 + 6);
 }
 

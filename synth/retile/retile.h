@@ -51,10 +51,23 @@ std::optional<std::uint32_t> branch_target(const Module &module, const Function 
 /// Returns true if a thread ends there: `ret` and `exit`.
 bool ends_thread(const Opcode &opcode);
 
-/// The registers that may be read before they are written from a guarded branch or exit on, its
-/// guard included. Sorted.
-std::vector<RegisterId> live_before_branch(const Function &function, const ControlFlowGraph &cfg,
-                                           const Liveness &liveness, std::uint32_t instruction);
+/// The first instructions of a kernel that only compute: they may run for blocks outside the grid,
+/// too. No branch leads to one of them, and they are not all of the kernel. How many there are.
+std::uint32_t computing_prefix(const Module &module, const Function &kernel);
+
+/// The registers that may be read before they are written from an instruction on, that one
+/// included. Sorted.
+std::vector<RegisterId> live_before(const Module &module, const Function &function,
+                                    const ControlFlowGraph &cfg, const Liveness &liveness,
+                                    std::uint32_t instruction);
+
+/// By instruction, and one past the last: may it run after one of `from`, or is it one of them?
+std::vector<bool> reachable_from(const Module &module, const Function &function,
+                                 std::vector<std::uint32_t> from);
+
+/// By RegisterId: may it be written by an instruction of a set, as reachable_from() gives it?
+std::vector<bool> written_in(const Module &module, const Function &function,
+                             const std::vector<bool> &instructions);
 
 /// Names of the sibling's registers. The proof takes them as a hint of what is what, and trusts
 /// none of it.
@@ -63,10 +76,10 @@ public:
   explicit RetileNames(const Function &kernel);
   std::string copy(unsigned k, RegisterId reg) const;
   std::string shared(RegisterId reg) const;
-  std::string slow(RegisterId reg) const;
+  /// What a copy that goes on alone has instead of a shared register.
+  std::string own(RegisterId reg) const;
   static std::string block(unsigned k);        ///< index of copy k's block
   static constexpr const char *grid = "%grid"; ///< the kernel's extent
-  static constexpr const char *slow_block = "%block";
   static constexpr const char *next = "%next";
 
 private:

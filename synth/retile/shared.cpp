@@ -92,14 +92,81 @@ std::optional<std::uint32_t> branch_target(const Module &module, const Function 
 
 bool ends_thread(const Opcode &opcode) { return opcode.base == "ret" || opcode.base == "exit"; }
 
-std::vector<RegisterId> live_before_branch(const Function &function, const ControlFlowGraph &cfg,
-                                           const Liveness &liveness, std::uint32_t instruction) {
-  std::vector<RegisterId> live;
-  for (RegisterId reg = 0; reg < function.registers.size(); ++reg)
-    if (reg == function.instructions[instruction].guard ||
-        liveness.live_out(cfg.block_of(instruction), reg))
-      live.push_back(reg);
-  return live;
+std::uint32_t computing_prefix(const Module &module, const Function &kernel) {
+  std::set<std::uint32_t> targets;
+  for (const Instruction &instruction : kernel.instructions)
+    if (const auto target = branch_target(module, kernel, instruction))
+      targets.insert(*target);
+  const auto count = static_cast<std::uint32_t>(kernel.instructions.size());
+  std::uint32_t i = 0;
+  for (; i + 1 < count && !targets.contains(i); ++i) {
+    const Instruction &instruction = kernel.instructions[i];
+    const Opcode &opcode = module.opcode(instruction);
+    bool reads = false;
+    for_each_register(module, instruction,
+                      [&](RegisterId, RegisterUse use) { reads |= use == RegisterUse::read; });
+    const bool parameter = opcode.base == "ld" && opcode.space == StateSpace::param && !reads;
+    if (!instruction.well_formed || (!is_pure(opcode) && !parameter))
+      break;
+  }
+  return i;
+}
+
+std::vector<RegisterId> live_before(const Module &module, const Function &function,
+                                    const ControlFlowGraph &cfg, const Liveness &liveness,
+                                    std::uint32_t instruction) {
+  const BlockId block = cfg.block_of(instruction);
+  std::vector<bool> live(function.registers.size());
+  for (RegisterId reg = 0; reg < live.size(); ++reg)
+    live[reg] = liveness.live_out(block, reg);
+  for (std::uint32_t i = cfg.blocks()[block].end; i-- > instruction;) {
+    const Instruction &one = function.instructions[i];
+    for (const bool reads : {false, true})
+      for_each_register(module, one, [&](RegisterId reg, RegisterUse use) {
+        if (reads && use == RegisterUse::read)
+          live[reg] = true;
+        else if (!reads && use == RegisterUse::written)
+          live[reg] = false;
+      });
+  }
+  std::vector<RegisterId> result;
+  for (RegisterId reg = 0; reg < live.size(); ++reg)
+    if (live[reg])
+      result.push_back(reg);
+  return result;
+}
+
+std::vector<bool> reachable_from(const Module &module, const Function &function,
+                                 std::vector<std::uint32_t> from) {
+  std::vector<bool> reached(function.instructions.size() + 1, false);
+  while (!from.empty()) {
+    const std::uint32_t i = from.back();
+    from.pop_back();
+    if (reached[i])
+      continue;
+    reached[i] = true;
+    if (i == function.instructions.size())
+      continue;
+    const Instruction &instruction = function.instructions[i];
+    if (const auto target = branch_target(module, function, instruction))
+      from.push_back(*target);
+    const Opcode &opcode = module.opcode(instruction);
+    if (instruction.guard != no_register || (opcode.base != "bra" && !ends_thread(opcode)))
+      from.push_back(i + 1);
+  }
+  return reached;
+}
+
+std::vector<bool> written_in(const Module &module, const Function &function,
+                             const std::vector<bool> &instructions) {
+  std::vector<bool> written(function.registers.size(), false);
+  for (std::size_t i = 0; i < function.instructions.size(); ++i)
+    if (instructions[i])
+      for_each_register(module, function.instructions[i], [&](RegisterId reg, RegisterUse use) {
+        if (use != RegisterUse::read)
+          written[reg] = true;
+      });
+  return written;
 }
 
 RetileNames::RetileNames(const Function &kernel) {
@@ -117,7 +184,7 @@ std::string RetileNames::copy(unsigned k, RegisterId reg) const {
   return fmt::format("%c{}_{}", k, suffixes_[reg]);
 }
 std::string RetileNames::shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
-std::string RetileNames::slow(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
+std::string RetileNames::own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
 std::string RetileNames::block(unsigned k) { return fmt::format("%block{}", k); }
 
 } // namespace ptxasw

@@ -1,14 +1,21 @@
 // How a re-tiled kernel is written. Copy k of register %r5 is %c1_r5 for k = 1, and %u_r5 where all
 // copies hold the same.
 //
-//     block indices b*K .. b*K+K-1; if the last one is outside the grid: to `first`
+//     block indices b*K .. b*K+K-1
 //     the kernel in lockstep: each instruction for copy 0, 1, .., K-1 before the next one, so all
 //       copies' loads are under way before the first use; what is shared, once. A branch that may
-//       go several ways is taken if all copies take it; if only some do: to `apart_i`
-//     first_k:   if block b*K+k is inside the grid, %next = what comes after copy k; to the start
-//     apart_i_k: copy k's registers to the slow ones, %next = what comes after it; to branch i
-//     the kernel as it was, on the slow registers; where it ends: to `after`
+//       go several ways is taken if all copies take it; if only some do: to `apart_i`. Behind the
+//       instructions that begin the kernel and only compute: if the last block is outside the
+//       grid, to `first`
+//     first_k:   if block b*K+k is inside the grid, %next = what comes after copy k; to there
+//     apart_i_k: %next = what comes after copy k; to branch i
+//     for each copy, the part of the kernel that it may still have to run, on its own registers;
+//       where it ends: to `after`
 //     after:     to the place that %next says, or the end
+//
+// A copy that goes on alone stays in the registers it has: others would take registers from all
+// threads for what only few of them do. Only a shared register that it would write while another
+// copy waits for the old value is taken over into one of its own, %s_r5.
 //
 // Of kind "rows", a load whose value is in a register already is a mov from there.
 //
@@ -24,6 +31,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <set>
 
 namespace ptxasw {
 namespace {
@@ -33,7 +41,8 @@ public:
   RetileWriter(const Module &module, const Function &kernel, const Proposal &proposal)
       : module_(module), kernel_(kernel), proposal_(proposal), copies_(proposal.factor),
         names_(kernel), shared_(shared_registers(module, kernel, proposal.axis)),
-        cfg_(module, kernel), liveness_(module, kernel, cfg_) {
+        prefix_(computing_prefix(module, kernel)), cfg_(module, kernel),
+        liveness_(module, kernel, cfg_) {
     if (!proposal.sibling.needs.blocks.empty())
       merged_ = merged_loads(module, kernel, proposal.axis, copies_);
   }
@@ -42,10 +51,13 @@ public:
     declare();
     prologue();
     lockstep();
+    find_own();
+    after_ = out_.label("$retile_after");
     for (std::size_t point = 0; point < points_.size(); ++point)
       for (unsigned k = 0; k < copies_at(point); ++k)
         leave_lockstep(point, k);
-    slow();
+    for (unsigned k = 0; k < copies_; ++k)
+      alone(k);
     go_on();
     return header() + out_.body();
   }
@@ -83,24 +95,41 @@ private:
             shared_[reg] && k > 0
                 ? fast_[0][reg]
                 : out_.declare(shared_[reg] ? names_.shared(reg) : names_.copy(k, reg), type));
-      slow_.push_back(out_.declare(names_.slow(reg), type));
     }
     for (unsigned k = 0; k < copies_; ++k)
       blocks_.push_back(out_.declare(RetileNames::block(k), ScalarType::b32));
     grid_ = out_.declare(RetileNames::grid, ScalarType::b32);
-    slow_block_ = out_.declare(RetileNames::slow_block, ScalarType::b32);
     next_ = out_.declare(RetileNames::next, ScalarType::b32);
-    const std::string grid = grid_extent_name(proposal_.axis);
-    const auto renaming = [&](const std::vector<Reg> &registers, const Reg &block) {
-      Renaming result;
-      for (const Reg &reg : registers)
-        result.registers.push_back(reg.name);
-      result.specials = {{block_index_name(proposal_.axis), block.name}, {grid, grid_.name}};
-      return result;
-    };
     for (unsigned k = 0; k < copies_; ++k)
-      copy_renaming_.push_back(renaming(fast_[k], blocks_[k]));
-    slow_renaming_ = renaming(slow_, slow_block_);
+      together_.push_back(renaming(fast_[k], k));
+  }
+
+  Renaming renaming(const std::vector<Reg> &registers, unsigned k) const {
+    Renaming result;
+    for (const Reg &reg : registers)
+      result.registers.push_back(reg.name);
+    result.specials = {{block_index_name(proposal_.axis), blocks_[k].name},
+                       {grid_extent_name(proposal_.axis), grid_.name}};
+    return result;
+  }
+
+  /// Shared registers that one copy, alone, may write while another one waits for what they held.
+  void find_own() {
+    std::set<RegisterId> own;
+    for (const Point &point : points_) {
+      const auto written =
+          written_in(module_, kernel_, reachable_from(module_, kernel_, {point.position}));
+      for (const RegisterId reg : live_at(point))
+        if (shared_[reg] && written[reg])
+          own.insert(reg);
+    }
+    for (const RegisterId reg : own)
+      own_.emplace(reg, out_.declare(names_.own(reg), kernel_.registers[reg].type));
+    for (unsigned k = 0; k < copies_; ++k) {
+      alone_.push_back(fast_[k]);
+      for (const auto &[reg, name] : own_)
+        alone_[k][reg] = name;
+    }
   }
 
   Reg predicate() { return out_.declare(fmt::format("%q{}", predicates_++), ScalarType::pred); }
@@ -116,22 +145,26 @@ private:
     for (unsigned k = 1; k < copies_; ++k)
       out_.write("add.u32", {&blocks_[k], &blocks_[0], number(k)});
     out_.write("ld.param.u32", {&grid_, std::string_view(parameter)});
-    const Reg outside = predicate();
-    out_.write("setp.ge.u32", {&outside, &blocks_[copies_ - 1], &grid_});
-    out_.write_if(outside, false, "bra", {point(0)});
   }
 
-  /// The label at which copy 0 goes on alone from a branch; nothing: from the beginning.
-  WrittenLabel point(std::uint32_t branch, bool entry = true) {
-    points_.push_back({entry ? no_index : branch, {}});
+  void leave_if_outside() {
+    const Reg outside = predicate();
+    out_.write("setp.ge.u32", {&outside, &blocks_[copies_ - 1], &grid_});
+    out_.write_if(outside, false, "bra", {leaving_point(prefix_, true)});
+  }
+
+  /// The label at which copy 0 goes on alone from a position: since some blocks are outside the
+  /// grid, or since the branch there parts the copies.
+  WrittenLabel leaving_point(std::uint32_t position, bool outside) {
+    points_.push_back({position, outside, {}});
     for (unsigned k = 0; k < copies_; ++k)
       points_.back().labels.push_back(
-          out_.label(entry ? fmt::format("$retile_first_{}", k)
-                           : fmt::format("$retile_apart_{}_{}", branch, k)));
+          out_.label(outside ? fmt::format("$retile_first_{}", k)
+                             : fmt::format("$retile_apart_{}_{}", position, k)));
     return points_.back().labels[0];
   }
 
-  WrittenLabel label_at(std::map<std::uint32_t, WrittenLabel> &labels, const char *what,
+  WrittenLabel label_at(std::map<std::uint32_t, WrittenLabel> &labels, const std::string &what,
                         std::uint32_t position) {
     const auto [found, is_new] = labels.try_emplace(position);
     if (is_new)
@@ -157,6 +190,8 @@ private:
   void lockstep() {
     const std::vector<bool> is_target = targets();
     for (std::uint32_t i = 0; i < count(); ++i) {
+      if (i == prefix_)
+        leave_if_outside();
       if (is_target[i])
         out_.place(label_at(fast_labels_, "at", i));
       pragmas(i);
@@ -171,7 +206,7 @@ private:
         if (const MergedLoad *merged = once ? nullptr : merged_at(i, k))
           move(fast_[k][destination(i)], fast_[merged->from_copy][destination(merged->from)]);
         else
-          out_.clone(module_, one, copy_renaming_[k]);
+          out_.clone(module_, one, together_[k]);
     }
     if (is_target[count()])
       out_.place(label_at(fast_labels_, "at", count()));
@@ -229,66 +264,84 @@ private:
     const Reg decides = over_copies(one.guard_negated ? "or.pred" : "and.pred");
     go(&decides, one.guard_negated);
     const Reg differs = over_copies(one.guard_negated ? "and.pred" : "or.pred");
-    out_.write_if(differs, one.guard_negated, "bra", {point(i, false)});
+    out_.write_if(differs, one.guard_negated, "bra", {leaving_point(i, false)});
   }
 
-  /// How many copies may go on alone from a point: from the beginning not the last one, whose block
-  /// is outside the grid then.
-  unsigned copies_at(std::size_t point) const {
-    return points_[point].branch == no_index ? copies_ - 1 : copies_;
+  struct Point {
+    std::uint32_t position = 0;       ///< of the kernel's instruction that comes next
+    bool outside = false;             ///< maybe not all blocks are inside the grid
+    std::vector<WrittenLabel> labels; ///< by copy
+  };
+
+  std::vector<RegisterId> live_at(const Point &point) const {
+    return live_before(module_, kernel_, cfg_, liveness_, point.position);
   }
+
+  /// How many copies may go on alone from a point: not the last one where its block is outside the
+  /// grid.
+  unsigned copies_at(std::size_t point) const { return copies_ - points_[point].outside; }
 
   /// What %next holds for copy k of a point; 0 is the end.
   std::uint64_t number_of(std::size_t point, unsigned k) const {
     return k == copies_at(point) ? 0 : point * copies_ + k;
   }
 
-  void leave_lockstep(std::size_t index, unsigned k) {
-    const Point &from = points_[index];
-    const bool entry = from.branch == no_index;
-    out_.place(from.labels[k]);
-    const std::string special = block_index_name(proposal_.axis);
-    out_.write("mov.u32", {&slow_block_, std::string_view(special)});
-    out_.write("mad.lo.u32", {&slow_block_, &slow_block_, number(copies_), number(k)});
-    if (entry && k > 0) { // the first block is always inside
-      const Reg outside = predicate();
-      out_.write("setp.ge.u32", {&outside, &slow_block_, &grid_});
-      out_.write_if(outside, false, "ret", {});
-    } else if (!entry) {
-      for (const RegisterId reg : live_before_branch(kernel_, cfg_, liveness_, from.branch))
-        move(slow_[reg], fast_[k][reg]);
-    }
-    out_.write("mov.u32", {&next_, number_of(index, k + 1)});
-    out_.write("bra", {label_at(slow_labels_, "alone", entry ? 0 : from.branch)});
+  WrittenLabel alone_at(unsigned k, std::uint32_t position) {
+    return label_at(alone_labels_[k], fmt::format("alone_{}", k), position);
   }
 
-  void slow() {
-    const WrittenLabel after = out_.label("$retile_after");
-    after_ = after;
+  void leave_lockstep(std::size_t index, unsigned k) {
+    const Point &from = points_[index];
+    out_.place(from.labels[k]);
+    if (from.outside && k > 0) { // the first block is always inside
+      const Reg outside = predicate();
+      out_.write("setp.ge.u32", {&outside, &blocks_[k], &grid_});
+      out_.write_if(outside, false, "ret", {});
+    }
+    for (const RegisterId reg : live_at(from))
+      if (const auto own = own_.find(reg); own != own_.end())
+        move(own->second, fast_[0][reg]);
+    out_.write("mov.u32", {&next_, number_of(index, k + 1)});
+    out_.write("bra", {alone_at(k, from.position)});
+  }
+
+  /// What copy k may have to do by itself.
+  void alone(unsigned k) {
     const std::vector<bool> is_target = targets();
+    std::vector<std::uint32_t> from;
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      if (k < copies_at(point))
+        from.push_back(points_[point].position);
+    const std::vector<bool> reached = reachable_from(module_, kernel_, from);
+    const Renaming names = renaming(alone_[k], k);
     for (std::uint32_t i = 0; i < count(); ++i) {
-      if (is_target[i] || slow_labels_.contains(i))
-        out_.place(label_at(slow_labels_, "alone", i));
+      if (!reached[i])
+        continue;
+      if (is_target[i] || alone_labels_[k].contains(i))
+        out_.place(alone_at(k, i));
       pragmas(i);
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
       if (opcode.base != "bra" && !ends_thread(opcode)) {
-        out_.clone(module_, one, slow_renaming_);
+        out_.clone(module_, one, names);
         continue;
       }
       const auto target = branch_target(module_, kernel_, one);
-      const WrittenLabel to = target ? label_at(slow_labels_, "alone", *target) : after;
+      const WrittenLabel to = target ? alone_at(k, *target) : after_;
       if (one.guard == no_register)
         out_.write("bra", {to});
       else
-        out_.write_if(slow_[one.guard], one.guard_negated, "bra", {to});
+        out_.write_if(alone_[k][one.guard], one.guard_negated, "bra", {to});
     }
-    if (is_target[count()])
-      out_.place(label_at(slow_labels_, "alone", count()));
-    out_.place(after);
+    if (reached[count()]) {
+      if (is_target[count()])
+        out_.place(alone_at(k, count()));
+      out_.write("bra", {after_});
+    }
   }
 
   void go_on() {
+    out_.place(after_);
     for (std::size_t point = 0; point < points_.size(); ++point)
       for (unsigned k = 1; k < copies_at(point); ++k) {
         const Reg is_next = predicate();
@@ -298,29 +351,27 @@ private:
     out_.write("ret", {});
   }
 
-  struct Point {
-    std::uint32_t branch = no_index;  ///< no_index: the kernel's beginning
-    std::vector<WrittenLabel> labels; ///< by copy
-  };
-
   const Module &module_;
   const Function &kernel_;
   const Proposal &proposal_;
   const unsigned copies_;
   const RetileNames names_;
   const std::vector<bool> shared_;
+  const std::uint32_t prefix_;
   const ControlFlowGraph cfg_;
   const Liveness liveness_;
   std::vector<MergedLoad> merged_;
   CodeWriter out_;
-  std::vector<std::vector<Reg>> fast_; ///< by copy and register
-  std::vector<Reg> slow_, blocks_;
-  Reg grid_, slow_block_, next_;
-  std::vector<Renaming> copy_renaming_;
-  Renaming slow_renaming_;
+  std::vector<std::vector<Reg>> fast_;  ///< by copy and register
+  std::vector<std::vector<Reg>> alone_; ///< the same for a copy that goes on alone
+  std::map<RegisterId, Reg> own_;
+  std::vector<Reg> blocks_;
+  Reg grid_, next_;
+  std::vector<Renaming> together_; ///< by copy
   unsigned predicates_ = 0;
   std::vector<Point> points_;
-  std::map<std::uint32_t, WrittenLabel> fast_labels_, slow_labels_; ///< by instruction
+  std::map<std::uint32_t, WrittenLabel> fast_labels_; ///< by instruction
+  std::array<std::map<std::uint32_t, WrittenLabel>, max_retile_factor> alone_labels_;
   WrittenLabel after_;
 };
 
