@@ -18,9 +18,12 @@
 // it is free, since the blocks are independent, which is checked again here.) At a branch by a
 // predicate that may differ, the added code is run for each of the 2^K outcomes: all taken and none
 // taken must lead on together, every other to copy 0 alone at that branch, and from the end of
-// copy k to copy k+1, to the end after the last. Behind the instructions at the kernel's entry
-// that only compute, which do no harm for blocks outside the grid, is such a place, too: for each
-// number of blocks that lie inside the grid, exactly these must go on.
+// copy k to copy k+1, to the end after the last. The entry is such a place, too: for each number of
+// blocks that lie inside the grid, exactly these must run.
+//
+// Instructions that shared.cpp shows to compute, whenever they run, the only value that a shared
+// register ever gets (done_first()) stand once at the entry and nowhere else: the register then
+// always holds what the kernel's does or will.
 //
 // A copy that is alone runs on its own registers, which no other copy writes, and on the shared
 // ones. One of these that is still of use where lockstep was left, to this copy or to one that
@@ -59,8 +62,9 @@ public:
   RetileProof(const Module &module, const Function &kernel, const Function &sibling, int axis,
               unsigned copies, bool rows)
       : module_(module), kernel_(kernel), sibling_(sibling), axis_(axis), copies_(copies),
-        shared_(shared_registers(module, kernel, axis)), prefix_(computing_prefix(module, kernel)),
-        cfg_(module, kernel), liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
+        shared_(shared_registers(module, kernel, axis)),
+        first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
+        liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
         replay_(module, sibling, roles_, axis, copies),
         merged_(rows ? merged_loads(module, kernel, axis, copies) : std::vector<MergedLoad>()) {}
 
@@ -94,15 +98,18 @@ private:
     return theirs >= kernel_end() || (kernel_.instructions[theirs].guard == no_register &&
                                       ends_thread(module_.opcode(kernel_.instructions[theirs])));
   }
-  /// Over branches of the kernel that are always taken.
+  /// Over branches of the kernel that are always taken, and over what has been done at the entry.
   Position skip_kernel(Position theirs) const {
     for (Position steps = 0; steps <= kernel_end(); ++steps) {
       if (theirs >= kernel_end())
         return theirs;
       const Instruction &instruction = kernel_.instructions[theirs];
-      if (module_.opcode(instruction).base != "bra" || instruction.guard != no_register)
+      if (first_[theirs])
+        ++theirs;
+      else if (module_.opcode(instruction).base == "bra" && instruction.guard == no_register)
+        theirs = target_of(instruction);
+      else
         return theirs;
-      theirs = target_of(instruction);
     }
     fail("the kernel has a loop without an end");
   }
@@ -384,7 +391,8 @@ private:
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
                   std::optional<unsigned> inside = {}) {
     const auto live = live_before(module_, kernel_, cfg_, liveness_, theirs);
-    const auto written = written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}));
+    const auto written =
+        written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}), first_);
     for (unsigned k = 0; k < count; ++k) {
       require(!end.exit, end.position, "a copy is not finished");
       for (const RegisterId reg : live)
@@ -458,16 +466,17 @@ private:
       if (definitions_[reg].size() == 1 && definitions_[reg][0] < first_jump)
         known_.emplace(reg, value);
     Position mine = start.position;
-    for (Position theirs = 0; theirs < prefix_; ++theirs)
-      mine = by_each(mine, theirs);
+    for (Position theirs = 0; theirs < kernel_end(); ++theirs)
+      if (first_[theirs])
+        require_clone(theirs, mine++, {fast_[0], 0});
     // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
     for (unsigned inside = 1; inside <= copies_; ++inside) {
       ReplayState from = known_;
       const ReplayEnd end = replay(mine, from, inside);
       if (inside == copies_)
-        arrive_together(end, prefix_);
+        arrive_together(end, 0);
       else
-        one_by_one(end, from, prefix_, inside, inside);
+        one_by_one(end, from, 0, inside, inside);
     }
   }
 
@@ -476,7 +485,7 @@ private:
   const int axis_;
   const unsigned copies_;
   const std::vector<bool> shared_;
-  const Position prefix_;
+  const std::vector<bool> first_; ///< by instruction of the kernel
   const ControlFlowGraph cfg_;
   const Liveness liveness_;
   std::vector<ReplayRole> roles_;

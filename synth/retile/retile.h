@@ -51,9 +51,10 @@ std::optional<std::uint32_t> branch_target(const Module &module, const Function 
 /// Returns true if a thread ends there: `ret` and `exit`.
 bool ends_thread(const Opcode &opcode);
 
-/// The first instructions of a kernel that only compute: they may run for blocks outside the grid,
-/// too. No branch leads to one of them, and they are not all of the kernel. How many there are.
-std::uint32_t computing_prefix(const Module &module, const Function &kernel);
+/// By instruction: is it done once, before all else? So are those that only compute, from values
+/// of that kind, a register that all copies share and nothing else writes.
+std::vector<bool> done_first(const Module &module, const Function &kernel,
+                             const std::vector<bool> &shared);
 
 /// The registers that may be read before they are written from an instruction on, that one
 /// included. Sorted.
@@ -65,9 +66,11 @@ std::vector<RegisterId> live_before(const Module &module, const Function &functi
 std::vector<bool> reachable_from(const Module &module, const Function &function,
                                  std::vector<std::uint32_t> from);
 
-/// By RegisterId: may it be written by an instruction of a set, as reachable_from() gives it?
+/// By RegisterId: may it be written by an instruction of a set, as reachable_from() gives it,
+/// except some?
 std::vector<bool> written_in(const Module &module, const Function &function,
-                             const std::vector<bool> &instructions);
+                             const std::vector<bool> &instructions,
+                             const std::vector<bool> &except);
 
 /// Names of the sibling's registers. The proof takes them as a hint of what is what, and trusts
 /// none of it.

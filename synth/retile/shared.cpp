@@ -92,24 +92,36 @@ std::optional<std::uint32_t> branch_target(const Module &module, const Function 
 
 bool ends_thread(const Opcode &opcode) { return opcode.base == "ret" || opcode.base == "exit"; }
 
-std::uint32_t computing_prefix(const Module &module, const Function &kernel) {
-  std::set<std::uint32_t> targets;
+std::vector<bool> done_first(const Module &module, const Function &kernel,
+                             const std::vector<bool> &shared) {
+  std::vector<unsigned> writes(kernel.registers.size(), 0);
   for (const Instruction &instruction : kernel.instructions)
-    if (const auto target = branch_target(module, kernel, instruction))
-      targets.insert(*target);
-  const auto count = static_cast<std::uint32_t>(kernel.instructions.size());
-  std::uint32_t i = 0;
-  for (; i + 1 < count && !targets.contains(i); ++i) {
+    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+      writes[reg] += use != RegisterUse::read;
+    });
+  std::vector<bool> first(kernel.instructions.size(), false);
+  std::vector<bool> ready(kernel.registers.size(), false);
+  for (std::size_t i = 0; i < first.size(); ++i) {
     const Instruction &instruction = kernel.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
-    bool reads = false;
-    for_each_register(module, instruction,
-                      [&](RegisterId, RegisterUse use) { reads |= use == RegisterUse::read; });
-    const bool parameter = opcode.base == "ld" && opcode.space == StateSpace::param && !reads;
-    if (!instruction.well_formed || (!is_pure(opcode) && !parameter))
-      break;
+    const bool computes =
+        is_pure(opcode) || (opcode.base == "ld" && opcode.space == StateSpace::param);
+    if (!instruction.well_formed || !computes || instruction.guard != no_register ||
+        !is_shared(module, instruction, shared))
+      continue;
+    bool good = true;
+    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+      good &= use == RegisterUse::read ? ready[reg] && opcode.base != "ld" : writes[reg] == 1;
+    });
+    if (!good)
+      continue;
+    first[i] = true;
+    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+      if (use != RegisterUse::read)
+        ready[reg] = true;
+    });
   }
-  return i;
+  return first;
 }
 
 std::vector<RegisterId> live_before(const Module &module, const Function &function,
@@ -158,10 +170,11 @@ std::vector<bool> reachable_from(const Module &module, const Function &function,
 }
 
 std::vector<bool> written_in(const Module &module, const Function &function,
-                             const std::vector<bool> &instructions) {
+                             const std::vector<bool> &instructions,
+                             const std::vector<bool> &except) {
   std::vector<bool> written(function.registers.size(), false);
   for (std::size_t i = 0; i < function.instructions.size(); ++i)
-    if (instructions[i])
+    if (instructions[i] && !except[i])
       for_each_register(module, function.instructions[i], [&](RegisterId reg, RegisterUse use) {
         if (use != RegisterUse::read)
           written[reg] = true;

@@ -2,12 +2,12 @@
 // copies hold the same.
 //
 //     block indices b*K .. b*K+K-1
+//     what is computed from parameters and the like alone
+//     if the last block is outside the grid: to `first`
 //     the kernel in lockstep: each instruction for copy 0, 1, .., K-1 before the next one, so all
 //       copies' loads are under way before the first use; what is shared, once. A branch that may
-//       go several ways is taken if all copies take it; if only some do: to `apart_i`. Behind the
-//       instructions that begin the kernel and only compute: if the last block is outside the
-//       grid, to `first`
-//     first_k:   if block b*K+k is inside the grid, %next = what comes after copy k; to there
+//       go several ways is taken if all copies take it; if only some do: to `apart_i`
+//     first_k:   if block b*K+k is inside the grid, %next = what comes after copy k; to the start
 //     apart_i_k: %next = what comes after copy k; to branch i
 //     for each copy, the part of the kernel that it may still have to run, on its own registers;
 //       where it ends: to `after`
@@ -41,7 +41,7 @@ public:
   RetileWriter(const Module &module, const Function &kernel, const Proposal &proposal)
       : module_(module), kernel_(kernel), proposal_(proposal), copies_(proposal.factor),
         names_(kernel), shared_(shared_registers(module, kernel, proposal.axis)),
-        prefix_(computing_prefix(module, kernel)), cfg_(module, kernel),
+        first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
         liveness_(module, kernel, cfg_) {
     if (!proposal.sibling.needs.blocks.empty())
       merged_ = merged_loads(module, kernel, proposal.axis, copies_);
@@ -118,7 +118,7 @@ private:
     std::set<RegisterId> own;
     for (const Point &point : points_) {
       const auto written =
-          written_in(module_, kernel_, reachable_from(module_, kernel_, {point.position}));
+          written_in(module_, kernel_, reachable_from(module_, kernel_, {point.position}), first_);
       for (const RegisterId reg : live_at(point))
         if (shared_[reg] && written[reg])
           own.insert(reg);
@@ -145,12 +145,12 @@ private:
     for (unsigned k = 1; k < copies_; ++k)
       out_.write("add.u32", {&blocks_[k], &blocks_[0], number(k)});
     out_.write("ld.param.u32", {&grid_, std::string_view(parameter)});
-  }
-
-  void leave_if_outside() {
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (first_[i])
+        out_.clone(module_, instruction(i), together_[0]);
     const Reg outside = predicate();
     out_.write("setp.ge.u32", {&outside, &blocks_[copies_ - 1], &grid_});
-    out_.write_if(outside, false, "bra", {leaving_point(prefix_, true)});
+    out_.write_if(outside, false, "bra", {leaving_point(0, true)});
   }
 
   /// The label at which copy 0 goes on alone from a position: since some blocks are outside the
@@ -190,11 +190,11 @@ private:
   void lockstep() {
     const std::vector<bool> is_target = targets();
     for (std::uint32_t i = 0; i < count(); ++i) {
-      if (i == prefix_)
-        leave_if_outside();
       if (is_target[i])
         out_.place(label_at(fast_labels_, "at", i));
       pragmas(i);
+      if (first_[i])
+        continue;
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
       if (opcode.base == "bra" || ends_thread(opcode)) {
@@ -320,6 +320,8 @@ private:
       if (is_target[i] || alone_labels_[k].contains(i))
         out_.place(alone_at(k, i));
       pragmas(i);
+      if (first_[i])
+        continue;
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
       if (opcode.base != "bra" && !ends_thread(opcode)) {
@@ -357,7 +359,7 @@ private:
   const unsigned copies_;
   const RetileNames names_;
   const std::vector<bool> shared_;
-  const std::uint32_t prefix_;
+  const std::vector<bool> first_; ///< by instruction
   const ControlFlowGraph cfg_;
   const Liveness liveness_;
   std::vector<MergedLoad> merged_;
