@@ -96,7 +96,7 @@ private:
     std::uint64_t race = 0;   ///< it races at this address; 0: that is not it
   };
 
-  void make_thin(LaunchCandidate &candidate) const;
+  void suit_block(LaunchCandidate &candidate, bool searched_there = false) const;
   void suit_stand_in(LaunchCandidate &candidate, bool searched_there);
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
   void complete_groups(WarpLaunch &launch) const;
@@ -187,6 +187,7 @@ void Verifier::complete_groups(WarpLaunch &launch) const {
 void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   const StandIn &how = *options_.stand_in;
   launch.grid = divided(how.divisor, grid, true);
+  launch.block = divided(how.block_divisor, launch.block, false);
   for (std::uint64_t &block : launch.blocks)
     block = number_of(divided(how.divisor, coordinates(block, grid), false), launch.grid);
   std::sort(launch.blocks.begin(), launch.blocks.end());
@@ -200,11 +201,33 @@ void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   }
 }
 
-void Verifier::make_thin(LaunchCandidate &candidate) const {
-  if (!options_.stand_in || !options_.stand_in->thin_axis)
+// Blocks that the stand-in may be launched for. What was searched for in the stand-in speaks of its
+// threads, each of which does several of the kernel's.
+void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const {
+  if (!options_.stand_in)
     return;
-  candidate.block[*options_.stand_in->thin_axis] = 1;
-  candidate.thread[*options_.stand_in->thin_axis] = 0;
+  const StandIn &how = *options_.stand_in;
+  if (how.thin_axis) {
+    candidate.block[*how.thin_axis] = 1;
+    candidate.thread[*how.thin_axis] = 0;
+  }
+  constexpr std::uint64_t most = 1024;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint32_t by = how.block_divisor[axis];
+    if (by == 1)
+      continue;
+    std::uint32_t &extent = candidate.block[axis], &thread = candidate.thread[axis];
+    if (searched_there)
+      thread *= by;
+    extent = std::max(1u, searched_there ? extent : extent / by) * by;
+    for (int other = 0; candidate.block.count() > most; other = (other + 1) % 3)
+      if (other != axis)
+        candidate.block[other] = std::max(1u, candidate.block[other] / 2);
+      else if (extent > by)
+        extent = extent / by / 2 * by > 0 ? extent / by / 2 * by : by;
+    for (int other = 0; other < 3; ++other)
+      candidate.thread[other] = std::min(candidate.thread[other], candidate.block[other] - 1);
+  }
 }
 
 // Grids of a few groups of blocks, whole or not. What was searched for in the stand-in speaks of
@@ -212,7 +235,7 @@ void Verifier::make_thin(LaunchCandidate &candidate) const {
 void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
   if (!options_.stand_in)
     return;
-  make_thin(candidate);
+  suit_block(candidate, searched_there);
   constexpr std::uint32_t large = 1024;
   for (int axis = 0; axis < 3; ++axis) {
     const std::uint32_t by = options_.stand_in->divisor[axis];
@@ -619,7 +642,7 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   how.small |= options_.small && !random_.one_in(8);
   how.alone = target && target->tries > 4 && random_.one_in(3);
   LaunchCandidate plain = draw_candidate(kernel_, slots_, how, random_);
-  make_thin(plain);
+  suit_block(plain);
   LaunchCandidate candidate = plain;
   const SearchLimits limits = search_limits(kernel_, how);
   if (Boundary *const boundary = attempt % 4 == 2 ? open_boundary() : nullptr) {
@@ -751,7 +774,7 @@ void Verifier::ask_solver(Target &target) {
       keeps &= !options_.no_wrap || candidate.grid[axis] <= limits.largest_grid[axis];
     if (!keeps)
       continue;
-    make_thin(candidate);
+    suit_block(candidate);
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
     DrawnLaunch drawn =

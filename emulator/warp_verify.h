@@ -17,6 +17,7 @@ namespace ptxasw {
 struct StandIn {
   std::string name;
   Extents divisor;                 ///< of the grid, rounded up
+  Extents block_divisor;           ///< of the block, whose extents must be multiples
   std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
                                    ///< the first kernel's grid along these axes
   std::optional<int> thin_axis;    ///< blocks must be one thread thick along it

@@ -55,6 +55,8 @@ Json sibling_json(const Sibling &sibling) {
                {"kind", sibling.kind},
                {"grid", sibling.grid},
                {"append", Json::array()}};
+  if (sibling.block != std::array<std::uint32_t, 3>{1, 1, 1})
+    json["block"] = sibling.block;
   for (const char axis : sibling.appended)
     json["append"].push_back(fmt::format("grid.{}", axis));
   json["needs"] = needs_json(sibling.needs);
@@ -194,6 +196,8 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
       sibling.kind = text(value);
     } else if (name == "grid") {
       sibling.grid = numbers<3>(value, 1);
+    } else if (name == "block") {
+      sibling.block = numbers<3>(value, 1);
     } else if (name == "append") {
       for (const Json &one : list(value)) {
         const std::string word = text(one);

@@ -71,6 +71,8 @@ struct Sibling {
   std::string name;                              ///< of the entry
   std::string family, kind;                      ///< "retile", "apart"
   std::array<std::uint32_t, 3> grid = {1, 1, 1}; ///< the grid is divided by these, rounded up
+  /// The block's extents are divided by these, and must be multiples of them.
+  std::array<std::uint32_t, 3> block = {1, 1, 1};
   /// Parameters behind the kernel's own, 32 bits each, aligned to 4: `x`, `y`, `z` for the extents
   /// of the grid that the kernel would have been launched with.
   std::vector<char> appended;

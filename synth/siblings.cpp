@@ -163,7 +163,11 @@ std::vector<SiblingTable> sibling_tables(const Module &module) {
 }
 
 StandIn stand_in(const Sibling &sibling) {
-  StandIn result{sibling.name, {sibling.grid[0], sibling.grid[1], sibling.grid[2]}, {}, {}};
+  StandIn result{sibling.name,
+                 {sibling.grid[0], sibling.grid[1], sibling.grid[2]},
+                 {sibling.block[0], sibling.block[1], sibling.block[2]},
+                 {},
+                 {}};
   for (const char axis : sibling.appended) {
     result.appended_grids.push_back(axis - 'x');
     if (!sibling.needs.blocks.empty()) // all of them thin along the axis that is divided

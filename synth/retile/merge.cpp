@@ -1,6 +1,7 @@
 // Where blocks are one thread thick along the axis, neighbouring blocks are neighbouring rows, and
 // the row below for one copy is the row of the next. A load's address is written for each copy: the
 // kernel's expression with the block's index as B + k, the extent as 1, the thread's index as 0.
+// Where copies are threads of one block, with the thread's index as T * K + k instead.
 // Equal expressions are equal addresses if every symbol in them means the same for all copies:
 // parameters, indices, and how often a loop has iterated, since lockstep iterates with all of them.
 //
@@ -24,23 +25,30 @@ namespace {
 
 class Merger {
 public:
-  Merger(const Module &module, const Function &kernel, int axis, unsigned copies)
-      : module_(module), kernel_(kernel), copies_(copies),
+  Merger(const Module &module, const Function &kernel, const RetileForm &form)
+      : module_(module), kernel_(kernel), copies_(form.copies),
         emulation_(module, kernel, launch_facts(kernel)) {
     if (!emulation_.complete())
       return;
-    const char name = "xyz"[axis];
+    const char name = "xyz"[form.axis];
     const Expr index = special("ctaid", name), extent = special("ntid", name),
                thread = special("tid", name);
     ExprPool &pool = emulation_.pool();
-    // All copies lie in the grid: the last of them has an index below the largest extent.
-    const std::uint64_t most = axis == 0 ? 0x7fffffff : 0xffff;
-    const Expr first = pool.symbol("first block", 32, most - copies);
-    for (unsigned k = 0; k < copies; ++k) {
+    const auto number = [&](std::uint64_t value) { return pool.constant(32, value); };
+    // All copies lie in the grid, or in the block: the last of them has an index below the largest
+    // extent.
+    const std::uint64_t most = form.within_block() ? 1024 / copies_ - 1
+                               : form.axis == 0    ? 0x7fffffff - copies_
+                                                   : 0xffff - copies_;
+    const Expr first = pool.symbol("first", 32, most);
+    for (unsigned k = 0; k < copies_; ++k) {
       copies_views_.emplace_back(pool);
-      for (const auto &[symbol, value] :
-           {std::pair(index, pool.add(first, pool.constant(32, k))),
-            std::pair(extent, pool.constant(32, 1)), std::pair(thread, pool.constant(32, 0))})
+      std::vector<std::pair<Expr, Expr>> view;
+      if (form.within_block())
+        view = {{thread, pool.add(pool.mul(first, number(copies_)), number(k))}};
+      else
+        view = {{index, pool.add(first, number(k))}, {extent, number(1)}, {thread, number(0)}};
+      for (const auto &[symbol, value] : view)
         if (symbol->kind == ExprKind::symbol)
           copies_views_.back().map(symbol, value);
     }
@@ -147,9 +155,9 @@ private:
 
 } // namespace
 
-std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel, int axis,
-                                     unsigned copies) {
-  return Merger(module, kernel, axis, copies).run();
+std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel,
+                                     const RetileForm &form) {
+  return Merger(module, kernel, form).run();
 }
 
 } // namespace ptxasw

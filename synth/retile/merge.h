@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grammar/module.h"
+#include "synth/retile/retile.h"
 
 #include <vector>
 
@@ -15,9 +15,9 @@ struct MergedLoad {
   bool operator==(const MergedLoad &) const = default;
 };
 
-/// The loads that are not needed when `copies` neighbouring blocks along `axis` go in lockstep and
-/// each block is one thread thick along it; by load, then by copy.
-std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel, int axis,
-                                     unsigned copies);
+/// The loads that are not needed when the copies of a form that merges go in lockstep; by load,
+/// then by copy.
+std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel,
+                                     const RetileForm &form);
 
 } // namespace ptxasw

@@ -1,7 +1,10 @@
 // The proof of a re-tiled kernel, from its text.
 //
 // Let the sibling's block b run beside the kernel's blocks b*K .. b*K+K-1, thread by thread with
-// the same tid. The claim is a relation between the two that holds at every step:
+// the same tid; of kind "neighbours", thread t of a block beside threads t*K .. t*K+K-1 of the same
+// block, which is K times as long. What follows speaks of blocks, and holds for threads with %tid
+// in place of %ctaid and %ntid in place of %nctaid. The claim is a relation between the two that
+// holds at every step:
 //
 //   together at instruction i: all K copies stand before instruction i of the kernel, and each of
 //     the sibling's registers for copy k holds what the kernel's register holds there;
@@ -59,14 +62,14 @@ struct NotProved {
 
 class RetileProof {
 public:
-  RetileProof(const Module &module, const Function &kernel, const Function &sibling, int axis,
-              unsigned copies, bool rows)
-      : module_(module), kernel_(kernel), sibling_(sibling), axis_(axis), copies_(copies),
-        shared_(shared_registers(module, kernel, axis)),
+  RetileProof(const Module &module, const Function &kernel, const Function &sibling,
+              const RetileForm &form)
+      : module_(module), kernel_(kernel), sibling_(sibling), form_(form), copies_(form.copies),
+        shared_(shared_registers(module, kernel, form)),
         first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
         liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
-        replay_(module, sibling, roles_, axis, copies),
-        merged_(rows ? merged_loads(module, kernel, axis, copies) : std::vector<MergedLoad>()) {}
+        replay_(module, sibling, roles_, form),
+        merged_(form.merges() ? merged_loads(module, kernel, form) : std::vector<MergedLoad>()) {}
 
   void run() {
     check_header();
@@ -136,14 +139,15 @@ private:
     if (!sibling_.is_entry || !sibling_.has_body || sibling_.linkage != kernel_.linkage)
       fail("it is no entry like the kernel");
     const std::size_t own = kernel_.parameters.size();
-    if (sibling_.parameters.size() != own + 1)
+    if (sibling_.parameters.size() != own + !form_.within_block())
       fail("it has other parameters");
     for (std::size_t i = 0; i < own; ++i)
       if (!same(kernel_.parameters[i], sibling_.parameters[i]))
         fail("a parameter is another");
-    const Variable &grid = sibling_.parameters.back();
-    if (grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)
-      fail("the appended parameter is not the grid's extent");
+    if (!form_.within_block())
+      if (const Variable &grid = sibling_.parameters.back();
+          grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)
+        fail("the appended parameter is not the grid's extent");
     if (!sibling_.variables.empty() || sibling_.scopes.size() != 1 ||
         !sibling_.target_lists.empty() || !sibling_.return_parameters.empty())
       fail("it declares more than registers");
@@ -215,7 +219,7 @@ private:
 
   bool same_special(const Operand &theirs, const Operand &mine, const View &view) const {
     const std::string_view name = module_.text(theirs.span);
-    const bool index = name == block_index_name(axis_), extent = name == grid_extent_name(axis_);
+    const bool index = name == form_.index(), extent = name == form_.extent();
     if (!index && !extent)
       return mine.kind == Operand::Kind::special && module_.text(mine.span) == name;
     if (mine.kind != Operand::Kind::reg || mine.selector != 0 || mine.negated)
@@ -225,7 +229,8 @@ private:
       return false;
     return index ? known->second ==
                        ReplayValue{ReplayValue::Kind::index, view.copy, copies_, no_register}
-                 : known->second.kind == ReplayValue::Kind::extent;
+                 : known->second == ReplayValue{ReplayValue::Kind::extent, 0,
+                                                form_.within_block() ? copies_ : 1, no_register};
   }
 
   bool same_operand(const Operand &theirs, const Operand &mine, const View &view) const {
@@ -469,6 +474,11 @@ private:
     for (Position theirs = 0; theirs < kernel_end(); ++theirs)
       if (first_[theirs])
         require_clone(theirs, mine++, {fast_[0], 0});
+    if (form_.within_block()) { // all threads are there
+      ReplayState from = known_;
+      arrive_together(replay(mine, from), 0);
+      return;
+    }
     // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
     for (unsigned inside = 1; inside <= copies_; ++inside) {
       ReplayState from = known_;
@@ -482,7 +492,7 @@ private:
 
   const Module &module_;
   const Function &kernel_, &sibling_;
-  const int axis_;
+  const RetileForm form_;
   const unsigned copies_;
   const std::vector<bool> shared_;
   const std::vector<bool> first_; ///< by instruction of the kernel
@@ -513,28 +523,12 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
     if (const auto obstacle = retile_obstacle(written, kernel))
       return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
     // What the table says is what is proved.
-    std::optional<int> axis;
-    for (int i = 0; i < 3; ++i)
-      if (claim.grid[static_cast<std::size_t>(i)] != 1) {
-        if (axis)
-          return "more than one axis is divided";
-        axis = i;
-      }
-    if (!axis)
-      return "no axis is divided";
-    // Rows are rows only where every block that may be launched is one thread thick.
-    SiblingNeeds needs = claim.needs;
-    const bool rows = !needs.blocks.empty() &&
-                      std::all_of(needs.blocks.begin(), needs.blocks.end(), [&](const auto &shape) {
-                        return shape[static_cast<std::size_t>(*axis)] == 1;
-                      });
-    needs.blocks.clear();
-    if (claim.appended != std::vector<char>{"xyz"[*axis]} || needs != SiblingNeeds{})
-      return "the table does not say what is proved";
-    const unsigned copies = claim.grid[static_cast<std::size_t>(*axis)];
-    if (copies > max_retile_factor)
-      return "too many copies";
-    RetileProof(written, kernel, sibling, *axis, copies, rows).run();
+    const auto form = retile_form(claim);
+    if (!form)
+      return form.error();
+    if (form->within_block() && !may_be_spread(written, kernel))
+      return "the threads of a block must not be spread differently";
+    RetileProof(written, kernel, sibling, *form).run();
   } catch (const NotProved &stop) {
     return stop.why;
   }

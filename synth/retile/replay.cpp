@@ -15,9 +15,9 @@ using Kind = ReplayValue::Kind;
 
 ReplayValue truth(bool holds) { return {Kind::truth, holds}; }
 
-/// a * factor, a and b being numbers or indices.
+/// a * factor, a being a number, an index or an extent.
 std::optional<ReplayValue> scaled(const ReplayValue &a, const ReplayValue &factor) {
-  const bool linear = a.kind == Kind::number || a.kind == Kind::index;
+  const bool linear = a.kind == Kind::number || a.kind == Kind::index || a.kind == Kind::extent;
   if (!linear || factor.kind != Kind::number)
     return std::nullopt;
   return ReplayValue{a.kind, a.number * factor.number, a.scale * factor.number};
@@ -143,15 +143,17 @@ std::optional<ReplayValue> Replay::value(const Operand &operand, const ReplaySta
   }
   if (operand.kind == Operand::Kind::integer && operand.value >= 0 && operand.value <= UINT32_MAX)
     return ReplayValue{Kind::number, static_cast<std::uint32_t>(operand.value)};
-  if (operand.kind == Operand::Kind::special &&
-      module_.text(operand.span) == block_index_name(axis_))
+  if (operand.kind == Operand::Kind::special && module_.text(operand.span) == index_)
     return ReplayValue{Kind::index, 0, 1};
-  if (operand.kind == Operand::Kind::address && operand.value == 0) {
+  if (operand.kind == Operand::Kind::special && form_.within_block() &&
+      module_.text(operand.span) == extent_)
+    return ReplayValue{Kind::extent, 0, 1};
+  if (operand.kind == Operand::Kind::address && operand.value == 0 && !form_.within_block()) {
     const Operand &base = module_.children(operand)[0];
     if (base.kind == Operand::Kind::symbol && base.value == 0) {
       const Symbol &symbol = module_.symbol(base);
       if (symbol.kind == Symbol::Kind::parameter && symbol.index + 1 == sibling_.parameters.size())
-        return ReplayValue{Kind::extent};
+        return ReplayValue{Kind::extent, 0, 1};
     }
   }
   return std::nullopt;
@@ -199,7 +201,7 @@ std::optional<ReplayValue> Replay::compare(const Opcode &opcode, const ReplayVal
     return truth(a.number == b.number);
   // The index of a copy's block against the grid's extent: the first `inside` lie in it.
   if (opcode.text == "setp.ge.u32" && inside && a.kind == Kind::index && b.kind == Kind::extent &&
-      a.scale == copies_ && a.number < copies_)
+      b.scale == 1 && a.scale == form_.copies && a.number < form_.copies)
     return truth(a.number >= *inside);
   return std::nullopt;
 }

@@ -3,7 +3,7 @@
 // Runs what a re-tiled kernel has beyond the kernel's own instructions - which copy goes where - on
 // the few kinds of values that such code may have.
 
-#include "grammar/module.h"
+#include "synth/retile/retile.h"
 
 #include <cstdint>
 #include <map>
@@ -17,8 +17,8 @@ struct ReplayValue {
   enum class Kind : std::uint8_t {
     number, ///< `number`
     truth,  ///< `number` 0 or 1
-    index,  ///< scale * %ctaid + number
-    extent, ///< of the kernel's grid: the appended parameter
+    index,  ///< scale * the special register that tells the copies apart + number
+    extent, ///< scale * what bounds it: the appended parameter, or %ntid
     copied, ///< what the shared register `reg` holds
   };
   Kind kind = Kind::number;
@@ -48,8 +48,9 @@ struct ReplayEnd {
 class Replay {
 public:
   Replay(const Module &module, const Function &sibling, const std::vector<ReplayRole> &roles,
-         int axis, unsigned copies)
-      : module_(module), sibling_(sibling), roles_(roles), axis_(axis), copies_(copies) {}
+         const RetileForm &form)
+      : module_(module), sibling_(sibling), roles_(roles), form_(form), index_(form.index()),
+        extent_(form.extent()) {}
 
   /// Runs added code from a position on. `state` has what is known before and after; the first
   /// `inside` blocks of the sibling lie within the grid. Nothing if it never ends.
@@ -71,8 +72,8 @@ private:
   const Module &module_;
   const Function &sibling_;
   const std::vector<ReplayRole> &roles_;
-  const int axis_;
-  const unsigned copies_;
+  const RetileForm form_;
+  const std::string index_, extent_;
 };
 
 } // namespace ptxasw

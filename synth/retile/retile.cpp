@@ -1,8 +1,10 @@
-// What is proposed: first rows whose loads several of them share, then, along each axis that the
-// kernel's blocks are numbered on, four blocks by one (which measures best most often), two, eight.
+// What is proposed: first rows whose loads several of them share, in blocks of one row and of many,
+// then, along each axis that the kernel's blocks are numbered on, four blocks by one (which
+// measures best most often), two, eight.
 
 #include "synth/retile/retile.h"
 
+#include "analysis/independence.h"
 #include "synth/retile/merge.h"
 #include "synth/retile/obstacle.h"
 
@@ -17,21 +19,35 @@ constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's
 constexpr std::size_t size_budget = 100'000;
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
 
-Proposal proposal_for(const Function &kernel, int axis, unsigned factor, bool rows) {
+std::string_view name_of(RetileForm::Kind kind) {
+  return kind == RetileForm::Kind::apart  ? "apart"
+         : kind == RetileForm::Kind::rows ? "rows"
+                                          : "neighbours";
+}
+
+Proposal proposal_for(const Function &kernel, const RetileForm &form) {
+  const char axis = "xyz"[form.axis];
+  const auto along = static_cast<std::size_t>(form.axis);
   Proposal proposal;
   proposal.family = "retile";
-  proposal.axis = axis;
-  proposal.factor = factor;
-  proposal.variant = fmt::format("{}{}{}", "xyz"[axis], factor, rows ? "-rows" : "");
+  proposal.axis = form.axis;
+  proposal.factor = form.copies;
+  proposal.variant = fmt::format("{}{}", axis, form.copies);
+  if (form.kind != RetileForm::Kind::apart)
+    proposal.variant += fmt::format("-{}", name_of(form.kind));
   Sibling &sibling = proposal.sibling;
   sibling.family = proposal.family;
-  sibling.kind = rows ? "rows" : "apart";
+  sibling.kind = name_of(form.kind);
   sibling.name =
-      fmt::format("{}__ptxasw_retile_{}_{}{}", kernel.name, sibling.kind, "xyz"[axis], factor);
-  sibling.grid[static_cast<std::size_t>(axis)] = factor;
-  sibling.appended = {"xyz"[axis]};
-  if (rows)
-    sibling.needs.blocks = row_blocks(axis);
+      fmt::format("{}__ptxasw_retile_{}_{}{}", kernel.name, sibling.kind, axis, form.copies);
+  if (form.within_block()) {
+    sibling.block[along] = form.copies;
+  } else {
+    sibling.grid[along] = form.copies;
+    sibling.appended = {axis};
+  }
+  if (form.kind == RetileForm::Kind::rows)
+    sibling.needs.blocks = row_blocks(form.axis);
   return proposal;
 }
 
@@ -46,6 +62,52 @@ std::size_t size_of(const Function &kernel, unsigned factor) {
 }
 
 } // namespace
+
+bool may_be_spread(const Module &module, const Function &kernel) {
+  return !kernel.directive("reqntid") && independence(module, kernel).threads_independent;
+}
+
+std::string RetileForm::index() const {
+  return fmt::format("{}.{}", within_block() ? "%tid" : "%ctaid", "xyz"[axis]);
+}
+
+std::string RetileForm::extent() const {
+  return fmt::format("{}.{}", within_block() ? "%ntid" : "%nctaid", "xyz"[axis]);
+}
+
+tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling) {
+  RetileForm form;
+  bool found = false;
+  for (const bool within_block : {false, true})
+    for (int axis = 0; axis < 3; ++axis) {
+      const unsigned by =
+          (within_block ? sibling.block : sibling.grid)[static_cast<std::size_t>(axis)];
+      if (by == 1)
+        continue;
+      if (found)
+        return tl::unexpected(std::string("more than one axis is divided"));
+      found = true;
+      form = {within_block ? RetileForm::Kind::neighbours : RetileForm::Kind::apart, axis, by};
+    }
+  if (!found)
+    return tl::unexpected(std::string("no axis is divided"));
+  if (form.copies > max_retile_factor)
+    return tl::unexpected(std::string("too many copies"));
+  // Rows are rows only where every block that may be launched is one thread thick.
+  SiblingNeeds needs = sibling.needs;
+  if (!needs.blocks.empty() && !form.within_block() &&
+      std::all_of(needs.blocks.begin(), needs.blocks.end(), [&](const auto &shape) {
+        return shape[static_cast<std::size_t>(form.axis)] == 1;
+      })) {
+    form.kind = RetileForm::Kind::rows;
+    needs.blocks.clear();
+  }
+  const std::vector<char> appended =
+      form.within_block() ? std::vector<char>{} : std::vector<char>{"xyz"[form.axis]};
+  if (sibling.appended != appended || needs != SiblingNeeds{})
+    return tl::unexpected(std::string("the table does not say what is proved"));
+  return form;
+}
 
 const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis) {
   static const auto shapes = [] {
@@ -68,20 +130,22 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
     answer.refusals.push_back(*obstacle);
     return answer;
   }
-  for (const bool rows : {true, false})
-    for (int axis = rows ? 1 : 0; axis < 3; ++axis) {
-      if (!mentions_special(module, kernel, block_index_name(axis)))
-        continue;
+  const bool spread = may_be_spread(module, kernel);
+  using Kind = RetileForm::Kind;
+  for (const Kind kind : {Kind::rows, Kind::neighbours, Kind::apart})
+    for (int axis = kind == Kind::apart ? 0 : 1; axis < 3; ++axis)
       for (const unsigned factor : {4u, 2u, 8u}) {
+        const RetileForm form{kind, axis, factor};
+        if (!mentions_special(module, kernel, form.index()) || (form.within_block() && !spread))
+          continue;
         if (size_of(kernel, factor) > size_budget) {
           if (answer.refusals.empty())
             answer.refusals.push_back(too_large);
           continue;
         }
-        if (!rows || !merged_loads(module, kernel, axis, factor).empty())
-          answer.proposals.push_back(proposal_for(kernel, axis, factor, rows));
+        if (!form.merges() || !merged_loads(module, kernel, form).empty())
+          answer.proposals.push_back(proposal_for(kernel, form));
       }
-    }
   if (answer.proposals.empty() && answer.refusals.empty())
     answer.refusals.push_back(unused);
   return answer;

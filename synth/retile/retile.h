@@ -7,6 +7,10 @@
 // Kind "rows" is the same for blocks that are one thread thick along the axis: there copies are
 // neighbouring rows, and what several of them load is loaded once (merge.h).
 //
+// Kind "neighbours": a thread of the sibling does the work of K threads of the same block, copy k
+// that of thread t * K + k along the axis. Blocks have a K-th of the threads, the grid is the same.
+// Along y or z, copies are neighbouring rows again.
+//
 // Which kernels: obstacle.h. How it is written: write.cpp. Why it is right: prove.cpp.
 
 #include "synth/family.h"
@@ -17,6 +21,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw {
@@ -24,19 +29,41 @@ namespace ptxasw {
 /// The largest number of blocks that one may do.
 inline constexpr unsigned max_retile_factor = 8;
 
+/// How the sibling's threads are spread over the kernel's.
+struct RetileForm {
+  enum class Kind : std::uint8_t { apart, rows, neighbours };
+  Kind kind = Kind::apart;
+  int axis = 0; ///< 0 is x
+  unsigned copies = 1;
+
+  bool within_block() const { return kind == Kind::neighbours; }
+  bool merges() const { return kind != Kind::apart; }
+  /// The special register that tells the copies apart: `%ctaid.x`, or `%tid.x`.
+  std::string index() const;
+  /// The special register that bounds it: `%nctaid.x`, or `%ntid.x`.
+  std::string extent() const;
+};
+
+/// The form that a table's entry tells of. Error: none does; says why.
+tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling);
+
 FamilyAnswer propose_retile(const Module &module, const Function &kernel);
 std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
 std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
                          const Proposal &proposal);
+
+/// Returns true if threads of a block of this kernel may be spread differently.
+bool may_be_spread(const Module &module, const Function &kernel);
 
 /// The shapes of blocks for which copies along an axis are neighbouring rows: one thread thick,
 /// whole warps. Others may be, too; these are what the table lists.
 const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 
 /// Which registers hold the same in all copies, as long as these go the same way: everything that
-/// is ever written to one is computed from such registers alone, without the block's index on
-/// `axis`, or loaded from where nothing writes. By RegisterId.
-std::vector<bool> shared_registers(const Module &module, const Function &kernel, int axis);
+/// is ever written to one is computed from such registers alone, without the index that tells the
+/// copies apart, or loaded from where nothing writes. By RegisterId.
+std::vector<bool> shared_registers(const Module &module, const Function &kernel,
+                                   const RetileForm &form);
 
 /// Returns true if an instruction writes registers, all of them shared: it is done once for all
 /// copies.
@@ -81,7 +108,6 @@ public:
   std::string shared(RegisterId reg) const;
   /// What a copy that goes on alone has instead of a shared register.
   std::string own(RegisterId reg) const;
-  static std::string block(unsigned k);        ///< index of copy k's block
   static constexpr const char *grid = "%grid"; ///< the kernel's extent
   static constexpr const char *next = "%next";
 
@@ -91,9 +117,5 @@ private:
 
 /// Returns true if an instruction has a special register among its operands.
 bool mentions_special(const Module &module, const Function &kernel, std::string_view special);
-
-/// `%ctaid.x` and `%nctaid.x` for axis 0.
-std::string block_index_name(int axis);
-std::string grid_extent_name(int axis);
 
 } // namespace ptxasw

@@ -41,17 +41,15 @@ bool mentions_special(const Module &module, const Function &kernel, std::string_
                      });
 }
 
-std::string block_index_name(int axis) { return fmt::format("%ctaid.{}", "xyz"[axis]); }
-std::string grid_extent_name(int axis) { return fmt::format("%nctaid.{}", "xyz"[axis]); }
-
-std::vector<bool> shared_registers(const Module &module, const Function &kernel, int axis) {
+std::vector<bool> shared_registers(const Module &module, const Function &kernel,
+                                   const RetileForm &form) {
   std::vector<bool> shared(kernel.registers.size(), true);
-  const std::string block_index = block_index_name(axis);
+  const std::string index = form.index();
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
       bool common = is_function_of_operands(module, instruction) &&
-                    !mentions(module, module.operands(instruction), block_index);
+                    !mentions(module, module.operands(instruction), index);
       for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
         common &= use != RegisterUse::read || shared[reg];
       });
@@ -198,6 +196,5 @@ std::string RetileNames::copy(unsigned k, RegisterId reg) const {
 }
 std::string RetileNames::shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
 std::string RetileNames::own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
-std::string RetileNames::block(unsigned k) { return fmt::format("%block{}", k); }
 
 } // namespace ptxasw

@@ -1,7 +1,8 @@
 // How a re-tiled kernel is written. Copy k of register %r5 is %c1_r5 for k = 1, and %u_r5 where all
 // copies hold the same.
 //
-//     block indices b*K .. b*K+K-1
+//     block indices b*K .. b*K+K-1 (of kind "neighbours": thread indices t*K .. t*K+K-1, which all
+//       exist, so that there is no `first` below)
 //     what is computed from parameters and the like alone
 //     if the last block is outside the grid: to `first`
 //     the kernel in lockstep: each instruction for copy 0, 1, .., K-1 before the next one, so all
@@ -17,7 +18,8 @@
 // threads for what only few of them do. Only a shared register that it would write while another
 // copy waits for the old value is taken over into one of its own, %s_r5.
 //
-// Of kind "rows", a load whose value is in a register already is a mov from there.
+// Of kinds "rows" and "neighbours", a load whose value is in a register already is a mov from
+// there.
 //
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
@@ -39,12 +41,13 @@ namespace {
 class RetileWriter {
 public:
   RetileWriter(const Module &module, const Function &kernel, const Proposal &proposal)
-      : module_(module), kernel_(kernel), proposal_(proposal), copies_(proposal.factor),
-        names_(kernel), shared_(shared_registers(module, kernel, proposal.axis)),
+      : module_(module), kernel_(kernel), proposal_(proposal),
+        form_(retile_form(proposal.sibling).value_or(RetileForm{})), copies_(form_.copies),
+        names_(kernel), shared_(shared_registers(module, kernel, form_)),
         first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
         liveness_(module, kernel, cfg_) {
-    if (!proposal.sibling.needs.blocks.empty())
-      merged_ = merged_loads(module, kernel, proposal.axis, copies_);
+    if (form_.merges())
+      merged_ = merged_loads(module, kernel, form_);
   }
 
   std::string run() {
@@ -70,10 +73,12 @@ private:
 
   std::string header() const {
     const FunctionHeader own = header_of(module_, kernel_);
-    const bool empty = kernel_.parameters.empty();
+    std::string parameters(kernel_.parameters.empty() ? "" : own.parameters);
+    if (!form_.within_block())
+      parameters += fmt::format("{}\n\t.param .u32 {}\n", kernel_.parameters.empty() ? "" : ",",
+                                grid_parameter());
     std::string text =
-        fmt::format("{}{}({}{}\n\t.param .u32 {}\n)\n", own.before_name, proposal_.sibling.name,
-                    empty ? "" : own.parameters, empty ? "" : ",", grid_parameter());
+        fmt::format("{}{}({})\n", own.before_name, proposal_.sibling.name, parameters);
     for (const char *name : {"maxntid", "reqntid"})
       if (const PerformanceDirective *directive = kernel_.directive(name)) {
         text += fmt::format(".{}", name);
@@ -97,8 +102,9 @@ private:
                 : out_.declare(shared_[reg] ? names_.shared(reg) : names_.copy(k, reg), type));
     }
     for (unsigned k = 0; k < copies_; ++k)
-      blocks_.push_back(out_.declare(RetileNames::block(k), ScalarType::b32));
-    grid_ = out_.declare(RetileNames::grid, ScalarType::b32);
+      indices_.push_back(out_.declare(
+          fmt::format("%{}{}", form_.within_block() ? "thread" : "block", k), ScalarType::b32));
+    extent_ = out_.declare(form_.within_block() ? "%threads" : "%grid", ScalarType::b32);
     next_ = out_.declare(RetileNames::next, ScalarType::b32);
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(fast_[k], k));
@@ -108,8 +114,7 @@ private:
     Renaming result;
     for (const Reg &reg : registers)
       result.registers.push_back(reg.name);
-    result.specials = {{block_index_name(proposal_.axis), blocks_[k].name},
-                       {grid_extent_name(proposal_.axis), grid_.name}};
+    result.specials = {{form_.index(), indices_[k].name}, {form_.extent(), extent_.name}};
     return result;
   }
 
@@ -137,19 +142,28 @@ private:
   std::uint64_t number(unsigned n) const { return n; }
 
   void prologue() {
-    const std::string index = block_index_name(proposal_.axis);
-    const std::string parameter = fmt::format("[{}]", grid_parameter());
+    const std::string index = form_.index();
     const Reg own = out_.declare("%own", ScalarType::b32);
     out_.write("mov.u32", {&own, std::string_view(index)});
-    out_.write("mul.lo.u32", {&blocks_[0], &own, number(copies_)});
+    out_.write("mul.lo.u32", {&indices_[0], &own, number(copies_)});
     for (unsigned k = 1; k < copies_; ++k)
-      out_.write("add.u32", {&blocks_[k], &blocks_[0], number(k)});
-    out_.write("ld.param.u32", {&grid_, std::string_view(parameter)});
+      out_.write("add.u32", {&indices_[k], &indices_[0], number(k)});
+    if (form_.within_block()) {
+      const std::string extent = form_.extent();
+      const Reg threads = out_.declare("%own_threads", ScalarType::b32);
+      out_.write("mov.u32", {&threads, std::string_view(extent)});
+      out_.write("mul.lo.u32", {&extent_, &threads, number(copies_)});
+    } else {
+      const std::string parameter = fmt::format("[{}]", grid_parameter());
+      out_.write("ld.param.u32", {&extent_, std::string_view(parameter)});
+    }
     for (std::uint32_t i = 0; i < count(); ++i)
       if (first_[i])
         out_.clone(module_, instruction(i), together_[0]);
+    if (form_.within_block())
+      return; // all of them are inside
     const Reg outside = predicate();
-    out_.write("setp.ge.u32", {&outside, &blocks_[copies_ - 1], &grid_});
+    out_.write("setp.ge.u32", {&outside, &indices_[copies_ - 1], &extent_});
     out_.write_if(outside, false, "bra", {leaving_point(0, true)});
   }
 
@@ -295,7 +309,7 @@ private:
     out_.place(from.labels[k]);
     if (from.outside && k > 0) { // the first block is always inside
       const Reg outside = predicate();
-      out_.write("setp.ge.u32", {&outside, &blocks_[k], &grid_});
+      out_.write("setp.ge.u32", {&outside, &indices_[k], &extent_});
       out_.write_if(outside, false, "ret", {});
     }
     for (const RegisterId reg : live_at(from))
@@ -356,6 +370,7 @@ private:
   const Module &module_;
   const Function &kernel_;
   const Proposal &proposal_;
+  const RetileForm form_;
   const unsigned copies_;
   const RetileNames names_;
   const std::vector<bool> shared_;
@@ -367,8 +382,8 @@ private:
   std::vector<std::vector<Reg>> fast_;  ///< by copy and register
   std::vector<std::vector<Reg>> alone_; ///< the same for a copy that goes on alone
   std::map<RegisterId, Reg> own_;
-  std::vector<Reg> blocks_;
-  Reg grid_, next_;
+  std::vector<Reg> indices_;       ///< of the copies' blocks, or of their threads
+  Reg extent_, next_;              ///< of the kernel's grid, or of its block
   std::vector<Renaming> together_; ///< by copy
   unsigned predicates_ = 0;
   std::vector<Point> points_;

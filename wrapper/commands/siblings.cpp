@@ -33,7 +33,8 @@ Json to_json(const KernelSiblings &kernel) {
                                 {"family", proposal.family},
                                 {"kind", proposal.sibling.kind},
                                 {"variant", proposal.variant},
-                                {"grid", proposal.sibling.grid}});
+                                {"grid", proposal.sibling.grid},
+                                {"block", proposal.sibling.block}});
   for (const UnprovedSibling &one : kernel.unproved)
     json["unproved"].push_back({{"name", one.name}, {"why", one.why}});
   for (const Refusal &refusal : kernel.refusals)
@@ -45,10 +46,11 @@ Json to_json(const KernelSiblings &kernel) {
 std::string divided(const Sibling &sibling) {
   std::string text;
   for (std::size_t axis = 0; axis < 3; ++axis)
-    if (sibling.grid[axis] != 1)
-      text +=
-          fmt::format("{}grid.{} / {}", text.empty() ? "" : ", ", "xyz"[axis], sibling.grid[axis]);
-  return text.empty() ? "the same grid" : text;
+    for (const auto &[what, by] :
+         {std::pair("grid", sibling.grid[axis]), std::pair("block", sibling.block[axis])})
+      if (by != 1)
+        text += fmt::format("{}{}.{} / {}", text.empty() ? "" : ", ", what, "xyz"[axis], by);
+  return text.empty() ? "the same launch" : text;
 }
 
 std::string to_text(const KernelSiblings &kernel) {

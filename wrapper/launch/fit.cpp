@@ -38,6 +38,10 @@ std::uint32_t divide_up(std::uint32_t extent, std::uint32_t by) {
 
 std::uint64_t threads(const Extents &block) { return std::uint64_t{block.x} * block.y * block.z; }
 
+Extents divided(const Extents &block, const std::array<std::uint32_t, 3> &by) {
+  return {block.x / by[0], block.y / by[1], block.z / by[2]};
+}
+
 std::uint64_t shared_of(const Launch &launch, const Sibling &sibling) {
   return std::uint64_t{launch.shared_bytes} * sibling.needs.dynamic_shared;
 }
@@ -76,7 +80,12 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   if (grid.x < std::max(1u, needs.min_grid[0]) || grid.y < std::max(1u, needs.min_grid[1]) ||
       grid.z < std::max(1u, needs.min_grid[2]))
     return Outcome::grid;
-  const std::uint64_t size = threads(block);
+  for (const auto &[extent, by] :
+       {std::pair(block.x, sibling.block[0]), std::pair(block.y, sibling.block[1]),
+        std::pair(block.z, sibling.block[2])})
+    if (extent % by)
+      return Outcome::block_shape;
+  const std::uint64_t size = threads(divided(block, sibling.block));
   if (size == 0 || size > limits.max_threads || (needs.max_block && size > *needs.max_block))
     return Outcome::block_size;
   if (!needs.blocks.empty() &&
@@ -105,9 +114,13 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
     return fmt::format("the grid is {}, and must be at least {}x{}x{}", text(launch.grid),
                        needs.min_grid[0], needs.min_grid[1], needs.min_grid[2]);
   case Outcome::block_size:
-    return fmt::format("the block has {} threads, and may have {}", threads(launch.block),
+    return fmt::format("the block has {} threads, and may have {}",
+                       threads(divided(launch.block, sibling.block)),
                        std::min(limits.max_threads, needs.max_block.value_or(~0u)));
   case Outcome::block_shape: {
+    if (needs.blocks.empty())
+      return fmt::format("the block is {}, and must be a multiple of {}x{}x{}", text(launch.block),
+                         sibling.block[0], sibling.block[1], sibling.block[2]);
     std::string shapes;
     for (const auto &shape : needs.blocks)
       shapes +=
@@ -169,6 +182,7 @@ bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
                             const SiblingTable &table, const Sibling &sibling) {
   grid = {divide_up(launch.grid.x, sibling.grid[0]), divide_up(launch.grid.y, sibling.grid[1]),
           divide_up(launch.grid.z, sibling.grid[2])};
+  block = divided(launch.block, sibling.block);
   shared_bytes = static_cast<unsigned>(shared_of(launch, sibling));
   const std::size_t count = table.parameters.size(), added = sibling.appended.size();
   if (added > extents_.size())

@@ -64,7 +64,7 @@ public:
   bool prepare(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
                const Sibling &sibling);
 
-  Extents grid;
+  Extents grid, block;
   unsigned shared_bytes = 0;
   void **parameters = nullptr; ///< one of the two, as in the original
   void **extra = nullptr;

@@ -55,6 +55,9 @@ void show_original(Handle node, KernelNode &parameters, Handle function) {
   parameters.grid = {extent(origin, parameters, 'x', parameters.grid.x),
                      extent(origin, parameters, 'y', parameters.grid.y),
                      extent(origin, parameters, 'z', parameters.grid.z)};
+  const auto &threads = origin.sibling->block;
+  parameters.block = {parameters.block.x * threads[0], parameters.block.y * threads[1],
+                      parameters.block.z * threads[2]};
   if (origin.sibling->needs.dynamic_shared > 1)
     parameters.shared_bytes /= origin.sibling->needs.dynamic_shared;
   parameters.function = origin.function;

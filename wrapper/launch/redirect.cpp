@@ -34,6 +34,7 @@ Result start(const Launch &launch) {
                                                                     : Door::launch_kernel_ex);
     LaunchConfig config = *launch.config;
     config.grid = launch.grid;
+    config.block = launch.block;
     config.shared_bytes = launch.shared_bytes;
     return function(&config, launch.function, launch.parameters, launch.extra);
   }
@@ -60,6 +61,7 @@ Result sibling(const Redirection &r, unsigned index, bool &ran) {
   Launch launch = r.launch;
   launch.function = loaded.function;
   launch.grid = changed.grid;
+  launch.block = changed.block;
   launch.shared_bytes = changed.shared_bytes;
   launch.parameters = changed.parameters;
   launch.extra = changed.extra;
