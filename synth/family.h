@@ -26,10 +26,11 @@ struct Refusal {
 /// One version that a family could write.
 struct Proposal {
   std::string_view family;
-  std::string variant; ///< within the family, as options spell it: "x4"
-  int axis = 0;        ///< of the grid: 0 is x
-  unsigned factor = 1; ///< blocks of the kernel that a block of the sibling does
-  Sibling sibling;     ///< what the table says about it
+  std::string variant;    ///< within the family, as options spell it: "x4"
+  int axis = 0;           ///< of the grid: 0 is x
+  unsigned factor = 1;    ///< blocks of the kernel that a block of the sibling does
+  unsigned registers = 0; ///< per thread at most (`.maxnreg`); 0: as the assembler likes
+  Sibling sibling;        ///< what the table says about it
 };
 
 /// What a family says about a kernel.

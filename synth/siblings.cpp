@@ -5,6 +5,7 @@
 #include "synth/siblings.h"
 
 #include "emulator/warp_verify.h"
+#include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 
@@ -14,9 +15,11 @@
 namespace ptxasw {
 namespace {
 
-constexpr std::array<Family, 1> all_families{{
+constexpr std::array<Family, 2> all_families{{
     {"retile", "several blocks of the kernel's by one, more loads on their way", propose_retile,
      write_retile, prove_retile},
+    {"registers", "the kernel with fewer registers per thread", propose_registers, write_registers,
+     prove_registers},
 }};
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -41,6 +44,9 @@ std::vector<Proposal> decide(std::vector<Proposal> proposals, const SiblingOptio
     std::erase_if(proposals, [&](const Proposal &proposal) {
       return proposal.family == "retile" && !contains(options.retile, proposal.variant);
     });
+  std::erase_if(proposals, [&](const Proposal &proposal) {
+    return proposal.family == "registers" && !contains(options.registers, proposal.variant);
+  });
   if (proposals.size() > options.most)
     proposals.resize(options.most);
   return proposals;
@@ -123,6 +129,8 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       FamilyAnswer answer = family.propose(module, kernel);
       SiblingOptions left = options;
       left.most = static_cast<unsigned>(room);
+      if (family.name == "registers" && options.registers.empty())
+        continue;
       outcome.refusals.insert(outcome.refusals.end(), answer.refusals.begin(),
                               answer.refusals.end());
       if (module.text().find('\0') != std::string_view::npos) {

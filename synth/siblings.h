@@ -21,11 +21,16 @@ struct SiblingOptions {
   std::vector<std::string> kernels; ///< only these; empty: all
   /// Which re-tilings are wanted, as Proposal::variant; empty: all that are proposed.
   std::vector<std::string> retile;
+  /// Which limits of registers are wanted, as Proposal::variant; empty: none.
+  std::vector<std::string> registers;
   unsigned most = ~0u; ///< siblings per kernel
 };
 
 /// All variants of re-tiling: `x2`, `x4`, `x8`, `y2`, `y2-rows`, ...
 const std::vector<std::string> &retile_variants();
+
+/// All limits of registers per thread that are offered: `32`, `40`, ...
+const std::vector<std::string> &register_limits();
 
 /// A proposal that was written and is not proved.
 struct UnprovedSibling {

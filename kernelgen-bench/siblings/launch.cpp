@@ -4,7 +4,8 @@
 //     case NAME ENTRY TIMED.cubin EXACT.cubin GX GY GZ BX BY BZ BYTES
 //     buffer KIND WORDS        (KIND: 0 floats, 1 any bits, 2 floats 0 and 1, 3 doubles)
 //     int VALUE | float VALUE | double VALUE
-//     sibling VARIANT ENTRY DX DY DZ AXES
+//     sibling VARIANT ENTRY DX DY DZ BX BY BZ AXES TIMED.cubin EXACT.cubin
+//         (grid and block are divided; AXES of `-` appends nothing)
 //     end
 //
 // EXACT is assembled without contraction: there the bits must be equal.
@@ -40,8 +41,8 @@ struct Argument {
 };
 
 struct Sibling {
-  std::string variant, entry, axes;
-  unsigned divisor[3] = {1, 1, 1};
+  std::string variant, entry, axes, timed, exact;
+  unsigned divisor[3] = {1, 1, 1}, block[3] = {1, 1, 1};
 };
 
 struct Case {
@@ -129,8 +130,9 @@ void launch(const Case &c, const Sibling &version, CUfunction function, const Se
     appended[i] = c.grid[version.axes[i] - 'x'];
     arguments.push_back(&appended[i]);
   }
-  must(cuLaunchKernel(function, grid[0], grid[1], grid[2], c.block[0], c.block[1], c.block[2], 0,
-                      nullptr, arguments.data(), nullptr),
+  must(cuLaunchKernel(function, grid[0], grid[1], grid[2], c.block[0] / version.block[0],
+                      c.block[1] / version.block[1], c.block[2] / version.block[2], 0, nullptr,
+                      arguments.data(), nullptr),
        c.name + " " + version.variant);
 }
 
@@ -157,11 +159,13 @@ void run(const Case &c, std::FILE *out) {
     std::vector<double> times;
   };
   std::vector<State> states;
-  const int threads = static_cast<int>(c.block[0] * c.block[1] * c.block[2]);
   for (const Sibling &version : c.versions) {
+    int threads = 1;
+    for (int i = 0; i < 3; ++i)
+      threads *= static_cast<int>(c.block[i] / version.block[i]);
     State s;
-    s.timed = function_of(c.timed, version.entry);
-    s.exact = function_of(c.exact, version.entry);
+    s.timed = function_of(version.timed, version.entry);
+    s.exact = function_of(version.exact, version.entry);
     must(cuFuncGetAttribute(&s.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, s.timed), "registers");
     must(cuFuncGetAttribute(&s.local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, s.timed), "local");
     int most = 0, most_exact = 0;
@@ -267,7 +271,7 @@ int main(int argc, char **argv) {
       for (unsigned &extent : c.block)
         words >> extent;
       words >> c.bytes;
-      c.versions.push_back({"original", c.entry, ""});
+      c.versions.push_back({"original", c.entry, "", c.timed, c.exact});
     } else if (what == "buffer") {
       Argument a;
       words >> a.kind >> a.words;
@@ -286,7 +290,14 @@ int main(int argc, char **argv) {
       c.arguments.push_back(number(value));
     } else if (what == "sibling") {
       Sibling s;
-      words >> s.variant >> s.entry >> s.divisor[0] >> s.divisor[1] >> s.divisor[2] >> s.axes;
+      words >> s.variant >> s.entry;
+      for (unsigned &by : s.divisor)
+        words >> by;
+      for (unsigned &by : s.block)
+        words >> by;
+      words >> s.axes >> s.timed >> s.exact;
+      if (s.axes == "-")
+        s.axes.clear();
       c.versions.push_back(s);
     } else if (what == "end") {
       const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;

@@ -154,8 +154,11 @@ private:
     for (const Pragma &pragma : sibling_.pragmas)
       if (pragma.text != "nounroll")
         fail("a pragma is not known");
-    // What bounds the block must be there as it was: more would refuse launches.
+    // What bounds the block must be there as it was: more would refuse launches. A limit of the
+    // registers changes nothing but the time.
     for (const PerformanceDirective &directive : sibling_.directives) {
+      if (directive.name == "maxnreg")
+        continue;
       const PerformanceDirective *const own_directive = kernel_.directive(directive.name);
       if (!own_directive || !std::equal(std::begin(directive.values), std::end(directive.values),
                                         std::begin(own_directive->values)))

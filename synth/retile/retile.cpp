@@ -1,6 +1,6 @@
-// What is proposed: first rows whose loads several of them share, in blocks of one row and of many,
-// then, along each axis that the kernel's blocks are numbered on, four blocks by one (which
-// measures best most often), two, eight.
+// What is proposed: for each number of copies, and limit of registers, first rows whose loads
+// several of them share, in blocks of one row and of many, then several blocks by one along each
+// axis that they are numbered on. The order is that of what measures best most often.
 
 #include "synth/retile/retile.h"
 
@@ -25,21 +25,25 @@ std::string_view name_of(RetileForm::Kind kind) {
                                           : "neighbours";
 }
 
-Proposal proposal_for(const Function &kernel, const RetileForm &form) {
+Proposal proposal_for(const Function &kernel, const RetileForm &form, unsigned registers) {
   const char axis = "xyz"[form.axis];
   const auto along = static_cast<std::size_t>(form.axis);
+  const std::string limit = registers == 0 ? "" : fmt::format("r{}", registers);
   Proposal proposal;
   proposal.family = "retile";
   proposal.axis = form.axis;
   proposal.factor = form.copies;
+  proposal.registers = registers;
   proposal.variant = fmt::format("{}{}", axis, form.copies);
   if (form.kind != RetileForm::Kind::apart)
     proposal.variant += fmt::format("-{}", name_of(form.kind));
+  if (registers != 0)
+    proposal.variant += "-" + limit;
   Sibling &sibling = proposal.sibling;
   sibling.family = proposal.family;
   sibling.kind = name_of(form.kind);
-  sibling.name =
-      fmt::format("{}__ptxasw_retile_{}_{}{}", kernel.name, sibling.kind, axis, form.copies);
+  sibling.name = fmt::format("{}__ptxasw_retile_{}_{}{}{}", kernel.name, sibling.kind, axis,
+                             form.copies, limit);
   if (form.within_block()) {
     sibling.block[along] = form.copies;
   } else {
@@ -132,9 +136,9 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
   }
   const bool spread = may_be_spread(module, kernel);
   using Kind = RetileForm::Kind;
-  for (const Kind kind : {Kind::rows, Kind::neighbours, Kind::apart})
-    for (int axis = kind == Kind::apart ? 0 : 1; axis < 3; ++axis)
-      for (const unsigned factor : {4u, 2u, 8u}) {
+  for (const auto &[factor, registers] : retile_sizes())
+    for (const Kind kind : {Kind::rows, Kind::neighbours, Kind::apart})
+      for (int axis = kind == Kind::apart ? 0 : 1; axis < 3; ++axis) {
         const RetileForm form{kind, axis, factor};
         if (!mentions_special(module, kernel, form.index()) || (form.within_block() && !spread))
           continue;
@@ -144,7 +148,7 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
           continue;
         }
         if (!form.merges() || !merged_loads(module, kernel, form).empty())
-          answer.proposals.push_back(proposal_for(kernel, form));
+          answer.proposals.push_back(proposal_for(kernel, form, registers));
       }
   if (answer.proposals.empty() && answer.refusals.empty())
     answer.refusals.push_back(unused);

@@ -20,6 +20,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -46,6 +47,10 @@ struct RetileForm {
 
 /// The form that a table's entry tells of. Error: none does; says why.
 tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling);
+
+/// Copies, and registers per thread at most (0: no limit), in the order in which they are proposed.
+/// With a limit the assembler uses all registers up to it, and keeps more loads on their way.
+std::span<const std::pair<unsigned, unsigned>> retile_sizes();
 
 FamilyAnswer propose_retile(const Module &module, const Function &kernel);
 std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);

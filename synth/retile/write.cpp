@@ -86,6 +86,8 @@ private:
           text += fmt::format("{} {}", i == 0 ? "" : ",", directive->values[i]);
         text += '\n';
       }
+    if (proposal_.registers != 0)
+      text += fmt::format(".maxnreg {}\n", proposal_.registers);
     return text;
   }
 

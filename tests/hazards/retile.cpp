@@ -2,9 +2,11 @@
 //
 // Each file of retile/ is a trap for kernels several of whose blocks are run by one. With the lines
 // that end in `// hazard` re-tiling is refused with the reason in the head, or is `written` and
-// computes the same; without them, and with those that begin with `//twin`, it is always written.
-// What is written runs on the warp emulator beside its kernel, K = 2 and 4. Where the head says
-// `naive: differs`, writing it all the same is shown to be wrong.
+// computes the same, or the first of its variants is `absent`; without them, and with those that
+// begin with `//twin`, it is always written.
+// What is written runs on the warp emulator beside its kernel, as `variants` says: K = 2 and 4
+// along x if nothing is said. Where the head says `naive: differs`, writing it all the same is
+// shown to be wrong.
 
 #include "synth/retile/retile.h"
 #include "emulator/warp_verify.h"
@@ -23,7 +25,8 @@ namespace {
 
 struct File {
   std::string name, hazard, refused;
-  bool written = false, naive = false, has_twin = false;
+  std::vector<std::string> variants = {"x2", "x4"};
+  bool written = false, absent = false, naive = false, has_twin = false;
   std::string text, twin;
 };
 
@@ -38,7 +41,14 @@ File read(const std::filesystem::path &path) {
     if (line.starts_with("// ")) {
       if (std::string reason = value("// refused: "); !reason.empty())
         file.refused = reason;
+      if (const std::string words = value("// variants: "); !words.empty()) {
+        file.variants.clear();
+        std::istringstream list(words);
+        for (std::string word; std::getline(list, word, ',');)
+          file.variants.push_back(word);
+      }
       file.written |= line == "// written";
+      file.absent |= line == "// absent";
       file.naive |= line == "// naive: differs";
     } else if (line.starts_with("//twin")) {
       file.twin += line.substr(6) + "\n";
@@ -66,19 +76,19 @@ KernelVerdict compare(const Module &written, const Sibling &sibling) {
 }
 
 /// What is wrong with a module that siblings are to be written for; empty if nothing is.
-std::string check_written(const std::string &text) {
+std::string check_written(const std::string &text, const std::vector<std::string> &variants) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
   SiblingOptions options;
-  options.retile = {"x2", "x4"};
+  options.retile = variants;
   const SiblingResult result = add_siblings(**module, options);
   const KernelSiblings &kernel = result.kernels.at(0);
   for (const UnprovedSibling &one : kernel.unproved)
     return fmt::format("{} is not proved: {}", one.name, one.why);
   for (const Refusal &refusal : kernel.refusals)
     return fmt::format("refused: {}, line {}", refusal.reason, refusal.line);
-  if (kernel.written.size() != 2)
+  if (kernel.written.size() != variants.size())
     return "not all were written";
   const auto written = parse(result.text, "written.ptx");
   if (!written)
@@ -106,6 +116,16 @@ std::string check_refused(const std::string &text, const std::string &reason) {
     return fmt::format("refused for another reason: {}",
                        kernel.refusals.empty() ? "none" : kernel.refusals[0].reason);
   return "";
+}
+
+/// The first of the variants is not proposed, others may be.
+std::string check_absent(const std::string &text, const std::vector<std::string> &variants) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return format(module.error());
+  SiblingOptions options;
+  options.retile = {variants.front()};
+  return add_siblings(**module, options).changed ? "it was written" : "";
 }
 
 /// Writes it although it is refused: it must be wrong.
@@ -149,16 +169,18 @@ int main(int argc, char **argv) {
       if (!wrong.empty() || verbose)
         fmt::print("{} ({}): {}\n", file.name, which, wrong.empty() ? "as expected" : wrong);
     };
-    if (file.written == !file.refused.empty())
+    if (file.written + file.absent + !file.refused.empty() != 1)
       tell("head", "neither refused nor written");
     if (file.written)
-      tell("written", check_written(file.text));
+      tell("written", check_written(file.text, file.variants));
+    else if (file.absent)
+      tell("absent", check_absent(file.text, file.variants));
     else
       tell("refused", check_refused(file.text, file.refused));
     if (file.naive)
       tell("naive", check_naive(file.text));
     if (file.has_twin)
-      tell("twin", check_written(file.twin));
+      tell("twin", check_written(file.twin, file.variants));
     ++(file.written ? written : refused);
     twins += file.has_twin;
   }

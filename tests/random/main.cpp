@@ -9,6 +9,8 @@
 
 #include "emulator/warp_verify.h"
 #include "random_kernel.h"
+#include "synth/retile/obstacle.h"
+#include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/shard.h"
@@ -123,6 +125,43 @@ VerifyOptions how_to_verify(unsigned runs, std::uint64_t seed) {
   return how;
 }
 
+/// A version of a kernel in which a thread does the work of several of its block along some axis,
+/// if it gains by that or not.
+Checked check_neighbours(const std::string &text, const Module &original, unsigned runs,
+                         std::uint64_t seed, WarpRandom &random) {
+  Checked result;
+  result.parsed = true;
+  const Function &kernel = original.functions.at(0);
+  if (retile_obstacle(original, kernel) || !may_be_spread(original, kernel))
+    return result;
+  Proposal proposal;
+  proposal.sibling.name = "neighbours";
+  proposal.sibling.block[random.below(3) * random.below(2)] = 2u << random.below(3);
+  if (!retile_form(proposal.sibling))
+    return result;
+  result.changed = true;
+  result.rewritten = text + write_retile(original, kernel, proposal);
+  const auto written = parse(result.rewritten, "neighbours.ptx");
+  if (!written) {
+    fmt::print("seed {}: {}", seed, format(written.error()));
+    result.parsed = false;
+    return result;
+  }
+  const std::string fault =
+      prove_retile(**written, (*written)->functions.at(0), (*written)->functions.at(1), proposal);
+  if (!fault.empty()) {
+    fmt::print("seed {}: neighbours are not proved: {}\n", seed, fault);
+    result.parsed = false;
+    return result;
+  }
+  VerifyOptions how = how_to_verify(runs, seed);
+  how.kernel = kernel.name;
+  how.stand_in = stand_in(proposal.sibling);
+  result.verdict = verify(**written, **written, how)[0];
+  result.exercised = result.verdict.not_exercised.empty();
+  return result;
+}
+
 /// One re-tiled version of a kernel, drawn, beside the kernel.
 Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed) {
   Checked result;
@@ -131,6 +170,8 @@ Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed
     return result;
   result.parsed = true;
   WarpRandom random(seed ^ 0x7369626c696e67);
+  if (random.one_in(3))
+    return check_neighbours(text, **original, runs, seed, random);
   SiblingOptions options;
   options.retile = {fmt::format("{}{}", "xxxyz"[random.below(5)], 2 << random.below(3))};
   const SiblingResult siblings = add_siblings(**original, options);

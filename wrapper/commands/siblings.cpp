@@ -98,6 +98,8 @@ void declare(Words &words, SiblingsRequest &request) {
   words.list("--kernel", request.options.kernels, "only this kernel; may be repeated");
   words.choices("--retile", request.options.retile, retile_variants(),
                 "only these re-tilings: an axis of the grid and how many blocks become one");
+  words.choices("--maxnreg", request.options.registers, register_limits(),
+                "also the kernel with at most this number of registers per thread");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }
@@ -105,7 +107,7 @@ void declare(Words &words, SiblingsRequest &request) {
 } // namespace
 
 const Command siblings_command = {
-    "siblings", "add versions of kernels that do the work of several blocks by one, each proved",
+    "siblings", "add versions of kernels that may be faster in some launches, each proved",
     bind<SiblingsRequest, declare, run>};
 
 } // namespace ptxasw

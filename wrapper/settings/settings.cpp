@@ -250,11 +250,27 @@ bool set_retile(Settings &settings, std::string_view value) {
 
 void clear_retile(Settings &settings) { settings.siblings.retile.clear(); }
 
-std::string get_retile(const Settings &settings) {
+std::string joined(const std::vector<std::string> &words) {
   std::string list;
-  for (const std::string &variant : settings.siblings.retile)
-    list += (list.empty() ? "" : ",") + variant;
+  for (const std::string &word : words)
+    list += (list.empty() ? "" : ",") + word;
   return list;
+}
+
+std::string get_retile(const Settings &settings) { return joined(settings.siblings.retile); }
+
+bool set_register_limits(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view limit) {
+    const std::vector<std::string> &all = register_limits();
+    settings.siblings.registers.emplace_back(limit);
+    return std::find(all.begin(), all.end(), limit) != all.end();
+  });
+}
+
+void clear_register_limits(Settings &settings) { settings.siblings.registers.clear(); }
+
+std::string get_register_limits(const Settings &settings) {
+  return joined(settings.siblings.registers);
 }
 
 bool set_assume_block(Settings &settings, std::string_view value) {
@@ -448,6 +464,15 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_retile,
      .get = get_retile,
      .clear = clear_retile},
+    {.name = "maxnreg",
+     .values = "32|40|48|56|64|80|96|128[,...]",
+     .meaning =
+         "add versions that are the kernel itself with at most this number of registers per thread",
+     .decides_code = true,
+     .in_project = true,
+     .set = set_register_limits,
+     .get = get_register_limits,
+     .clear = clear_register_limits},
     {.name = "report",
      .values = "FILE",
      .meaning = "write a JSON report; into an existing directory one file per run, named by input, "

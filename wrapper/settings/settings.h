@@ -18,12 +18,12 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 27;
+inline constexpr std::size_t setting_count = 28;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
-  SiblingOptions siblings = {.kernels = {}, .retile = {}, .most = 0};
+  SiblingOptions siblings = {.kernels = {}, .retile = {}, .registers = {}, .most = 0};
   std::string report;     ///< JSON report file, or an existing directory; empty: none
   bool registers = false; ///< the report says what ptxas makes of the original and the result
   bool verbose = false;   ///< human summary on stderr

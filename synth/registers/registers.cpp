@@ -1,0 +1,108 @@
+// Everything but the name, `.maxnreg` and what it excludes is copied. A kernel whose author has
+// limited its registers, directly or by blocks per multiprocessor, is left alone.
+
+#include "synth/registers/registers.h"
+
+#include "grammar/code_writer.h"
+#include "synth/siblings.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::string_view limit_directive = "maxnreg";
+
+constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
+constexpr Refusal limited{"registers-given",
+                          "the kernel says itself how many registers it may have"};
+constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
+
+bool is_limit(std::string_view directive) {
+  return directive == limit_directive || directive == "minnctapersm" || directive == "maxnctapersm";
+}
+
+bool same_directive(const PerformanceDirective &a, const PerformanceDirective &b) {
+  return a.name == b.name && a.count == b.count &&
+         std::equal(std::begin(a.values), std::end(a.values), std::begin(b.values));
+}
+
+bool same_parameter(const Variable &a, const Variable &b) {
+  return a.name == b.name && a.type == b.type && a.vector == b.vector && a.count == b.count &&
+         a.alignment == b.alignment && a.is_array == b.is_array;
+}
+
+} // namespace
+
+FamilyAnswer propose_registers(const Module &module, const Function &kernel) {
+  FamilyAnswer answer;
+  const bool is_limited =
+      std::any_of(kernel.directives.begin(), kernel.directives.end(),
+                  [](const PerformanceDirective &one) { return is_limit(one.name); });
+  if (!kernel.is_entry || !kernel.has_body)
+    answer.refusals.push_back(no_entry);
+  else if (module.debug)
+    answer.refusals.push_back(debugged);
+  else if (is_limited)
+    answer.refusals.push_back(limited);
+  if (!answer.refusals.empty())
+    return answer;
+  for (const std::string &limit : register_limits()) {
+    Proposal proposal;
+    proposal.family = "registers";
+    proposal.variant = limit;
+    proposal.sibling.family = proposal.family;
+    proposal.sibling.kind = limit;
+    proposal.sibling.name = fmt::format("{}__ptxasw_registers_{}", kernel.name, limit);
+    answer.proposals.push_back(std::move(proposal));
+  }
+  return answer;
+}
+
+std::string write_registers(const Module &module, const Function &kernel,
+                            const Proposal &proposal) {
+  const FunctionHeader own = header_of(module, kernel);
+  std::string text =
+      fmt::format("{}{}({})\n", own.before_name, proposal.sibling.name, own.parameters);
+  for (const PerformanceDirective &directive : kernel.directives) {
+    text += fmt::format(".{}", directive.name);
+    for (unsigned i = 0; i < directive.count; ++i)
+      text += fmt::format("{} {}", i == 0 ? "" : ",", directive.values[i]);
+    text += '\n';
+  }
+  return text +
+         fmt::format(".{} {}\n{}\n", limit_directive, proposal.variant, module.text(kernel.body));
+}
+
+std::string prove_registers(const Module &written, const Function &kernel, const Function &sibling,
+                            const Proposal &proposal) {
+  Sibling plain;
+  plain.name = proposal.sibling.name;
+  plain.family = proposal.sibling.family;
+  plain.kind = proposal.sibling.kind;
+  if (proposal.sibling != plain)
+    return "the table does not say what is proved";
+  if (!kernel.has_body || !sibling.has_body || !sibling.is_entry || !kernel.is_entry ||
+      sibling.linkage != kernel.linkage)
+    return "it is no entry like the kernel";
+  if (written.text(kernel.body) != written.text(sibling.body))
+    return "its body is another";
+  if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),
+                  sibling.parameters.end(), same_parameter))
+    return "its parameters are others";
+  std::vector<PerformanceDirective> rest = sibling.directives;
+  std::erase_if(rest, [](const PerformanceDirective &one) { return one.name == limit_directive; });
+  if (!std::equal(kernel.directives.begin(), kernel.directives.end(), rest.begin(), rest.end(),
+                  same_directive))
+    return "its directives are others";
+  const auto same_pragma = [](const Pragma &a, const Pragma &b) {
+    return a.position == b.position && a.text == b.text;
+  };
+  if (!std::equal(kernel.pragmas.begin(), kernel.pragmas.end(), sibling.pragmas.begin(),
+                  sibling.pragmas.end(), same_pragma))
+    return "its pragmas are others";
+  return "";
+}
+
+} // namespace ptxasw
