@@ -1,10 +1,11 @@
-// launch CASES RESULTS: launches kernels and their siblings by hand, compares every byte of all
-// buffers, and times them in turns. Needs the CUDA driver. See ./build for what writes CASES.
+// launch CASES RESULTS SECONDS [ROUNDS]: launches kernels and their siblings by hand, compares
+// every byte of all buffers, and times them in turns. Needs the CUDA driver. See ./build for what
+// writes CASES.
 //
 //     case NAME ENTRY TIMED.cubin EXACT.cubin GX GY GZ BX BY BZ BYTES
 //     buffer KIND WORDS        (KIND: 0 floats, 1 any bits, 2 floats 0 and 1, 3 doubles)
 //     int VALUE | float VALUE | double VALUE
-//     sibling VARIANT ENTRY DX DY DZ BX BY BZ AXES TIMED.cubin EXACT.cubin
+//     sibling VARIANT ENTRY DX DY DZ BX BY BZ AXES
 //         (grid and block are divided; AXES of `-` appends nothing)
 //     end
 //
@@ -41,7 +42,7 @@ struct Argument {
 };
 
 struct Sibling {
-  std::string variant, entry, axes, timed, exact;
+  std::string variant, entry, axes;
   unsigned divisor[3] = {1, 1, 1}, block[3] = {1, 1, 1};
 };
 
@@ -141,8 +142,8 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-void run(const Case &c, std::FILE *out) {
-  const int rounds = 21, warm_up = 3;
+void run(const Case &c, int rounds, std::FILE *out) {
+  const int warm_up = 3;
   size_t bytes = 0;
   for (const Argument &a : c.arguments)
     bytes += a.kind >= 0 ? a.words * 4 : 0;
@@ -164,8 +165,8 @@ void run(const Case &c, std::FILE *out) {
     for (int i = 0; i < 3; ++i)
       threads *= static_cast<int>(c.block[i] / version.block[i]);
     State s;
-    s.timed = function_of(version.timed, version.entry);
-    s.exact = function_of(version.exact, version.entry);
+    s.timed = function_of(c.timed, version.entry);
+    s.exact = function_of(c.exact, version.entry);
     must(cuFuncGetAttribute(&s.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, s.timed), "registers");
     must(cuFuncGetAttribute(&s.local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, s.timed), "local");
     int most = 0, most_exact = 0;
@@ -239,8 +240,8 @@ template <class T> Argument number(T value) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "launch CASES RESULTS SECONDS\n");
+  if (argc != 4 && argc != 5) {
+    std::fprintf(stderr, "launch CASES RESULTS SECONDS [ROUNDS]\n");
     return 2;
   }
   must(cuInit(0), "cuInit");
@@ -258,6 +259,7 @@ int main(int argc, char **argv) {
   std::ifstream file(argv[1]);
   Case c;
   const double seconds = std::atof(argv[3]);
+  const int rounds = argc == 5 ? std::atoi(argv[4]) : 21;
   const auto start = std::chrono::steady_clock::now();
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
@@ -271,7 +273,7 @@ int main(int argc, char **argv) {
       for (unsigned &extent : c.block)
         words >> extent;
       words >> c.bytes;
-      c.versions.push_back({"original", c.entry, "", c.timed, c.exact});
+      c.versions.push_back({"original", c.entry, ""});
     } else if (what == "buffer") {
       Argument a;
       words >> a.kind >> a.words;
@@ -295,7 +297,7 @@ int main(int argc, char **argv) {
         words >> by;
       for (unsigned &by : s.block)
         words >> by;
-      words >> s.axes >> s.timed >> s.exact;
+      words >> s.axes;
       if (s.axes == "-")
         s.axes.clear();
       c.versions.push_back(s);
@@ -305,7 +307,7 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "launch: out of time before %s\n", c.name.c_str());
         break;
       }
-      run(c, out);
+      run(c, rounds, out);
     }
   }
   std::fclose(out);

@@ -55,6 +55,30 @@ TEST_CASE("a sibling's launch, from pointers to the arguments") {
   CHECK(*static_cast<std::uint32_t *>(made.parameters[3]) == 10);
 }
 
+TEST_CASE("a sibling whose blocks have fewer threads") {
+  Values values;
+  SiblingTable t = table();
+  t.siblings[0].grid = {1, 1, 1};
+  t.siblings[0].block = {1, 2, 1};
+  t.siblings[0].appended = {};
+  Launch l = launch_of(values);
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  SiblingLimits limits;
+  limits.max_threads = 64; // the kernel's block has twice as many
+  CHECK(fit(l, arguments, t, t.siblings[0], limits) == Outcome::sibling);
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, t.siblings[0]));
+  CHECK(made.grid == l.grid);
+  CHECK(made.block == Extents{64, 1, 1});
+  l.block = {64, 4, 1};
+  CHECK(fit(l, arguments, t, t.siblings[0], limits) == Outcome::block_size);
+  l.block = {64, 3, 1};
+  CHECK(fit(l, arguments, t, t.siblings[0], limits) == Outcome::block_shape);
+  CHECK(explain(Outcome::block_shape, l, arguments, t, t.siblings[0], limits) ==
+        "the block is 64x3x1, and must be a multiple of 1x2x1");
+}
+
 TEST_CASE("the same from a buffer") {
   unsigned char buffer[20];
   for (unsigned char i = 0; i < 20; ++i)

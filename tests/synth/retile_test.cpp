@@ -3,6 +3,7 @@
 // unless it changes nothing.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/siblings.h"
 
@@ -81,7 +82,8 @@ TEST_CASE("what is proposed is proved and computes the same") {
   for (const auto &entry : std::filesystem::directory_iterator(RETILE_DIR)) {
     const auto module = parsed(read(entry.path()));
     SiblingOptions options;
-    options.retile = {"x2", "x4", "y2", "z2", "y2-rows", "z4-rows", "y2-neighbours", "z4-neighbours"};
+    options.retile = {"x2",           "x4", "y2", "z2", "y2-rows", "z4-rows", "y2-neighbours",
+                      "z4-neighbours"};
     const SiblingResult result = add_siblings(*module, options);
     CHECK(result.changed);
     CHECK(result.text.starts_with(module->text()));
@@ -281,6 +283,49 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   CHECK(all.refused > 3000);
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
+}
+
+TEST_CASE("the kernel with fewer registers is the kernel") {
+  const std::string text = read(std::filesystem::path(RETILE_DIR) / "by-hand.ptx");
+  SiblingOptions options;
+  options.kernels = {"mixed"};
+  options.retile = {"none"};
+  options.registers = {"32", "64"};
+  const auto module = parsed(text);
+  const SiblingResult result = add_siblings(*module, options);
+  REQUIRE(result.kernels.at(0).written.size() == 2);
+  const Proposal &proposal = result.kernels[0].written[0];
+  CHECK(result.text.find("\n.maxnreg 32\n") != std::string::npos);
+  const auto proved = [&](
+                          const std::string &from, const std::string &to,
+                          const std::function<void(Sibling &)> &change = [](Sibling &) {}) {
+    std::string changed = result.text;
+    const std::size_t at = changed.find(from, changed.find(proposal.sibling.name));
+    REQUIRE(at != std::string::npos);
+    changed.replace(at, from.size(), to);
+    const auto other = parsed(changed);
+    Proposal claim = proposal;
+    change(claim.sibling);
+    return prove_registers(*other, function(*other, "mixed"),
+                           function(*other, proposal.sibling.name), claim)
+        .empty();
+  };
+  CHECK(proved(".maxnreg 32", ".maxnreg 24"));
+  CHECK(proved(".maxnreg 32", ""));
+  CHECK_FALSE(proved(".maxnreg 32", ".maxntid 32"));
+  CHECK_FALSE(proved("add.", "sub."));
+  CHECK_FALSE(proved(".param .u", ".param .s"));
+  CHECK_FALSE(proved("ret;", "ret; ret;"));
+  CHECK_FALSE(proved(".maxnreg", ".maxnreg", [](Sibling &s) { s.grid = {2, 1, 1}; }));
+  CHECK_FALSE(proved(".maxnreg", ".maxnreg", [](Sibling &s) { s.block = {2, 1, 1}; }));
+  CHECK_FALSE(proved(".maxnreg", ".maxnreg", [](Sibling &s) { s.appended = {'x'}; }));
+  // One that says itself what it may have is left alone.
+  const auto limited = parsed(".version 7.0\n.target sm_70\n.address_size 64\n"
+                              ".entry k() .maxnreg 16 { ret; }\n");
+  options.kernels = {};
+  const SiblingResult none = add_siblings(*limited, options);
+  CHECK_FALSE(none.changed);
+  CHECK(none.kernels.at(0).refusals.back().reason == "registers-given");
 }
 
 TEST_CASE("the table must say what is proved") {

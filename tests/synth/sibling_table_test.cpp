@@ -31,7 +31,12 @@ SiblingTable example() {
   wide.needs.aligned = {{0, 0, 16}, {1, 0, 16}};
   wide.needs.divisible = {{3, 0, 4, 4}};
   wide.needs.min_grid = {264, 1, 1};
-  table.siblings = {apart, wide};
+  Sibling neighbours = apart;
+  neighbours.kind = "neighbours";
+  neighbours.grid = {1, 1, 1};
+  neighbours.block = {1, 4, 1};
+  neighbours.appended = {};
+  table.siblings = {apart, wide, neighbours};
   return table;
 }
 

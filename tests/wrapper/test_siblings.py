@@ -47,6 +47,10 @@ class Siblings(Scratch):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("  retile x4: grid.x / 4\n", result.stdout)
         self.assertIn("  retile y2: grid.y / 2\n", result.stdout)
+        self.assertNotIn("registers", result.stdout)
+        result = run([PTXASW, "siblings", JACOBI, "--retile=y4-neighbours-r64", "--maxnreg=40"])
+        self.assertIn("  retile y4-neighbours-r64: block.y / 4\n", result.stdout)
+        self.assertIn("  registers 40: the same launch\n", result.stdout)
 
     def test_output(self):
         result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile", "x4"])
@@ -97,7 +101,7 @@ class Siblings(Scratch):
     @unittest.skipUnless(shutil.which("ptxas"), "needs ptxas")
     def test_assembles(self):
         for path in GOLDEN.glob("*.ptx"):
-            run([PTXASW, "siblings", path, "-o", "out.ptx", "--retile=x4,y2,z8"])
+            run([PTXASW, "siblings", path, "-o", "out.ptx", "--retile=x4,y2,z8,y4-rows-r64,y4-neighbours-r64", "--maxnreg=40"])
             for arch in (75, 80, 90, 100, 120):
                 done = run(["ptxas", f"-arch=sm_{arch}", "out.ptx", "-o", "out.cubin"])
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -117,6 +121,7 @@ class Siblings(Scratch):
         self.assertEqual(entries(), (1, False))
         self.assertEqual(entries("--ptxasw-siblings=2"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4"), (2, True))
+        self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-maxnreg=32,64"), (4, True))
         self.assertEqual(entries("--ptxasw-siblings=0"), (1, False))
         done = subprocess.run(["./ptxas", "--ptxasw-retile=w4", str(JACOBI)], capture_output=True, text=True,
                               env=environment)
