@@ -19,12 +19,6 @@ constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's
 constexpr std::size_t size_budget = 100'000;
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
 
-std::string_view name_of(RetileForm::Kind kind) {
-  return kind == RetileForm::Kind::apart  ? "apart"
-         : kind == RetileForm::Kind::rows ? "rows"
-                                          : "neighbours";
-}
-
 Proposal proposal_for(const Function &kernel, const RetileForm &form, unsigned registers) {
   const char axis = "xyz"[form.axis];
   const auto along = static_cast<std::size_t>(form.axis);
@@ -34,11 +28,7 @@ Proposal proposal_for(const Function &kernel, const RetileForm &form, unsigned r
   proposal.axis = form.axis;
   proposal.factor = form.copies;
   proposal.registers = registers;
-  proposal.variant = fmt::format("{}{}", axis, form.copies);
-  if (form.kind != RetileForm::Kind::apart)
-    proposal.variant += fmt::format("-{}", name_of(form.kind));
-  if (registers != 0)
-    proposal.variant += "-" + limit;
+  proposal.variant = retile_variant({form.copies, registers}, form.kind, form.axis);
   Sibling &sibling = proposal.sibling;
   sibling.family = proposal.family;
   sibling.kind = name_of(form.kind);
@@ -136,19 +126,20 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
   }
   const bool spread = may_be_spread(module, kernel);
   using Kind = RetileForm::Kind;
-  for (const auto &[factor, registers] : retile_sizes())
+  for (const RetileSize &size : retile_sizes())
     for (const Kind kind : {Kind::rows, Kind::neighbours, Kind::apart})
       for (int axis = kind == Kind::apart ? 0 : 1; axis < 3; ++axis) {
-        const RetileForm form{kind, axis, factor};
-        if (!mentions_special(module, kernel, form.index()) || (form.within_block() && !spread))
+        const RetileForm form{kind, axis, size.copies};
+        if (!is_offered(size, kind, axis) || !mentions_special(module, kernel, form.index()) ||
+            (form.within_block() && !spread))
           continue;
-        if (size_of(kernel, factor) > size_budget) {
+        if (size_of(kernel, size.copies) > size_budget) {
           if (answer.refusals.empty())
             answer.refusals.push_back(too_large);
           continue;
         }
         if (!form.merges() || !merged_loads(module, kernel, form).empty())
-          answer.proposals.push_back(proposal_for(kernel, form, registers));
+          answer.proposals.push_back(proposal_for(kernel, form, size.registers));
       }
   if (answer.proposals.empty() && answer.refusals.empty())
     answer.refusals.push_back(unused);

@@ -45,12 +45,27 @@ struct RetileForm {
   std::string extent() const;
 };
 
+/// How many copies, and registers per thread at most (0: no limit).
+struct RetileSize {
+  unsigned copies = 1;
+  unsigned registers = 0;
+};
+
+std::string_view name_of(RetileForm::Kind kind);
+
+/// As options spell it: `y4-rows-r64`.
+std::string retile_variant(const RetileSize &size, RetileForm::Kind kind, int axis);
+
 /// The form that a table's entry tells of. Error: none does; says why.
 tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling);
 
-/// Copies, and registers per thread at most (0: no limit), in the order in which they are proposed.
-/// With a limit the assembler uses all registers up to it, and keeps more loads on their way.
-std::span<const std::pair<unsigned, unsigned>> retile_sizes();
+/// The sizes in the order in which they are proposed. With a limit the assembler uses all registers
+/// up to it, and keeps more loads on their way.
+std::span<const RetileSize> retile_sizes();
+
+/// Returns true if a size is offered for a kind and an axis. Limits have shown to be worth having
+/// where copies share loads and, for few copies, along y and z.
+bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis);
 
 FamilyAnswer propose_retile(const Module &module, const Function &kernel);
 std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
@@ -84,7 +99,8 @@ std::optional<std::uint32_t> branch_target(const Module &module, const Function 
 bool ends_thread(const Opcode &opcode);
 
 /// By instruction: is it done once, before all else? So are those that only compute, from values
-/// of that kind, a register that all copies share and nothing else writes.
+/// of that kind, a register that all copies share, that nothing else writes and that is never read
+/// before.
 std::vector<bool> done_first(const Module &module, const Function &kernel,
                              const std::vector<bool> &shared);
 

@@ -98,6 +98,12 @@ std::vector<bool> done_first(const Module &module, const Function &kernel,
       writes[reg] += use != RegisterUse::read;
     });
   std::vector<bool> first(kernel.instructions.size(), false);
+  if (first.empty())
+    return first;
+  // One that may be read before it is written keeps what it held.
+  const ControlFlowGraph cfg(module, kernel);
+  for (const RegisterId reg : live_before(module, kernel, cfg, Liveness(module, kernel, cfg), 0))
+    ++writes[reg];
   std::vector<bool> ready(kernel.registers.size(), false);
   for (std::size_t i = 0; i < first.size(); ++i) {
     const Instruction &instruction = kernel.instructions[i];

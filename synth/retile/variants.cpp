@@ -9,21 +9,43 @@
 
 namespace ptxasw {
 
-std::span<const std::pair<unsigned, unsigned>> retile_sizes() {
-  static constexpr std::array<std::pair<unsigned, unsigned>, 7> all{
+std::span<const RetileSize> retile_sizes() {
+  static constexpr std::array<RetileSize, 7> all{
       {{4, 64}, {2, 64}, {4, 0}, {2, 0}, {8, 64}, {8, 0}, {4, 128}}};
   return all;
 }
 
+bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis) {
+  const bool limited = size.registers != 0;
+  if (kind != RetileForm::Kind::apart)
+    return axis > 0; // along x there are no rows
+  return !limited || (axis > 0 && size.copies <= 4 && size.registers == 64);
+}
+
+std::string_view name_of(RetileForm::Kind kind) {
+  return kind == RetileForm::Kind::apart  ? "apart"
+         : kind == RetileForm::Kind::rows ? "rows"
+                                          : "neighbours";
+}
+
+std::string retile_variant(const RetileSize &size, RetileForm::Kind kind, int axis) {
+  std::string word = "xyz"[axis] + std::to_string(size.copies);
+  if (kind != RetileForm::Kind::apart)
+    word += "-" + std::string(name_of(kind));
+  if (size.registers != 0)
+    word += "-r" + std::to_string(size.registers);
+  return word;
+}
+
 const std::vector<std::string> &retile_variants() {
   static const std::vector<std::string> all = [] {
+    using Kind = RetileForm::Kind;
     std::vector<std::string> words;
-    for (const char axis : {'x', 'y', 'z'})
-      for (const auto &[factor, registers] : retile_sizes())
-        for (const char *kind : {"", "-rows", "-neighbours"})
-          if (axis != 'x' || *kind == '\0')
-            words.push_back(axis + std::to_string(factor) + kind +
-                            (registers == 0 ? "" : "-r" + std::to_string(registers)));
+    for (int axis = 0; axis < 3; ++axis)
+      for (const Kind kind : {Kind::apart, Kind::rows, Kind::neighbours})
+        for (const RetileSize &size : retile_sizes())
+          if (is_offered(size, kind, axis))
+            words.push_back(retile_variant(size, kind, axis));
     return words;
   }();
   return all;

@@ -131,7 +131,7 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
                          std::uint64_t seed, WarpRandom &random) {
   Checked result;
   result.parsed = true;
-  const Function &kernel = original.functions.at(0);
+  const Function &kernel = original.functions.back();
   if (retile_obstacle(original, kernel) || !may_be_spread(original, kernel))
     return result;
   Proposal proposal;
@@ -147,8 +147,8 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
     result.parsed = false;
     return result;
   }
-  const std::string fault =
-      prove_retile(**written, (*written)->functions.at(0), (*written)->functions.at(1), proposal);
+  const std::string fault = prove_retile(**written, (*written)->functions.rbegin()[1],
+                                         (*written)->functions.back(), proposal);
   if (!fault.empty()) {
     fmt::print("seed {}: neighbours are not proved: {}\n", seed, fault);
     result.parsed = false;
