@@ -51,7 +51,7 @@ std::size_t size_of(const Function &kernel, unsigned factor) {
   std::size_t branches = 1;
   for (const Instruction &instruction : kernel.instructions)
     branches += instruction.guard != no_register;
-  return 2 * factor * kernel.instructions.size() +
+  return std::size_t{2} * factor * kernel.instructions.size() +
          branches * factor * (kernel.registers.size() / 4 + 6);
 }
 
