@@ -252,7 +252,7 @@ std::optional<Amount> IntegerReader::known_variable(Expr expr, Reading &into,
   if (auto value = left_behind(expr, into, known))
     return value;
   const bool is_symbol = expr->kind == ExprKind::symbol;
-  const auto value = variable(expr);
+  auto value = variable(expr);
   if (!value) {
     fail(is_symbol ? fmt::format("the value of `{}` is unknown",
                                  emulation_.pool().symbols()[expr->index].name)

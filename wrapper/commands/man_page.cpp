@@ -44,7 +44,8 @@ std::string sentence(std::string_view text) {
 }
 
 std::string header(const std::string &title, std::string_view summary) {
-  return fmt::format(".TH {} 1 \"\" \"ptxasw {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
+  // Left-adjusted: a list of choices that is broken has no spaces to stretch.
+  return fmt::format(".TH {} 1 \"\" \"ptxasw {}\" \"User Commands\"\n.ad l\n.SH NAME\n{} \\- {}\n",
                      escape_roff(upper(title)), PTXASW_VERSION, escape_roff(title),
                      escape_roff(summary));
 }
