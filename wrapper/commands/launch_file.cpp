@@ -113,7 +113,13 @@ std::uint64_t number_bits(const toml::node &node, ScalarType type) {
                                  FloatRounding::nearest_even);
   if (const auto *yes = node.as_boolean())
     return yes->get();
-  return bits_of(node, "a number");
+  const std::uint64_t bits = bits_of(node, "a number");
+  const unsigned width = bit_width(type);
+  const bool is_negative = node.is_integer() && static_cast<std::int64_t>(bits) < 0;
+  const auto above = static_cast<std::int64_t>(bits) >> (width - 1); // the sign and what is beyond
+  if (width < 64 && (is_negative ? above != -1 : bits >> width != 0))
+    throw Wrong(node, fmt::format("the number does not fit into {}", to_string(type)));
+  return bits;
 }
 
 ScalarType type_of(const toml::table &table, ScalarType otherwise) {
