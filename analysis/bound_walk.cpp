@@ -210,9 +210,9 @@ private:
   }
 
   bool ends_lanes(std::uint32_t instruction) const {
-    const std::string_view base =
-        context_.facts.module().opcode(context_.facts.function().instructions[instruction]).base;
-    return base == "exit" || base == "ret";
+    const Op op =
+        context_.facts.module().opcode(context_.facts.function().instructions[instruction]).op;
+    return op == Op::exit || op == Op::ret;
   }
 
   WalkResult dearest(BlockId block, const std::vector<BlockId> &ways, BlockId stop, LoopId loop,

@@ -71,7 +71,7 @@ bool atomics_commute(const Module &module, const Function &kernel) {
   std::optional<std::pair<std::string_view, ScalarType>> only;
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
-    if ((opcode.base != "red" && opcode.base != "atom") || opcode.space == StateSpace::shared)
+    if ((opcode.op != Op::red && opcode.op != Op::atom) || opcode.space == StateSpace::shared)
       continue;
     const auto found = std::find_if(std::begin(operations), std::end(operations),
                                     [&](std::string_view name) { return opcode.has(name); });
@@ -241,18 +241,19 @@ private:
     std::vector<Polynomial> inputs;
     for (std::size_t i = 1; i < operands.size(); ++i)
       inputs.push_back(value(operands[i], line));
-    if (opcode.base == "ld" || opcode.base == "ldu")
+    if (opcode.op == Op::ld || opcode.op == Op::ldu)
       return loaded(opcode, inputs, operands, line);
-    if (opcode.base == "shfl" || opcode.base == "vote" || opcode.base == "match" ||
-        opcode.base == "redux" || opcode.base == "activemask" || opcode.base == "elect")
+    if (opcode.op == Op::shfl || opcode.op == Op::vote || opcode.op == Op::match ||
+        opcode.op == Op::redux || opcode.op == Op::activemask || opcode.op == Op::elect)
       return unknown("what other lanes of the warp have");
-    if (opcode.base == "atom")
+    if (opcode.op == Op::atom)
       return unknown("what an atomic returns depends on the order of threads");
-    if (!is_pure(opcode) && opcode.base != "isspacep")
+    if (!is_pure(opcode) && opcode.op != Op::isspacep)
       return unknown("not followed");
-    if (opcode.base == "cvta" && opcode.space == StateSpace::shared)
+    if (opcode.op == Op::cvta && opcode.space == StateSpace::shared)
       return stained(line, "shared memory: threads of a block meet there", false);
-    if (opcode.has("cc") || opcode.base == "addc" || opcode.base == "subc" || opcode.base == "madc")
+    if (opcode.has(Modifier::cc) || opcode.op == Op::addc || opcode.op == Op::subc ||
+        opcode.op == Op::madc)
       return unknown("a carry");
     // Narrow types are made to wrap around.
     const bool narrow = bit_width(opcode.type) < 32 || (opcode.second_type != ScalarType::none &&
@@ -263,9 +264,9 @@ private:
                      (!narrow && keeps_number(opcode, inputs))))
       return *followed;
     // Equality of two integers is a question about their difference.
-    if ((opcode.base == "setp" || opcode.base == "set") && !narrow && inputs.size() >= 2 &&
+    if ((opcode.op == Op::setp || opcode.op == Op::set) && !narrow && inputs.size() >= 2 &&
         !is_float(opcode.type) && !is_float(opcode.second_type) &&
-        (opcode.has("eq") || opcode.has("ne"))) {
+        (opcode.has(Modifier::eq) || opcode.has(Modifier::ne))) {
       inputs[0] = add(inputs[0], inputs[1], -1);
       inputs.erase(inputs.begin() + 1);
     }
@@ -277,13 +278,13 @@ private:
   // without its sign.
   bool keeps_number(const Opcode &opcode, const std::vector<Polynomial> &inputs) const {
     ScalarType from = opcode.type;
-    if (opcode.base == "cvt") {
+    if (opcode.op == Op::cvt) {
       from = opcode.second_type;
       if (bit_width(opcode.type) < bit_width(from))
         return false;
       if (bit_width(opcode.type) == bit_width(from))
         return true;
-    } else if (!opcode.has("wide")) {
+    } else if (!opcode.has(Modifier::wide)) {
       return true;
     }
     return is_signed(from) || std::all_of(inputs.begin(), inputs.end(), [&](const Polynomial &p) {
@@ -319,34 +320,34 @@ private:
                                        std::span<const Operand> operands, RegisterId reg) const {
     if (operands[0].kind != Operand::Kind::reg || operands[0].reg != reg ||
         operands[0].selector != 0 || is_float(opcode.type) || is_float(opcode.second_type) ||
-        opcode.has("sat") || opcode.has("hi") || opcode.vector != 1)
+        opcode.has(Modifier::sat) || opcode.has(Modifier::hi) || opcode.vector != 1)
       return std::nullopt;
-    const std::string_view base = opcode.base;
+    const Op op = opcode.op;
     const auto is_packed = [&] { return opcode.text.find("x2") != std::string_view::npos; };
     if (is_packed())
       return std::nullopt;
-    if (base == "cvta" && in.size() == 1 && opcode.space != StateSpace::global &&
+    if (op == Op::cvta && in.size() == 1 && opcode.space != StateSpace::global &&
         opcode.space != StateSpace::constant && opcode.space != StateSpace::param)
       return std::nullopt; // a window somewhere
-    if ((base == "mov" || base == "cvta" || base == "cvt") && in.size() == 1 &&
+    if ((op == Op::mov || op == Op::cvta || op == Op::cvt) && in.size() == 1 &&
         operands[1].kind != Operand::Kind::vector)
       return in[0];
-    if (base == "add" && in.size() == 2)
+    if (op == Op::add && in.size() == 2)
       return add(in[0], in[1]);
-    if (base == "sub" && in.size() == 2)
+    if (op == Op::sub && in.size() == 2)
       return add(in[0], in[1], -1);
-    if (base == "neg" && in.size() == 1)
+    if (op == Op::neg && in.size() == 1)
       return add({}, in[0], -1);
-    if (base == "not" && in.size() == 1 && opcode.type != ScalarType::pred) // -1 - x
+    if (op == Op::not_ && in.size() == 1 && opcode.type != ScalarType::pred) // -1 - x
       return add(number(-1), in[0], -1);
-    if (base == "mul" && in.size() == 2)
+    if (op == Op::mul && in.size() == 2)
       return mul(in[0], in[1]);
-    if (base == "mad" && in.size() == 3) {
+    if (op == Op::mad && in.size() == 3) {
       auto product = mul(in[0], in[1]);
       if (product)
         return add(std::move(*product), in[2]);
     }
-    if (base == "shl" && in.size() == 2 && operands[2].kind == Operand::Kind::integer &&
+    if (op == Op::shl && in.size() == 2 && operands[2].kind == Operand::Kind::integer &&
         operands[2].value >= 0 && operands[2].value < std::min(63u, bit_width(opcode.type)))
       return mul(in[0], number(std::int64_t{1} << operands[2].value));
     return std::nullopt;
@@ -434,16 +435,16 @@ private:
     for (const Instruction &instruction : kernel_.instructions) {
       const Opcode &opcode = module_.opcode(instruction);
       const auto operands = module_.operands(instruction);
-      const std::string_view base = opcode.base;
+      const Op op = opcode.op;
       const auto unknown = [&](std::string_view why) {
         findings.push_back({instruction.line, fmt::format("`{}`: {}", opcode.text, why), false});
       };
       const bool jumps =
-          base == "bra" || base == "brx" || base == "ret" || base == "exit" || base == "trap";
+          op == Op::bra || op == Op::brx || op == Op::ret || op == Op::exit || op == Op::trap;
       if (jumps) {
         if (instruction.guard != no_register)
           look_at(findings, value(instruction.guard), instruction, "what decides");
-        if (base == "brx" && !operands.empty())
+        if (op == Op::brx && !operands.empty())
           look_at(findings, value(operands[0], instruction.line), instruction, "what decides");
         continue;
       }
@@ -451,31 +452,31 @@ private:
         unknown("not understood");
         continue;
       }
-      if (base == "st" || base == "red" || base == "atom") {
-        if (base == "st" && effect_of(opcode) == Effect::sync)
+      if (op == Op::st || op == Op::red || op == Op::atom) {
+        if (op == Op::st && effect_of(opcode) == Effect::sync)
           unknown("ordered with what others do");
         if (opcode.space == StateSpace::shared) {
           unknown("shared memory");
           continue;
         }
-        if (base != "st" && !atomics_commute_)
+        if (op != Op::st && !atomics_commute_)
           unknown("the order of threads decides");
         if (instruction.guard != no_register)
           look_at(findings, value(instruction.guard), instruction, "whether it is written");
-        const std::size_t first = base == "atom" ? 1 : 0;
+        const std::size_t first = op == Op::atom ? 1 : 0;
         for (std::size_t i = first; i < operands.size(); ++i)
           look_at(findings, value(operands[i], instruction.line), instruction,
                   i == first ? "where it is written" : "what is written");
         continue;
       }
       // Computations and loads count where their results go.
-      if (is_pure(opcode) || base == "ld" || base == "ldu" || base == "isspacep" ||
-          base == "activemask" || base == "prefetch" || base == "prefetchu" ||
-          base == "nanosleep" || base == "fence" || base == "membar" || base == "pmevent" ||
-          base == "shfl" || base == "vote" || base == "match" || base == "redux" || base == "elect")
+      if (is_pure(opcode) || op == Op::ld || op == Op::ldu || op == Op::isspacep ||
+          op == Op::activemask || op == Op::prefetch || op == Op::prefetchu ||
+          op == Op::nanosleep || op == Op::fence || op == Op::membar || op == Op::pmevent ||
+          op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect)
         continue;
-      unknown(base == "bar" || base == "barrier" ? "threads of a block wait for each other"
-              : base == "call"                   ? "a call"
+      unknown(op == Op::bar || op == Op::barrier ? "threads of a block wait for each other"
+              : op == Op::call                   ? "a call"
                                                  : "not followed");
     }
     const auto certain =
@@ -518,7 +519,7 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
   bool blocks = true, threads = true;
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
-    const std::string_view base = opcode.base;
+    const Op op = opcode.op;
     for_each_special(module, module.operands(instruction), [&](std::string_view name) {
       const bool index = index_register(name) || name == "WARP_SZ";
       const bool of_warp = name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
@@ -526,18 +527,18 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
       threads &= index;
       blocks &= index || of_warp;
     });
-    const bool flow = base == "bra" || base == "brx" || base == "ret" || base == "exit" ||
-                      base == "trap" || base == "prefetch" || base == "prefetchu" ||
-                      base == "nanosleep" || base == "pmevent" || base == "isspacep";
+    const bool flow = op == Op::bra || op == Op::brx || op == Op::ret || op == Op::exit ||
+                      op == Op::trap || op == Op::prefetch || op == Op::prefetchu ||
+                      op == Op::nanosleep || op == Op::pmevent || op == Op::isspacep;
     const bool access =
-        (base == "ld" || base == "st" || base == "ldu") && effect_of(opcode) != Effect::sync;
-    const bool reduction = base == "red" && opcode.space != StateSpace::shared;
+        (op == Op::ld || op == Op::st || op == Op::ldu) && effect_of(opcode) != Effect::sync;
+    const bool reduction = op == Op::red && opcode.space != StateSpace::shared;
     const bool alone = instruction.well_formed && (is_pure(opcode) || flow || access || reduction);
     const bool within_block =
-        base == "shfl" || base == "vote" || base == "match" || base == "redux" ||
-        base == "activemask" || base == "elect" || base == "bar" ||
-        (base == "barrier" && !opcode.has("cluster")) ||
-        ((base == "atom" || base == "red") && opcode.space == StateSpace::shared);
+        op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux ||
+        op == Op::activemask || op == Op::elect || op == Op::bar ||
+        (op == Op::barrier && !opcode.has(Modifier::cluster)) ||
+        ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared);
     blocks &= alone || within_block;
     threads &= alone && opcode.space != StateSpace::shared;
   }
@@ -582,7 +583,7 @@ KernelIndependence independence(const Module &module, const Function &kernel) {
                          "the block's extent divides the number of threads along the axis"};
     for (const Instruction &instruction : kernel.instructions)
       if (const Opcode &opcode = module.opcode(instruction);
-          (opcode.base == "red" || opcode.base == "atom") && is_float(opcode.type)) {
+          (opcode.op == Op::red || opcode.op == Op::atom) && is_float(opcode.type)) {
         result.conditions.emplace_back("sums of floating-point numbers may be taken in any order");
         break;
       }

@@ -7,7 +7,6 @@
 #include "emulator/effects.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <fmt/core.h>
 #include <limits>
@@ -15,27 +14,17 @@
 namespace ptxasw {
 namespace {
 
-using namespace std::string_view_literals;
-
-/// What has an effect on memory but reads and writes no byte of global or shared memory (sorted).
-constexpr std::array silent{
-    "activemask"sv, "bar"sv,   "barrier"sv,        "brkpt"sv, "createpolicy"sv, "discard"sv,
-    "elect"sv,      "fence"sv, "griddepcontrol"sv, "match"sv, "membar"sv,       "nanosleep"sv,
-    "pmevent"sv,    "redux"sv, "setmaxnreg"sv,     "shfl"sv,  "trap"sv,         "vote"sv,
-};
-static_assert(std::is_sorted(silent.begin(), silent.end()));
-
 /// Returns true if an instruction that is not a known access leaves global and shared memory alone.
 bool is_silent(const Instruction &instruction, const Opcode &opcode) {
   if (!instruction.well_formed)
     return false;
-  if (opcode.base == "st" && opcode.space == StateSpace::param)
+  if (opcode.op == Op::st && opcode.space == StateSpace::param)
     return true;
-  if (opcode.base == "cp" && opcode.has("async") &&
-      (opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("wait_all")))
+  if (opcode.op == Op::cp && opcode.has(Modifier::async) &&
+      (opcode.has(Modifier::commit_group) || opcode.has(Modifier::wait_group) ||
+       opcode.has(Modifier::wait_all)))
     return true;
-  return effect_of(opcode) == Effect::none ||
-         std::binary_search(silent.begin(), silent.end(), opcode.base);
+  return effect_of(opcode) == Effect::none || traits(opcode.op).memory == MemoryUse::silent;
 }
 
 std::size_t at(CountedEvent event) { return static_cast<std::size_t>(event); }
@@ -67,7 +56,7 @@ WarpCosts::WarpCosts(const facts::KernelFacts &facts)
     const Instruction &instruction = function.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
     const BlockId block = cfg.block_of(i);
-    if (opcode.base == "call") {
+    if (opcode.op == Op::call) {
       if (!call_obstacle_[block])
         call_obstacle_[block] = Obstacle{instruction.line, "a call: what it costs is not counted"};
     } else if (!is_site[i] && !is_silent(instruction, opcode) && !memory_obstacle_[block]) {

@@ -49,7 +49,7 @@ endforeach()
 install(TARGETS ${exported} EXPORT ptxasw ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 foreach(layer grammar emulator analysis)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ptxasw
-          COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN generated EXCLUDE
+          COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN generated EXCLUDE
           PATTERN "*_implementation.h" EXCLUDE)
 endforeach()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ptxasw)

@@ -45,7 +45,7 @@ bool only_loads_parameters(const Module &module, const Function &function) {
            module.symbol(operand).kind == Symbol::Kind::parameter;
   };
   for (const Instruction &instruction : function.instructions) {
-    if (module.opcode(instruction).base == "ld")
+    if (module.opcode(instruction).op == Op::ld)
       continue;
     for (const Operand &operand : module.operands(instruction)) {
       const auto children = module.children(operand);
@@ -91,11 +91,11 @@ bool Emulation::Implementation::harmless(const Function &function, int depth) {
     const bool own_store = effect == Effect::store && (opcode.space == StateSpace::local ||
                                                        opcode.space == StateSpace::shared);
     if (effect == Effect::none || effect == Effect::load || own_store) {
-      if (opcode.base == "exit")
+      if (opcode.op == Op::exit)
         return false;
       continue;
     }
-    const Function *callee = opcode.base == "call" ? call_targets_.of(instruction) : nullptr;
+    const Function *callee = opcode.op == Op::call ? call_targets_.of(instruction) : nullptr;
     if (!callee || !harmless(*callee, depth + 1))
       return false;
   }
@@ -132,9 +132,9 @@ const Emulation::Implementation *Emulation::Implementation::callee(const Functio
       return nullptr;
   unsigned returns = 0;
   for (const Instruction &instruction : function.instructions) {
-    const std::string_view base = module_.opcode(instruction).base;
-    returns += base == "ret";
-    if (base == "call")
+    const Op op = module_.opcode(instruction).op;
+    returns += op == Op::ret;
+    if (op == Op::call)
       return nullptr;
   }
   auto emulated = std::make_unique<Implementation>(module_, function, facts_, lanes_, Role::callee);
@@ -149,7 +149,7 @@ const Emulation::Implementation *Emulation::Implementation::callee(const Functio
   // What it returns must be written where it returns, so that it is the same by every path.
   const BlockId end = emulated->cfg_.block_of(static_cast<std::uint32_t>(
       std::find_if(function.instructions.begin(), function.instructions.end(),
-                   [&](const Instruction &i) { return module_.opcode(i).base == "ret"; }) -
+                   [&](const Instruction &i) { return module_.opcode(i).op == Op::ret; }) -
       function.instructions.begin()));
   for (const BlockId block : emulated->cfg_.reverse_postorder())
     if (emulated->cfg_.blocks()[block].successors.empty() != (block == end))
@@ -169,7 +169,7 @@ void Emulation::Implementation::each_passed_register(const std::function<void(Re
   };
   for (const Instruction &instruction : function_.instructions) {
     const Opcode &opcode = module_.opcode(instruction);
-    if (opcode.base == "st" && opcode.space == StateSpace::param) {
+    if (opcode.op == Op::st && opcode.space == StateSpace::param) {
       for (const Operand &operand : module_.operands(instruction)) {
         add(operand);
         for (const Operand &child : module_.children(operand))
@@ -177,7 +177,7 @@ void Emulation::Implementation::each_passed_register(const std::function<void(Re
       }
       if (role_ != Role::callee)
         continue;
-    } else if (opcode.base == "call") {
+    } else if (opcode.op == Op::call) {
       const Function *function = call_targets_.of(instruction);
       if (!function || !callee(*function))
         passed.clear();

@@ -74,12 +74,13 @@ ConcreteDomain::Value ConcreteDomain::float_class(const FloatForm &f, Value a) c
   using enum floating::NumberClass;
   const auto kind = floating::classify(f.form.type, a.bits.low);
   const Opcode &opcode = *f.opcode;
-  const bool result = opcode.has("finite")       ? kind < infinite
-                      : opcode.has("infinite")   ? kind == infinite
-                      : opcode.has("number")     ? kind != nan
-                      : opcode.has("notanumber") ? kind == nan
-                      : opcode.has("normal") ? kind == normal || kind == zero // (PTX ISA 9.7.3.1)
-                                             : kind == subnormal;
+  const bool result = opcode.has(Modifier::finite)       ? kind < infinite
+                      : opcode.has(Modifier::infinite)   ? kind == infinite
+                      : opcode.has(Modifier::number)     ? kind != nan
+                      : opcode.has(Modifier::notanumber) ? kind == nan
+                      : opcode.has(Modifier::normal)
+                          ? kind == normal || kind == zero // (PTX ISA 9.7.3.1)
+                          : kind == subnormal;
   return {{result}, 1};
 }
 

@@ -2,8 +2,6 @@
 
 #include "grammar/module.h"
 
-#include <span>
-
 namespace ptxasw {
 
 /// What an instruction means for the value of a memory location (soundness.md, rules 5 and 6).
@@ -23,11 +21,6 @@ bool reads_constant_memory(const Opcode &opcode);
 /// True if an instruction computes its result from its operands alone, the same in every lane that
 /// has the same operands. Its result may then stand as an uninterpreted function of them.
 bool is_pure(const Opcode &opcode);
-
-/// The base opcodes that is_pure() knows, and those that are not pure but leave memory alone;
-/// sorted.
-std::span<const std::string_view> pure_opcodes();
-std::span<const std::string_view> harmless_opcodes();
 
 /// True if an instruction may bring together lanes of a warp that control flow does not:
 /// `.sync` instructions, barriers, calls, and whatever is not known.

@@ -31,7 +31,7 @@ std::uint64_t edge(BlockId from, BlockId to) { return std::uint64_t{from} << 32 
 
 /// True if lanes that execute it do not go on. A branch may also have a single successor: the next
 /// block, or by a table that names only that one.
-bool ends_lanes(const Opcode &opcode) { return opcode.base == "exit" || opcode.base == "ret"; }
+bool ends_lanes(const Opcode &opcode) { return opcode.op == Op::exit || opcode.op == Op::ret; }
 
 /// What all lanes that meet must agree on: who meets (the member mask, which comes last) or where
 /// (barrier and number of threads; not the predicate that bar.red reduces).
@@ -39,11 +39,11 @@ std::vector<const Operand *> agreed_operands(const Module &module, const Instruc
   const Opcode &opcode = module.opcode(instruction);
   std::vector<const Operand *> result;
   const auto operands = module.operands(instruction);
-  if (opcode.base == "bar" || opcode.base == "barrier") {
-    const std::size_t ends = opcode.has("red") ? 1 : 0;
+  if (opcode.op == Op::bar || opcode.op == Op::barrier) {
+    const std::size_t ends = opcode.has(Modifier::red) ? 1 : 0;
     for (std::size_t i = ends; i + ends < operands.size(); ++i)
       result.push_back(&operands[i]);
-  } else if (!opcode.has("aligned") && opcode.base != "call" && !operands.empty()) {
+  } else if (!opcode.has(Modifier::aligned) && opcode.op != Op::call && !operands.empty()) {
     result.push_back(&operands.back());
   }
   return result;
@@ -69,9 +69,9 @@ Emulation::Implementation::opcode_info(const Instruction &instruction) {
     info.line = find_line<ExprPool>(opcode);
     info.form = decode(opcode);
     info.effect = effect_of(opcode);
-    info.is_call = opcode.base == "call";
+    info.is_call = opcode.op == Op::call;
     info.gathers = gathers_lanes(opcode);
-    info.stores_parameter = opcode.base == "st" && opcode.space == StateSpace::param;
+    info.stores_parameter = opcode.op == Op::st && opcode.space == StateSpace::param;
   }
   return info;
 }
@@ -123,7 +123,7 @@ void Emulation::Implementation::find_slice() {
       if (use != RegisterUse::read)
         visit(reg);
     });
-    if (module_.opcode(instruction).has("cc"))
+    if (module_.opcode(instruction).has(Modifier::cc))
       visit(carry_);
   };
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -143,10 +143,10 @@ void Emulation::Implementation::find_slice() {
                 need(base.reg);
       if (instruction.guard != no_register)
         need(instruction.guard);
-    } else if (opcode.base == "bra" || opcode.base == "exit" || opcode.base == "ret") {
+    } else if (opcode.op == Op::bra || opcode.op == Op::exit || opcode.op == Op::ret) {
       if (instruction.guard != no_register)
         need(instruction.guard);
-    } else if (opcode.base == "brx") {
+    } else if (opcode.op == Op::brx) {
       for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse) { need(reg); });
     }
   }
@@ -169,8 +169,8 @@ void Emulation::Implementation::find_slice() {
         if (use == RegisterUse::read)
           need(source);
       });
-      const std::string_view base = module_.opcode(instruction).base;
-      if (base == "addc" || base == "subc" || base == "madc")
+      const Op op = module_.opcode(instruction).op;
+      if (op == Op::addc || op == Op::subc || op == Op::madc)
         need(carry_);
     }
   }
@@ -417,7 +417,7 @@ Expr Emulation::Implementation::choice_of(BlockId block, const Instruction &bran
   if (branch.guard != no_register && !needed(branch.guard))
     return nullptr;
   const Expr guard = guard_of(block, branch);
-  if (module_.opcode(branch).base != "brx")
+  if (module_.opcode(branch).op != Op::brx)
     return guard;
   const auto operands = module_.operands(branch);
   const Expr index = operands.empty() ? nullptr : operand_value(block, operands[0], 32);
@@ -431,7 +431,7 @@ void Emulation::Implementation::leave(BlockId block) {
   if (info.branch != no_index && info.successors.size() == 2) {
     const Instruction &branch = function_.instructions[info.branch];
     const Opcode &opcode = module_.opcode(branch);
-    if (opcode.base == "bra") {
+    if (opcode.op == Op::bra) {
       const Expr condition = branch_choice_[block];
       branch_condition_[block] = condition;
       const std::optional<bool> decided = path_.decide(condition);
@@ -492,7 +492,7 @@ void Emulation::Implementation::execute(BlockId block, std::uint32_t index) {
     record_access(block, index, instruction, info);
   if (info.gathers && role_ == Role::trace)
     record_gathering(block, index, instruction);
-  bool writes = module_.opcode(instruction).has("cc") && needed(carry_);
+  bool writes = module_.opcode(instruction).has(Modifier::cc) && needed(carry_);
   for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
     writes |= use != RegisterUse::read && needed(reg);
   });

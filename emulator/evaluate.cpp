@@ -196,7 +196,7 @@ void Emulation::Implementation::havoc(BlockId block, const Instruction &instruct
       return;
     write(reg, result_of(block, instruction, reg));
   });
-  if (module_.opcode(instruction).has("cc"))
+  if (module_.opcode(instruction).has(Modifier::cc))
     write(carry_, nullptr);
 }
 
@@ -207,9 +207,9 @@ void Emulation::Implementation::compute(BlockId block, std::uint32_t index,
   bool done = false;
   guard_ = guard_of(block, instruction); // before any destination is written
   if (instruction.well_formed && instruction.operand_count > 0) {
-    if (opcode.base == "mov")
+    if (opcode.op == Op::mov)
       done = compute_move(block, instruction);
-    else if (opcode.base == "ld" || opcode.base == "ldu")
+    else if (opcode.op == Op::ld || opcode.op == Op::ldu)
       done = compute_load(block, instruction);
     if (!done && info.line)
       done = compute_line(block, index, instruction, info);
@@ -321,7 +321,7 @@ bool Emulation::Implementation::compute_line(BlockId block, std::uint32_t index,
     // Where a 32-bit value is about to be extended, the register can be tested for wrap-around.
     if (operand.kind == Operand::Kind::reg && value->width == 32 &&
         register_width(operand.reg) == 32 &&
-        (shape[0] == 'W' || module_.opcode(instruction).base == "cvt"))
+        (shape[0] == 'W' || module_.opcode(instruction).op == Op::cvt))
       reads_.emplace_back(value, RegisterRead{index, operand.reg});
   }
   if (next != operands.size())
@@ -345,11 +345,11 @@ bool Emulation::Implementation::compute_line(BlockId block, std::uint32_t index,
     if (combined) {
       const Opcode &opcode = module_.opcode(instruction);
       const Expr third = sources[2];
-      sources[2] = pool_.constant(1, opcode.has("and") ? 1 : 0);
+      sources[2] = pool_.constant(1, opcode.has(Modifier::and_) ? 1 : 0);
       const Expr complement = pool_.bit_not(info.line->evaluate(pool_, info.form, sources));
-      second = opcode.has("and")  ? pool_.bit_and(complement, third)
-               : opcode.has("or") ? pool_.bit_or(complement, third)
-                                  : pool_.bit_xor(complement, third);
+      second = opcode.has(Modifier::and_)  ? pool_.bit_and(complement, third)
+               : opcode.has(Modifier::or_) ? pool_.bit_or(complement, third)
+                                           : pool_.bit_xor(complement, third);
     }
     assign(block, instruction, both[0], result, false);
     assign(block, instruction, both[1], second, false);
@@ -365,8 +365,8 @@ bool Emulation::Implementation::compute_uninterpreted(BlockId block,
                                                       const Instruction &instruction) {
   const Opcode &opcode = module_.opcode(instruction);
   const auto operands = module_.operands(instruction);
-  if (operands[0].kind != Operand::Kind::reg || operands[0].selector || opcode.has("cc") ||
-      opcode.base == "addc" || opcode.base == "subc" || opcode.base == "madc")
+  if (operands[0].kind != Operand::Kind::reg || operands[0].selector || opcode.has(Modifier::cc) ||
+      opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc)
     return false;
   std::vector<Expr> sources;
   for (const Operand &operand : operands.subspan(1)) {

@@ -43,7 +43,7 @@ Form decode(const Opcode &opcode) {
   for (const std::string_view modifier : opcode.modifiers)
     if (const ScalarType type = scalar_type(modifier); type != ScalarType::none)
       form.third_signed = is_signed(type); // the last one's
-  if (opcode.base.substr(0, 4) == "vset" || opcode.base == "set" || opcode.base == "setp")
+  if (opcode.base.starts_with("vset") || opcode.op == Op::set || opcode.op == Op::setp)
     for (const auto &[name, comparison] : comparisons)
       if (opcode.has(name))
         form.comparison = comparison;

@@ -14,11 +14,11 @@ namespace {
 /// True if an instruction may make a generic address that is not global.
 bool may_make_another(const Module &module, const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
-  if (opcode.base == "cvta")
-    return !opcode.has("to") && opcode.space != StateSpace::global &&
+  if (opcode.op == Op::cvta)
+    return !opcode.has(Modifier::to) && opcode.space != StateSpace::global &&
            opcode.space != StateSpace::constant;
   // The shared memory of another block of the cluster; an unknown space or opcode.
-  return opcode.base == "mapa" || first_operand(opcode) == FirstOperand::unknown;
+  return opcode.op == Op::mapa || first_operand(opcode) == FirstOperand::unknown;
 }
 
 } // namespace
@@ -30,7 +30,7 @@ bool generic_is_global(const Module &module) {
         return std::none_of(function.instructions.begin(), function.instructions.end(),
                             [&](const Instruction &instruction) {
                               return may_make_another(module, instruction) ||
-                                     (module.opcode(instruction).base == "call" &&
+                                     (module.opcode(instruction).op == Op::call &&
                                       !targets.of(instruction));
                             });
       });

@@ -32,10 +32,10 @@ bool computes_predicate(const Module &module, const Function &kernel,
   const auto operands = module.operands(instruction);
   if (!instruction.well_formed || operands.empty())
     return false;
-  const std::string_view base = module.opcode(instruction).base;
+  const Op op = module.opcode(instruction).op;
   const Operand &to =
       operands[0].kind == Operand::Kind::pair ? module.children(operands[0])[0] : operands[0];
-  return base != "st" && base != "bra" && to.kind == Operand::Kind::reg &&
+  return op != Op::st && op != Op::bra && to.kind == Operand::Kind::reg &&
          kernel.registers[to.reg].type == ScalarType::pred;
 }
 
@@ -68,7 +68,7 @@ std::vector<ParameterSlot> parameter_slots(const Module &module, const Function 
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
     const auto operands = module.operands(instruction);
-    if (opcode.base != "ld" || opcode.space != StateSpace::param || operands.size() < 2 ||
+    if (opcode.op != Op::ld || opcode.space != StateSpace::param || operands.size() < 2 ||
         operands[1].kind != Operand::Kind::address)
       continue;
     const auto base = module.children(operands[1]);
@@ -138,7 +138,7 @@ std::vector<Probe> KernelModel::probes(const Module &module, const Function &ker
       result.push_back({i, predicate_of(module, instruction), true});
     }
     if (const auto operands = module.operands(instruction);
-        module.opcode(instruction).base == "activemask" && instruction.well_formed &&
+        module.opcode(instruction).op == Op::activemask && instruction.well_formed &&
         operands[0].kind == Operand::Kind::reg) {
       masks_.push_back(i);
       mask_probe_[i] = static_cast<std::uint32_t>(result.size());

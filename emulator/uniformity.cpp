@@ -230,14 +230,14 @@ bool Emulation::Implementation::uniform(Expr expr, BlockId block, bool lane_coun
 // same path get here; who called a function, and how often, is not known in it.
 Meeting Emulation::Implementation::meeting_of(const Gathering &gathering) const {
   const Opcode &opcode = module_.opcode(function_.instructions[gathering.instruction]);
-  const std::string_view base = opcode.base;
-  const bool barrier = base == "bar" || base == "barrier";
+  const Op op = opcode.op;
+  const bool barrier = op == Op::bar || op == Op::barrier;
   const bool counts_threads = barrier && gathering.agreed.size() > 1;
   const bool understood =
-      (opcode.has("aligned") || barrier || base == "shfl" || base == "vote" || base == "match" ||
-       base == "redux" || base == "elect") &&
+      (opcode.has(Modifier::aligned) || barrier || op == Op::shfl || op == Op::vote ||
+       op == Op::match || op == Op::redux || op == Op::elect) &&
       // Lanes of a warp that come one by one may fill a barrier without the others.
-      !(counts_threads && base == "barrier" && !opcode.has("aligned"));
+      !(counts_threads && op == Op::barrier && !opcode.has(Modifier::aligned));
   const bool agreed = std::all_of(gathering.agreed.begin(), gathering.agreed.end(),
                                   [&](Expr e) { return e && uniform(e, gathering.block, true); });
   return function_.is_entry && understood && agreed ? Meeting::even : Meeting::uneven;

@@ -135,9 +135,10 @@ void WarpMachine::check_race(unsigned lane, std::uint64_t address, const std::ui
   const std::uint32_t memory = shared ? access.block + 1 : 0;
   if (const Opcode &opcode = *instruction_->opcode; !instruction_->weak && is_store)
     races_->release(access, {memory, address}, instruction_->action == WarpAction::atomic,
-                    opcode.has("release") || opcode.has("acq_rel"));
+                    opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel));
   else if (!instruction_->weak)
-    races_->acquire(access, {memory, address}, opcode.has("acquire") || opcode.has("acq_rel"));
+    races_->acquire(access, {memory, address},
+                    opcode.has(Modifier::acquire) || opcode.has(Modifier::acq_rel));
   const auto earlier = races_->note(memory, address, size, is_store, access);
   if (!earlier)
     return;
@@ -271,34 +272,38 @@ namespace {
 /// What an atomic writes, from what it read (PTX ISA 9.7.13.5).
 std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::uint64_t b,
                             std::uint64_t c, bool shared) {
-  const std::string_view operation = in.why;
+  using Operation = AtomicOperation;
   const ScalarType type = in.opcode->type;
   const unsigned width = in.width;
   old &= mask64(width);
   b &= mask64(width);
-  if (operation == "exch")
+  switch (in.atomic) {
+  case Operation::exchange:
     return b;
-  if (operation == "cas")
+  case Operation::compare_and_swap:
     return old == b ? c : old;
-  if (operation == "and")
+  case Operation::bit_and:
     return old & b;
-  if (operation == "or")
+  case Operation::bit_or:
     return old | b;
-  if (operation == "xor")
+  case Operation::bit_xor:
     return old ^ b;
-  if (operation == "inc")
+  case Operation::increment:
     return old >= b ? 0 : old + 1;
-  if (operation == "dec")
+  case Operation::decrement:
     return old == 0 || old > b ? b : old - 1;
+  default: // add, min, max
+    break;
+  }
   if (!is_float(type)) {
-    if (operation == "add")
+    if (in.atomic == Operation::add)
       return old + b;
     const bool less = is_signed(type) ? as_signed(old, width) < as_signed(b, width) : old < b;
-    return (operation == "min") == less ? old : b;
+    return (in.atomic == Operation::min) == less ? old : b;
   }
-  const FloatOperation what = operation == "add"   ? FloatOperation::add
-                              : operation == "min" ? FloatOperation::min
-                                                   : FloatOperation::max;
+  const FloatOperation what = in.atomic == Operation::add   ? FloatOperation::add
+                              : in.atomic == Operation::min ? FloatOperation::min
+                                                            : FloatOperation::max;
   if (type != ScalarType::f16x2 && type != ScalarType::bf16x2) {
     const std::uint64_t arguments[] = {b, old}; // in this order where both are NaN
     FloatMode mode = in.form.mode;

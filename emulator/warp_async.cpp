@@ -86,10 +86,10 @@ void WarpMachine::mbarrier(LaneMask mask) {
     return static_cast<std::uint32_t>(value(in.inputs[index], lane));
   };
   for_each_lane(mask, [&](unsigned lane) {
-    if (opcode.has("pending_count"))
+    if (opcode.has(Modifier::pending_count))
       return assign(in.outputs[0], lane, value(in.inputs[0], lane) & mask64(32), 32, false);
     const std::uint64_t address = address_of(in.address, lane);
-    if (opcode.has("init")) {
+    if (opcode.has(Modifier::init)) {
       const std::uint32_t count = operand(0, lane);
       if (count == 0 || count > most_arrivals)
         fail(FaultKind::deadlock, lane, fmt::format("an mbarrier for {} arrivals", count), address);
@@ -97,11 +97,11 @@ void WarpMachine::mbarrier(LaneMask mask) {
         races_->order().start_mbarrier({warp_->block->index + 1, address});
       return write_mbarrier(lane, address, {count, count, 0, false});
     }
-    if (opcode.has("inval"))
+    if (opcode.has(Modifier::inval))
       return write_memory(lane, address, 8, StateSpace::shared, 0);
-    if (opcode.has("test_wait") || opcode.has("try_wait")) {
-      const bool phase =
-          opcode.has("parity") ? value(in.inputs[0], lane) & 1 : value(in.inputs[0], lane) >> 63;
+    if (opcode.has(Modifier::test_wait) || opcode.has(Modifier::try_wait)) {
+      const bool phase = opcode.has(Modifier::parity) ? value(in.inputs[0], lane) & 1
+                                                      : value(in.inputs[0], lane) >> 63;
       const bool done = read_mbarrier(lane, address).phase != phase;
       if (done)
         order_by_mbarrier(lane, address, false);
@@ -109,18 +109,18 @@ void WarpMachine::mbarrier(LaneMask mask) {
         yields_ = true;
       return assign(in.outputs[0], lane, done, 1, false);
     }
-    const bool arrives = opcode.has("arrive") || opcode.has("arrive_drop");
+    const bool arrives = opcode.has(Modifier::arrive) || opcode.has(Modifier::arrive_drop);
     if (!arrives) {
       Mbarrier barrier = read_mbarrier(lane, address);
       const auto bytes = static_cast<std::int32_t>(operand(0, lane));
-      barrier.transactions += opcode.has("expect_tx") ? bytes : -bytes;
+      barrier.transactions += opcode.has(Modifier::expect_tx) ? bytes : -bytes;
       return write_mbarrier(lane, address, barrier);
     }
-    const bool expects = opcode.has("expect_tx");
+    const bool expects = opcode.has(Modifier::expect_tx);
     const std::uint32_t given = in.inputs.empty() ? 1 : operand(0, lane);
     const std::uint64_t state = arrive_at_mbarrier(
         lane, address, expects ? 1 : given, expects ? static_cast<std::int32_t>(given) : 0,
-        opcode.has("arrive_drop"), !opcode.has("noComplete"));
+        opcode.has(Modifier::arrive_drop), !opcode.has(Modifier::noComplete));
     if (!in.outputs.empty())
       assign(in.outputs[0], lane, state, 64, false);
   });
@@ -193,19 +193,19 @@ void WarpMachine::wait_for_copies(LaneMask mask) {
   const WarpInstruction &in = *instruction_;
   for_each_lane(mask, [&](unsigned lane) {
     std::uint32_t &group = warp_->copy_group[lane];
-    if (in.opcode->has("commit_group")) {
+    if (in.opcode->has(Modifier::commit_group)) {
       ++group;
-    } else if (in.opcode->has("wait_group")) {
+    } else if (in.opcode->has(Modifier::wait_group)) {
       const auto left = static_cast<std::uint32_t>(value(in.inputs[0], lane));
       complete_copies(lane, group > left ? group - left : 0);
     } else {
       complete_copies(lane, ~0u);
-      if (!in.opcode->has("mbarrier"))
+      if (!in.opcode->has(Modifier::mbarrier))
         return;
       // Without .noinc the barrier is told to expect this one more, which changes nothing in the
       // end.
       const std::uint64_t address = address_of(in.address, lane);
-      if (!in.opcode->has("noinc")) {
+      if (!in.opcode->has(Modifier::noinc)) {
         Mbarrier barrier = read_mbarrier(lane, address);
         ++barrier.pending;
         write_mbarrier(lane, address, barrier);

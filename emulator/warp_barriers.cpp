@@ -24,7 +24,7 @@ void WarpMachine::check_arrival(BarrierState &barrier, std::uint64_t id, LaneMas
   if (expected % warp_lanes != 0)
     report_barrier(FaultKind::barrier_mismatch, first,
                    fmt::format("barrier {} for {} threads, no multiple of a warp", id, expected));
-  if (in.opcode->base != "bar" && !in.opcode->has("aligned"))
+  if (in.opcode->op != Op::bar && !in.opcode->has(Modifier::aligned))
     return;
   barrier.aligned.resize(block_warps_);
   BarrierState::Aligned &aligned = barrier.aligned[warp_->index];

@@ -139,13 +139,13 @@ void WarpMachine::shuffle(LaneMask group, LaneMask named) {
     const unsigned highest = (lane & segment) | (clamp & ~segment);
     const unsigned lowest = lane & segment;
     int from;
-    if (opcode.has("up")) {
+    if (opcode.has(Modifier::up)) {
       from = static_cast<int>(lane) - static_cast<int>(b);
       inside[lane] = from >= static_cast<int>(highest);
-    } else if (opcode.has("down")) {
+    } else if (opcode.has(Modifier::down)) {
       from = static_cast<int>(lane + b);
       inside[lane] = from <= static_cast<int>(highest);
-    } else if (opcode.has("bfly")) {
+    } else if (opcode.has(Modifier::bfly)) {
       from = static_cast<int>(lane ^ b);
       inside[lane] = from <= static_cast<int>(highest);
     } else {
@@ -184,11 +184,11 @@ void WarpMachine::vote(LaneMask group) {
       set |= 1u << lane;
   });
   const Opcode &opcode = *in.opcode;
-  const bool ballot = opcode.has("ballot");
-  const std::uint64_t result = ballot              ? set
-                               : opcode.has("all") ? set == group
-                               : opcode.has("any") ? set != 0
-                                                   : set == 0 || set == group;
+  const bool ballot = opcode.has(Modifier::ballot);
+  const std::uint64_t result = ballot                      ? set
+                               : opcode.has(Modifier::all) ? set == group
+                               : opcode.has(Modifier::any) ? set != 0
+                                                           : set == 0 || set == group;
   for_each_lane(
       group, [&](unsigned lane) { assign(in.outputs[0], lane, result, ballot ? 32 : 1, false); });
 }
@@ -203,7 +203,7 @@ void WarpMachine::match(LaneMask group) {
         equal[lane] |= 1u << other;
     });
   });
-  const bool all = in.opcode->has("all");
+  const bool all = in.opcode->has(Modifier::all);
   for_each_lane(group, [&](unsigned lane) {
     const bool everybody = equal[lane] == group;
     assign(in.outputs[0], lane, all ? (everybody ? group : 0) : equal[lane], 32, false);
@@ -221,15 +221,15 @@ void WarpMachine::reduce(LaneMask group) {
     const auto b = static_cast<std::uint32_t>(value(in.inputs[0], lane));
     const bool less =
         is_signed ? static_cast<std::int32_t>(b) < static_cast<std::int32_t>(result) : b < result;
-    if (opcode.has("add"))
+    if (opcode.has(Modifier::add))
       result += b;
-    else if (opcode.has("and"))
+    else if (opcode.has(Modifier::and_))
       result &= b;
-    else if (opcode.has("or"))
+    else if (opcode.has(Modifier::or_))
       result |= b;
-    else if (opcode.has("xor"))
+    else if (opcode.has(Modifier::xor_))
       result ^= b;
-    else if (opcode.has("min"))
+    else if (opcode.has(Modifier::min))
       result = less ? b : result;
     else
       result = less ? result : b;
@@ -240,7 +240,7 @@ void WarpMachine::reduce(LaneMask group) {
 // bar{.cta}.sync a{, b}; bar.red d, a{, b}, p; bar.arrive a, b (PTX ISA 9.7.13.1).
 WarpMachine::Next WarpMachine::arrive_at_barrier(std::size_t index, LaneMask mask) {
   const WarpInstruction &in = *instruction_;
-  const bool red = in.opcode->has("red"), arrive = in.opcode->has("arrive");
+  const bool red = in.opcode->has(Modifier::red), arrive = in.opcode->has(Modifier::arrive);
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
   const std::uint64_t id = value(in.inputs[0], first);
   for_each_lane(mask, [&](unsigned lane) {
@@ -344,10 +344,11 @@ void WarpMachine::release(BlockState &block, unsigned id, bool orders) {
       if (!instruction_->outputs.empty()) {
         const BarrierState &barrier = block.barriers[id];
         const Opcode &opcode = *instruction_->opcode;
-        const bool popc = opcode.has("popc");
-        const std::uint64_t result = popc                ? barrier.true_count
-                                     : opcode.has("and") ? barrier.true_count == barrier.count
-                                                         : barrier.true_count != 0;
+        const bool popc = opcode.has(Modifier::popc);
+        const std::uint64_t result = popc ? barrier.true_count
+                                     : opcode.has(Modifier::and_)
+                                         ? barrier.true_count == barrier.count
+                                         : barrier.true_count != 0;
         for_each_lane(fragment.mask, [&](unsigned lane) {
           assign(instruction_->outputs[0], lane, result, popc ? 32 : 1, false);
         });
@@ -377,12 +378,12 @@ WarpMachine::Next WarpMachine::arrive_at_cluster_barrier(std::size_t index, Lane
   BlockState &block = *warp_->block;
   LaneMask &arrived = block.cluster_arrived[warp_->index], &due = block.cluster_due[warp_->index];
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
-  if (instruction_->opcode->has("arrive")) {
+  if (instruction_->opcode->has(Modifier::arrive)) {
     if (due & mask)
       fail(FaultKind::deadlock, first, "arrives twice at the cluster's barrier without waiting");
     arrived |= mask;
     due |= mask;
-    block.cluster_relaxed |= instruction_->opcode->has("relaxed");
+    block.cluster_relaxed |= instruction_->opcode->has(Modifier::relaxed);
     advance(warp_->fragments[index]);
     complete_cluster(block.ctaid);
     return Next::stop;

@@ -52,9 +52,28 @@ std::uint32_t high_half(const Function &function) {
   return static_cast<std::uint32_t>(function.registers.size()) + 1;
 }
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+SystemCall system_call(std::string_view name) {
+  if (name == "vprintf")
+    return SystemCall::print;
+  if (name == "malloc")
+    return SystemCall::allocate;
+  if (name == "free")
+    return SystemCall::release;
+  return name == "__assertfail" ? SystemCall::assertion_failed : SystemCall::none;
 }
+
+constexpr std::array atomic_operations{
+    std::pair{Modifier::add, AtomicOperation::add},
+    std::pair{Modifier::and_, AtomicOperation::bit_and},
+    std::pair{Modifier::or_, AtomicOperation::bit_or},
+    std::pair{Modifier::xor_, AtomicOperation::bit_xor},
+    std::pair{Modifier::min, AtomicOperation::min},
+    std::pair{Modifier::max, AtomicOperation::max},
+    std::pair{Modifier::inc, AtomicOperation::increment},
+    std::pair{Modifier::dec, AtomicOperation::decrement},
+    std::pair{Modifier::exch, AtomicOperation::exchange},
+    std::pair{Modifier::cas, AtomicOperation::compare_and_swap},
+};
 
 } // namespace
 
@@ -246,45 +265,45 @@ bool WarpDecoder::is_kernel_parameter(const Variable *variable) const {
 
 void WarpDecoder::decode_action() {
   const Opcode &opcode = *out_.opcode;
-  const std::string_view base = opcode.base;
-  if (base == "bra" || base == "brx") {
+  const Op op = opcode.op;
+  if (op == Op::bra || op == Op::brx) {
     decode_branch();
-  } else if (base == "call") {
+  } else if (op == Op::call) {
     decode_call();
-  } else if (base == "ret") {
+  } else if (op == Op::ret) {
     out_.action = function_.is_entry ? WarpAction::exit : WarpAction::ret;
-  } else if (base == "exit") {
+  } else if (op == Op::exit) {
     out_.action = WarpAction::exit;
-  } else if (base == "trap") {
+  } else if (op == Op::trap) {
     out_.action = WarpAction::trap;
-  } else if (base == "ld" || base == "ldu" || base == "st" || base == "atom" || base == "red") {
+  } else if (op == Op::ld || op == Op::ldu || op == Op::st || op == Op::atom || op == Op::red) {
     decode_memory();
-  } else if (base == "cp") {
+  } else if (op == Op::cp) {
     decode_copy();
-  } else if (base == "mbarrier") {
+  } else if (op == Op::mbarrier) {
     decode_mbarrier();
-  } else if (base == "wgmma") {
+  } else if (op == Op::wgmma) {
     refuse("products of warp groups");
-  } else if (is_one_of(base, {"shfl", "vote", "match", "redux", "activemask", "bar", "barrier",
-                              "elect"})) {
+  } else if (is_one_of(op, {Op::shfl, Op::vote, Op::match, Op::redux, Op::activemask, Op::bar,
+                            Op::barrier, Op::elect})) {
     decode_collective();
-  } else if (is_one_of(base, {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"})) {
+  } else if (is_one_of(op, {Op::mma, Op::wmma, Op::ldmatrix, Op::stmatrix, Op::movmatrix})) {
     decode_matrix_operation();
-  } else if (is_one_of(base, {"membar", "fence"})) {
+  } else if (is_one_of(op, {Op::membar, Op::fence})) {
     out_.action = WarpAction::fence;
-  } else if (is_one_of(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "applypriority",
-                              "discard", "griddepcontrol", "setmaxnreg"})) {
-    out_.action = base == "discard" ? WarpAction::refused : WarpAction::nothing;
-    if (base == "discard")
+  } else if (is_one_of(op, {Op::prefetch, Op::prefetchu, Op::nanosleep, Op::pmevent,
+                            Op::applypriority, Op::discard, Op::griddepcontrol, Op::setmaxnreg})) {
+    out_.action = op == Op::discard ? WarpAction::refused : WarpAction::nothing;
+    if (op == Op::discard)
       refuse("it leaves memory undefined");
-  } else if (base == "isspacep") {
+  } else if (op == Op::isspacep) {
     out_.action = WarpAction::is_space;
     out_.space = opcode.space;
-    if (operands_.size() != 2 || opcode.has("shared::cluster"))
+    if (operands_.size() != 2 || opcode.has(Modifier::shared_cluster))
       return refuse("this form");
     out_.outputs = {output(operands_[0])};
     out_.inputs = {input(operands_[1], ScalarType::u64)};
-  } else if (base == "createpolicy") { // what caches do is not emulated: any value will do
+  } else if (op == Op::createpolicy) { // what caches do is not emulated: any value will do
     if (operands_.empty())
       return refuse("this form");
     out_.action = WarpAction::move;
@@ -292,7 +311,7 @@ void WarpDecoder::decode_action() {
     out_.outputs = {output(operands_[0])};
     out_.inputs.resize(1);
     out_.inputs[0].kind = WarpOperand::Kind::immediate;
-  } else if (base == "mov" && decode_move()) {
+  } else if (op == Op::mov && decode_move()) {
     return;
   } else {
     decode_compute();
@@ -308,7 +327,7 @@ void WarpDecoder::decode_branch() {
     refuse(fmt::format("unknown label {}", name));
     return 0;
   };
-  if (out_.opcode->base == "bra") {
+  if (out_.opcode->op == Op::bra) {
     out_.action = WarpAction::branch;
     out_.target = target(module_.text(operands_[0].span));
     return;
@@ -353,10 +372,10 @@ void WarpDecoder::decode_call() {
     return;
   }
   const Symbol &callee = module_.symbol(address);
-  if (callee.kind == Symbol::Kind::function && !module_.functions[callee.index].has_body &&
-      is_one_of(callee.name, {"vprintf", "malloc", "free", "__assertfail"})) {
-    out_.why = callee.name;
-    return decode_system_call(arguments, results);
+  if (callee.kind == Symbol::Kind::function && !module_.functions[callee.index].has_body) {
+    out_.system_call = system_call(callee.name);
+    if (out_.system_call != SystemCall::none)
+      return decode_system_call(arguments, results);
   }
   if (callee.kind != Symbol::Kind::function || !module_.functions[callee.index].has_body)
     return refuse(fmt::format("{} has no body in this module", callee.name));
@@ -369,8 +388,11 @@ void WarpDecoder::decode_call() {
 void WarpDecoder::decode_system_call(std::span<const Operand> arguments,
                                      std::span<const Operand> results) {
   out_.action = WarpAction::system_call;
-  const std::size_t wanted = out_.why == "vprintf" ? 2 : out_.why == "__assertfail" ? 5 : 1;
-  const std::size_t given = out_.why == "vprintf" || out_.why == "malloc" ? 1 : 0;
+  const std::size_t wanted = out_.system_call == SystemCall::print              ? 2
+                             : out_.system_call == SystemCall::assertion_failed ? 5
+                                                                                : 1;
+  const std::size_t given =
+      out_.system_call == SystemCall::print || out_.system_call == SystemCall::allocate ? 1 : 0;
   if (arguments.size() != wanted || results.size() != given)
     return refuse("another number of parameters");
   CallTarget &target = out_.callees.emplace_back();
@@ -430,23 +452,25 @@ bool WarpDecoder::add_callee(std::uint32_t callee, std::span<const Operand> argu
 
 void WarpDecoder::decode_memory() {
   const Opcode &opcode = *out_.opcode;
-  const bool is_load = opcode.base == "ld" || opcode.base == "ldu";
-  const bool is_store = opcode.base == "st", is_atom = opcode.base == "atom";
+  const bool is_load = opcode.op == Op::ld || opcode.op == Op::ldu;
+  const bool is_store = opcode.op == Op::st, is_atom = opcode.op == Op::atom;
   out_.action = is_load ? WarpAction::load : is_store ? WarpAction::store : WarpAction::atomic;
   out_.space = opcode.space;
-  const bool is_wide = opcode.type == ScalarType::b128 && !is_atom && opcode.base != "red";
+  const bool is_wide = opcode.type == ScalarType::b128 && !is_atom && opcode.op != Op::red;
   const unsigned width = is_wide ? 64 : bit_width(opcode.type);
   if (width < 8 || width > 64)
     return refuse("this type");
-  if (opcode.has("shared::cluster") || opcode.has("async") || opcode.has("mmio"))
+  if (opcode.has(Modifier::shared_cluster) || opcode.has(Modifier::async) ||
+      opcode.has(Modifier::mmio))
     return refuse("this form");
   out_.element = static_cast<std::uint8_t>(width / 8);
   out_.width = static_cast<std::uint8_t>(width);
   out_.sign_extends = is_signed(opcode.type);
-  out_.weak = (is_load || is_store) && !opcode.has("volatile") && !opcode.has("relaxed") &&
-              !opcode.has("acquire") && !opcode.has("release");
-  out_.is_volatile = opcode.has("volatile");
-  out_.read_only = is_load && (opcode.has("nc") || opcode.base == "ldu");
+  out_.weak = (is_load || is_store) && !opcode.has(Modifier::volatile_) &&
+              !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
+              !opcode.has(Modifier::release);
+  out_.is_volatile = opcode.has(Modifier::volatile_);
+  out_.read_only = is_load && (opcode.has(Modifier::nc) || opcode.op == Op::ldu);
   out_.form.form = decode(opcode);
   const auto elements = [&](const Operand &operand) {
     return operand.kind == OperandKind::vector ? module_.children(operand)
@@ -471,17 +495,17 @@ void WarpDecoder::decode_memory() {
 
 void WarpDecoder::decode_atomic() {
   const Opcode &opcode = *out_.opcode;
-  static constexpr std::string_view operations[] = {"add", "and", "or",  "xor",  "min",
-                                                    "max", "inc", "dec", "exch", "cas"};
-  for (const std::string_view operation : operations)
-    if (opcode.has(operation))
-      out_.why = operation;
-  if (out_.why.empty())
+  for (const auto &[modifier, operation] : atomic_operations)
+    if (opcode.has(modifier))
+      out_.atomic = operation;
+  if (out_.atomic == AtomicOperation::none)
     refuse("this operation");
   const bool floating = is_float(opcode.type);
-  if (floating && out_.why != "add" && out_.why != "exch" && out_.why != "min" && out_.why != "max")
+  if (floating && out_.atomic != AtomicOperation::add && out_.atomic != AtomicOperation::exchange &&
+      out_.atomic != AtomicOperation::min && out_.atomic != AtomicOperation::max)
     refuse("this operation on this type");
-  if (out_.inputs.size() < (out_.why == "cas" ? 2u : 1u) || out_.inputs.size() < opcode.vector)
+  if (out_.inputs.size() < (out_.atomic == AtomicOperation::compare_and_swap ? 2u : 1u) ||
+      out_.inputs.size() < opcode.vector)
     refuse("too few operands");
   if (opcode.vector != 1 && !out_.outputs.empty() && out_.outputs.size() != opcode.vector)
     refuse("this form");
@@ -492,11 +516,11 @@ void WarpDecoder::decode_atomic() {
 // cp.async and cp.async.bulk (PTX ISA 9.7.9.25).
 void WarpDecoder::decode_copy() {
   const Opcode &opcode = *out_.opcode;
-  if (opcode.has("reduce") || opcode.has("tensor"))
+  if (opcode.has(Modifier::reduce) || opcode.has(Modifier::tensor))
     return refuse("copies that reduce, and tensors");
-  if (opcode.has("bulk"))
+  if (opcode.has(Modifier::bulk))
     return decode_bulk_copy();
-  if (opcode.has("mbarrier")) {
+  if (opcode.has(Modifier::mbarrier)) {
     out_.action = WarpAction::copy_wait;
     if (operands_.size() != 1)
       return refuse("this form");
@@ -504,9 +528,10 @@ void WarpDecoder::decode_copy() {
     out_.weak = false;
     return;
   }
-  if (opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("wait_all")) {
+  if (opcode.has(Modifier::commit_group) || opcode.has(Modifier::wait_group) ||
+      opcode.has(Modifier::wait_all)) {
     out_.action = WarpAction::copy_wait;
-    if (opcode.has("wait_group")) {
+    if (opcode.has(Modifier::wait_group)) {
       if (operands_.size() != 1)
         return refuse("this form");
       out_.inputs = {input(operands_[0], ScalarType::u32)};
@@ -519,7 +544,7 @@ void WarpDecoder::decode_copy() {
   out_.address = address(operands_[0], StateSpace::shared);
   out_.second_address = address(operands_[1], StateSpace::global);
   out_.inputs = {input(operands_[2], ScalarType::u32)};
-  if (operands_.size() > 3 && !(opcode.has("L2::cache_hint") && operands_.size() == 4)) {
+  if (operands_.size() > 3 && !(opcode.has(Modifier::L2_cache_hint) && operands_.size() == 4)) {
     const bool is_predicate = operands_[3].kind == OperandKind::reg &&
                               operands_[3].reg != no_register &&
                               function_.registers[operands_[3].reg].type == ScalarType::pred;
@@ -532,15 +557,16 @@ void WarpDecoder::decode_copy() {
 
 void WarpDecoder::decode_bulk_copy() {
   const Opcode &opcode = *out_.opcode;
-  if (opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("prefetch")) {
+  if (opcode.has(Modifier::commit_group) || opcode.has(Modifier::wait_group) ||
+      opcode.has(Modifier::prefetch)) {
     out_.action = WarpAction::nothing; // the copies have happened
     return;
   }
   out_.action = WarpAction::copy_bulk;
-  const bool to_global = opcode.has("bulk_group");
-  if (opcode.has("multicast::cluster") || opcode.has("cp_mask") ||
-      (!to_global && !opcode.has("mbarrier::complete_tx::bytes")) ||
-      (!to_global && !opcode.has("global")) || operands_.size() < (to_global ? 3u : 4u))
+  const bool to_global = opcode.has(Modifier::bulk_group);
+  if (opcode.has(Modifier::multicast_cluster) || opcode.has(Modifier::cp_mask) ||
+      (!to_global && !opcode.has(Modifier::mbarrier_complete_tx_bytes)) ||
+      (!to_global && !opcode.has(Modifier::global)) || operands_.size() < (to_global ? 3u : 4u))
     return refuse("this form");
   out_.address = address(operands_[0], to_global ? StateSpace::global : StateSpace::shared);
   out_.second_address = address(operands_[1], to_global ? StateSpace::shared : StateSpace::global);
@@ -555,17 +581,17 @@ void WarpDecoder::decode_mbarrier() {
   const Opcode &opcode = *out_.opcode;
   out_.action = WarpAction::mbarrier;
   out_.weak = false;
-  if (opcode.has("shared::cluster") && opcode.has("cluster"))
+  if (opcode.has(Modifier::shared_cluster) && opcode.has(Modifier::cluster))
     return refuse("barriers of other blocks");
   std::span<const Operand> rest = operands_;
-  const bool has_result = opcode.has("arrive") || opcode.has("arrive_drop") ||
-                          opcode.has("test_wait") || opcode.has("try_wait") ||
-                          opcode.has("pending_count");
+  const bool has_result = opcode.has(Modifier::arrive) || opcode.has(Modifier::arrive_drop) ||
+                          opcode.has(Modifier::test_wait) || opcode.has(Modifier::try_wait) ||
+                          opcode.has(Modifier::pending_count);
   if (has_result && !rest.empty() && rest[0].kind != OperandKind::address) {
     out_.outputs = {output(rest[0])};
     rest = rest.subspan(1);
   }
-  if (opcode.has("pending_count")) {
+  if (opcode.has(Modifier::pending_count)) {
     if (rest.size() != 1)
       return refuse("this form");
     out_.inputs = {input(rest[0], ScalarType::b64)};
@@ -576,8 +602,9 @@ void WarpDecoder::decode_mbarrier() {
   out_.address = address(rest[0], StateSpace::shared);
   for (const Operand &operand : rest.subspan(1))
     out_.inputs.push_back(input(operand, ScalarType::u64));
-  const bool waits = opcode.has("test_wait") || opcode.has("try_wait");
-  if ((opcode.has("init") || waits || opcode.has("expect_tx") || opcode.has("complete_tx")) &&
+  const bool waits = opcode.has(Modifier::test_wait) || opcode.has(Modifier::try_wait);
+  if ((opcode.has(Modifier::init) || waits || opcode.has(Modifier::expect_tx) ||
+       opcode.has(Modifier::complete_tx)) &&
       out_.inputs.empty())
     refuse("this form");
   if (waits && out_.outputs.empty())
@@ -586,7 +613,7 @@ void WarpDecoder::decode_mbarrier() {
 
 void WarpDecoder::decode_collective() {
   const Opcode &opcode = *out_.opcode;
-  const std::string_view base = opcode.base;
+  const Op op = opcode.op;
   std::span<const Operand> rest = operands_;
   const auto take_output = [&] {
     if (rest.empty())
@@ -602,41 +629,41 @@ void WarpDecoder::decode_collective() {
   };
   out_.form.form = decode(opcode);
   ScalarType type = opcode.type == ScalarType::none ? ScalarType::u32 : opcode.type;
-  if (base == "activemask") {
+  if (op == Op::activemask) {
     out_.action = WarpAction::active_mask;
     take_output();
     return;
   }
-  if (base == "bar" || base == "barrier") {
-    if (opcode.has("cluster")) {
+  if (op == Op::bar || op == Op::barrier) {
+    if (opcode.has(Modifier::cluster)) {
       out_.action = WarpAction::cluster_barrier;
       return;
     }
-    if (opcode.has("warp")) {
+    if (opcode.has(Modifier::warp)) {
       out_.action = WarpAction::warp_sync;
     } else {
       out_.action = WarpAction::barrier;
-      if (opcode.has("red"))
+      if (opcode.has(Modifier::red))
         take_output();
     }
     type = ScalarType::u32;
   } else {
-    if (!opcode.has("sync"))
+    if (!opcode.has(Modifier::sync))
       return refuse("forms without .sync");
     take_output();
-    out_.action = base == "shfl"    ? WarpAction::shuffle
-                  : base == "vote"  ? WarpAction::vote
-                  : base == "match" ? WarpAction::match
-                  : base == "redux" ? WarpAction::reduce
+    out_.action = op == Op::shfl    ? WarpAction::shuffle
+                  : op == Op::vote  ? WarpAction::vote
+                  : op == Op::match ? WarpAction::match
+                  : op == Op::redux ? WarpAction::reduce
                                     : WarpAction::elect;
-    if (base == "redux" && is_float(type))
+    if (op == Op::redux && is_float(type))
       return refuse("floating-point types");
   }
   for (const Operand &operand : rest)
     out_.inputs.push_back(input(operand, type));
-  const std::size_t wanted = base == "shfl"                                ? 4
-                             : is_one_of(base, {"vote", "match", "redux"}) ? 2
-                                                                           : 1;
+  const std::size_t wanted = op == Op::shfl                                    ? 4
+                             : is_one_of(op, {Op::vote, Op::match, Op::redux}) ? 2
+                                                                               : 1;
   if (out_.inputs.size() < wanted)
     refuse("too few operands");
 }
@@ -735,7 +762,7 @@ void WarpDecoder::decode_compute() {
     return refuse("no operands");
   if (operands_[0].kind == OperandKind::pair) {
     const auto pair = module_.children(operands_[0]);
-    if (opcode.base != "setp" && opcode.base != "lop3")
+    if (opcode.op != Op::setp && opcode.op != Op::lop3)
       return refuse("this form");
     out_.outputs = {output(pair[0])};
     out_.second_output = output(pair[1]);

@@ -260,16 +260,18 @@ namespace {
 /// What `p|q` has on the right.
 std::uint64_t second_result(const WarpInstruction &in, std::uint64_t result,
                             Args<ConcreteDomain> arguments) {
-  if (in.opcode->base == "lop3") { // whether anything is set, with a predicate (PTX ISA 9.7.8.6)
+  if (in.opcode->op == Op::lop3) { // whether anything is set, with a predicate (PTX ISA 9.7.8.6)
     const std::uint64_t any = (result & mask64(32)) != 0, c = arguments.back().bits.low;
-    return in.opcode->has("and") ? any & c : any | c;
+    return in.opcode->has(Modifier::and_) ? any & c : any | c;
   }
   const ScalarType type = in.opcode->type;
   if (type == ScalarType::f16x2 || type == ScalarType::bf16x2)
     return result >> 1; // of the upper halves
   // The same with the comparison negated (9.7.7.2).
   const std::uint64_t p = result, c = arguments.size() > 2 ? arguments[2].bits.low : 0;
-  return in.opcode->has("and") ? c & ~p : in.opcode->has("or") ? c | (p ^ 1) : p ^ 1;
+  return in.opcode->has(Modifier::and_)  ? c & ~p
+         : in.opcode->has(Modifier::or_) ? c | (p ^ 1)
+                                         : p ^ 1;
 }
 
 } // namespace

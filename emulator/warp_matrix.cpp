@@ -85,13 +85,13 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
     if (result.refusal.empty())
       result.refusal = std::move(why);
   };
-  o.kind = opcode.base == "ldmatrix"    ? OperationKind::load
-           : opcode.base == "stmatrix"  ? OperationKind::store
-           : opcode.base == "movmatrix" ? OperationKind::transpose
-           : opcode.base == "mma"       ? OperationKind::multiply
-           : opcode.has("load")         ? OperationKind::wmma_load
-           : opcode.has("store")        ? OperationKind::wmma_store
-                                        : OperationKind::wmma_multiply;
+  o.kind = opcode.op == Op::ldmatrix     ? OperationKind::load
+           : opcode.op == Op::stmatrix   ? OperationKind::store
+           : opcode.op == Op::movmatrix  ? OperationKind::transpose
+           : opcode.op == Op::mma        ? OperationKind::multiply
+           : opcode.has(Modifier::load)  ? OperationKind::wmma_load
+           : opcode.has(Modifier::store) ? OperationKind::wmma_store
+                                         : OperationKind::wmma_multiply;
   std::vector<MatrixType> types;
   std::vector<bool> columns;
   for (const std::string_view word : opcode.modifiers) {
@@ -123,7 +123,7 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
   case OperationKind::load:
   case OperationKind::store:
   case OperationKind::transpose:
-    if (o.m != 8 || o.n != 8 || !opcode.has("b16") ||
+    if (o.m != 8 || o.n != 8 || !opcode.has(Modifier::b16) ||
         (o.kind == OperationKind::transpose && !o.transposed))
       refuse("this shape");
     return result;

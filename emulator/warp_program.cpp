@@ -74,9 +74,9 @@ std::vector<BlockEdge> return_edges(const Module &module, const Function &functi
     if (!info.successors.empty())
       continue;
     ends.push_back({block});
-    const std::string_view last =
-        info.first == info.end ? "ret" : module.opcode(function.instructions[info.end - 1]).base;
-    if (last != "exit" && last != "trap")
+    const Op last =
+        info.first == info.end ? Op::ret : module.opcode(function.instructions[info.end - 1]).op;
+    if (last != Op::exit && last != Op::trap)
       by_return.push_back({block});
   }
   return by_return.empty() ? ends : by_return;

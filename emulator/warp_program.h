@@ -49,6 +49,25 @@ enum class WarpAction : std::uint8_t {
   refused,
 };
 
+/// What atom and red do to the value in memory (PTX ISA 9.7.13.5).
+enum class AtomicOperation : std::uint8_t {
+  none, ///< no atomic, or an operation that is not known
+  add,
+  bit_and,
+  bit_or,
+  bit_xor,
+  min,
+  max,
+  increment,
+  decrement,
+  exchange,
+  compare_and_swap,
+};
+
+/// The functions that the driver provides (CUDA C++ Programming Guide, "Formatted Output" and what
+/// follows it).
+enum class SystemCall : std::uint8_t { none, print, allocate, release, assertion_failed };
+
 /// The special registers that are emulated (PTX ISA 10).
 enum class SpecialRegister : std::uint8_t {
   none,
@@ -137,7 +156,9 @@ using FastFunction = void (*)(std::uint64_t *to, const std::uint64_t *a, const s
 /// An instruction, decoded.
 struct WarpInstruction {
   WarpAction action = WarpAction::refused;
-  FastFunction fast = nullptr; ///< computes the same as the table's line
+  AtomicOperation atomic = AtomicOperation::none; ///< of WarpAction::atomic
+  SystemCall system_call = SystemCall::none;      ///< of WarpAction::system_call
+  FastFunction fast = nullptr;                    ///< computes the same as the table's line
   bool guard_negated = false;
   bool starts_block = false;
   bool carries = false; ///< reads the carry flag as its last operand
@@ -170,7 +191,7 @@ struct WarpInstruction {
   std::vector<std::uint32_t> targets;
   std::vector<CallTarget> callees; ///< one, or all that an indirect call may go to: then the first
                                    ///< input is the address
-  std::string why;                 ///< it is refused
+  std::string why;                 ///< of WarpAction::refused
 };
 
 /// A function, decoded.

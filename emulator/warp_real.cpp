@@ -85,9 +85,9 @@ ExactReal WarpMachine::real_in_memory(unsigned lane, std::uint64_t address, Scal
 ExactReal WarpMachine::compute_real(unsigned lane, Args<ConcreteDomain> list,
                                     std::uint64_t result) const {
   const WarpInstruction &in = *instruction_;
-  if (in.opcode->base == "mov")
+  if (in.opcode->op == Op::mov)
     return real_of(in.inputs[0], lane);
-  if (in.opcode->base == "selp")
+  if (in.opcode->op == Op::selp)
     return real_of(in.inputs[list[2].bits.low != 0 ? 0 : 1], lane);
   return in.is_float ? calculate_real(lane, list, result).as(in.opcode->type) : ExactReal();
 }
@@ -95,13 +95,13 @@ ExactReal WarpMachine::compute_real(unsigned lane, Args<ConcreteDomain> list,
 ExactReal WarpMachine::calculate_real(unsigned lane, Args<ConcreteDomain> list,
                                       std::uint64_t result) const {
   const WarpInstruction &in = *instruction_;
-  const std::string_view base = in.opcode->base;
+  const Op op = in.opcode->op;
   const ScalarType type = in.opcode->type;
   if (!is_real(type) || !is_finite(type, result))
     return {};
-  const ScalarType source = base == "cvt" ? in.form.form.source_type : type;
+  const ScalarType source = op == Op::cvt ? in.form.form.source_type : type;
   const std::uint64_t first = list[0].bits.low;
-  if (base == "cvt" && !is_float(source)) {
+  if (op == Op::cvt && !is_float(source)) {
     const unsigned width = bit_width(source);
     const bool negative = is_signed(source) && as_signed(first, width) < 0;
     return ExactReal::of_integer(negative ? (0 - first) & mask64(width) : first, negative);
@@ -117,27 +117,30 @@ ExactReal WarpMachine::calculate_real(unsigned lane, Args<ConcreteDomain> list,
       return {};
     x[i] = real_of(in.inputs[i], lane, source);
   }
-  if (base == "add")
+  switch (op) {
+  case Op::add:
     return x[0] + x[1];
-  if (base == "sub")
+  case Op::sub:
     return x[0] + -x[1];
-  if (base == "mul")
+  case Op::mul:
     return x[0] * x[1];
-  if (base == "fma" || base == "mad")
+  case Op::fma:
+  case Op::mad:
     return x[0] * x[1] + x[2];
-  if (base == "div")
+  case Op::div:
     return x[0] * x[1].inverse();
-  if (base == "rcp")
+  case Op::rcp:
     return x[0].inverse();
-  if (base == "neg")
+  case Op::neg:
     return -x[0];
-  if (base == "abs")
+  case Op::abs:
     return std::signbit(floating::to_double(type, first)) ? -x[0] : x[0];
-  if (base == "cvt")
+  case Op::cvt:
     return x[0];
-  if (base == "rsqrt")
+  case Op::rsqrt:
     return x[0].function("sqrt").inverse();
-  if (base == "min" || base == "max") {
+  case Op::min:
+  case Op::max: {
     const bool is_first = result == first, is_second = result == list[1].bits.low;
     return mode.absolute || list.size() != 2 ? ExactReal()
            : is_first && is_second           ? one_of(x[0], x[1])
@@ -145,17 +148,23 @@ ExactReal WarpMachine::calculate_real(unsigned lane, Args<ConcreteDomain> list,
            : is_second                       ? x[1]
                                              : ExactReal();
   }
-  for (const std::string_view function : {"sqrt", "ex2", "lg2", "sin", "cos", "tanh"})
-    if (base == function)
-      return x[0].function(function);
-  return {};
+  case Op::sqrt:
+  case Op::ex2:
+  case Op::lg2:
+  case Op::sin:
+  case Op::cos:
+  case Op::tanh:
+    return x[0].function(traits(op).name);
+  default:
+    return {};
+  }
 }
 
 ExactReal WarpMachine::atomic_real(ExactReal old, std::size_t index, unsigned lane) const {
   const WarpInstruction &in = *instruction_;
-  if (in.why == "exch")
+  if (in.atomic == AtomicOperation::exchange)
     return real_of(in.inputs[index], lane);
-  if (in.why == "add" && is_real(in.opcode->type))
+  if (in.atomic == AtomicOperation::add && is_real(in.opcode->type))
     return (old + real_of(in.inputs[index], lane, in.opcode->type)).as(in.opcode->type);
   return {};
 }

@@ -154,9 +154,9 @@ void WarpMachine::call_system(LaneMask mask) {
     const auto give = [&](std::uint64_t bits) {
       std::memcpy(frame + target.results[0].caller, &bits, target.results[0].size);
     };
-    if (in.why == "vprintf") {
+    if (in.system_call == SystemCall::print) {
       give(print_formatted(lane, argument(0), argument(1)));
-    } else if (in.why == "malloc") {
+    } else if (in.system_call == SystemCall::allocate) {
       const std::uint64_t size = argument(0);
       if (size > options_.heap_limit - heap_bytes_)
         return give(0); // as a device does
@@ -167,7 +167,7 @@ void WarpMachine::call_system(LaneMask mask) {
       heap_[address] = size;
       heap_bytes_ += size;
       give(address);
-    } else if (in.why == "free") {
+    } else if (in.system_call == SystemCall::release) {
       const std::uint64_t address = argument(0);
       const auto found = heap_.find(address);
       if (address == 0)

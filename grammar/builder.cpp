@@ -314,29 +314,7 @@ std::uint32_t Builder::intern_opcode(std::span<const Token> tokens) {
       opcode_ids_.try_emplace(text(tokens[0]), static_cast<std::uint32_t>(module_.opcodes.size()));
   if (!is_new)
     return entry->second;
-  Opcode opcode;
-  opcode.text = text(tokens[0]);
-  std::string_view rest = opcode.text;
-  opcode.base = rest.substr(0, rest.find('.'));
-  rest.remove_prefix(opcode.base.size());
-  while (!rest.empty()) {
-    rest.remove_prefix(1);
-    const std::string_view modifier = rest.substr(0, rest.find('.'));
-    rest.remove_prefix(modifier.size());
-    opcode.modifiers.push_back(modifier);
-    if (const ScalarType type = scalar_type(modifier); type != ScalarType::none) {
-      if (opcode.type == ScalarType::none)
-        opcode.type = type;
-      else if (opcode.second_type == ScalarType::none)
-        opcode.second_type = type;
-    } else if (modifier == "v2" || modifier == "v4" || modifier == "v8") {
-      opcode.vector = static_cast<unsigned>(modifier[1] - '0');
-    } else if (const StateSpace space = state_space(modifier);
-               space != StateSpace::generic && opcode.space == StateSpace::generic) {
-      opcode.space = space;
-    }
-  }
-  module_.opcodes.push_back(std::move(opcode));
+  module_.opcodes.push_back(Opcode::of(entry->first));
   return entry->second;
 }
 

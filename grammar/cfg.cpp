@@ -10,15 +10,6 @@
 #include <map>
 
 namespace ptxasw {
-namespace {
-
-bool ends_thread(std::string_view base) {
-  return base == "ret" || base == "exit" || base == "trap";
-}
-bool branches(std::string_view base) { return base == "bra" || base == "brx"; }
-
-} // namespace
-
 ControlFlowGraph::ControlFlowGraph(const Module &module, const Function &function) {
   split(module, function);
   number_blocks();
@@ -39,8 +30,8 @@ void ControlFlowGraph::split(const Module &module, const Function &function) {
     labels.try_emplace({label.name, label.scope}, label.position);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
-    const std::string_view base = module.opcode(function.instructions[i]).base;
-    if (ends_thread(base) || branches(base))
+    const Op op = module.opcode(function.instructions[i]).op;
+    if (ends_thread(op) || is_branch(op))
       starts[i + 1] = true;
   }
   block_of_.resize(count);
@@ -85,9 +76,9 @@ void ControlFlowGraph::split(const Module &module, const Function &function) {
     const Opcode &opcode = module.opcode(last);
     const auto operands = module.operands(last);
     bool falls_through = last.guard != no_register;
-    if (opcode.base == "bra") {
+    if (opcode.op == Op::bra) {
       add_edge(b, operands.empty() ? no_index : target(module.text(operands[0].span), last.scope));
-    } else if (opcode.base == "brx") {
+    } else if (opcode.op == Op::brx) {
       const TargetList *table =
           operands.size() > 1 ? function.find_target_list(module.text(operands[1].span), last.scope)
                               : nullptr;
@@ -96,13 +87,13 @@ void ControlFlowGraph::split(const Module &module, const Function &function) {
       else // its labels are those that the list itself sees
         for (const std::string_view name : table->targets)
           add_edge(b, target(name, table->scope));
-    } else if (!ends_thread(opcode.base)) {
+    } else if (!ends_thread(opcode.op)) {
       falls_through = true;
     }
     if (falls_through && next != no_index)
       add_edge(b, next);
-    const bool chooses = branches(opcode.base) || ends_thread(opcode.base);
-    if (chooses && (last.guard != no_register || opcode.base == "brx"))
+    const bool chooses = is_branch(opcode.op) || ends_thread(opcode.op);
+    if (chooses && (last.guard != no_register || opcode.op == Op::brx))
       block.branch = block.end - 1;
   }
 }

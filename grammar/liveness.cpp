@@ -56,7 +56,7 @@ Liveness::Liveness(const Module &module, const Function &function, const Control
     if (blocks[b].first == blocks[b].end)
       return blocks[b].successors.empty();
     const Instruction &last = function.instructions[blocks[b].end - 1];
-    return module.opcode(last).base == "ret" || blocks[b].successors.empty();
+    return module.opcode(last).op == Op::ret || blocks[b].successors.empty();
   };
   std::vector<Word> returned(words_, 0);
   for (const RegisterId reg : function.return_registers)

@@ -7,6 +7,35 @@
 
 namespace ptxasw {
 
+Opcode Opcode::of(std::string_view text) {
+  Opcode opcode;
+  opcode.text = text;
+  std::string_view rest = opcode.text;
+  opcode.base = rest.substr(0, rest.find('.'));
+  opcode.op = base_opcode(opcode.base);
+  rest.remove_prefix(opcode.base.size());
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const std::string_view word = rest.substr(0, rest.find('.'));
+    rest.remove_prefix(word.size());
+    opcode.modifiers.push_back(word);
+    if (const Modifier known = modifier(word); known != Modifier::count)
+      opcode.known_modifiers.set(static_cast<std::size_t>(known));
+    if (const ScalarType type = scalar_type(word); type != ScalarType::none) {
+      if (opcode.type == ScalarType::none)
+        opcode.type = type;
+      else if (opcode.second_type == ScalarType::none)
+        opcode.second_type = type;
+    } else if (word == "v2" || word == "v4" || word == "v8") {
+      opcode.vector = static_cast<unsigned>(word[1] - '0');
+    } else if (const StateSpace space = state_space(word);
+               space != StateSpace::generic && opcode.space == StateSpace::generic) {
+      opcode.space = space;
+    }
+  }
+  return opcode;
+}
+
 bool Opcode::has(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
 }

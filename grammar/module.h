@@ -1,9 +1,11 @@
 #pragma once
 
 #include "grammar/diagnostic.h"
+#include "grammar/opcodes.h"
 #include "grammar/scanner.h"
 #include "grammar/types.h"
 
+#include <bitset>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -27,8 +29,16 @@ inline constexpr std::uint32_t no_index = ~0u;
 struct Opcode {
   std::string_view text;                   ///< all of it
   std::string_view base;                   ///< up to the first dot: `ld`
+  Op op = Op::unknown;                     ///< `base` by number
   std::vector<std::string_view> modifiers; ///< the rest, without dots: `global`, `nc`, `f32`
+  std::bitset<static_cast<std::size_t>(Modifier::count)> known_modifiers; ///< by Modifier
 
+  /// Takes an opcode apart: everything below follows from its text.
+  static Opcode of(std::string_view text);
+
+  /// True if the opcode has a modifier.
+  bool has(Modifier modifier) const { return known_modifiers[static_cast<std::size_t>(modifier)]; }
+  /// The same of any word, without its dot: for words that are data themselves.
   bool has(std::string_view modifier) const;
   /// The types among the modifiers, in order; at most the first two (`cvt.s64.s32`).
   ScalarType type = ScalarType::none;

@@ -149,7 +149,7 @@ Operand Builder::parse_operand(std::span<const Token> tokens, Instruction &user)
     store_children(operand, children);
     return operand;
   }
-  if (bracketed && first.is('(') && module_.opcode(user).base == "call") {
+  if (bracketed && first.is('(') && module_.opcode(user).op == Op::call) {
     operand.kind = Kind::group;
     std::vector<Operand> children;
     parse_operands(tokens.subspan(1, tokens.size() - 2), children, user);

@@ -6,14 +6,7 @@
 
 namespace ptxasw {
 
-/// What an instruction's first operand is. Purely syntactic knowledge, from the operand lists of
-/// PTX ISA chapter 9; what is computed is the emulator's business.
-enum class FirstOperand : std::uint8_t {
-  destination, ///< written if it is a register, vector or pair
-  source,      ///< read: `bar.sync %r1`, `brx.idx %r1, table`
-  unknown,     ///< an unknown opcode: every register operand may be written
-};
-
+/// The column of opcodes.def, and what `.red` changes.
 FirstOperand first_operand(const Opcode &opcode);
 
 /// How one instruction touches a register.

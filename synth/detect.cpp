@@ -683,8 +683,8 @@ Candidate candidate(const Module &module, const Function &function, const Instru
                     const Widths &widths) {
   const Opcode &opcode = module.opcode(instruction);
   Candidate result;
-  result.is_global_load = opcode.base == "ld" && opcode.space == StateSpace::global;
-  result.is_generic = opcode.base == "ld" && opcode.space == StateSpace::generic;
+  result.is_global_load = opcode.op == Op::ld && opcode.space == StateSpace::global;
+  result.is_generic = opcode.op == Op::ld && opcode.space == StateSpace::generic;
   if (!result.is_global_load && !result.is_generic)
     return result;
   const unsigned bits = bit_width(opcode.type);

@@ -256,7 +256,7 @@ private:
       return;
     copy = new_register(64);
     const std::string text = fmt::format("mov.b64 {}, {};", copy, base_name(access));
-    const bool is_load = module_.opcode(instruction(access)).base == "ld";
+    const bool is_load = module_.opcode(instruction(access)).op == Op::ld;
     if (is_load && overwrites_own_operands(access)) // never hoisted
       edits_.insert(instruction(access).span.begin, text + "\n\t");
     else

@@ -18,8 +18,8 @@ namespace ptxasw {
 namespace {
 
 bool ends_block(const Opcode &opcode) {
-  return opcode.base == "bra" || opcode.base == "brx" || opcode.base == "ret" ||
-         opcode.base == "exit" || opcode.base == "trap";
+  return opcode.op == Op::bra || opcode.op == Op::brx || opcode.op == Op::ret ||
+         opcode.op == Op::exit || opcode.op == Op::trap;
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

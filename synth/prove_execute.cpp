@@ -135,7 +135,7 @@ bool FunctionProver::execute(const Instruction &instruction) {
     if (instruction.guard_negated)
       guard = pool().bit_not(guard);
   }
-  if (opcode.base == "activemask") {
+  if (opcode.op == Op::activemask) {
     if (guard)
       return fail("activemask under a guard");
     const Expr mask = opaque("activemask", 32);
@@ -143,12 +143,12 @@ bool FunctionProver::execute(const Instruction &instruction) {
     masks_of_[region_].push_back(mask);
     return opcode.type == ScalarType::b32 && write(b_.operands(instruction)[0], mask, false, guard);
   }
-  if (opcode.base == "shfl")
+  if (opcode.op == Op::shfl)
     return shuffle(instruction, guard);
-  if (opcode.base == "ld")
+  if (opcode.op == Op::ld)
     return load(instruction, guard);
   bool done = false;
-  if (opcode.base == "mov" && !move_vector(instruction, guard, done))
+  if (opcode.op == Op::mov && !move_vector(instruction, guard, done))
     return false;
   return done || compute(instruction, guard);
 }
@@ -158,9 +158,9 @@ bool FunctionProver::execute(const Instruction &instruction) {
 bool FunctionProver::shuffle(const Instruction &instruction, Expr guard) {
   const Opcode &opcode = b_.opcode(instruction);
   const auto operands = b_.operands(instruction);
-  const bool up = opcode.has("up");
+  const bool up = opcode.has(Modifier::up);
   if (opcode.modifiers.size() != 3 || opcode.modifiers[0] != "sync" ||
-      opcode.modifiers[2] != "b32" || (!up && !opcode.has("down")) || operands.size() != 5)
+      opcode.modifiers[2] != "b32" || (!up && !opcode.has(Modifier::down)) || operands.size() != 5)
     return false;
   const Operand &distance = operands[2], &clamp = operands[3];
   if (distance.kind != Operand::Kind::integer || distance.value < 1 || distance.value > 31 ||
@@ -337,7 +337,7 @@ bool FunctionProver::compute(const Instruction &instruction, Expr guard) {
   const std::string_view letters = line->shape.substr(2);
   if (operands.size() != letters.size() + 1)
     return false;
-  const bool moves = opcode.base == "mov" || opcode.base == "cvt";
+  const bool moves = opcode.op == Op::mov || opcode.op == Op::cvt;
   std::vector<Expr> sources;
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const Expr value = value_of(operands[i + 1], shape_width(letters[i], form));

@@ -30,7 +30,7 @@ bool gathers(const Module &module, const CallTargets &targets, const Instruction
   if (!gathers_lanes(module.opcode(instruction)))
     return false;
   const Function *const called =
-      module.opcode(instruction).base == "call" ? targets.of(instruction) : nullptr;
+      module.opcode(instruction).op == Op::call ? targets.of(instruction) : nullptr;
   return !called || depth == 0 ||
          std::any_of(called->instructions.begin(), called->instructions.end(),
                      [&](const Instruction &inside) {

@@ -9,13 +9,6 @@ namespace {
 
 constexpr double issue_slot = 0.25;
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  for (const std::string_view other : names)
-    if (name == other)
-      return true;
-  return false;
-}
-
 bool is_wide(const Opcode &opcode) { return opcode.type == ScalarType::f64; }
 
 /// rate.divide and the like.
@@ -23,7 +16,7 @@ double cycles_of_division(const Opcode &opcode) {
   if (opcode.type == ScalarType::f64)
     return 8.07;
   if (is_float(opcode.type))
-    return opcode.has("approx") || opcode.has("full") ? 2.25 : 3.75;
+    return opcode.has(Modifier::approx) || opcode.has(Modifier::full) ? 2.25 : 3.75;
   return bit_width(opcode.type) == 64 ? 33.5 : 7.54;
 }
 
@@ -31,53 +24,53 @@ double cycles_of_division(const Opcode &opcode) {
 
 PipeCycles cycles_of(const Opcode &opcode) {
   PipeCycles cycles;
-  const std::string_view base = opcode.base;
-  if (is_one_of(base, {"mov", "cvta", "ret", "exit", "bra"}) ||
-      (base == "ld" && opcode.space == StateSpace::param)) {
-    cycles.issue = base == "bra" ? issue_slot : 0;
+  const Op op = opcode.op;
+  if (is_one_of(op, {Op::mov, Op::cvta, Op::ret, Op::exit, Op::bra}) ||
+      (op == Op::ld && opcode.space == StateSpace::param)) {
+    cycles.issue = op == Op::bra ? issue_slot : 0;
     return cycles;
   }
   cycles.issue = issue_slot;
-  if (base == "div" || base == "rem") {
+  if (op == Op::div || op == Op::rem) {
     cycles.issue = cycles_of_division(opcode);
-  } else if (base == "sqrt" || base == "rcp" || base == "rsqrt") {
-    if (opcode.has("approx"))
+  } else if (op == Op::sqrt || op == Op::rcp || op == Op::rsqrt) {
+    if (opcode.has(Modifier::approx))
       cycles.special = 2.0;
     else
       cycles.issue = is_wide(opcode) ? 8.07 : 3.42;
-  } else if (is_one_of(base, {"sin", "cos", "ex2", "lg2", "tanh"})) {
+  } else if (is_one_of(op, {Op::sin, Op::cos, Op::ex2, Op::lg2, Op::tanh})) {
     cycles.special = 2.0;
-  } else if (base == "cvt") {
+  } else if (op == Op::cvt) {
     const bool crosses = is_float(opcode.type) != is_float(opcode.second_type);
     cycles.special = crosses ? 1.0 : 0;
     // From one width of integers to another: part of what uses it.
     if (!crosses && !is_float(opcode.type))
       cycles.issue = 0;
-  } else if ((base == "mul" || base == "mad") && !is_float(opcode.type)) {
+  } else if ((op == Op::mul || op == Op::mad) && !is_float(opcode.type)) {
     cycles.integer = bit_width(opcode.type) == 64 ? 1.5 : 0.5;
   } else if (is_wide(opcode) && is_pure(opcode)) {
     cycles.wide = 0.5;
   }
-  if (opcode.space == StateSpace::shared || base == "shfl")
+  if (opcode.space == StateSpace::shared || op == Op::shfl)
     cycles.shared = 1.0;
-  if (base == "bar" || base == "barrier")
+  if (op == Op::bar || op == Op::barrier)
     cycles.issue = 4 * issue_slot;
   return cycles;
 }
 
 double latency_of(const Opcode &opcode) {
-  const std::string_view base = opcode.base;
+  const Op op = opcode.op;
   if (cycles_of(opcode).issue == 0)
     return 0;
-  if (base == "div" || base == "rem")
+  if (op == Op::div || op == Op::rem)
     return is_float(opcode.type) && !is_wide(opcode) ? 40 : 100;
-  if (is_one_of(base, {"sqrt", "rcp", "rsqrt", "sin", "cos", "ex2", "lg2", "tanh"}))
-    return opcode.has("approx") ? 17 : 40;
+  if (is_one_of(op, {Op::sqrt, Op::rcp, Op::rsqrt, Op::sin, Op::cos, Op::ex2, Op::lg2, Op::tanh}))
+    return opcode.has(Modifier::approx) ? 17 : 40;
   if (opcode.space == StateSpace::shared)
     return 23.3;
-  if (base == "shfl")
+  if (op == Op::shfl)
     return 24;
-  if (base == "cvt" && is_float(opcode.type) != is_float(opcode.second_type))
+  if (op == Op::cvt && is_float(opcode.type) != is_float(opcode.second_type))
     return 12;
   return is_wide(opcode) ? 8.1 : 4.1;
 }

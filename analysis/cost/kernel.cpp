@@ -98,9 +98,9 @@ void Kernel::enter(BlockId id) {
         (access.space != StateSpace::global && access.space != StateSpace::generic))
       continue;
     const Opcode &opcode = module_.opcode(function_.instructions[access.instruction]);
-    if (opcode.base != "ld" && opcode.base != "ldu" && opcode.base != "st" &&
-        opcode.base != "atom" && opcode.base != "red") {
-      if (access.effect == Effect::sync && opcode.base == "call")
+    if (opcode.op != Op::ld && opcode.op != Op::ldu && opcode.op != Op::st &&
+        opcode.op != Op::atom && opcode.op != Op::red) {
+      if (access.effect == Effect::sync && opcode.op == Op::call)
         doubt("what it calls is not looked into");
       continue;
     }
@@ -110,8 +110,8 @@ void Kernel::enter(BlockId id) {
     }
     Access made;
     made.instruction = access.instruction;
-    made.traffic = opcode.base == "st"                             ? Traffic::store
-                   : opcode.base == "atom" || opcode.base == "red" ? Traffic::atomic
+    made.traffic = opcode.op == Op::st                             ? Traffic::store
+                   : opcode.op == Op::atom || opcode.op == Op::red ? Traffic::atomic
                                                                    : Traffic::load;
     made.bytes = std::max(1u, access.bytes);
     made.address = values_->add(emulation_->expand(access.address));
@@ -138,7 +138,7 @@ void Kernel::measure(CodeBlock &block) {
     const PipeCycles cycles = cycles_of(opcode);
     block.cycles += cycles;
     block.instructions += cycles.issue > 0;
-    if (opcode.base == "bar" || opcode.base == "barrier")
+    if (opcode.op == Op::bar || opcode.op == Op::barrier)
       ++block.barriers;
     if (opcode.space == StateSpace::shared)
       doubt("conflicts of shared memory's banks are not counted");
@@ -172,7 +172,7 @@ void Kernel::find_chain(CodeBlock &block, const BasicBlock &range) {
                found != ready.end() && found->second.length() > way.length())
         way = found->second;
     });
-    const bool loads = (opcode.base == "ld" || opcode.base == "ldu" || opcode.base == "atom") &&
+    const bool loads = (opcode.op == Op::ld || opcode.op == Op::ldu || opcode.op == Op::atom) &&
                        (opcode.space == StateSpace::global || opcode.space == StateSpace::generic);
     if (loads)
       way.loads += 1;

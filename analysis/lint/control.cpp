@@ -48,7 +48,7 @@ void find_wide_indices(Context &context) {
     return;
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     const Opcode &opcode = context.facts.module().opcode(function.instructions[i]);
-    const bool division = opcode.base == "div" || opcode.base == "rem";
+    const bool division = opcode.op == Op::div || opcode.op == Op::rem;
     if (!division || (opcode.type != ScalarType::u64 && opcode.type != ScalarType::s64) ||
         cfg.loop_of(cfg.block_of(i)) == no_index)
       continue;
@@ -59,7 +59,7 @@ void find_wide_indices(Context &context) {
     context.warnings.push_back(
         {Code::wide_index, i,
          fmt::format("a 64-bit {} in a loop: some hundred instructions each",
-                     opcode.base == "div" ? "division" : "remainder"),
+                     opcode.op == Op::div ? "division" : "remainder"),
          "use 32-bit indices where the range allows, step quotient and remainder along with the "
          "loop, or divide once before it"});
   }

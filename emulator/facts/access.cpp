@@ -43,15 +43,15 @@ std::vector<AccessSite> access_sites(const Module &module, const Function &funct
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     const Instruction &instruction = function.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
-    const std::string_view base = opcode.base;
+    const Op op = opcode.op;
     if (!instruction.well_formed)
       continue;
-    if (base == "cp" && opcode.has("async") && !opcode.has("bulk")) {
+    if (op == Op::cp && opcode.has(Modifier::async) && !opcode.has(Modifier::bulk)) {
       add_copy(module, i, instruction, sites);
       continue;
     }
-    const bool load = base == "ld" || base == "ldu", store = base == "st";
-    const bool atomic = base == "atom" || base == "red";
+    const bool load = op == Op::ld || op == Op::ldu, store = op == Op::st;
+    const bool atomic = op == Op::atom || op == Op::red;
     if (!load && !store && !atomic)
       continue;
     const unsigned bytes = bit_width(opcode.type) / 8 * opcode.vector;

@@ -97,21 +97,21 @@ std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Op
 std::optional<Refusal> instruction_obstacle(const Module &module, const Function &kernel,
                                             const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
-  const std::string_view base = opcode.base;
-  if (base == "bar" || base == "barrier")
-    return opcode.has("warp") ? refusal::warp : refusal::barrier;
-  if (base == "shfl" || base == "vote" || base == "match" || base == "redux" || base == "elect" ||
-      base == "activemask")
+  const Op op = opcode.op;
+  if (op == Op::bar || op == Op::barrier)
+    return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
+  if (op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect ||
+      op == Op::activemask)
     return refusal::warp;
-  if (base == "atom")
+  if (op == Op::atom)
     return refusal::atomic;
-  if (base == "fence" || base == "membar")
+  if (op == Op::fence || op == Op::membar)
     return refusal::ordered;
-  if (base == "call")
+  if (op == Op::call)
     return refusal::call;
-  if (base == "brx")
+  if (op == Op::brx)
     return refusal::table;
-  if (base == "bra")
+  if (op == Op::bra)
     return branch_target(module, kernel, instruction) ? std::nullopt
                                                       : std::optional(refusal::control_flow);
   if (ends_thread(opcode))
@@ -120,15 +120,15 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return refusal::shared_memory;
   if (opcode.space == StateSpace::local)
     return refusal::local_memory;
-  if (opcode.has("cc") || base == "addc" || base == "subc" || base == "madc")
+  if (opcode.has(Modifier::cc) || op == Op::addc || op == Op::subc || op == Op::madc)
     return refusal::carry;
-  const bool access = base == "ld" || base == "ldu" || base == "st";
+  const bool access = op == Op::ld || op == Op::ldu || op == Op::st;
   if (access && effect_of(opcode) == Effect::sync)
     return refusal::ordered;
-  if (access && base == "st" && opcode.space == StateSpace::param)
+  if (access && op == Op::st && opcode.space == StateSpace::param)
     return refusal::unknown;
-  const bool known = is_pure(opcode) || access || base == "red" || base == "prefetch" ||
-                     base == "prefetchu" || base == "isspacep";
+  const bool known = is_pure(opcode) || access || op == Op::red || op == Op::prefetch ||
+                     op == Op::prefetchu || op == Op::isspacep;
   if (!instruction.well_formed || !known)
     return refusal::unknown;
   return operand_obstacle(module, module.operands(instruction), false);

@@ -109,7 +109,7 @@ private:
       const Instruction &instruction = kernel_.instructions[theirs];
       if (first_[theirs])
         ++theirs;
-      else if (module_.opcode(instruction).base == "bra" && instruction.guard == no_register)
+      else if (module_.opcode(instruction).op == Op::bra && instruction.guard == no_register)
         theirs = target_of(instruction);
       else
         return theirs;
@@ -126,7 +126,7 @@ private:
   }
   bool is_jump(const Instruction &instruction) const {
     const Opcode &opcode = module_.opcode(instruction);
-    return opcode.base == "bra" || ends_thread(opcode);
+    return opcode.op == Op::bra || ends_thread(opcode);
   }
 
   // --- What surrounds the code ---
@@ -340,7 +340,7 @@ private:
     };
     const Opcode &opcode = module_.opcode(instruction);
     const RegisterId to = fast_[k][loaded(theirs)];
-    return instruction.well_formed && instruction.guard == no_register && opcode.base == "mov" &&
+    return instruction.well_formed && instruction.guard == no_register && opcode.op == Op::mov &&
            opcode.modifiers.size() == 1 && operands.size() == 2 && is(operands[0], to) &&
            is(operands[1], fast_[merged->from_copy][loaded(merged->from)]) &&
            bit_width(opcode.type) == bit_width(sibling_.registers[to].type);

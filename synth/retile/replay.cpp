@@ -38,7 +38,7 @@ std::optional<std::uint32_t> Replay::skip(std::uint32_t position) const {
     if (position >= sibling_.instructions.size())
       return position;
     const Instruction &instruction = sibling_.instructions[position];
-    if (module_.opcode(instruction).base != "bra" || instruction.guard != no_register)
+    if (module_.opcode(instruction).op != Op::bra || instruction.guard != no_register)
       return position;
     const auto target = branch_target(module_, sibling_, instruction);
     if (!target)
@@ -55,7 +55,7 @@ std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
       return ReplayEnd{position, true};
     const Instruction &instruction = sibling_.instructions[position];
     const Opcode &opcode = module_.opcode(instruction);
-    const bool jump = opcode.base == "bra" || ends_thread(opcode);
+    const bool jump = opcode.op == Op::bra || ends_thread(opcode);
     if (!jump) {
       if (!execute(instruction, state, inside))
         return ReplayEnd{position, false};
@@ -101,7 +101,7 @@ bool Replay::execute(const Instruction &instruction, ReplayState &state,
   const Opcode &opcode = module_.opcode(instruction);
   if (role == ReplayRole::Kind::own) {
     // Only what takes a shared value over.
-    if (opcode.base != "mov" || operands.size() != 2 || operands[1].kind != Operand::Kind::reg ||
+    if (opcode.op != Op::mov || operands.size() != 2 || operands[1].kind != Operand::Kind::reg ||
         operands[1].selector != 0 || operands[1].negated)
       return false;
     const ReplayRole &from = roles_[operands[1].reg];
@@ -183,7 +183,7 @@ std::optional<ReplayValue> Replay::compute(const Instruction &instruction,
     const auto product = scaled(in[0], in[1]);
     return product ? sum(*product, in[2]) : std::nullopt;
   }
-  if (opcode.base == "setp" && in.size() == 2)
+  if (opcode.op == Op::setp && in.size() == 2)
     return compare(opcode, in[0], in[1], inside);
   if (in.size() == 2 && in[0].kind == Kind::truth && in[1].kind == Kind::truth) {
     if (text == "and.pred")

@@ -28,7 +28,7 @@ bool mentions(const Module &module, std::span<const Operand> operands, std::stri
 bool is_function_of_operands(const Module &module, const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
   return instruction.well_formed &&
-         (is_pure(opcode) || (opcode.base == "ld" && opcode.space == StateSpace::param) ||
+         (is_pure(opcode) || (opcode.op == Op::ld && opcode.space == StateSpace::param) ||
           reads_constant_memory(opcode));
 }
 
@@ -81,14 +81,14 @@ bool is_shared(const Module &module, const Instruction &instruction,
 std::optional<std::uint32_t> branch_target(const Module &module, const Function &function,
                                            const Instruction &instruction) {
   const auto operands = module.operands(instruction);
-  if (module.opcode(instruction).base != "bra" || !instruction.well_formed ||
+  if (module.opcode(instruction).op != Op::bra || !instruction.well_formed ||
       operands.size() != 1 || operands[0].kind != Operand::Kind::symbol || operands[0].value != 0)
     return std::nullopt;
   const Label *label = function.find_label(module.symbol(operands[0]).name, instruction.scope);
   return label ? std::optional(label->position) : std::nullopt;
 }
 
-bool ends_thread(const Opcode &opcode) { return opcode.base == "ret" || opcode.base == "exit"; }
+bool ends_thread(const Opcode &opcode) { return opcode.op == Op::ret || opcode.op == Op::exit; }
 
 std::vector<bool> done_first(const Module &module, const Function &kernel,
                              const std::vector<bool> &shared) {
@@ -109,13 +109,13 @@ std::vector<bool> done_first(const Module &module, const Function &kernel,
     const Instruction &instruction = kernel.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
     const bool computes =
-        is_pure(opcode) || (opcode.base == "ld" && opcode.space == StateSpace::param);
+        is_pure(opcode) || (opcode.op == Op::ld && opcode.space == StateSpace::param);
     if (!instruction.well_formed || !computes || instruction.guard != no_register ||
         !is_shared(module, instruction, shared))
       continue;
     bool good = true;
     for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-      good &= use == RegisterUse::read ? ready[reg] && opcode.base != "ld" : writes[reg] == 1;
+      good &= use == RegisterUse::read ? ready[reg] && opcode.op != Op::ld : writes[reg] == 1;
     });
     if (!good)
       continue;
@@ -167,7 +167,7 @@ std::vector<bool> reachable_from(const Module &module, const Function &function,
     if (const auto target = branch_target(module, function, instruction))
       from.push_back(*target);
     const Opcode &opcode = module.opcode(instruction);
-    if (instruction.guard != no_register || (opcode.base != "bra" && !ends_thread(opcode)))
+    if (instruction.guard != no_register || (opcode.op != Op::bra && !ends_thread(opcode)))
       from.push_back(i + 1);
   }
   return reached;

@@ -213,7 +213,7 @@ private:
         continue;
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
-      if (opcode.base == "bra" || ends_thread(opcode)) {
+      if (opcode.op == Op::bra || ends_thread(opcode)) {
         branch_together(i);
         continue;
       }
@@ -340,7 +340,7 @@ private:
         continue;
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
-      if (opcode.base != "bra" && !ends_thread(opcode)) {
+      if (opcode.op != Op::bra && !ends_thread(opcode)) {
         out_.clone(module_, one, names);
         continue;
       }

@@ -116,6 +116,11 @@ TEST_CASE("every line of the table can be spelled and is found") {
   CHECK(spellings().size() > 500);
 }
 
+TEST_CASE("what the table computes is pure by the table of opcodes") {
+  for (const auto &line : instruction_table<ConcreteDomain>())
+    CHECK_MESSAGE(traits(base_opcode(line.base)).memory == MemoryUse::pure, line.base);
+}
+
 TEST_CASE("numbers: the table says what the manual says") {
   const auto rounds = from_environment("PTXASW_TABLE_ROUNDS", 400);
   ConcreteDomain domain;

@@ -80,7 +80,7 @@ TEST_CASE("roles of operands") {
 TEST_CASE("every opcode of the ISA that stores first is no destination") {
   for (const char *source : {"st", "red", "bra", "ret", "sust", "stmatrix", "cp", "prefetch", "bar",
                              "membar", "fence", "exit", "trap", "discard", "applypriority"})
-    CHECK(first_operand(Opcode{.base = source}) == FirstOperand::source);
+    CHECK(first_operand(Opcode::of(source)) == FirstOperand::source);
   for (const char *unknown : {"call", "tcgen05", "novel", ""})
-    CHECK(first_operand(Opcode{.base = unknown}) == FirstOperand::unknown);
+    CHECK(first_operand(Opcode::of(unknown)) == FirstOperand::unknown);
 }

@@ -112,16 +112,21 @@ Json explain_siblings(const Module &module, std::string_view kernel, bool json) 
   return result;
 }
 
+/// Prints the base opcodes that do one thing to memory, in one line.
+void print_opcodes(MemoryUse use) {
+  for (const OpcodeTraits &row : opcode_table())
+    if (row.memory == use)
+      fmt::print(" {}", row.name);
+}
+
 int explain_opcodes() {
   fmt::print("Modelled exactly (opcode, types, modifiers; + means required):\n");
   for (const Line<ExprPool> &line : instruction_table<ExprPool>())
     fmt::print("  {:10} {:48} {}\n", line.base, line.types, line.modifiers);
   fmt::print("\nIn any other form a function of its operands, named by the opcode:\n ");
-  for (const std::string_view base : pure_opcodes())
-    fmt::print(" {}", base);
+  print_opcodes(MemoryUse::pure);
   fmt::print("\n\nOpaque results, no effect on global memory:\n ");
-  for (const std::string_view base : harmless_opcodes())
-    fmt::print(" {}", base);
+  print_opcodes(MemoryUse::harmless);
   fmt::print(
       "\n\nLoads and stores: ld, ldu, st, if weak and without .cv.\n"
       "Calls of functions of the module that only compute, load, or store to local or shared "
