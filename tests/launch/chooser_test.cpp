@@ -65,6 +65,30 @@ TEST_CASE("what the clock cannot see is nothing") {
   CHECK(chooser.best() == 0);
 }
 
+TEST_CASE("a slow version holds up nobody") {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Chooser chooser(9, {});
+    const double slow_ones = run(chooser, {1, 0.8, 3, 3, 3, 3, 3, 3, 3}, 300, seed);
+    CHECK(slow_ones < 0.98 * 300);
+  }
+}
+
+TEST_CASE("the leader runs while others are tried") {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Chooser chooser(9, {});
+    CHECK(run(chooser, {1, 0.5, 0.7, 0.5, 0.6, 0.7, 1.3, 2, 0.9}, 200, seed) < 0.8 * 200);
+  }
+}
+
+TEST_CASE("equal versions are not led by chance") {
+  // A version that won once by chance runs until it has lost the second race, which costs nothing.
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Chooser chooser(5, {});
+    CHECK(run(chooser, {1, 1, 1, 1, 1}, 1000, seed) < 1.01 * 1000);
+    CHECK(chooser.best() == 0);
+  }
+}
+
 TEST_CASE("slow versions cost a fiftieth at most") {
   for (const double slow : {1.2, 2.0, 10.0})
     for (const int launches : {1, 10, 50, 200, 2000}) {

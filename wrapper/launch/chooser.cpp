@@ -1,6 +1,9 @@
 // Every launch runs one of the versions, all of which compute the same, so nothing is run twice.
 // Launches come in rounds; in each round every version that is still in the race runs once, in an
-// order that changes, so that a program whose launches alternate does not favour one. A version
+// order that changes, so that a program whose launches alternate does not favour one. Where trials
+// are rationed, versions join the race one a round, in the order of the table; a version whose next
+// trial cannot be paid waits and holds up nobody else, and the launches between trials run the
+// leader: the best version that has won once. Half of what it saves pays for more trials. A version
 // leaves the race when it is hopeless, or when its confidence interval says that it cannot win; the
 // race ends when all that are left have been measured often enough. Only a version whose whole
 // interval lies below `win` beats the original. Looking again and again, at several versions, finds
@@ -25,11 +28,19 @@ std::size_t Chooser::draw(std::size_t below) {
 }
 
 void Chooser::begin_round() {
-  for (std::size_t version = 0; version < samples_.size(); ++version)
-    if (!dropped_[version])
+  std::size_t unknown = 0;
+  for (std::size_t version = 0; version < samples_.size(); ++version) {
+    if (dropped_[version])
+      continue;
+    if (rules_.eager || version == 0 || !samples_[version].empty())
       order_.push_back(version);
+    else if (unknown == 0)
+      unknown = version;
+  }
   for (std::size_t i = order_.size(); i > 1; --i)
     std::swap(order_[i - 1], order_[draw(i)]);
+  if (unknown != 0)
+    order_.insert(order_.begin(), unknown);
 }
 
 /// What a launch of a version may cost more than one of the original, ms: half as much again where
@@ -47,7 +58,8 @@ double Chooser::extra(std::size_t version) const {
 bool Chooser::affordable(std::size_t version) const {
   if (rules_.eager)
     return true;
-  if (original_ <= 0 || (version != 0 && first_[version] == 0 && under_way_[version] > 0))
+  if (original_ <= 0 || (version != 0 && first_[version] == 0 && under_way_[version] > 0) ||
+      samples_[version].size() + under_way_[version] >= rules_.most)
     return false;
   double cost = regret_ + extra(version) + rules_.overhead;
   for (std::size_t other = 0; other < under_way_.size(); ++other)
@@ -63,17 +75,32 @@ Chooser::Turn Chooser::next() {
   if (!rules_.eager && (launches_ <= rules_.patience || original_ <= 0)) {
     // The last of the patient launches show how long the original takes.
     turn.measure = launches_ + rules_.fewest >= rules_.patience;
+  } else if (const std::size_t trial = next_trial(); trial < samples_.size()) {
+    turn = {trial, true};
   } else {
-    if (order_.empty())
-      begin_round();
-    if (affordable(order_.back())) {
-      turn = {order_.back(), true};
-      order_.pop_back();
-    }
+    // No trial can be paid now. Half of what the leader saves pays for the next.
+    turn.version = leader_;
+    regret_ -= leader_ == 0 ? 0 : leads_by_ * original_ / 2;
   }
   if (turn.measure)
     ++under_way_[turn.version];
   return turn;
+}
+
+/// The version to try next: of this round, or of a new one, the first that can be paid, so that a
+/// slow version holds up nobody but itself. The number of versions if there is none.
+std::size_t Chooser::next_trial() {
+  for (int rounds = 0; rounds < 2; ++rounds) {
+    for (std::size_t i = order_.size(); i-- > 0;)
+      if (affordable(order_[i])) {
+        const std::size_t found = order_[i];
+        order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(i));
+        return found;
+      }
+    order_.clear();
+    begin_round();
+  }
+  return samples_.size();
 }
 
 void Chooser::cancel(std::size_t version) {
@@ -87,7 +114,7 @@ void Chooser::record(std::size_t version, double milliseconds) {
   cancel(version);
   if (decided_ || !std::isfinite(milliseconds) || milliseconds <= 0)
     return;
-  regret_ += rules_.overhead + (version == 0 ? 0 : std::max(0.0, milliseconds - original_));
+  regret_ += rules_.overhead + (version == 0 ? 0 : milliseconds - original_);
   if (first_[version] == 0) { // loads the code, and counts as a hint alone
     first_[version] = milliseconds;
     return;
@@ -112,7 +139,9 @@ void Chooser::judge() {
       continue;
     const std::size_t taken = samples_[version].size();
     const Comparison found = against_original(version);
-    if ((taken >= 3 && found.ratio > rules_.hopeless) ||
+    const bool out_of_reach = !rules_.eager && taken >= 1 &&
+                              std::min(first_[version], samples_[version][0]) > 2 * original_;
+    if (out_of_reach || (taken >= 3 && found.ratio > rules_.hopeless) ||
         (taken >= rules_.fewest && samples_[0].size() >= rules_.fewest && found.low > rules_.win)) {
       dropped_[version] = true;
       continue;
@@ -123,6 +152,10 @@ void Chooser::judge() {
       open = true;
     else if (wins && (best == 0 || time(version) < time(best)))
       best = version;
+  }
+  if (best != 0 && candidate_ == 0) {
+    leader_ = best;
+    leads_by_ = 1 - against_original(best).high;
   }
   if (open || (best != 0 && confirm(best)))
     return;

@@ -19,7 +19,8 @@ struct ChoiceRules {
   std::size_t most = 24;      ///< and then the best so far is taken
   double hopeless = 1.15;     ///< after three samples, this much slower ends it
   std::size_t patience = 12;  ///< launches before the first trial, if not eager
-  double share = 0.02;        ///< of the kernel's time that measuring may cost, if not eager
+  double share = 0.02;        ///< of the kernel's time that measuring may cost, if not eager,
+                              ///< and half of what it has saved
   double overhead = 0.004;    ///< of measuring a launch, ms
   double shortest = 0.009; ///< a kernel that takes less by the events' clock is left alone, if not
                            ///< eager: most of that is the launch itself
@@ -60,6 +61,7 @@ private:
   bool affordable(std::size_t version) const;
   double extra(std::size_t version) const;
   void begin_round();
+  std::size_t next_trial();
   std::size_t draw(std::size_t below);
 
   ChoiceRules rules_;
@@ -68,11 +70,13 @@ private:
   std::vector<std::size_t> under_way_; ///< launches whose times are not known yet
   std::vector<bool> dropped_;          ///< out of the race
   std::vector<std::size_t> order_;     ///< of the round that is under way, from the back
-  double regret_ = 0;                  ///< time that measuring has cost, ms
+  double regret_ = 0;                  ///< time that measuring has cost, less what it saved, ms
   double original_ = 0;                ///< typical time of the original, ms
   std::size_t launches_ = 0;
   std::size_t best_ = 0;
   std::size_t candidate_ = 0; ///< won once, and must win once more
+  std::size_t leader_ = 0;    ///< runs where nothing is tried: the best that has won once
+  double leads_by_ = 0;       ///< by at least this share of the original's time
   bool decided_ = false;
   std::uint64_t seed_ = 0x9e3779b97f4a7c15u;
 };
