@@ -92,7 +92,7 @@ Chooser::Turn Chooser::next() {
 std::size_t Chooser::next_trial() {
   for (int rounds = 0; rounds < 2; ++rounds) {
     for (std::size_t i = order_.size(); i-- > 0;)
-      if (affordable(order_[i])) {
+      if (!dropped_[order_[i]] && affordable(order_[i])) {
         const std::size_t found = order_[i];
         order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(i));
         return found;
@@ -153,9 +153,9 @@ void Chooser::judge() {
     else if (wins && (best == 0 || time(version) < time(best)))
       best = version;
   }
-  if (best != 0 && candidate_ == 0) {
+  if (candidate_ == 0) {
     leader_ = best;
-    leads_by_ = 1 - against_original(best).high;
+    leads_by_ = best == 0 ? 0 : 1 - against_original(best).high;
   }
   if (open || (best != 0 && confirm(best)))
     return;
