@@ -53,14 +53,22 @@ struct SourceLine {
   std::uint32_t line = 0; ///< 1-based
 };
 
+/// A load in the report of a rewrite.
+struct LoadRecord {
+  std::uint32_t line = 0; ///< 1-based line in the input PTX
+  std::optional<SourceLine> source_line;
+};
+
 /// One load that was rewritten.
 struct RewriteRecord {
   unsigned number = 0;    ///< from 1, in the order of the module, among all that could be rewritten
   std::uint32_t line = 0; ///< 1-based line in the input PTX
   std::optional<SourceLine> source_line;
-  int delta = 0;               ///< lanes from the load to its source, N of the paper
-  std::string kind;            ///< "shuffle" or "copy"
-  std::uint32_t from_line = 0; ///< line of the source load in the input PTX
+  int delta = 0;                   ///< lanes from the load to its source, N of the paper
+  std::string kind;                ///< "shuffle" or "copy"
+  std::uint32_t from_line = 0;     ///< line of the first source in the input PTX
+  std::vector<LoadRecord> sources; ///< the loads whose values stand in, each once, in their order
+  std::string_view family = "shuffle"; ///< of the rewrite, as `counts` and `explain` name it
 };
 
 /// One load that was left alone.

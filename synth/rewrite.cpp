@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 namespace ptxasw {
 namespace {
@@ -171,9 +172,19 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
     const Instruction &load = function.instructions[reuse.load];
     (reuse.is_copy() ? report.copies : report.shuffles) += 1;
     total += std::abs(reuse.delta());
-    report.rewrites.push_back({plan.numbers.at(reuse.load), load.line, source_line(module, load),
-                               reuse.delta(), reuse.is_copy() ? "copy" : "shuffle",
-                               function.instructions[reuse.elements[0].source].line});
+    RewriteRecord record{plan.numbers.at(reuse.load),
+                         load.line,
+                         source_line(module, load),
+                         reuse.delta(),
+                         reuse.is_copy() ? "copy" : "shuffle",
+                         function.instructions[reuse.elements[0].source].line};
+    std::set<std::uint32_t> sources;
+    for (const ElementSource &element : reuse.elements)
+      sources.insert(element.source);
+    for (const std::uint32_t source : sources)
+      record.sources.push_back(
+          {function.instructions[source].line, source_line(module, function.instructions[source])});
+    report.rewrites.push_back(std::move(record));
   }
   if (detection.reuses.empty())
     return;

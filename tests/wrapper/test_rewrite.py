@@ -135,7 +135,13 @@ class Rewrite(Scratch):
             self.assertIn(field, kernel)
         self.assertEqual(len(kernel["rewrites"]), kernel["shuffles"] + kernel["copies"])
         for record in kernel["rewrites"]:
-            self.assertLessEqual({"line", "source_line", "delta", "kind"}, set(record))
+            self.assertEqual(record["family"], "shuffle")
+            self.assertEqual(record["loads"], [{"line": record["line"], "source_line": record["source_line"]}])
+            self.assertEqual(record["sources"][0]["line"], record["from_line"])
+            self.assertEqual(record["details"], {"delta": record["delta"]})
+        self.assertEqual(report["schema"], 2)
+        counted = kernel["counts"]["shuffle"]
+        self.assertEqual((counted.get("shuffle", 0), counted.get("copy", 0)), (kernel["shuffles"], kernel["copies"]))
 
     def test_registers_before_and_after(self):
         # A shuffle costs this assembler 10 registers and spills.

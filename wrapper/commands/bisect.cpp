@@ -290,19 +290,20 @@ void Bisection::tell(std::size_t culprit, const std::vector<std::string> &before
       ask("with this one only", {fmt::format("{}:{}-{}", module.number, number, number)},
           request_.repeats);
   std::string source;
-  if (rewrite["source_line"].is_object())
-    source = fmt::format(", source line {}:{}", rewrite["source_line"].value("file", ""),
-                         rewrite["source_line"].value("line", 0));
-  const int delta = rewrite.value("delta", 0);
+  const SortedJson &load = rewrite["loads"][0];
+  if (load["source_line"].is_object())
+    source = fmt::format(", source line {}:{}", load["source_line"].value("file", ""),
+                         load["source_line"].value("line", 0));
+  const int delta = rewrite["details"].value("delta", 0);
   fmt::print("rewrite {} of module {} ({}) makes the command fail\n"
              "  kernel {}, PTX line {}{}\n"
              "  {}{}, from the load on line {}\n",
              number, module.number, module.report.value("file", ""), kernel.value("name", ""),
-             rewrite.value("line", 0), source, rewrite.value("kind", ""),
+             load.value("line", 0), source, rewrite.value("kind", ""),
              delta == 0 ? std::string()
                         : fmt::format(" over {} lane{} (delta {})", std::abs(delta),
                                       std::abs(delta) == 1 ? "" : "s", delta),
-             rewrite.value("from_line", 0));
+             rewrite["sources"][0].value("line", 0));
   if (alone.fails)
     fmt::print("  alone: PTXASW_MODULES={}:{}-{}\n", module.number, number, number);
   else

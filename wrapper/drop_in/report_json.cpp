@@ -28,18 +28,43 @@ Json resources_json(const std::optional<Resources> &resources) {
           {"shared", resources->shared}};
 }
 
+/// How many rewrites of each kind each family made; a family that made none has no entry.
+Json counts_json(const KernelReport &kernel) {
+  Json counts = Json::object();
+  for (const RewriteRecord &record : kernel.rewrites) {
+    Json &count = counts[std::string(record.family)][record.kind];
+    count = count.is_null() ? 1 : count.get<unsigned>() + 1;
+  }
+  return counts;
+}
+
+Json rewrite_json(const RewriteRecord &record) {
+  const auto load = [](std::uint32_t line, const std::optional<SourceLine> &source) {
+    return Json{{"line", line}, {"source_line", source_line_json(source)}};
+  };
+  Json sources = Json::array();
+  for (const LoadRecord &source : record.sources)
+    sources.push_back(load(source.line, source.source_line));
+  return {{"number", record.number},
+          {"family", record.family},
+          {"kind", record.kind},
+          {"loads", Json::array({load(record.line, record.source_line)})},
+          {"sources", std::move(sources)},
+          {"details", {{"delta", record.delta}}},
+          // As schema 1 had it.
+          {"line", record.line},
+          {"source_line", source_line_json(record.source_line)},
+          {"delta", record.delta},
+          {"from_line", record.from_line}};
+}
+
 Json kernel_json(const KernelReport &kernel) {
   Json times = Json::object();
   for (const PassTime &time : kernel.milliseconds)
     times[time.pass] = time.milliseconds;
   Json rewrites = Json::array();
   for (const RewriteRecord &record : kernel.rewrites)
-    rewrites.push_back({{"number", record.number},
-                        {"line", record.line},
-                        {"source_line", source_line_json(record.source_line)},
-                        {"delta", record.delta},
-                        {"kind", record.kind},
-                        {"from_line", record.from_line}});
+    rewrites.push_back(rewrite_json(record));
   Json kept = Json::array();
   for (const KeptRecord &record : kernel.kept) {
     kept.push_back({{"line", record.line},
@@ -50,6 +75,7 @@ Json kernel_json(const KernelReport &kernel) {
   }
   Json result = {{"name", kernel.name},
                  {"loads", kernel.loads},
+                 {"counts", counts_json(kernel)},
                  {"shuffles", kernel.shuffles},
                  {"copies", kernel.copies},
                  {"mean_delta", kernel.mean_delta},
@@ -87,7 +113,7 @@ std::string text_of(const Json &json, int indent) {
 std::string journal_line(const ModuleReport &module) { return text_of(module_json(module), -1); }
 
 std::string report_json(const std::vector<ModuleReport> &modules) {
-  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}};
+  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}, {"schema", 2}};
   if (modules.size() == 1)
     report.update(module_json(modules.front()));
   else
