@@ -317,6 +317,8 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
   }
   const unsigned alignment = access.form.is_linear() ? access.shared_alignment : 1;
   const bool symbolic = facts_.layout().symbolic;
+  // Of warps whose places in their blocks are not known, some may have none of the active lanes.
+  const bool all = std::find(threads.begin(), threads.end(), false) == threads.end();
   const std::uint64_t lane_sectors = (access.site.bytes + 31) / 32;
   const auto count = [&](bool in_shared) {
     return traffic_of(facts_.lane_values(), {.form = form,
@@ -352,7 +354,7 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
     to.exact = to.exact && !generic && !distrusted &&
                (always || (here.exact && access.in_step && !form->may_wrap && form->is_linear() &&
                            counted.least == counted.most && counted.most <= cap &&
-                           (!symbolic || form->is_uniform())));
+                           (!symbolic || (form->is_uniform() && all))));
   };
   if (global) {
     add(CountedEvent::sectors, count(false).sectors, 0);

@@ -257,6 +257,8 @@ private:
     }
     require(p.start - 1, result);
     require(most - (target - 1) * Amount(Rational(p.factor)), result);
+    if (p.ahead > 0) // the first value that is tested
+      require(most - p.start * Amount(Rational(p.factor)), result);
     return count_powers(p, amounts_.ceil_div(target, p.start), result);
   }
 
@@ -318,6 +320,8 @@ private:
     // A distance that is not negative is one that the counter covers before it wraps around.
     if (!proven(rounds, result.conditions, nullptr))
       require(rounds, result);
+    // It is a number of the counter's width, or what ends the loop comes earlier.
+    require(limit_of(p.width, false, true) - distance, result);
     return true;
   }
 

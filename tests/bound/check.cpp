@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fmt/core.h>
 #include <memory>
+#include <sstream>
 #include <tuple>
 
 namespace ptxasw::test {
@@ -37,11 +38,8 @@ public:
   CheckResult run() {
     for (unsigned attempt = 0;
          attempt < 8 * options_.launches && result_.launches < options_.launches; ++attempt)
-      one_launch();
-    for (const auto &[key, mutant] : mutants_) {
-      ++result_.mutants;
-      result_.killed += mutant;
-    }
+      if (!options_.stop || result_.violations.empty())
+        one_launch();
     return std::move(result_);
   }
 
@@ -55,6 +53,11 @@ private:
     hints.small = random_.one_in(3);
     hints.no_wrap = !random_.one_in(6);
     LaunchCandidate candidate = draw_candidate(kernel_, slots_, hints, random_);
+    if (!options_.numbers.empty() && random_.one_in(2))
+      for (std::size_t i = 0; i < slots_.size(); ++i)
+        if (!slots_[i].is_pointer)
+          candidate.values[i] =
+              static_cast<std::uint64_t>(options_.numbers[random_.below(options_.numbers.size())]);
     if (random_.one_in(2))
       widen_grid(slots_, random_, candidate);
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
@@ -182,8 +185,6 @@ private:
       hold(drawn, metric, "block", metric.block, counted.block, *all, block, alignment);
       if (launch.blocks.empty())
         hold(drawn, metric, "launch", metric.launch, counted.launch, *total, block, alignment);
-      if (options_.mutate && metric.warp.exact && metric.warp.most && !block)
-        mutate(known, metric, launch, counted);
     }
     return true;
   }
@@ -230,21 +231,6 @@ private:
                       block ? "shape known" : "shape not known", alignment, describe(drawn)));
   }
 
-  // The bound of a warp with one of its coefficients lower by one: a launch has to cost more.
-  void mutate(const KernelBounds &known, const MetricBound &metric, const WarpLaunch &launch,
-              const Numbers &counted) {
-    std::size_t index = 0;
-    for (const auto &[monomial, coefficient] : metric.warp.most->terms()) {
-      Amount term(1);
-      for (const facts::AtomId part : monomial)
-        term = term * Amount::of(part);
-      const auto less = known.amounts->evaluate(
-          *metric.warp.most - term, [&](const std::string &name) { return value(name, launch); });
-      bool &killed = mutants_[{metric.name, index++}];
-      killed = killed || (less && Rational(counted.warp) > *less);
-    }
-  }
-
   const Module &module_;
   const Function &kernel_;
   const CheckOptions options_;
@@ -256,11 +242,23 @@ private:
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, unsigned>,
            std::unique_ptr<KernelBounds>>
       bounds_;
-  std::map<std::pair<std::string, std::size_t>, bool> mutants_;
   CheckResult result_;
 };
 
 } // namespace
+
+std::vector<std::int64_t> numbers_for(std::string_view text, std::string_view kernel) {
+  constexpr std::string_view head = "\n// numbers:";
+  const std::size_t at = text.rfind(head, text.find(fmt::format(".entry {}(", kernel)));
+  if (at == std::string_view::npos)
+    return {};
+  const std::size_t first = at + head.size();
+  std::istringstream words(std::string(text.substr(first, text.find('\n', first) - first)));
+  std::vector<std::int64_t> result;
+  for (std::string word; words >> word;)
+    result.push_back(std::stoll(word, nullptr, 0));
+  return result;
+}
 
 CheckResult check_kernel(const Module &module, const Function &kernel,
                          const CheckOptions &options) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptxasw::test {
@@ -19,16 +20,20 @@ struct CheckResult {
   unsigned numbers = 0;                     ///< counts that were checked against a bound
   unsigned exact = 0;                       ///< of these, against one that should be exactly that
   std::vector<std::string> violations;
-  /// Bounds that are lower by one in one of their terms, and how many of them some launch refutes.
-  unsigned mutants = 0, killed = 0;
 };
 
 struct CheckOptions {
+  /// Parameters that are no pointers get one of these in every second launch, if there are any:
+  /// those with which a kernel's counters and indices come to where they wrap around.
+  std::vector<std::int64_t> numbers;
   unsigned launches = 3;
   std::uint64_t seed = 1;
   std::uint64_t step_limit = 300'000; ///< thread-instructions
-  bool mutate = false;                ///< try mutants of the bounds that are exact, too
+  bool stop = false;                  ///< at the first violation
 };
+
+/// The numbers that a file asks for in the last line `// numbers: 1 -1 0x7fffffff` before a kernel.
+std::vector<std::int64_t> numbers_for(std::string_view text, std::string_view kernel);
 
 CheckResult check_kernel(const Module &module, const Function &kernel, const CheckOptions &options);
 

@@ -3,15 +3,9 @@
 // the bound, and exactly that where the bound says so. Exit code 1 if it is not.
 
 #include "check.h"
+#include "sources.h"
 
-#include "../random/random_kernel.h"
-
-#include <algorithm>
-#include <filesystem>
 #include <fmt/core.h>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 
 namespace {
 
@@ -20,25 +14,9 @@ using namespace ptxasw;
 struct Total {
   unsigned kernels = 0, with_launches = 0, launches = 0, numbers = 0, exact = 0;
   unsigned metrics = 0, bounded = 0, exact_metrics = 0, exact_kernels = 0, bounded_kernels = 0;
-  unsigned mutants = 0, killed = 0, violations = 0;
+  unsigned violations = 0;
   ExactShare branches, loops;
 };
-
-std::string read_file(const std::filesystem::path &path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<std::filesystem::path> ptx_files(const std::filesystem::path &path) {
-  if (!std::filesystem::is_directory(path))
-    return {path};
-  std::vector<std::filesystem::path> result;
-  for (const auto &entry : std::filesystem::recursive_directory_iterator(path))
-    if (entry.path().extension() == ".ptx")
-      result.push_back(entry.path());
-  std::sort(result.begin(), result.end());
-  return result;
-}
 
 /// What share of a kernel is known, its block shape being that of its directives.
 void add_shares(const Module &module, const Function &kernel, Total &total, bool verbose) {
@@ -71,9 +49,10 @@ void add_shares(const Module &module, const Function &kernel, Total &total, bool
   total.loops.all += bounds.counted_loops.all;
 }
 
-void check(const std::string &name, std::string text, const test::CheckOptions &options,
+void check(const std::string &name, const std::string &text, test::CheckOptions options,
            Total &total, bool verbose) {
-  const auto module = parse(std::move(text), name);
+  const unsigned launches = options.launches;
+  const auto module = parse(text, name);
   if (!module)
     return;
   for (const Function &kernel : (*module)->functions) {
@@ -81,13 +60,14 @@ void check(const std::string &name, std::string text, const test::CheckOptions &
       continue;
     ++total.kernels;
     add_shares(**module, kernel, total, verbose);
+    options.numbers = test::numbers_for(text, kernel.name);
+    // Those kernels are small, and many of their launches end at once or never.
+    options.launches = options.numbers.empty() ? launches : 20 * launches;
     const test::CheckResult result = test::check_kernel(**module, kernel, options);
     total.launches += result.launches;
     total.with_launches += result.launches > 0;
     total.numbers += result.numbers;
     total.exact += result.exact;
-    total.mutants += result.mutants;
-    total.killed += result.killed;
     total.violations += !result.violations.empty();
     for (const std::string &violation : result.violations)
       fmt::print("{} {}: {}\n", name, kernel.name, violation);
@@ -115,8 +95,6 @@ void print(const Total &total) {
   fmt::print("kernels with all bounds: {} of {}, all exact: {}; bounds: {} of {}, exact: {}\n",
              total.bounded_kernels, total.kernels, total.exact_kernels, total.bounded,
              total.metrics, total.exact_metrics);
-  if (total.mutants)
-    fmt::print("mutants of exact bounds: {} of {} killed\n", total.killed, total.mutants);
 }
 
 } // namespace
@@ -136,22 +114,14 @@ int main(int argc, char **argv) {
       options.seed = std::stoull(argv[++i]);
     else if (word == "--steps" && i + 1 < argc)
       options.step_limit = std::stoull(argv[++i]);
-    else if (word == "--mutants")
-      options.mutate = true;
     else if (word == "--verbose")
       verbose = true;
     else
       paths.push_back(word);
   }
   Total total;
-  for (const std::string &path : paths)
-    for (const auto &file : ptx_files(path))
-      check(file.string(), read_file(file), options, total, verbose);
-  for (std::uint64_t seed = 1; seed <= random_kernels; ++seed)
-    check(fmt::format("random kernel {}", seed), test::module_text(*test::random_kernel(seed).body),
-          options, total, verbose);
+  for (const test::Source &source : test::sources(paths, random_kernels))
+    check(source.name, source.text, options, total, verbose);
   print(total);
-  if (options.mutate && total.killed != total.mutants)
-    return 1;
   return total.violations == 0 ? 0 : 1;
 }
