@@ -89,6 +89,13 @@ std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, E
   return conditions;
 }
 
+Expr within_access(ExprPool &pool, Expr address, std::uint64_t bytes) {
+  if (address->kind != ExprKind::zext)
+    return pool.add(address, pool.constant(address->width, bytes));
+  const Expr inner = address->children[0];
+  return pool.zext(pool.add(inner, pool.constant(inner->width, bytes)), address->width);
+}
+
 bool always_holds(const WrapCondition &condition) {
   const std::uint64_t most = condition.value->maximum;
   const unsigned width = condition.value->width;

@@ -39,6 +39,10 @@ struct WrapCondition {
 /// the two agree unless e + 1 wraps.
 std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, Expr a, Expr b);
 
+/// The address of what lies `bytes` behind the start of an access, within it. As accesses are
+/// aligned as a whole (PTX ISA 6.4.1), an address of 32 bits does not wrap there.
+Expr within_access(ExprPool &pool, Expr address, std::uint64_t bytes);
+
 /// True if a condition holds for every value the expression's known bounds allow.
 bool always_holds(const WrapCondition &condition);
 

@@ -77,8 +77,8 @@ const Function *CallTargets::of(const Instruction &call) const {
   return nullptr;
 }
 
-// True if a function leaves alone what a global load reads, and orders nothing. While a function is
-// examined the answer is false: that covers recursion.
+// True if a function leaves alone what a followed load reads, and orders nothing. While a function
+// is examined the answer is false: that covers recursion.
 bool Emulation::Implementation::harmless(const Function &function, int depth) {
   const auto [entry, is_new] = harmless_.try_emplace(&function, false);
   if (!is_new || depth > effect_depth)
@@ -88,8 +88,9 @@ bool Emulation::Implementation::harmless(const Function &function, int depth) {
       return false;
     const Opcode &opcode = module_.opcode(instruction);
     const Effect effect = opcode_info(instruction).effect;
-    const bool own_store = effect == Effect::store && (opcode.space == StateSpace::local ||
-                                                       opcode.space == StateSpace::shared);
+    const bool own_store =
+        effect == Effect::store && (opcode.space == StateSpace::local ||
+                                    (opcode.space == StateSpace::shared && !follow_shared_));
     if (effect == Effect::none || effect == Effect::load || own_store) {
       if (opcode.op == Op::exit)
         return false;

@@ -135,7 +135,7 @@ void Emulation::Implementation::find_slice() {
     if (opcode_info(instruction).gathers) {
       each_agreed_register(module_, instruction, need);
     } else if (effect == Effect::load || effect == Effect::store) {
-      if (opcode.space != StateSpace::shared && opcode.space != StateSpace::local)
+      if (follows(opcode.space))
         for (const Operand &operand : module_.operands(instruction))
           if (operand.kind == Operand::Kind::address)
             for (const Operand &base : module_.children(operand))
@@ -543,7 +543,7 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
         access.guard = nullptr;
       }
     }
-    if (opcode.space != StateSpace::shared && opcode.space != StateSpace::local)
+    if (follows(opcode.space))
       for (const Operand &operand : module_.operands(instruction))
         if (operand.kind == Operand::Kind::address) {
           access.address = address_value(block, operand);
@@ -554,9 +554,10 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
 }
 
 Emulation::Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-                     std::span<const Probe> probes, LaneGroup lanes)
+                     std::span<const Probe> probes, LaneGroup lanes, bool follow_shared)
     : implementation_(std::make_unique<Implementation>(module, function, facts, lanes)) {
   implementation_->probes_ = probes;
+  implementation_->follow_shared_ = follow_shared;
   implementation_->run();
 }
 Emulation::~Emulation() = default;

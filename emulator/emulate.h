@@ -21,7 +21,8 @@ struct MemoryAccess {
   BlockId block = 0;
   StateSpace space = StateSpace::generic;
   unsigned bytes = 0;     ///< of the whole access, vectors included
-  Expr address = nullptr; ///< 64 bits, loops unexpanded; null if the operand is not understood
+  Expr address = nullptr; ///< 64 bits, loops unexpanded; null if the operand is not understood, or
+                          ///< in local memory, or in shared memory that is not followed
   Expr guard = nullptr;   ///< null: not predicated, or the path here shows that it holds
   Expr decided = nullptr; ///< the guard that the path here shows to hold; null: there is none
 };
@@ -90,9 +91,11 @@ enum class LaneGroup : std::uint8_t { row, warp };
 /// Only what addresses and branches depend on is evaluated at all.
 class Emulation {
 public:
-  /// `probes` are answered by probed().
+  /// `probes` are answered by probed(). With `follow_shared` accesses to shared memory have
+  /// addresses as well, and a call of a function that stores there is a sync.
   Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-            std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row);
+            std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row,
+            bool follow_shared = false);
   ~Emulation();
 
   /// False if the function exceeded a budget or its control flow is not understood; the trace is

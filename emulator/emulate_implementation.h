@@ -87,6 +87,10 @@ public:
         role_(role), carry_(static_cast<RegisterId>(function.registers.size())) {}
 
   void run();
+  /// True if accesses to a state space get addresses.
+  bool follows(StateSpace space) const {
+    return space != StateSpace::local && (space != StateSpace::shared || follow_shared_);
+  }
   Expr special_value(BlockId block, std::string_view name);
   Expr symbol_address(std::string_view name);
   Effort effort() const;
@@ -113,6 +117,7 @@ public:
   std::vector<Expr> branch_choice_; ///< by block, what its branch depends on; null: not understood
   std::vector<std::pair<Expr, RegisterRead>> reads_;
   std::span<const Probe> probes_;
+  bool follow_shared_ = false;
   std::vector<Expr> probed_; ///< by probe
   std::unordered_map<Expr, std::vector<RegisterRead>>
       expanded_reads_; ///< made when first asked for

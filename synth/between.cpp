@@ -20,9 +20,10 @@ constexpr std::size_t store_tests = 4;
 } // namespace
 
 Between::Between(const Module &module, const Function &function, Emulation &emulation,
-                 bool assume_no_alias)
+                 bool assume_no_alias, bool generic_is_global)
     : module_(module), function_(function), emulation_(emulation),
-      assume_no_alias_(assume_no_alias), events_(emulation.cfg().blocks().size()) {
+      assume_no_alias_(assume_no_alias), generic_is_global_(generic_is_global),
+      events_(emulation.cfg().blocks().size()) {
   const auto &trace = emulation.trace();
   for (std::size_t i = 0; i < trace.size(); ++i)
     if (trace[i].effect != Effect::load)
@@ -56,6 +57,14 @@ const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load
   return &found;
 }
 
+// True if a store may write to the state space of a load at all.
+bool Between::may_write(const MemoryAccess &store, StateSpace space) const {
+  if (space == StateSpace::shared)
+    return store.space == StateSpace::shared ||
+           (store.space == StateSpace::generic && !generic_is_global_);
+  return store.space != StateSpace::shared && store.space != StateSpace::local;
+}
+
 // True if a store touches the bytes of the load, as the same thread executes both.
 Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess &source,
                                   const MemoryAccess &load) {
@@ -72,11 +81,14 @@ Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess 
     if (!emulation_.invariant(store.address, loop) || !emulation_.invariant(load.address, loop))
       return Overlap::unknown;
   }
-  const Expr difference =
-      emulation_.pool().sub(emulation_.expand(store.address), emulation_.expand(load.address));
+  // Shared memory has addresses of 32 bits, whatever the width of the register.
+  const unsigned bits = load.space == StateSpace::shared ? 32 : 64;
+  ExprPool &pool = emulation_.pool();
+  const Expr difference = pool.sub(pool.truncate(emulation_.expand(store.address), bits),
+                                   pool.truncate(emulation_.expand(load.address), bits));
   if (difference->kind != ExprKind::constant)
     return Overlap::unknown;
-  const std::int64_t distance = as_signed(difference->value.low, 64);
+  const std::int64_t distance = as_signed(difference->value.low, bits);
   const bool apart = distance >= static_cast<std::int64_t>(load.bytes) ||
                      distance <= -static_cast<std::int64_t>(store.bytes);
   return apart ? Overlap::never : Overlap::always;
@@ -95,7 +107,8 @@ bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
          has_base_register(module_, function_, function_.instructions[load.instruction]);
 }
 
-Passage Between::passage(std::size_t source_index, std::size_t load_index, bool may_test) {
+Passage Between::passage(std::size_t source_index, std::size_t load_index, bool other_lane,
+                         bool may_test) {
   const auto &trace = emulation_.trace();
   const ControlFlowGraph &cfg = emulation_.cfg();
   const MemoryAccess &source = trace[source_index], &load = trace[load_index];
@@ -105,6 +118,7 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
     result.obstacle = Reason::budget;
     return result;
   }
+  const bool is_shared = load.space == StateSpace::shared;
   std::vector<Expr> tested;
   const auto passes = [&](std::size_t event) {
     const MemoryAccess &access = trace[event];
@@ -112,8 +126,14 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
       result.obstacle = Reason::sync_between;
       return false;
     }
-    if (access.space == StateSpace::shared || access.space == StateSpace::local)
+    if (!may_write(access, load.space))
       return true;
+    if (is_shared &&
+        (other_lane || access.space != StateSpace::shared ||
+         module_.opcode(function_.instructions[access.instruction]).has("shared::cluster"))) {
+      result.obstacle = Reason::store_between;
+      return false;
+    }
     const Overlap met = overlap(access, source, load);
     if (met == Overlap::never)
       return true;
@@ -121,7 +141,7 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
       result.assumed = true;
       return true;
     }
-    if (met == Overlap::unknown && may_test && testable(access, source, load)) {
+    if (met == Overlap::unknown && may_test && !is_shared && testable(access, source, load)) {
       // Of several stores to one place one test is enough.
       const Expr address = access.address ? emulation_.expand(access.address) : nullptr;
       for (std::size_t i = 0; address && i < tested.size(); ++i)

@@ -98,7 +98,8 @@ public:
       : module_(module), function_(function), emulation_(emulation), options_(options),
         generic_is_global_(generic_is_global), widths_(options.widths.value_or(Widths())),
         facts_(launch_facts(function, options.assume_block)),
-        between_(module, function, emulation, options.assume_no_alias) {}
+        between_(module, function, emulation, options.assume_no_alias,
+                 generic_is_global && function.is_entry) {}
 
   Detection run();
 
@@ -188,7 +189,7 @@ void Detector::classify() {
     const MemoryAccess &access = trace[i];
     const Candidate kind =
         candidate(module_, function_, function_.instructions[access.instruction], widths_);
-    if (!kind.is_global_load && !kind.is_generic)
+    if (!kind.is_load())
       continue;
     const auto keep = [&](Reason reason) { result_.kept.push_back({access.instruction, reason}); };
     if (!kind.eligible) {
@@ -372,9 +373,9 @@ bool Detector::same_kind(Holder a, Holder b) const {
 }
 
 Expr Detector::element_address(Holder holder) {
-  ExprPool &pool = emulation_.pool();
-  return pool.add(emulation_.expand(emulation_.trace()[holder.access].address),
-                  pool.constant(64, std::uint64_t{holder.element} * element_bytes(holder.access)));
+  return within_access(emulation_.pool(),
+                       emulation_.expand(emulation_.trace()[holder.access].address),
+                       std::uint64_t{holder.element} * element_bytes(holder.access));
 }
 
 // True if `load` may take what `source` read, which is at or was moved to `source_position`.
@@ -390,6 +391,8 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
   };
   if (std::abs(delta) > options_.max_delta)
     return no(Reason::delta_too_large);
+  if ((source.space == StateSpace::shared) != (load.space == StateSpace::shared))
+    return no(Reason::type_mismatch);
   if (elements(source_holder.access)[source_holder.element].kind != Operand::Kind::reg ||
       elements(load_holder.access)[load_holder.element].kind != Operand::Kind::reg ||
       !same_kind(source_holder, load_holder))
@@ -465,7 +468,7 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
 
   // Rule 5: memory in between. What is only read cannot change.
   if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
-    Passage passage = between_.passage(source_position, load_holder.access, true);
+    Passage passage = between_.passage(source_position, load_holder.access, delta != 0, true);
     if (passage.obstacle)
       return no(*passage.obstacle);
     verdict.store_tests = std::move(passage.stores);
@@ -565,7 +568,7 @@ bool Detector::may_move_up(std::size_t source, std::size_t before) {
     });
   if (!free)
     return false;
-  const Passage passage = between_.passage(before, source, false);
+  const Passage passage = between_.passage(before, source, true, false);
   return !passage.obstacle && !passage.assumed;
 }
 
@@ -685,7 +688,9 @@ Candidate candidate(const Module &module, const Function &function, const Instru
   Candidate result;
   result.is_global_load = opcode.op == Op::ld && opcode.space == StateSpace::global;
   result.is_generic = opcode.op == Op::ld && opcode.space == StateSpace::generic;
-  if (!result.is_global_load && !result.is_generic)
+  result.is_shared_load =
+      opcode.op == Op::ld && opcode.space == StateSpace::shared && widths.shared;
+  if (!result.is_load())
     return result;
   const unsigned bits = bit_width(opcode.type);
   const bool wanted = (bits == 8 && widths.b8) || (bits == 16 && widths.b16) ||
@@ -713,6 +718,8 @@ Candidate candidate(const Module &module, const Function &function, const Instru
   const auto operands = module.operands(instruction);
   if (effect_of(opcode) != Effect::load)
     result.reason = Reason::not_weak;
+  else if (opcode.has("shared::cluster"))
+    result.reason = Reason::other_block;
   else if (!wanted || (opcode.vector != 1 && !widths.vector))
     result.reason = Reason::width_not_supported;
   else if (!instruction.well_formed || operands.size() < 2 ||

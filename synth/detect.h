@@ -64,7 +64,7 @@ struct KeptLoad {
 
 /// What detection found in one kernel.
 struct Detection {
-  unsigned loads = 0; ///< weak global loads of the widths asked for
+  unsigned loads = 0; ///< weak loads of the widths asked for, global and, if asked for, shared
   std::vector<Reuse> reuses;
   std::vector<Hoist> hoists;
   std::vector<KeptLoad> kept;
@@ -79,13 +79,16 @@ struct FunctionDetection {
   Detection detection;
 };
 
-/// Says if an instruction is a load that detection looks at: weak, of a width asked for, global or
-/// generic. Otherwise why not; nothing if it is no such load at all.
+/// Says if an instruction is a load that detection looks at: weak, of a width asked for, global,
+/// generic or, if asked for, shared. Otherwise why not; nothing if it is no such load at all.
 struct Candidate {
   bool is_global_load = false; ///< has `.global`
+  bool is_shared_load = false; ///< has `.shared`, and these are asked for
   bool is_generic = false;     ///< has no state space: global only if all generic addresses are
   bool eligible = false;
   Reason reason = Reason::no_source;
+
+  bool is_load() const { return is_global_load || is_shared_load || is_generic; }
 };
 Candidate candidate(const Module &module, const Function &function, const Instruction &instruction,
                     const Widths &widths);

@@ -4,6 +4,7 @@
 
 #include "emulator/address.h"
 #include "emulator/emulate.h"
+#include "synth/decide.h"
 #include "synth/detect.h"
 #include "synth/prove.h"
 
@@ -65,11 +66,13 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
                                  const KernelReport &report) {
   KernelExplanation result;
   result.name = function.name;
-  Emulation emulation(module, function, launch_facts(function, options.assume_block));
+  const Widths all{.shared = decide_shared(options.shared)};
+  Emulation emulation(module, function, launch_facts(function, options.assume_block), {},
+                      LaneGroup::row, all.shared);
   for (const MemoryAccess &access : emulation.trace()) {
     const Candidate kind =
-        candidate(module, function, function.instructions[access.instruction], Widths());
-    if (!kind.is_global_load && !kind.is_generic)
+        candidate(module, function, function.instructions[access.instruction], all);
+    if (!kind.is_load())
       continue;
     LoadExplanation load = explain_load(module, function, emulation, access);
     if (detection)

@@ -9,7 +9,7 @@
 
 namespace ptxasw {
 
-/// What is known about one global load.
+/// What is known about one load.
 struct LoadExplanation {
   std::uint32_t line = 0; ///< 1-based line in the PTX
   std::string text;       ///< the instruction
@@ -24,7 +24,8 @@ struct LoadExplanation {
   std::string_view detail = {};      ///< what the proof misses, if it is unproved
 };
 
-/// What is known about the global loads of one kernel, in text order of the trace.
+/// What is known about the global loads of one kernel, and with `shared` those from shared memory,
+/// in text order of the trace.
 struct KernelExplanation {
   std::string name;
   std::vector<LoadExplanation> loads;

@@ -123,10 +123,13 @@ private:
   bool parts(BlockId block) const;
   bool in_row(int delta, const Known &known);
   bool same_address(Expr source, Expr load, int delta, const Known &known);
-  bool nothing_between(std::uint32_t source, std::uint32_t load, const Known &known);
+  bool nothing_between(std::uint32_t source, std::uint32_t load, int delta, const Known &known);
   bool apart(const MemoryAccess &store, const MemoryAccess &load, std::uint32_t source,
              const Known &known);
+  bool leaves_shared_alone(const MemoryAccess &store, const MemoryAccess &load,
+                           std::uint32_t source, bool other_lane);
   bool in_global_memory(const MemoryAccess &access) const;
+  bool in_own_shared_memory(const MemoryAccess &access) const;
   bool solved(Expr a, Expr b, const Known &known);
 
   const Module &a_;

@@ -93,8 +93,9 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
   const Opcode &to_opcode = a_.opcode(fa_.instructions[load.load]);
   const unsigned bits = bit_width(to_opcode.type);
   const unsigned width = width_of(fa_, destinations(load.load)[load.element]);
-  if (!in_global_memory(*from) || !in_global_memory(*to))
-    return "the memory may not be global";
+  if (!(in_global_memory(*from) && in_global_memory(*to)) &&
+      !(in_own_shared_memory(*from) && in_own_shared_memory(*to)))
+    return "the memory may not be global, nor the block's own";
   // Rule 6.
   if (bits == 0 || bit_width(from_opcode.type) != bits ||
       width_of(fa_, destinations(source.load)[source.element]) != width ||
@@ -127,8 +128,8 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
     return "the source lane may lie outside the row";
   // Rules 2 to 4.
   const auto element = [&](const MemoryAccess &access, unsigned index) {
-    return pool().add(emulation_->expand(access.address),
-                      pool().constant(64, std::uint64_t{index} * (bits / 8)));
+    return within_access(pool(), emulation_->expand(access.address),
+                         std::uint64_t{index} * (bits / 8));
   };
   const Expr from_address = element(*from, source.element), to_address = element(*to, load.element);
   if (delta != 0) {
@@ -141,7 +142,7 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
   if (!same_address(from_address, to_address, delta, known))
     return "the addresses are not shown to be equal";
   // Rule 5.
-  if (!reads_constant_memory(to_opcode) && !nothing_between(source.load, load.load, known))
+  if (!reads_constant_memory(to_opcode) && !nothing_between(source.load, load.load, delta, known))
     return "something in between may change the value";
   return {};
 }
@@ -149,6 +150,12 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
 bool FunctionProver::in_global_memory(const MemoryAccess &access) const {
   return access.space == StateSpace::global ||
          (access.space == StateSpace::generic && all_generic_global_ && fa_.is_entry);
+}
+
+// Shared memory, and no other block's of the cluster.
+bool FunctionProver::in_own_shared_memory(const MemoryAccess &access) const {
+  return access.space == StateSpace::shared &&
+         !a_.opcode(fa_.instructions[access.instruction]).has("shared::cluster");
 }
 
 bool FunctionProver::in_row(int delta, const Known &known) {
@@ -213,8 +220,10 @@ bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
 
 // Rule 5, backwards from the load to the source. The source dominates the load, so every way ends
 // there; the load's own block counts in full if a loop leads back to it.
-bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, const Known &known) {
+bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, int delta,
+                                     const Known &known) {
   const MemoryAccess &from = *access(source), &to = *access(load);
+  const bool shared = in_own_shared_memory(to);
   const auto &trace = emulation_->trace();
   const auto harmless = [&](BlockId block, std::uint32_t first, std::uint32_t end) {
     const auto &events = events_[block]; // in the order of the text
@@ -224,7 +233,9 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, c
         });
     for (; event != events.end() && trace[*event].instruction < end; ++event) {
       const MemoryAccess &other = trace[*event];
-      if (other.effect == Effect::sync || !apart(other, to, source, known))
+      if (other.effect == Effect::sync ||
+          !(shared ? leaves_shared_alone(other, to, source, delta != 0)
+                   : apart(other, to, source, known)))
         return false;
     }
     return true;
@@ -250,6 +261,35 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, c
     }
   }
   return true;
+}
+
+// True if a store between a source and a load from shared memory leaves the load's bytes alone. For
+// another lane's sake no store to shared memory may be there; for its own one at a fixed distance.
+bool FunctionProver::leaves_shared_alone(const MemoryAccess &store, const MemoryAccess &load,
+                                         std::uint32_t source, bool other_lane) {
+  if (store.space == StateSpace::global || store.space == StateSpace::local)
+    return true;
+  if (store.space == StateSpace::generic)
+    return all_generic_global_ && fa_.is_entry;
+  if (other_lane || store.space != StateSpace::shared)
+    return false;
+  if (options_.assume_no_alias && store.bytes != 0)
+    return true;
+  if (!in_own_shared_memory(store) || !store.address || store.bytes == 0 || load.bytes == 0 ||
+      cfg().irreducible(store.block))
+    return false;
+  for (LoopId loop = cfg().loop_of(store.block); loop != no_index;
+       loop = cfg().loops()[loop].parent) {
+    if (cfg().contains(loop, cfg().block_of(source)))
+      break;
+    if (!emulation_->invariant(store.address, loop) || !emulation_->invariant(load.address, loop))
+      return false;
+  }
+  // In 32 bits, which is all that an address in shared memory has.
+  const Expr up = pool().sub(pool().truncate(emulation_->expand(store.address), 32),
+                             pool().truncate(emulation_->expand(load.address), 32));
+  return up->kind == ExprKind::constant && up->value.low >= load.bytes &&
+         up->value.low <= (std::uint64_t{1} << 32) - store.bytes;
 }
 
 // True if a store between source and load leaves the load's bytes alone.

@@ -14,7 +14,7 @@ struct Text {
 };
 
 // In the order of the enum.
-constexpr std::array<Text, 27> texts{{
+constexpr std::array<Text, 28> texts{{
     {"no-source", "no other load reads this address at a constant lane distance"},
     {"is-source", "other lanes or later loads take the value that this load reads"},
     {"opaque-address", "the address depends on an instruction that is not modelled"},
@@ -29,6 +29,7 @@ constexpr std::array<Text, 27> texts{{
     {"width-not-supported", "wider than 64 bits, or a width that is switched off"},
     {"type-mismatch", "the source loads another width or extends its value otherwise"},
     {"not-global", "a generic address that may be in local or shared memory"},
+    {"other-block", "shared memory that may be another block's of the cluster"},
     {"loop-carried", "only the previous iteration of the loop read this address"},
     {"delta-too-large", "the lane distance is above the limit"},
     {"wrap-not-testable", "an index may wrap and no register is at hand to test it"},

@@ -8,7 +8,7 @@
 
 namespace ptxasw {
 
-/// Why a global load was left as it is. One value per load; the report counts them (design rule 6).
+/// Why a load was left as it is. One value per load; the report counts them (design rule 6).
 /// The names are the stable spelling used in reports, `explain` and the documentation.
 enum class Reason : std::uint8_t {
   no_source,         ///< no other load of the kernel reads an address at a constant lane distance
@@ -26,6 +26,7 @@ enum class Reason : std::uint8_t {
   width_not_supported, ///< wider than 64 bits, or a width that is switched off
   type_mismatch,       ///< width or type size differs from the source's (rule 6)
   not_global,          ///< a generic address that may not be global
+  other_block,         ///< shared memory that may be another block's
   loop_carried,        ///< only the previous iteration of the loop read this address
   delta_too_large,     ///< |N| is above 31 or above the user's --max-delta
   wrap_not_testable,   ///< equality needs a no-wrap test for which no register is at hand (rule 3)
@@ -99,7 +100,7 @@ struct Resources {
 /// What happened to one kernel.
 struct KernelReport {
   std::string name;
-  unsigned loads = 0; ///< weak global loads of the widths asked for
+  unsigned loads = 0; ///< weak loads of the widths asked for, global and, if asked for, shared
   unsigned shuffles = 0;
   unsigned copies = 0;   ///< N = 0
   double mean_delta = 0; ///< mean |N| over shuffles and copies, 0 if there are none

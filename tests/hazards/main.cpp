@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::uint64_t margin = 4096;                  ///< bytes on either side of a buffer
 constexpr std::uint64_t reach = std::uint64_t{1} << 36; ///< of a far buffer, on either side
+constexpr std::uint32_t dynamic_shared = 4096;                 ///< bytes, where it is used
 constexpr std::size_t schedules_a_launch = 8;           ///< at least
 
 struct Schedule {
@@ -75,6 +76,7 @@ public:
     WarpLaunch launch;
     launch.grid = how.grid;
     launch.block = how.block;
+    launch.dynamic_shared = program_->has_dynamic_shared() ? dynamic_shared : 0;
     const Function &function = *program_->function(kernel_).function;
     launch.parameters.resize(kernel_parameter_bytes(function));
     if (how.arguments.size() != function.parameters.size())
@@ -275,6 +277,7 @@ void Suite::module(const Hazard &hazard, const std::string &text, const std::str
                    const std::map<std::string, std::string> &expected, bool twin) {
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
+  options.shared = hazard.shared ? ShuffleMode::always : ShuffleMode::never;
   const auto rewritten = rewrite_module(text, name, options);
   if (!rewritten)
     return fail(name, format(rewritten.error()));
@@ -339,6 +342,7 @@ void write(const Hazard &hazard, const fs::path &folder, std::ofstream &list) {
   };
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
+  options.shared = hazard.shared ? ShuffleMode::always : ShuffleMode::never;
   const auto pair = [&](const std::string &kind, const std::string &text) {
     put(kind, text);
     put(kind + ".rewritten", rewrite_module(text, hazard.name, options).value().text);

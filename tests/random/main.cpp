@@ -1,10 +1,11 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
-// [--json] [--siblings yes]
+// [--json] [--siblings yes | --shared yes]
 //
 // Random kernels, rewritten with --shuffle=always and options whose promises hold, and run against
 // the original under random launches and schedules: N kernels, or as many as it takes until V have
 // been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
-// printed. Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json prints
+// printed. With --shared the kernels work in shared memory, and loads from there are replaced, too.
+// Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json prints
 // one line, which `ptxasw merge` adds up.
 
 #include "emulator/warp_verify.h"
@@ -49,7 +50,7 @@ struct Checked {
 };
 
 /// One of the combinations of options that claim to be sound for this kernel.
-RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed) {
+RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed, bool shared) {
   WarpRandom random(seed ^ 0x6f7074696f6e73);
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
@@ -64,6 +65,7 @@ RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed) {
     options.widths = Widths{};
   static constexpr int targets[] = {0, 0, 60, 70, 90};
   options.target_sm = targets[random.below(std::size(targets))];
+  options.shared = shared ? ShuffleMode::always : ShuffleMode::automatic;
   return options;
 }
 
@@ -266,7 +268,7 @@ int main(int argc, char **argv) {
   unsigned runs = 4;
   std::string keep;
   Shard shard;
-  bool json = false, siblings = false;
+  bool json = false, siblings = false, shared = false;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--json") {
@@ -292,8 +294,11 @@ int main(int argc, char **argv) {
       keep = argv[i + 1];
     else if (option == "--siblings")
       siblings = true;
+    else if (option == "--shared")
+      shared = true;
     else if (option == "--print") {
-      fmt::print("{}", module_text(*random_kernel(std::strtoull(argv[i + 1], nullptr, 10)).body));
+      fmt::print("{}",
+                 module_text(*random_kernel(std::strtoull(argv[i + 1], nullptr, 10), shared).body));
       return 0;
     } else
       return wrong_words(option);
@@ -305,9 +310,9 @@ int main(int argc, char **argv) {
   bool broken = false;
   std::vector<std::uint64_t> failed;
   for (std::uint64_t s = seed + first; s < seed + last && totals.agreed < verified; ++s) {
-    const RandomKernel kernel = random_kernel(s);
+    const RandomKernel kernel = random_kernel(s, shared);
     const auto &body = kernel.body;
-    const RewriteOptions drawn = draw_options(kernel, s);
+    const RewriteOptions drawn = draw_options(kernel, s, shared);
     const RewriteOptions *const options = siblings ? nullptr : &drawn;
     Checked result = check(module_text(*body), options, runs, s);
     ++totals.kernels;

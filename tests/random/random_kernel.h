@@ -25,9 +25,10 @@ struct RandomKernel {
 
 /// A small valid kernel: loops, divergence, guards, shared memory, barriers, stores in between, and
 /// loads of neighbours of every width by every kind of index, generic or global. Each thread stores
-/// what it has computed to places of its own, some kernels where others read, too. The same seed
-/// gives the same kernel.
-RandomKernel random_kernel(std::uint64_t seed);
+/// what it has computed to places of its own, some kernels where others read, too. With `shared`
+/// most loads are of neighbours in shared memory, between stores, barriers and atomics of every
+/// kind. The same seed gives the same kernel.
+RandomKernel random_kernel(std::uint64_t seed, bool shared = false);
 
 /// The module around a body.
 std::string module_text(const Piece &body);

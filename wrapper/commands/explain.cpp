@@ -1,6 +1,6 @@
-// `ptxasw explain`: for every global load its address, how it goes from lane to lane, and why it
-// was or was not replaced, and which siblings the kernel could have; with --opcodes, what is known
-// about the instruction set.
+// `ptxasw explain`: for every global load (and shared one, if asked) its address, how it goes from
+// lane to lane, and why it was or was not replaced, and which siblings the kernel could have; with
+// --opcodes, what is known about the instruction set.
 
 #include "synth/explain.h"
 #include "emulator/effects.h"
@@ -24,6 +24,7 @@ struct ExplainRequest {
   std::vector<std::string> kernels;
   Shard shard;
   std::optional<BlockShape> assume_block;
+  bool shared = false;
   bool json = false;
   bool opcodes = false;
 };
@@ -47,8 +48,9 @@ std::string verdict_text(const LoadExplanation &load) {
   return fmt::format("shuffle: lane {:+} read it in line {}", *load.delta, load.source_line);
 }
 
-void print(const KernelExplanation &kernel) {
-  fmt::print("{}: {} global loads\n", kernel.name, kernel.loads.size());
+void print(const KernelExplanation &kernel, bool shared) {
+  fmt::print("{}: {} global {}loads\n", kernel.name, kernel.loads.size(),
+             shared ? "and shared " : "");
   for (const LoadExplanation &load : kernel.loads) {
     fmt::print("  line {}: {}\n", load.line, load.text);
     fmt::print("    address  {}\n", load.address.empty() ? "not understood" : load.address);
@@ -152,12 +154,14 @@ int run(const ExplainRequest &request, const Invocation &) {
   RewriteOptions options;
   options.kernels = *kernels;
   options.assume_block = request.assume_block;
+  if (request.shared)
+    options.shared = ShuffleMode::always;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
   for (const KernelExplanation &kernel : explain(*module, options)) {
     if (!request.json)
-      print(kernel);
+      print(kernel, request.shared);
     Json siblings = explain_siblings(*module, kernel.name, request.json);
     if (!request.json)
       continue;
@@ -175,6 +179,7 @@ void declare(Words &words, ExplainRequest &request) {
   words.shard(request.shard);
   words.block_shape("--assume-block", request.assume_block,
                     "what holds if every block has this shape");
+  words.flag("--shared", request.shared, "loads from shared memory too, as with --shared=always");
   words.flag("--json", request.json, "as JSON");
   words.flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
 }

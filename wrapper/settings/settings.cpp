@@ -13,20 +13,21 @@
 namespace ptxasw {
 namespace {
 
-bool set_shuffle(Settings &settings, std::string_view value) {
+template <ShuffleMode RewriteOptions::*member>
+bool set_mode(Settings &settings, std::string_view value) {
   if (value == "auto")
-    settings.rewrite.shuffle = ShuffleMode::automatic;
+    settings.rewrite.*member = ShuffleMode::automatic;
   else if (value == "always")
-    settings.rewrite.shuffle = ShuffleMode::always;
+    settings.rewrite.*member = ShuffleMode::always;
   else if (value == "never")
-    settings.rewrite.shuffle = ShuffleMode::never;
+    settings.rewrite.*member = ShuffleMode::never;
   else
     return false;
   return true;
 }
 
-std::string get_shuffle(const Settings &settings) {
-  switch (settings.rewrite.shuffle) {
+template <ShuffleMode RewriteOptions::*member> std::string get_mode(const Settings &settings) {
+  switch (settings.rewrite.*member) {
   case ShuffleMode::always:
     return "always";
   case ShuffleMode::never:
@@ -368,8 +369,8 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
-     .set = set_shuffle,
-     .get = get_shuffle},
+     .set = set_mode<&RewriteOptions::shuffle>,
+     .get = get_mode<&RewriteOptions::shuffle>},
     {.name = "variant",
      .values = "full|no-load|no-corner",
      .meaning = "what to emit; all but `full` compute wrong results on purpose (experiments)",
@@ -394,6 +395,14 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .in_project = true,
      .set = set_widths,
      .get = get_widths},
+    {.name = "shared",
+     .values = "auto|always|never",
+     .meaning = "where loads are replaced, also those from shared memory; `auto` is never",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_mode<&RewriteOptions::shared>,
+     .get = get_mode<&RewriteOptions::shared>},
     {.name = "kernel",
      .values = "NAME[,NAME...]",
      .meaning = "rewrite only these kernels",

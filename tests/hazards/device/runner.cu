@@ -163,7 +163,7 @@ std::vector<char> run(const std::string &cubin, const Launch &launch, bool fill)
     std::exit(2);
   }
   const auto *g = launch.grid, *b = launch.block;
-  if (cuLaunchKernel(kernel, g[0], g[1], g[2], b[0], b[1], b[2], 0, nullptr, parameters.data(),
+  if (cuLaunchKernel(kernel, g[0], g[1], g[2], b[0], b[1], b[2], 4096, nullptr, parameters.data(),
                      nullptr) != CUDA_SUCCESS) {
     std::fprintf(stderr, "%s cannot be launched\n", cubin.c_str());
     std::exit(2);
