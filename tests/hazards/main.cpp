@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::uint64_t margin = 4096;                  ///< bytes on either side of a buffer
 constexpr std::uint64_t reach = std::uint64_t{1} << 36; ///< of a far buffer, on either side
-constexpr std::uint32_t dynamic_shared = 4096;                 ///< bytes, where it is used
+constexpr std::uint32_t dynamic_shared = 4096;          ///< bytes, where it is used
 constexpr std::size_t schedules_a_launch = 8;           ///< at least
 
 struct Schedule {

@@ -51,6 +51,8 @@ ELSEWHERE = {
     "python3 docs/examples/saxpy.py": "needs NumPy; test_ptx_run.py runs it where there is",
     "DIRECTORY/launch": GPU,
     "kernelgen-bench/siblings/build": MINUTES,
+    "kernelgen-bench/tiles/build": "needs what the next one needs, " + GPU,
+    "DIRECTORY/tiles": GPU,
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
     "cmake --preset": "configures the project; CI does",
     "cmake --build build": "builds the project; CI does",
