@@ -128,9 +128,9 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
     }
     if (!may_write(access, load.space))
       return true;
-    if (is_shared &&
-        (other_lane || access.space != StateSpace::shared ||
-         module_.opcode(function_.instructions[access.instruction]).has("shared::cluster"))) {
+    if (is_shared && (other_lane || access.space != StateSpace::shared ||
+                      module_.opcode(function_.instructions[access.instruction])
+                          .has(Modifier::shared_cluster))) {
       result.obstacle = Reason::store_between;
       return false;
     }

@@ -718,7 +718,7 @@ Candidate candidate(const Module &module, const Function &function, const Instru
   const auto operands = module.operands(instruction);
   if (effect_of(opcode) != Effect::load)
     result.reason = Reason::not_weak;
-  else if (opcode.has("shared::cluster"))
+  else if (opcode.has(Modifier::shared_cluster))
     result.reason = Reason::other_block;
   else if (!wanted || (opcode.vector != 1 && !widths.vector))
     result.reason = Reason::width_not_supported;

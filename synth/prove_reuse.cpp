@@ -155,7 +155,7 @@ bool FunctionProver::in_global_memory(const MemoryAccess &access) const {
 // Shared memory, and no other block's of the cluster.
 bool FunctionProver::in_own_shared_memory(const MemoryAccess &access) const {
   return access.space == StateSpace::shared &&
-         !a_.opcode(fa_.instructions[access.instruction]).has("shared::cluster");
+         !a_.opcode(fa_.instructions[access.instruction]).has(Modifier::shared_cluster);
 }
 
 bool FunctionProver::in_row(int delta, const Known &known) {
