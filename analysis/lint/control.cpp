@@ -35,7 +35,8 @@ void find_divergent_loops(Context &context) {
       note = "what decides was loaded, or chosen by a branch, lane by lane";
     }
     note +=
-        "; let a warp share one piece of work (one lane per element), or sort the pieces by length";
+        "; pieces of work sorted by length let lanes leave together, a warp for each piece (one "
+        "lane per element) pays where pieces are long: measure";
     context.warnings.push_back(
         {Code::divergent_loop, branch.instruction, std::move(message), std::move(note)});
   }

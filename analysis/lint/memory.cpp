@@ -153,8 +153,9 @@ void find_uniform_loads(Context &context) {
            same
                ? "it is the same in all iterations, too: load it before the loop (a store that may "
                  "change it is in the way of the compiler: __restrict__ and const tell it)"
-               : "let each lane load another element and pass them round by shuffles or shared "
-                 "memory, or put the table into __constant__ memory"});
+               : "it is served once per warp and mostly from the cache, so that other ways are not "
+                 "always faster: a table that a launch does not change may go into __constant__ "
+                 "memory; or each lane loads another element and all share them"});
     }
 }
 

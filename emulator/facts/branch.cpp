@@ -80,15 +80,14 @@ std::string_view to_string(Parting parting) {
   return names[static_cast<std::size_t>(parting)];
 }
 
-Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block,
+Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block, Expr condition,
                  const std::vector<bool> *active) {
   const ControlFlowGraph &cfg = emulation.cfg();
   Branch branch;
   branch.block = block;
   branch.instruction = cfg.blocks()[block].branch;
   branch.loop = cfg.loop_of(block);
-  const Expr choice = emulation.branch_choice(block);
-  branch.condition = choice ? emulation.expand(choice) : nullptr;
+  branch.condition = condition;
   for (LoopId loop = branch.loop; loop != no_index; loop = cfg.loops()[loop].parent) {
     bool all_stay = !cfg.blocks()[block].successors.empty();
     for (const BlockId to : cfg.blocks()[block].successors)

@@ -33,9 +33,10 @@ struct Branch {
   LoopId leaves = no_index;
 };
 
-/// What is known about the branch that ends a block. `active`: by thread of the layout, true if it
-/// can get here; null: every one.
-Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block,
+/// What is known about the branch that ends a block. `condition`: what decides it, expanded; null:
+/// it is not understood. `active`: by thread of the layout, true if it can get here; null: every
+/// one.
+Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block, Expr condition,
                  const std::vector<bool> *active);
 
 } // namespace ptxasw::facts

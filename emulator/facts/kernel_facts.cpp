@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <list>
 
 namespace ptxasw::facts {
 namespace {
@@ -67,13 +68,13 @@ public:
     auto &known = traffic_[access.number];
     if (!known) {
       const std::vector<bool> threads = active(access);
-      known = traffic_of(lanes_, {.form = &access.form,
-                                  .bytes = access.site.bytes,
-                                  .alignment = access.shared_alignment,
-                                  .shared = access.space == StateSpace::shared,
-                                  .load = access.site.kind == AccessKind::load,
-                                  .wanders = wanders(access.form),
-                                  .active = &threads});
+      known = &traffic_like({.form = &access.form,
+                             .bytes = access.site.bytes,
+                             .alignment = access.shared_alignment,
+                             .shared = access.space == StateSpace::shared,
+                             .load = access.site.kind == AccessKind::load,
+                             .wanders = wanders(access.form),
+                             .active = &threads});
     }
     return *known;
   }
@@ -112,6 +113,43 @@ public:
   std::vector<Branch> branches_;
 
 private:
+  // The neighbours of a stencil cost the same: what traffic_of() depends on is remembered. Of what
+  // all lanes add that is only the place in a line, or, where every beginning that an alignment
+  // allows is tried anyway, within that alignment.
+  const Traffic &traffic_like(const TrafficQuery &query) {
+    const AddressForm &form = *query.form;
+    const std::int64_t unit =
+        query.shared ? 128 : std::min<std::int64_t>(query.alignment, std::int64_t{128});
+    std::vector<std::int64_t> key{form.tid[0],
+                                  form.tid[1],
+                                  form.tid[2],
+                                  form.laneid,
+                                  (form.constant % unit + unit) % unit,
+                                  query.bytes,
+                                  query.alignment,
+                                  query.shared,
+                                  query.load,
+                                  query.wanders,
+                                  form.may_wrap,
+                                  form.is_linear(),
+                                  !form.varying.empty(),
+                                  static_cast<std::int64_t>(form.of_lane.size())};
+    for (const Term &term : form.of_lane) {
+      key.push_back(term.atom->id);
+      key.push_back(term.factor);
+    }
+    for (const StrideTerm &stride : form.strides)
+      key.push_back(stride.lane->id);
+    key.push_back(-1);
+    for (const Term &term : form.mixed)
+      key.push_back(term.atom->id);
+    auto &alike = known_traffic_[std::move(key)];
+    for (const auto &[active, traffic] : alike)
+      if (active == *query.active)
+        return traffic;
+    return alike.emplace_back(*query.active, traffic_of(lanes_, query)).second;
+  }
+
   // Of each site the register of its address, then its guard, where it has them.
   std::vector<Probe> probes() const {
     std::vector<Probe> result;
@@ -204,8 +242,11 @@ private:
     const ControlFlowGraph &cfg = emulation_.cfg();
     for (BlockId block = 0; block < cfg.blocks().size(); ++block)
       if (cfg.blocks()[block].branch != no_index && cfg.reachable(block) &&
-          emulation_.feasible(block))
-        branches_.push_back(branch_at(emulation_, lanes_, block, &active(block)));
+          emulation_.feasible(block)) {
+        const Expr choice = emulation_.branch_choice(block);
+        const Expr condition = choice ? at_launch(emulation_.expand(choice)) : nullptr;
+        branches_.push_back(branch_at(emulation_, lanes_, block, condition, &active(block)));
+      }
   }
 
   StateSpace space_of(const Access &access) {
@@ -315,7 +356,10 @@ private:
 
   Substitution given_{emulation_.pool()};                ///< of parameters
   std::vector<std::optional<std::vector<bool>>> active_; ///< by block
-  std::vector<std::optional<Traffic>> traffic_;          ///< by access
+  std::vector<const Traffic *> traffic_;                 ///< by access
+  /// By what it depends on, then by which threads can take part.
+  std::map<std::vector<std::int64_t>, std::list<std::pair<std::vector<bool>, Traffic>>>
+      known_traffic_;
   std::optional<bool> generic_is_global_;
 };
 

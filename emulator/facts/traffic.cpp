@@ -110,8 +110,11 @@ private:
   bool try_beginnings(const Group &group, std::int64_t lowest, std::int64_t natural,
                       GroupCost &result) const {
     bool any = false;
-    const std::int64_t step = std::min<std::int64_t>(query_.alignment, line_bytes);
-    for (std::int64_t start = 0; start < line_bytes; start += step) {
+    // Beginnings that are whole words apart are other banks for all lanes, and as many wavefronts.
+    const std::int64_t period =
+        query_.shared ? std::max(natural, std::int64_t{bank_bytes}) : line_bytes;
+    const std::int64_t step = std::min<std::int64_t>(query_.alignment, period);
+    for (std::int64_t start = 0; start < period; start += step) {
       const bool fits =
           std::all_of(group.offsets.begin(), group.offsets.end(),
                       [&](std::int64_t offset) { return (start + offset) % natural == 0; });
@@ -119,17 +122,16 @@ private:
         continue;
       any = true;
       // The best beginning: where the group's lowest byte is the first of a line.
-      const bool best = step == line_bytes || (start + lowest) % line_bytes == 0;
+      const bool best = step == period || (start + lowest) % period == 0;
       if (query_.shared) {
         std::vector<SharedAccess> accesses;
         for (std::size_t i = 0; i < group.offsets.size(); ++i)
           accesses.push_back(
               {group.lanes[i], static_cast<std::uint64_t>(start + group.offsets[i])});
         // All lanes together may be served in pairs, a part of them not.
-        result.wavefronts.take(shared_wavefronts(accesses, query_.bytes, Pairing::never), false);
-        result.wavefronts.take(shared_wavefronts(accesses, query_.bytes,
-                                                 query_.load ? Pairing::allowed : Pairing::never),
-                               best);
+        result.wavefronts.take(shared_wavefronts(accesses, query_.bytes, Pairing::never), best);
+        if (query_.load && query_.bytes > bank_bytes)
+          result.wavefronts.take(shared_wavefronts(accesses, query_.bytes, Pairing::allowed), best);
       } else {
         result.sectors.take(units(group, start, query_.bytes, sector_bytes), best);
         result.lines.take(units(group, start, query_.bytes, line_bytes), best);

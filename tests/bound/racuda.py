@@ -1,7 +1,7 @@
 """racuda.py PTXASW [--table]: the kernels of RaCUDA's evaluation, bounded at the sizes that were published and
 counted on the warp emulator at one of them: never more than the published bound of a warp (Muller and Hoffmann,
 POPL 2021, tables 4 and 5, as their tool prints it), never less than what is counted. With --table the table of
-docs/bound.md."""
+docs/bound.md; with --launches the launches at which is counted, for device/launch.py."""
 
 import json
 import math
@@ -140,7 +140,23 @@ def number(value):
     return value if value is None else float(value) if "/" not in value else eval(value)
 
 
+def launches():
+    """One launch of each kernel: name, file, extents, shared memory, arguments with their kinds."""
+    result = []
+    for name, kernel in KERNELS.items():
+        launch = kernel["launch"](*kernel.get("count_at", kernel["sizes"][0]))
+        kinds = [("zeros", int(a[6:])) if a.startswith("zeros:") else ("f32", float(a)) if "." in a
+                 else ("s32", int(a)) for a in launch["args"]]
+        extents = {word: [int(n) for n in launch[word].split("x")] for word in ("grid", "block")}
+        result.append({"name": name, "file": kernel["file"], "shared": launch["shared"], "args": kinds,
+                       "names": kernel["names"], "numbers": launch["numbers"], **extents})
+    return result
+
+
 def main():
+    if "--launches" in sys.argv:
+        print(json.dumps(launches()))
+        return 0
     wrong, lines = [], []
     for name, kernel in KERNELS.items():
         formula, _ = bound(name, kernel)

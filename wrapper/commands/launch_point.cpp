@@ -111,4 +111,20 @@ std::map<std::string, std::int64_t> ParameterNames::values_at(const LaunchPoint 
   return result;
 }
 
+std::string unknown_name(const Module &module, const std::vector<std::string> &names,
+                         const LaunchPoint &point) {
+  for (const auto &[name, number] : point.numbers) {
+    LaunchPoint alone;
+    alone.numbers.emplace(name, number);
+    const bool known = std::any_of(
+        module.functions.begin(), module.functions.end(), [&](const Function &function) {
+          return function.is_entry &&
+                 !ParameterNames(function, cut_at_commas(names)).values_at(alone).empty();
+        });
+    if (!known && !name.starts_with("ntid.") && !name.starts_with("nctaid."))
+      return name;
+  }
+  return "";
+}
+
 } // namespace ptxasw

@@ -41,4 +41,9 @@ private:
   std::map<std::string, std::string> given_;
 };
 
+/// The first name that a point gives a number but is neither an extent nor a parameter of any
+/// kernel; empty if there is none. `names`: as --names gives them, cut at commas.
+std::string unknown_name(const Module &module, const std::vector<std::string> &names,
+                         const LaunchPoint &point);
+
 } // namespace ptxasw

@@ -55,23 +55,6 @@ tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
   return choices;
 }
 
-/// What --at gives a number that is neither an extent nor a parameter of any kernel.
-std::string unknown_name(const Module &module, const LintRequest &request,
-                         const LaunchPoint &point) {
-  for (const auto &[name, number] : point.numbers) {
-    LaunchPoint alone;
-    alone.numbers.emplace(name, number);
-    const bool known = std::any_of(
-        module.functions.begin(), module.functions.end(), [&](const Function &function) {
-          return function.is_entry &&
-                 !ParameterNames(function, cut_at_commas(request.names)).values_at(alone).empty();
-        });
-    if (!known && !name.starts_with("ntid.") && !name.starts_with("nctaid."))
-      return name;
-  }
-  return "";
-}
-
 /// Asks the real ptxas and compares what it says, and the warnings, with the baseline.
 tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest &request,
                                      const Module &module, const std::string &baseline,
@@ -125,7 +108,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto values = [&](const Function &kernel) {
     return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
   };
-  if (const std::string name = unknown_name(*module, request, point); !name.empty())
+  if (const std::string name = unknown_name(*module, request.names, point); !name.empty())
     return complain(fmt::format("--at: no kernel has a parameter `{}`", name), usage_error);
   const auto kernels = lint_module(*module, places, {*choices, block, *chosen, values});
   fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));

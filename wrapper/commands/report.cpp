@@ -2,6 +2,7 @@
 // accesses.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/lint/html.h"
@@ -18,6 +19,8 @@ namespace {
 struct ReportRequest {
   std::string input, directory = ".";
   std::vector<std::string> kernels, assume;
+  std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
+  std::vector<std::string> names; ///< of the parameters, in order, cut at commas
   std::optional<BlockShape> block;
 };
 
@@ -33,12 +36,23 @@ int run(const ReportRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module || !has_kernels(*module, request.kernels, request.input))
     return 1;
-  query.block = request.block;
+  LaunchPoint point;
+  if (const auto wrong = read_point(request.at, point))
+    return complain(*wrong, usage_error);
+  if (point.block)
+    if (const std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
+      return complain(wrong, usage_error);
+  if (const std::string name = unknown_name(*module, request.names, point); !name.empty())
+    return complain(fmt::format("--at: no kernel has a parameter `{}`", name), usage_error);
+  query.block = point.block ? point.block : request.block;
+  query.parameters = [&](const Function &kernel) {
+    return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
+  };
   query.kernels = request.kernels;
   const std::string file = request.input == "-" ? "stdin" : request.input;
   const Places places(*module);
   RewriteOptions options;
-  options.assume_block = request.block;
+  options.assume_block = query.block;
   options.kernels = request.kernels;
   const std::string page =
       report_page(lint_module(*module, places, query), places, explain(*module, options), file);
@@ -59,9 +73,12 @@ void declare(Words &words, ReportRequest &request) {
   words.text("-o,--output DIR", request.directory, "where to put INPUT.html; otherwise here");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
+  words.list("--at NAME=NUMBER,...", request.at,
+             "numbers of a launch: parameters, block=XxYxZ; what is said then holds for it");
+  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
   words.list("--assume base-align=BYTES", request.assume,
              "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
-  words.footer("Exit codes: 0, 1 if a file cannot be read or written.");
+  words.footer("Exit codes: 0, 1 if a file cannot be read or written, 2 if an option is wrong.");
 }
 
 } // namespace

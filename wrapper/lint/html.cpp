@@ -24,12 +24,13 @@ constexpr std::string_view style = R"(<style>
   :root { --ink: #e6edf3; --paper: #0d1117; --faint: #8b949e; --rule: #30363d; --lane: #58a6ff; --bad: #ff7b72; } }
 body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto;
   padding: 1em; max-width: 72em; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; }
+.wide { overflow-x: auto; margin-bottom: .8em; } table { border-collapse: collapse; }
 td, th { border-bottom: 1px solid var(--rule); padding: .2em .6em; text-align: left; vertical-align: top;
   overflow-wrap: normal; }
 code, pre { font: 13px/1.4 ui-monospace, monospace; } pre { overflow-x: auto; margin: .3em 0; }
 summary { cursor: pointer; } .faint { color: var(--faint); } .bad { color: var(--bad); }
-svg { width: 100%; max-width: 60em; min-width: 30em; height: auto; display: block; }
+@media (max-width: 40em) { td, th { padding: .2em .25em; } td code { overflow-wrap: anywhere; } }
+figure { margin: 0; } svg { width: 100%; max-width: 60em; min-width: 30em; height: auto; display: block; }
 svg text { font: 9px sans-serif; text-anchor: middle; fill: var(--ink); }
 svg rect { fill: none; stroke: var(--faint); } svg .lane rect { stroke: var(--lane); }
 svg .clash rect { stroke: var(--bad); stroke-width: 2; } svg .wire { stroke: var(--lane); stroke-opacity: .45; }

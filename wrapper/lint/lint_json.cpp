@@ -3,6 +3,7 @@
 #include "analysis/lint/times.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace ptxasw {
@@ -148,15 +149,32 @@ std::string lint_json(const std::vector<KernelLint> &kernels, const Places &plac
   return dump(all);
 }
 
+namespace {
+
+// A path as a URI reference (RFC 3986): what is not unreserved or a separator as %XX; a colon of
+// the first segment would begin a scheme.
+std::string uri_of(std::string_view path) {
+  std::string uri;
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return path.starts_with('/') ? "file://" + uri : uri;
+}
+
+} // namespace
+
 std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string &file) {
   Json rules = Json::array();
   for (const lint::CodeInfo &info : lint::codes())
     rules.push_back({{"id", info.name}, {"shortDescription", {{"text", info.meaning}}}});
-  const auto location = [](const std::string &uri, std::uint32_t line, std::uint32_t column) {
+  const auto location = [](const std::string &path, std::uint32_t line, std::uint32_t column) {
     Json region{{"startLine", line}};
     if (column)
       region["startColumn"] = column;
-    return Json{{"physicalLocation", {{"artifactLocation", {{"uri", uri}}}, {"region", region}}}};
+    return Json{
+        {"physicalLocation", {{"artifactLocation", {{"uri", uri_of(path)}}}, {"region", region}}}};
   };
   Json results = Json::array();
   for (const auto &[name, told] : merged(kernels)) {

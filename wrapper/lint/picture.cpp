@@ -80,8 +80,8 @@ std::string access_picture(const KernelFacts &facts, const Access &access) {
     place.emplace(number, static_cast<int>(place.size()) * pitch);
   const int width = std::max<int>(32, static_cast<int>(units.size())) * pitch;
   std::string svg =
-      fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"lanes and {}\">", width,
-                  height, shared ? "banks" : "sectors");
+      fmt::format("<figure><svg viewBox=\"-1 0 {} {}\" role=\"img\" aria-label=\"lanes and {}\">",
+                  width + 2, height, shared ? "banks" : "sectors");
   for (const LaneBytes &lane : lanes)
     each_unit(lane, [&](std::uint64_t u) {
       svg += fmt::format("<line class=\"wire\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
@@ -98,7 +98,10 @@ std::string access_picture(const KernelFacts &facts, const Access &access) {
                   shared ? fmt::format("bank {}: {} words", number, words.size())
                          : fmt::format("sector {}: bytes {} to {}", number, number * unit,
                                        number * unit + unit - 1));
-  return svg + "</svg>";
+  return svg +
+         fmt::format("</svg><figcaption class=\"faint\">Above the lanes of the first warp, below "
+                     "the {} that they touch.</figcaption></figure>",
+                     shared ? "banks (4 bytes wide)" : "sectors (32 bytes)");
 }
 
 } // namespace ptxasw

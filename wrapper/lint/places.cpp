@@ -17,9 +17,15 @@ Place Places::place(const Location &location) const {
 }
 
 std::optional<Place> Places::of(const Instruction &instruction) const {
-  if (instruction.location == no_index || module_.locations[instruction.location].line == 0)
+  if (instruction.location == no_index)
     return std::nullopt;
-  return place(module_.locations[instruction.location]);
+  if (const Location &own = module_.locations[instruction.location]; own.line != 0)
+    return place(own);
+  // Line 0: the compiler made it up. What it was inlined into may still be a line.
+  for (const Location &location : inlining_.chain(instruction.location))
+    if (location.line != 0)
+      return place(location);
+  return std::nullopt;
 }
 
 std::vector<Place> Places::inlined_at(const Instruction &instruction) const {
