@@ -44,9 +44,14 @@ std::vector<Proposal> decide(std::vector<Proposal> proposals, const SiblingOptio
     std::erase_if(proposals, [&](const Proposal &proposal) {
       return proposal.family == "retile" && !contains(options.retile, proposal.variant);
     });
-  std::erase_if(proposals, [&](const Proposal &proposal) {
-    return proposal.family == "registers" && !contains(options.registers, proposal.variant);
-  });
+  if (options.names)
+    std::erase_if(proposals, [&](const Proposal &proposal) {
+      return !contains(*options.names, proposal.sibling.name);
+    });
+  if (!options.names || !options.registers.empty())
+    std::erase_if(proposals, [&](const Proposal &proposal) {
+      return proposal.family == "registers" && !contains(options.registers, proposal.variant);
+    });
   if (proposals.size() > options.most)
     proposals.resize(options.most);
   return proposals;
@@ -129,7 +134,7 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       FamilyAnswer answer = family.propose(module, kernel);
       SiblingOptions left = options;
       left.most = static_cast<unsigned>(room);
-      if (family.name == "registers" && options.registers.empty())
+      if (family.name == "registers" && options.registers.empty() && !options.names)
         continue;
       outcome.refusals.insert(outcome.refusals.end(), answer.refusals.begin(),
                               answer.refusals.end());

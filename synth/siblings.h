@@ -10,6 +10,7 @@
 
 #include "synth/family.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct SiblingOptions {
   std::vector<std::string> retile;
   /// Which limits of registers are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> registers;
+  /// Only siblings of these names, whatever limits of registers are wanted; unset: all.
+  std::optional<std::vector<std::string>> names;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

@@ -27,15 +27,34 @@ TEST_CASE("what is written is read back, in an order of its own") {
   const auto read = parse_profile(to_toml(one), "p");
   REQUIRE(read);
   CHECK(to_toml(*read) == to_toml(one));
+  const std::vector<std::string> both{"a", "b"};
   const ProfileEntry *found =
-      read->find("00000000000000aa", one.entries[0].gpu, {{32, 8, 1}, 21, {"a", "b"}});
+      read->find("00000000000000aa", one.entries[0].gpu, {{32, 8, 1}, 21, {"a", "b"}}, both);
   REQUIRE(found);
   CHECK(found->chosen == "original");
   CHECK(found->original_us == 12.5);
-  CHECK(!read->find("00000000000000ab", one.entries[0].gpu, one.entries[0].shape));
-  CHECK(!read->find("00000000000000aa", "another", one.entries[0].shape));
-  CHECK(!read->find("00000000000000aa", one.entries[0].gpu, {{32, 8, 1}, 21, {"a"}}));
+  CHECK(!read->find("00000000000000ab", one.entries[0].gpu, one.entries[0].shape, both));
+  CHECK(!read->find("00000000000000aa", "another", one.entries[0].shape, both));
+  CHECK(!read->find("00000000000000aa", one.entries[0].gpu, {{32, 8, 1}, 21, {"a"}}, both));
   CHECK(parse_profile(to_toml({}), "p")->entries.empty());
+}
+
+TEST_CASE("a module that lacks what lost is found all the same") {
+  const auto find = [](const Profile &profile, std::vector<std::string> among,
+                       const std::vector<std::string> &siblings) {
+    const ProfileEntry *found = profile.find("00000000000000aa", entry("k", 20, "a").gpu,
+                                             {{32, 8, 1}, 20, std::move(among)}, siblings);
+    return found ? found->chosen : std::string("none");
+  };
+  const Profile one{{entry("k", 20, "a")}}; // among a and b
+  CHECK(find(one, {"a", "b"}, {"a", "b"}) == "a");
+  CHECK(find(one, {"a"}, {"a"}) == "a");         // built without b
+  CHECK(find(one, {"a"}, {"a", "b"}) == "none"); // b is there and may not be launched: not measured
+  Profile two = one;
+  two.entries.push_back(entry("k", 20, "original"));
+  two.entries[1].shape.among = {"a"};
+  CHECK(find(two, {"a"}, {"a", "b"}) == "original");
+  CHECK(find(two, {"a"}, {"a"}) == "none"); // two entries become one and disagree
 }
 
 TEST_CASE("profiles merge, and the later one counts") {
@@ -48,10 +67,10 @@ TEST_CASE("profiles merge, and the later one counts") {
 }
 
 TEST_CASE("a build asks which siblings won anywhere") {
-  const Profile profile{{entry("k", 20, "a"), entry("k", 21, "original")}};
-  CHECK(profile.wins("00000000000000aa", "a") == true);
-  CHECK(profile.wins("00000000000000aa", "b") == false);
-  CHECK(!profile.wins("00000000000000bb", "a"));
+  const Profile profile{
+      {entry("k", 20, "b"), entry("k", 21, "original"), entry("k", 22, "a"), entry("k", 23, "b")}};
+  CHECK(profile.winners("00000000000000aa") == std::vector<std::string>{"a", "b"});
+  CHECK(profile.winners("00000000000000bb").empty());
   CHECK(profile.outdated("k", "00000000000000bb"));
   CHECK(!profile.outdated("k", "00000000000000aa"));
   CHECK(!profile.outdated("other", "00000000000000bb"));

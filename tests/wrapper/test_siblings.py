@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -39,6 +40,11 @@ def tables(text):
             assert (magic, version, len(data)) == (b"PTXASWS\0", 1, 16 + length)
             found[name.removesuffix("__ptxasw_siblings")] = json.loads(data[16:])
     return found
+
+
+def entries_of(cubin):
+    """The kernels in a cubin: each has a section of its own for its code."""
+    return {name.decode() for name in re.findall(rb"\0\.text\.(\w+)(?=\0)", Path(cubin).read_bytes())}
 
 
 class Siblings(Scratch):
@@ -106,7 +112,7 @@ class Siblings(Scratch):
                 done = run(["ptxas", f"-arch=sm_{arch}", "out.ptx", "-o", "out.cubin"])
                 self.assertEqual(done.returncode, 0, done.stderr)
 
-    @unittest.skipUnless(shutil.which("ptxas") and shutil.which("cuobjdump"), "needs ptxas and cuobjdump")
+    @unittest.skipUnless(shutil.which("ptxas"), "needs ptxas")
     def test_drop_in(self):
         os.symlink(PTXASW, "ptxas")
         environment = {**os.environ, "PTXASW_REAL": shutil.which("ptxas")}
@@ -115,8 +121,7 @@ class Siblings(Scratch):
             done = subprocess.run(["./ptxas", "-arch=sm_90", *words, str(JACOBI), "-o", "out.cubin"],
                                   capture_output=True, text=True, env=environment)
             self.assertEqual(done.returncode, 0, done.stderr)
-            listed = run(["cuobjdump", "-symbols", "out.cubin"]).stdout
-            return listed.count("STO_ENTRY"), "__ptxasw_siblings" in listed
+            return len(entries_of("out.cubin")), b"__ptxasw_siblings" in Path("out.cubin").read_bytes()
 
         self.assertEqual(entries(), (1, False))
         self.assertEqual(entries("--ptxasw-siblings=2"), (3, True))
@@ -127,6 +132,65 @@ class Siblings(Scratch):
                               env=environment)
         self.assertEqual(done.returncode, 255)
         self.assertIn("w4", done.stderr)
+
+    def profile(self, hash, chosen):
+        lines = ["version = 1"]
+        for threads, name in enumerate(chosen):
+            among = sorted({*chosen} - {"original"})
+            lines += ["[[choice]]", 'kernel = "jacobi"', f'hash = "{hash}"', 'gpu = "Some GPU"', "block = [512, 1, 1]",
+                      f"threads = {20 + threads}", f"among = {json.dumps(among)}", f'chosen = "{name}"',
+                      "original_us = 2.0", "chosen_us = 1.0"]
+        Path("profile.toml").write_text("\n".join(lines) + "\n")
+
+    def hash(self):
+        run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--most=1"])
+        return tables(Path("out.ptx").read_text())["jacobi"]["hash"]
+
+    def test_only_what_won(self):
+        names = [f"jacobi__ptxasw_{one}" for one in ("retile_apart_x4", "registers_40")]
+        self.profile(self.hash(), [names[0], "original", names[1]])
+        done = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--profile=profile.toml"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = tables(Path("out.ptx").read_text())["jacobi"]["siblings"]
+        self.assertEqual([one["name"] for one in found], names)
+
+    def test_a_profile_of_other_code(self):
+        self.profile("0123456789abcdef", ["jacobi__ptxasw_retile_apart_x4"])
+        done = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--profile=profile.toml"])
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("profile.toml is of other code of jacobi", done.stderr)
+        self.assertEqual(Path("out.ptx").read_text(), JACOBI.read_text())
+
+    @unittest.skipUnless(shutil.which("ptxas"), "needs ptxas")
+    def test_a_profile_in_a_build(self):
+        os.symlink(PTXASW, "ptxas")
+        environment = {**os.environ, "PTXASW_REAL": shutil.which("ptxas")}
+
+        def build(*words):
+            return subprocess.run(["./ptxas", "-arch=sm_90", *words, str(JACOBI), "-o", "out.cubin"],
+                                  capture_output=True, text=True, env=environment)
+
+        def version():
+            return subprocess.run(["./ptxas", "--version"], capture_output=True, text=True,
+                                  env={**environment, "PTXASW_PROFILE": "profile.toml"}).stdout
+
+        self.profile(self.hash(), ["jacobi__ptxasw_retile_apart_x2", "original"])
+        done = build("--ptxasw-profile=profile.toml")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(entries_of("out.cubin"), {"jacobi", "jacobi__ptxasw_retile_apart_x2"})
+        before = version()
+        self.profile("0123456789abcdef", ["jacobi__ptxasw_retile_apart_x2"])
+        self.assertNotEqual(version(), before) # what caches take as part of their keys
+        done = build("--ptxasw-profile=profile.toml")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("other code of jacobi", done.stderr)
+        self.assertEqual(entries_of("out.cubin"), {"jacobi"})
+        for path, text in (("none.toml", None), ("bad.toml", "version = 1\n[[choice]]\n")):
+            if text:
+                Path(path).write_text(text)
+            done = build(f"--ptxasw-profile={path}")
+            self.assertEqual(done.returncode, 255)
+            self.assertIn(path, done.stderr)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/drop_in/profiled_siblings.h"
 #include "wrapper/os/files.h"
 
 #include <fmt/core.h>
@@ -18,7 +19,8 @@ using Json = nlohmann::ordered_json;
 /// What `ptxasw siblings` was asked to do.
 struct SiblingsRequest {
   std::string input;
-  std::string output; ///< empty: only say what could be written
+  std::string output;  ///< empty: only say what could be written
+  std::string profile; ///< only what won in it; empty: none
   bool json = false;
   SiblingOptions options;
 };
@@ -71,7 +73,17 @@ int run(const SiblingsRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module || !has_kernels(*module, request.options.kernels, request.input))
     return 1;
-  const SiblingResult result = add_siblings(*module, request.options);
+  SiblingOptions options = request.options;
+  if (!request.profile.empty()) {
+    const auto profile = read_profile(request.profile);
+    if (!profile)
+      return complain(profile.error());
+    options.names =
+        profiled_siblings(*profile, request.profile, *module, [](const std::string &said) {
+          fmt::print(stderr, "ptxasw: warning: {}\n", said);
+        });
+  }
+  const SiblingResult result = add_siblings(*module, options);
   std::string said;
   if (request.json) {
     Json all;
@@ -100,6 +112,8 @@ void declare(Words &words, SiblingsRequest &request) {
                 "only these re-tilings: an axis of the grid and how many blocks become one");
   words.choices("--maxnreg", request.options.registers, register_limits(),
                 "also the kernel with at most this number of registers per thread");
+  words.text("--profile", request.profile,
+             "only the siblings that won in this profile of `ptxasw tune`");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

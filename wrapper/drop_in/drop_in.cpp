@@ -10,6 +10,7 @@
 #include "wrapper/drop_in/handover.h"
 #include "wrapper/drop_in/lint_run.h"
 #include "wrapper/drop_in/outcome.h"
+#include "wrapper/drop_in/profiled_siblings.h"
 #include "wrapper/drop_in/report_json.h"
 #include "wrapper/drop_in/resources.h"
 #include "wrapper/drop_in/summary.h"
@@ -44,6 +45,9 @@ struct DropInRun {
   Settings settings;
   RealTool real;
   std::string first_input; ///< for the log
+  launch::Profile profile; ///< if the settings name one
+
+  bool adds_siblings() const { return settings.siblings.most > 0 || !settings.profile.empty(); }
 };
 
 /// A line among those that -v makes ptxas write.
@@ -107,7 +111,7 @@ std::optional<Outcome> not_ours(const DropInRun &run) {
   const CommandLine &line = run.line;
   if (line.help || line.list_versions || line.inputs.empty())
     return Outcome::information_only;
-  const bool siblings = run.settings.siblings.most > 0;
+  const bool siblings = run.adds_siblings();
   if (run.settings.rewrite.shuffle == ShuffleMode::never && !siblings)
     return Outcome::switched_off;
   if (line.doubt)
@@ -130,12 +134,21 @@ std::optional<Outcome> not_ours(const DropInRun &run) {
 }
 
 /// Appends siblings to what is to be assembled. A kernel that shuffles has none.
-void add_siblings(InputModule &module, const Settings &settings) {
+void add_siblings(InputModule &module, const DropInRun &run) {
+  const Settings &settings = run.settings;
   const auto parsed = parse(module.rewritten, module.name);
   if (!parsed)
     return;
   SiblingOptions options = settings.siblings;
   options.kernels = settings.rewrite.kernels;
+  if (!settings.profile.empty()) {
+    options.names =
+        profiled_siblings(run.profile, settings.profile, **parsed, [](const std::string &said) {
+          tell_user(fmt::format("ptxasw: warning: {}\n", said));
+        });
+    if (options.most == 0)
+      options.most = ~0u;
+  }
   SiblingResult result = add_siblings(**parsed, options);
   if (!result.changed)
     return;
@@ -161,8 +174,8 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
     module.lines = std::move(result->lines);
     module.changed = result->changed;
     module.report = std::move(result->report);
-    if (settings.siblings.most > 0)
-      add_siblings(module, settings);
+    if (run.adds_siblings())
+      add_siblings(module, run);
     if (look_further) {
       RewriteOptions always = options;
       always.shuffle = ShuffleMode::always;
@@ -373,6 +386,12 @@ int run_as_ptxas(DropInRun &run, const std::vector<std::string> &words) {
       return print_help(run);
     return pass_through(run, *outcome, run.line.doubt.value_or(""));
   }
+  if (!run.settings.profile.empty()) {
+    auto profile = read_profile(run.settings.profile);
+    if (!profile)
+      return report_failure(profile.error());
+    run.profile = std::move(*profile);
+  }
   return rewrite_and_run(run);
 }
 
@@ -380,7 +399,7 @@ int run_as_ptxas(DropInRun &run, const std::vector<std::string> &words) {
 
 int drop_in(const std::string &name, const std::vector<std::string> &words) {
   constexpr std::string_view key_option = "--ptxasw-cache-key";
-  DropInRun run{name, {}, {}, {}, {}};
+  DropInRun run{name, {}, {}, {}, {}, {}};
   try {
     if (!words.empty() && words[0] == key_option) {
       const auto key = cache_key({words.begin() + 1, words.end()});

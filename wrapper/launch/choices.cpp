@@ -36,7 +36,12 @@ ChoiceRules rules() {
 
 /// What the profile says of a new choice.
 void follow_profile(const KernelCode &code, Choice &choice) {
-  const ProfileEntry *entry = configuration().profile.find(code.table.hash, choice.gpu, choice.key);
+  std::vector<std::string> all;
+  for (const Sibling &sibling : code.table.siblings)
+    all.push_back(sibling.name);
+  std::sort(all.begin(), all.end());
+  const ProfileEntry *entry =
+      configuration().profile.find(code.table.hash, choice.gpu, choice.key, all);
   if (!entry)
     return;
   choice.from_profile = true;

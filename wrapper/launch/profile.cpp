@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fmt/core.h>
 #include <limits>
+#include <set>
 #include <toml++/toml.h>
 #include <tuple>
 
@@ -124,19 +125,31 @@ struct Reader {
 } // namespace
 
 const ProfileEntry *Profile::find(std::string_view hash, std::string_view gpu,
-                                  const ShapeClass &shape) const {
-  for (const ProfileEntry &entry : entries)
-    if (entry.hash == hash && entry.gpu == gpu && entry.shape == shape)
-      return &entry;
-  return nullptr;
+                                  const ShapeClass &shape,
+                                  const std::vector<std::string> &siblings) const {
+  const ProfileEntry *found = nullptr;
+  for (const ProfileEntry &entry : entries) {
+    if (entry.hash != hash || entry.gpu != gpu)
+      continue;
+    ShapeClass here = entry.shape;
+    std::erase_if(here.among, [&](const std::string &name) {
+      return !std::binary_search(siblings.begin(), siblings.end(), name);
+    });
+    if (here != shape)
+      continue;
+    if (found && found->chosen != entry.chosen)
+      return nullptr;
+    found = &entry;
+  }
+  return found;
 }
 
-std::optional<bool> Profile::wins(std::string_view hash, std::string_view sibling) const {
-  std::optional<bool> result;
+std::vector<std::string> Profile::winners(std::string_view hash) const {
+  std::set<std::string> names;
   for (const ProfileEntry &entry : entries)
-    if (entry.hash == hash)
-      result = result.value_or(false) || entry.chosen == sibling;
-  return result;
+    if (entry.hash == hash && entry.chosen != original_word)
+      names.insert(entry.chosen);
+  return {names.begin(), names.end()};
 }
 
 bool Profile::outdated(std::string_view kernel, std::string_view hash) const {

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -42,12 +41,13 @@ struct ProfileEntry {
 struct Profile {
   std::vector<ProfileEntry> entries;
 
-  /// The entry for a launch; null if there is none.
-  const ProfileEntry *find(std::string_view hash, std::string_view gpu,
-                           const ShapeClass &shape) const;
-  /// True if a sibling was chosen for any launch of the code with this hash. Nothing: the profile
-  /// does not know the code.
-  std::optional<bool> wins(std::string_view hash, std::string_view sibling) const;
+  /// The entry for a launch of a module with these siblings of the kernel, in ascending order; null
+  /// if there is none. A build by a profile has fewer siblings than were measured; those it lacks
+  /// are passed over. Where that makes several entries one and they disagree, there is none.
+  const ProfileEntry *find(std::string_view hash, std::string_view gpu, const ShapeClass &shape,
+                           const std::vector<std::string> &siblings) const;
+  /// The siblings that were chosen for any launch of the code with this hash, in ascending order.
+  std::vector<std::string> winners(std::string_view hash) const;
   /// Returns true if there is an entry for a kernel of this name and other code: the kernel has
   /// changed.
   bool outdated(std::string_view kernel, std::string_view hash) const;

@@ -4,6 +4,7 @@
 
 #include "wrapper/settings/settings.h"
 
+#include "wrapper/os/files.h"
 #include "wrapper/settings/suggest.h"
 
 #include <algorithm>
@@ -482,6 +483,14 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_register_limits,
      .get = get_register_limits,
      .clear = clear_register_limits},
+    {.name = "profile",
+     .values = "FILE",
+     .meaning = "add the versions that won in this profile of `ptxasw tune`, and no others",
+     .decides_code = true,
+     .names_input = true,
+     .in_project = true,
+     .set = set_text<&Settings::profile>,
+     .get = get_text<&Settings::profile>},
     {.name = "report",
      .values = "FILE",
      .meaning = "write a JSON report; into an existing directory one file per run, named by input, "
@@ -672,7 +681,11 @@ std::string describe_configuration(const Settings &settings) {
   for (const SettingSpec &spec : table) {
     if (!spec.decides_code)
       continue;
-    const std::string value = spec.get(settings);
+    std::string value = spec.get(settings);
+    if (spec.names_input && !value.empty()) {
+      const auto bytes = read_regular_file(value);
+      value = bytes ? module_number(*bytes) : "unreadable";
+    }
     line += fmt::format("{}{}={}", line.empty() ? "" : " ", spec.name, value.empty() ? "-" : value);
   }
   return line;

@@ -18,12 +18,13 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 29;
+inline constexpr std::size_t setting_count = 30;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
-  SiblingOptions siblings = {.kernels = {}, .retile = {}, .registers = {}, .most = 0};
+  SiblingOptions siblings = {.kernels = {}, .retile = {}, .registers = {}, .names = {}, .most = 0};
+  std::string profile;    ///< of `ptxasw tune`: only the siblings that won there; empty: none
   std::string report;     ///< JSON report file, or an existing directory; empty: none
   bool registers = false; ///< the report says what ptxas makes of the original and the result
   bool verbose = false;   ///< human summary on stderr
@@ -48,6 +49,7 @@ struct SettingSpec {
   std::string_view values;   ///< what may be given, for people
   std::string_view meaning;  ///< one line, for people
   bool decides_code = false; ///< what is emitted depends on it: part of every build cache's key
+  bool names_input = false;  ///< it names a file, and with `decides_code` the bytes of that count
   bool in_rewrite = false;   ///< also an option of `ptxasw rewrite`
   bool is_switch = false;    ///< the flag may stand without a value and then means "true"
   bool in_project = false;   ///< a file in or above the current directory may set it: it neither

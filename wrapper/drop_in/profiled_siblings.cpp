@@ -1,0 +1,37 @@
+// Kernels are recognized by the hash of their text, which is also what their tables carry: a
+// profile names siblings of exactly this code, or none.
+
+#include "wrapper/drop_in/profiled_siblings.h"
+
+#include "synth/rewrite.h"
+#include "wrapper/os/files.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw {
+
+tl::expected<launch::Profile, std::string> read_profile(const std::string &path) {
+  const auto text = read_regular_file(path);
+  if (!text)
+    return tl::unexpected(fmt::format("cannot read the profile `{}`", path));
+  return launch::parse_profile(*text, path);
+}
+
+std::vector<std::string> profiled_siblings(const launch::Profile &profile, const std::string &path,
+                                           const Module &module,
+                                           void (*tell)(const std::string &sentence)) {
+  std::vector<std::string> names;
+  for (const Function &function : module.functions) {
+    if (!function.is_entry || !function.has_body)
+      continue;
+    const std::string hash = module_number(module.text(function.body));
+    for (std::string &name : profile.winners(hash))
+      names.push_back(std::move(name));
+    if (profile.outdated(function.name, hash))
+      tell(fmt::format("the profile {} is of other code of {}; its entries are ignored", path,
+                       function.name));
+  }
+  return names;
+}
+
+} // namespace ptxasw
