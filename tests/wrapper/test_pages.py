@@ -44,6 +44,7 @@ ELSEWHERE = {
     "tests/conformance/record": MINUTES + ", and " + GPU,
     "/tmp/cf/record": GPU,
     "tests/facts/device/compare": "the test facts.counters",
+    "python3 -B tests/bound/device/compare.py": "the test bound.counters",
     "tests/hazards/device/build": MINUTES,
     "DIRECTORY/run": GPU,
     "build/tests/bound/bound_property": MINUTES + "; part of this suite with fewer launches",
