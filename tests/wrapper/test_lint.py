@@ -222,6 +222,38 @@ N: st.global.f32 [%rd1+4], %f1;
             return
         jsonschema.validate(sarif, SARIF)
 
+    def test_paths_in_sarif_are_uris(self):
+        for path, uri in (("b c#1%.cu", "b%20c%231%25.cu"), ("/a b/c.cu", "file:///a%20b/c.cu"), ("C:d.cu", "C%3Ad.cu")):
+            self.write("a.ptx", module(64).replace('"a.cu"', f'"{path}"'))
+            self.lint("a.ptx", "--sarif", "a.sarif")
+            (result,) = json.loads(self.read("a.sarif"))["runs"][0]["results"]
+            self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], uri)
+
+    def test_line_0_is_where_it_was_inlined(self):
+        self.write("a.ptx", module(64).replace(".loc 2 7 3", ".loc 2 0 0"))
+        self.assertIn("b.cu:20:5: warning:", self.lint("a.ptx").stdout)
+
+    def test_report_at_a_launch(self):
+        self.write("a.ptx", HEAD + """.visible .entry k(.param .u64 p, .param .u32 n) {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<2>;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r2, [n];
+  mov.u32 %r1, %tid.x;
+  mul.lo.u32 %r3, %r1, %r2;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  st.global.f32 [%rd1], %f1;
+  ret;
+}
+""")
+        for at, cost in (("n=1,block=64", "4 of 4"), ("n=8,block=64", "32 of 4")):
+            done = run([PTXASW, "report", "a.ptx", "-o", ".", "--at", at, "--assume", "base-align=256"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(self.read("a.html"), f"sectors <span[^>]*>{cost}</span>")
+        for wrong in ("m=1", "n", "block=0"):
+            self.assertEqual(run([PTXASW, "report", "a.ptx", "-o", ".", "--at", wrong]).returncode, 2)
+
 
 @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
 class WithToolkit(Base):
