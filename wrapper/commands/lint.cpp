@@ -10,7 +10,6 @@
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
 
-#include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw {
