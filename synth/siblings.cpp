@@ -5,6 +5,7 @@
 #include "synth/siblings.h"
 
 #include "emulator/warp_verify.h"
+#include "synth/meld/meld.h"
 #include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
@@ -15,11 +16,13 @@
 namespace ptxasw {
 namespace {
 
-constexpr std::array<Family, 2> all_families{{
+constexpr std::array<Family, 3> all_families{{
     {"retile", "several blocks of the kernel's by one, more loads on their way", propose_retile,
      write_retile, prove_retile},
     {"registers", "the kernel with fewer registers per thread", propose_registers, write_registers,
      prove_registers},
+    {"meld", "what both ways of a branch do, done once where lanes part", propose_meld, write_meld,
+     prove_meld},
 }};
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -48,10 +51,12 @@ std::vector<Proposal> decide(std::vector<Proposal> proposals, const SiblingOptio
     std::erase_if(proposals, [&](const Proposal &proposal) {
       return !contains(*options.names, proposal.sibling.name);
     });
-  if (!options.names || !options.registers.empty())
-    std::erase_if(proposals, [&](const Proposal &proposal) {
-      return proposal.family == "registers" && !contains(options.registers, proposal.variant);
-    });
+  for (const auto &[family, variants] :
+       {std::pair("registers", &options.registers), std::pair("meld", &options.meld)})
+    if (!options.names || !variants->empty())
+      std::erase_if(proposals, [&](const Proposal &proposal) {
+        return proposal.family == family && !contains(*variants, proposal.variant);
+      });
   if (proposals.size() > options.most)
     proposals.resize(options.most);
   return proposals;
@@ -131,11 +136,12 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
     outcome.kernel = kernel.name;
     std::size_t room = options.most;
     for (const Family &family : families()) {
+      if (!options.names && ((family.name == "registers" && options.registers.empty()) ||
+                             (family.name == "meld" && options.meld.empty())))
+        continue;
       FamilyAnswer answer = family.propose(module, kernel);
       SiblingOptions left = options;
       left.most = static_cast<unsigned>(room);
-      if (family.name == "registers" && options.registers.empty() && !options.names)
-        continue;
       outcome.refusals.insert(outcome.refusals.end(), answer.refusals.begin(),
                               answer.refusals.end());
       if (module.text().find('\0') != std::string_view::npos) {

@@ -24,8 +24,11 @@ struct SiblingOptions {
   std::vector<std::string> retile;
   /// Which limits of registers are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> registers;
-  /// Only siblings of these names, whatever limits of registers are wanted; unset: all.
+  /// Only siblings of these names, whatever limits of registers and meldings are wanted; unset:
+  /// all.
   std::optional<std::vector<std::string>> names;
+  /// Which meldings of branches are wanted, as Proposal::variant; empty: none.
+  std::vector<std::string> meld;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

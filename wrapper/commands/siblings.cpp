@@ -1,6 +1,7 @@
 // `ptxasw siblings`: the module followed by proved versions of its kernels, and for each kernel
 // which they are or why there are none.
 
+#include "synth/meld/meld.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
@@ -114,6 +115,9 @@ void declare(Words &words, SiblingsRequest &request) {
                 "also the kernel with at most this number of registers per thread");
   words.text("--profile", request.profile,
              "only the siblings that won in this profile of `ptxasw tune`");
+  words.choices("--meld", request.options.meld, meld_variants(),
+                "also the kernel with what both arms of branches do melded: wherever it gains "
+                "something, or only what is costly");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

@@ -1,0 +1,333 @@
+// An arm is what the branch alone leads into: every block of it is entered from the arm or from the
+// branch, every way out of it leads to where the arms meet. Within it stands only what a lane does
+// for itself: arithmetic, plain loads and stores, branches to labels. So a lane does not see when
+// other lanes run it.
+
+#include "synth/meld/arms.h"
+
+#include "emulator/effects.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace ptxasw::meld {
+namespace {
+
+namespace refusal {
+constexpr Refusal one_arm{"one-arm", "one of the ways has nothing on it"};
+constexpr Refusal no_meeting{"no-meeting", "the two ways do not meet again"};
+constexpr Refusal shape{"control-flow", "an arm is entered or left in more than one place"};
+constexpr Refusal table{"branch-table", "a branch by a table"};
+constexpr Refusal scope{"scope", "an arm declares something in a scope of its own"};
+constexpr Refusal synchronises{"synchronises", "lanes wait for each other, or a barrier"};
+constexpr Refusal atomic{"atomic", "an atomic operation"};
+constexpr Refusal ordered{"ordered-access", "a volatile or ordered access, or a fence"};
+constexpr Refusal call{"call", "a function is called"};
+constexpr Refusal unknown{"unknown-instruction", "an instruction that is not known well enough"};
+constexpr Refusal carry{"carry-flag", "a carry goes from one instruction to the next"};
+constexpr Refusal special{"special-register", "what it reads depends on when it is read"};
+constexpr Refusal large{"budget", "the arms are too large"};
+} // namespace refusal
+
+constexpr std::size_t units_budget = 1500;
+/// Rounds that a loop counts for when nothing else is known.
+constexpr unsigned rounds = 8;
+constexpr unsigned most_weight = 1'000'000;
+
+Refusal in_line(Refusal refusal, const Instruction &instruction) {
+  refusal.line = instruction.line;
+  return refusal;
+}
+
+/// Special registers that hold the same whenever a thread reads them.
+bool is_constant_special(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> vectors{"%tid",    "%ntid",   "%ctaid",
+                                                           "%nctaid", "%laneid", "%lanemask_"};
+  return name == "WARP_SZ" || std::any_of(vectors.begin(), vectors.end(),
+                                          [&](std::string_view v) { return name.starts_with(v); });
+}
+
+bool has_unstable_special(const Module &module, std::span<const Operand> operands) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    return (operand.kind == Operand::Kind::special &&
+            !is_constant_special(module.text(operand.span))) ||
+           has_unstable_special(module, module.children(operand));
+  });
+}
+
+const Refusal *obstacle_of(const Module &module, const Instruction &instruction) {
+  const Opcode &opcode = module.opcode(instruction);
+  if (!instruction.well_formed)
+    return &refusal::unknown;
+  if (opcode.base == "bra")
+    return nullptr;
+  if (opcode.base == "call")
+    return &refusal::call;
+  if (opcode.base == "atom" || opcode.base == "red")
+    return &refusal::atomic;
+  if (opcode.base == "ret" || opcode.base == "exit" || opcode.base == "trap")
+    return &refusal::shape;
+  const bool accesses = opcode.base == "ld" || opcode.base == "st" || opcode.base == "ldu";
+  if (accesses && effect_of(opcode) == Effect::sync)
+    return &refusal::ordered;
+  if (opcode.base == "st" && effect_of(opcode) == Effect::none)
+    return &refusal::call; // a parameter of a call
+  if (accesses)
+    return nullptr;
+  if (gathers_lanes(opcode))
+    return &refusal::synchronises;
+  if (!is_pure(opcode))
+    return effect_of(opcode) == Effect::sync ? &refusal::ordered : &refusal::unknown;
+  if (opcode.base == "addc" || opcode.base == "subc" || opcode.base == "madc" || opcode.has("cc"))
+    return &refusal::carry;
+  if (has_unstable_special(module, module.operands(instruction)))
+    return &refusal::special;
+  return nullptr;
+}
+
+/// Steps that an instruction stands for: an access of device memory is five (COpPER, section 4.1).
+unsigned weight_of(const Opcode &opcode) {
+  const bool accesses = opcode.base == "ld" || opcode.base == "st" || opcode.base == "ldu";
+  const bool is_device = opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
+  return accesses && is_device ? 6 : 1;
+}
+
+class ArmWalk {
+public:
+  ArmWalk(const Module &module, const Function &function, const ControlFlowGraph &cfg,
+          const std::vector<BlockId> &meeting, Site &site)
+      : module_(module), function_(function), cfg_(cfg), meeting_(meeting), site_(site) {}
+
+  /// The units from a block to where the arms meet; false: `why`.
+  bool walk(BlockId block, std::vector<Unit> &units) {
+    while (block != site_.join) {
+      const LoopId loop = outermost_loop_at(block);
+      const std::optional<BlockId> next =
+          loop == no_index ? straight(block, units) : whole_loop(loop, units);
+      if (!next)
+        return false;
+      if (units.size() > units_budget)
+        return refuse(refusal::large);
+      block = *next;
+    }
+    return true;
+  }
+
+  Refusal why;
+
+private:
+  bool refuse(const Refusal &refusal, std::uint32_t instruction = no_index) {
+    why = instruction == no_index ? refusal : in_line(refusal, function_.instructions[instruction]);
+    return false;
+  }
+
+  /// The block becomes part of the arms; it must be for the first time.
+  bool take(BlockId block) {
+    if (block >= cfg_.blocks().size() || block == site_.join || cfg_.irreducible(block) ||
+        !taken_.insert(block).second)
+      return refuse(refusal::shape);
+    site_.blocks.push_back(block);
+    const BasicBlock &range = cfg_.blocks()[block];
+    const std::uint32_t scope = function_.instructions[site_.branch].scope;
+    for (std::uint32_t i = range.first; i < range.end; ++i) {
+      const Instruction &instruction = function_.instructions[i];
+      if (const Refusal *obstacle = obstacle_of(module_, instruction))
+        return refuse(*obstacle, i);
+      if (instruction.scope != scope)
+        return refuse(refusal::scope, i);
+    }
+    return range.first < range.end || refuse(refusal::shape);
+  }
+
+  bool is_jump(std::uint32_t i) const {
+    return module_.opcode(function_.instructions[i]).base == "bra";
+  }
+
+  /// Appends what a block holds except for the jump at its end.
+  std::vector<std::uint32_t> computing(BlockId block) const {
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
+      if (!is_jump(i))
+        result.push_back(i);
+    return result;
+  }
+
+  LoopId outermost_loop_at(BlockId block) const {
+    LoopId found = no_index;
+    for (LoopId loop = cfg_.loop_of(block); loop != no_index; loop = cfg_.loops()[loop].parent)
+      if (cfg_.loops()[loop].header == block && !cfg_.contains(loop, cfg_.block_of(site_.branch)))
+        found = loop;
+    return found;
+  }
+
+  std::optional<BlockId> straight(BlockId block, std::vector<Unit> &units) {
+    if (!take(block))
+      return std::nullopt;
+    for (const std::uint32_t i : computing(block)) {
+      Unit unit;
+      unit.parts.push_back({{i}, no_index, leaves_unit, leaves_unit});
+      unit.weight = weight_of(module_.opcode(function_.instructions[i]));
+      units.push_back(std::move(unit));
+    }
+    const BasicBlock &range = cfg_.blocks()[block];
+    if (range.successors.size() == 1)
+      return range.successors[0];
+    if (range.successors.size() != 2 || meeting_[block] >= cfg_.blocks().size()) {
+      refuse(refusal::shape, range.end - 1);
+      return std::nullopt;
+    }
+    return inner_branch(block, units);
+  }
+
+  std::optional<BlockId> inner_branch(BlockId block, std::vector<Unit> &units) {
+    const BlockId after = meeting_[block];
+    std::set<BlockId> inside;
+    std::vector<BlockId> open(cfg_.blocks()[block].successors);
+    while (!open.empty()) {
+      const BlockId one = open.back();
+      open.pop_back();
+      if (one == after || inside.contains(one))
+        continue;
+      if (!take(one))
+        return std::nullopt;
+      inside.insert(one);
+      for (const BlockId successor : cfg_.blocks()[one].successors)
+        open.push_back(successor);
+    }
+    Unit unit;
+    unit.after = after;
+    unit.parts.push_back({{}, cfg_.blocks()[block].branch, leaves_unit, leaves_unit});
+    if (!add_parts(unit, block, {inside.begin(), inside.end()}))
+      return std::nullopt;
+    units.push_back(std::move(unit));
+    return after;
+  }
+
+  std::optional<BlockId> whole_loop(LoopId loop, std::vector<Unit> &units) {
+    const BlockId header = cfg_.loops()[loop].header;
+    std::vector<BlockId> blocks;
+    std::optional<BlockId> after;
+    for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
+      if (!cfg_.reachable(block) || !cfg_.contains(loop, block))
+        continue;
+      if (!take(block))
+        return std::nullopt;
+      if (block != header)
+        blocks.push_back(block);
+      for (const BlockId successor : cfg_.blocks()[block].successors) {
+        if (cfg_.contains(loop, successor))
+          continue;
+        if (after && *after != successor) {
+          refuse(refusal::shape, cfg_.blocks()[block].end - 1);
+          return std::nullopt;
+        }
+        after = successor;
+      }
+    }
+    if (!after) {
+      refuse(refusal::shape);
+      return std::nullopt;
+    }
+    Unit unit;
+    unit.after = *after;
+    unit.parts.push_back(
+        {computing(header), cfg_.blocks()[header].branch, leaves_unit, leaves_unit});
+    if (!add_parts(unit, header, blocks))
+      return std::nullopt;
+    units.push_back(std::move(unit));
+    return after;
+  }
+
+  /// Adds blocks to a unit whose first part is the end of `first`, and connects them.
+  bool add_parts(Unit &unit, BlockId first, const std::vector<BlockId> &blocks) {
+    std::vector<BlockId> all{first};
+    for (const BlockId block : blocks) {
+      unit.parts.push_back(
+          {computing(block), cfg_.blocks()[block].branch, leaves_unit, leaves_unit});
+      all.push_back(block);
+    }
+    const auto part_of = [&](BlockId block) {
+      const auto found = std::find(all.begin(), all.end(), block);
+      return found == all.end() || block == unit.after
+                 ? leaves_unit
+                 : static_cast<std::uint32_t>(found - all.begin());
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const BasicBlock &range = cfg_.blocks()[all[i]];
+      Part &part = unit.parts[i];
+      if (range.successors.empty() || range.successors.size() > 2 ||
+          (range.successors.size() == 2) != (part.branch != no_index))
+        return refuse(refusal::shape, range.end - 1);
+      if (part.branch != no_index)
+        part.taken = part_of(range.successors[0]);
+      part.next = part_of(range.successors.back());
+      weigh(unit, part, all[i]);
+    }
+    return true;
+  }
+
+  void weigh(Unit &unit, const Part &part, BlockId block) const {
+    unsigned sum = part.branch != no_index;
+    for (const std::uint32_t i : part.instructions)
+      sum += weight_of(module_.opcode(function_.instructions[i]));
+    const BlockId outside = cfg_.block_of(site_.branch);
+    for (LoopId loop = cfg_.loop_of(block);
+         loop != no_index && !cfg_.contains(loop, outside) && sum < most_weight;
+         loop = cfg_.loops()[loop].parent)
+      sum *= rounds;
+    unit.weight = std::min(unit.weight + sum, most_weight);
+  }
+
+  const Module &module_;
+  const Function &function_;
+  const ControlFlowGraph &cfg_;
+  const std::vector<BlockId> &meeting_;
+  Site &site_;
+  std::set<BlockId> taken_;
+};
+
+} // namespace
+
+std::vector<BlockId> meeting_points(const ControlFlowGraph &cfg) {
+  std::vector<BlockEdge> ends;
+  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
+    if (cfg.reachable(block) && cfg.blocks()[block].successors.empty())
+      ends.push_back({block, no_index});
+  return immediate_postdominators(cfg, ends);
+}
+
+tl::expected<Site, Refusal> site_at(const Module &module, const Function &function,
+                                    const ControlFlowGraph &cfg,
+                                    const std::vector<BlockId> &meeting, BlockId block) {
+  const BasicBlock &range = cfg.blocks()[block];
+  Site site;
+  site.branch = range.branch;
+  const Instruction &branch = function.instructions[range.branch];
+  const auto refused = [&](const Refusal &why) { return tl::unexpected(in_line(why, branch)); };
+  if (module.opcode(branch).base == "brx")
+    return refused(refusal::table);
+  if (module.opcode(branch).base != "bra" || range.successors.size() != 2 || cfg.irreducible(block))
+    return refused(refusal::shape);
+  if (meeting[block] >= cfg.blocks().size())
+    return refused(refusal::no_meeting);
+  site.join = meeting[block];
+  if (cfg.blocks()[site.join].first >= cfg.blocks()[site.join].end)
+    return refused(refusal::no_meeting);
+  if (range.successors[0] == site.join || range.successors[1] == site.join)
+    return refused(refusal::one_arm);
+  ArmWalk walk(module, function, cfg, meeting, site);
+  std::vector<Unit> taken, next;
+  if (!walk.walk(range.successors[0], taken) || !walk.walk(range.successors[1], next))
+    return tl::unexpected(walk.why.line == 0 ? in_line(walk.why, branch) : walk.why);
+  site.when = std::move(branch.guard_negated ? next : taken);
+  site.otherwise = std::move(branch.guard_negated ? taken : next);
+  std::sort(site.blocks.begin(), site.blocks.end());
+  for (const BlockId one : site.blocks)
+    for (const BlockId from : cfg.blocks()[one].predecessors)
+      if (from != block && !std::binary_search(site.blocks.begin(), site.blocks.end(), from))
+        return refused(refusal::shape);
+  return site;
+}
+
+} // namespace ptxasw::meld

@@ -1,0 +1,209 @@
+// A kernel is melded branch by branch, the one with the largest gain first, and read anew after
+// each: arms may hold further branches, and what stays apart is a branch again. Facts tell at which
+// branches the lanes of a warp may part; there alone is anything to gain.
+
+#include "synth/meld/meld.h"
+
+#include "emulator/facts/kernel_facts.h"
+#include "grammar/code_writer.h"
+#include "synth/meld/write.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+namespace meld_refusal {
+constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
+constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
+constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
+constexpr Refusal lanes{"warp-collective", "it asks which lanes are together"};
+constexpr Refusal uniform{"uniform", "lanes of a warp never part"};
+constexpr Refusal too_little{"too-little", "the arms have too little in common"};
+} // namespace meld_refusal
+
+constexpr std::size_t melded_instructions_budget = 20'000;
+constexpr unsigned branches_budget = 16; ///< of a kernel
+
+/// Steps that a stretch apart costs: two jumps, a divergence, and what one waits for them.
+unsigned cost_apart(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 4 : 24; }
+
+/// What a branch must gain at least to be worth the moves around it.
+int least_gain(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 2 : 12; }
+
+/// Returns true if an instruction's result depends on which lanes run it together.
+bool asks_for_lanes(const Opcode &opcode) {
+  return opcode.base == "activemask" ||
+         ((opcode.base == "shfl" || opcode.base == "vote") && !opcode.has("sync"));
+}
+
+std::optional<Refusal> kernel_obstacle(const Module &module, const Function &kernel) {
+  if (!kernel.is_entry || !kernel.has_body)
+    return meld_refusal::no_entry;
+  if (module.debug)
+    return meld_refusal::debugged;
+  if (kernel.instructions.size() > melded_instructions_budget)
+    return meld_refusal::unknown;
+  for (const Instruction &instruction : kernel.instructions)
+    if (asks_for_lanes(module.opcode(instruction))) {
+      Refusal refusal = meld_refusal::lanes;
+      refusal.line = instruction.line;
+      return refusal;
+    }
+  return std::nullopt;
+}
+
+/// What is worked out once for all branches of a kernel.
+struct Meldable {
+  Meldable(const Module &of, const Function &kernel)
+      : module(of), function(kernel), facts(of, kernel), meeting(meld::meeting_points(facts.cfg())),
+        liveness(of, kernel, facts.cfg()) {}
+
+  const Module &module;
+  const Function &function;
+  facts::KernelFacts facts;
+  std::vector<BlockId> meeting;
+  Liveness liveness;
+};
+
+const Function *kernel_named(const Module &module, std::string_view name) {
+  for (const Function &function : module.functions)
+    if (function.name == name && function.has_body)
+      return &function;
+  return nullptr;
+}
+
+/// The module with every branch of a kernel melded that gains something; nothing if none does.
+std::unique_ptr<Module> meld_all(const Module &module, const Function &kernel, MeldCutoff cutoff) {
+  std::unique_ptr<Module> result;
+  for (unsigned i = 0; i < branches_budget; ++i) {
+    const Module &now = result ? *result : module;
+    const Function *function = result ? kernel_named(now, kernel.name) : &kernel;
+    if (!function)
+      return nullptr;
+    const std::vector<MeldSite> sites = meld_sites(now, *function, cutoff).sites;
+    const auto best =
+        std::max_element(sites.begin(), sites.end(),
+                         [](const MeldSite &a, const MeldSite &b) { return a.gain < b.gain; });
+    if (best == sites.end())
+      break;
+    auto text = meld_branch(now, *function, best->instruction, cutoff);
+    if (!text)
+      break;
+    auto next = parse(std::move(*text), "melded");
+    if (!next)
+      break;
+    result = std::move(*next);
+  }
+  return result;
+}
+
+std::optional<MeldCutoff> cutoff_of(std::string_view variant) {
+  if (variant != "all" && variant != "costly")
+    return std::nullopt;
+  return variant == "all" ? MeldCutoff::all : MeldCutoff::costly;
+}
+
+} // namespace
+
+MeldSites meld_sites(const Module &module, const Function &kernel, MeldCutoff cutoff) {
+  MeldSites result;
+  if (const auto obstacle = kernel_obstacle(module, kernel)) {
+    result.refusals.push_back(*obstacle);
+    return result;
+  }
+  const Meldable all(module, kernel);
+  if (!all.facts.complete() || !all.facts.cfg().well_formed()) {
+    result.refusals.push_back(meld_refusal::unknown);
+    return result;
+  }
+  bool parts = false;
+  for (const facts::Branch &branch : all.facts.branches()) {
+    if (branch.parting == facts::Parting::never)
+      continue;
+    parts = true;
+    const auto site = meld::site_at(module, kernel, all.facts.cfg(), all.meeting, branch.block);
+    if (!site) {
+      result.refusals.push_back(site.error());
+      continue;
+    }
+    const meld::Alignment found = meld::align(module, kernel, *site, cost_apart(cutoff));
+    const std::uint32_t line = kernel.instructions[site->branch].line;
+    if (found.gain >= least_gain(cutoff)) {
+      result.sites.push_back({site->branch, line, found.saved, found.gain});
+    } else {
+      result.refusals.push_back(meld_refusal::too_little);
+      result.refusals.back().line = line;
+    }
+  }
+  if (!parts)
+    result.refusals.push_back(meld_refusal::uniform);
+  return result;
+}
+
+std::optional<std::string> meld_branch(const Module &module, const Function &kernel,
+                                       std::uint32_t branch, MeldCutoff cutoff) {
+  const Meldable all(module, kernel);
+  const ControlFlowGraph &cfg = all.facts.cfg();
+  const auto site = meld::site_at(module, kernel, cfg, all.meeting, cfg.block_of(branch));
+  if (!site)
+    return std::nullopt;
+  return meld::write_melded(module, kernel, cfg, all.liveness, *site,
+                            meld::align(module, kernel, *site, cost_apart(cutoff)));
+}
+
+const std::vector<std::string> &meld_variants() {
+  static const std::vector<std::string> variants{"all", "costly"};
+  return variants;
+}
+
+FamilyAnswer propose_meld(const Module &module, const Function &kernel) {
+  FamilyAnswer answer;
+  for (const std::string &variant : meld_variants()) {
+    const MeldSites sites = meld_sites(module, kernel, *cutoff_of(variant));
+    if (variant == "all")
+      answer.refusals = sites.refusals;
+    if (sites.sites.empty())
+      continue;
+    Proposal proposal;
+    proposal.family = "meld";
+    proposal.variant = variant;
+    proposal.sibling.family = proposal.family;
+    proposal.sibling.kind = variant;
+    proposal.sibling.name = fmt::format("{}__ptxasw_meld_{}", kernel.name, variant);
+    answer.proposals.push_back(std::move(proposal));
+  }
+  return answer;
+}
+
+std::string write_meld(const Module &module, const Function &kernel, const Proposal &proposal) {
+  const auto cutoff = cutoff_of(proposal.variant);
+  const std::unique_ptr<Module> melded =
+      cutoff ? meld_all(module, kernel, *cutoff) : std::unique_ptr<Module>();
+  const Function *function = melded ? kernel_named(*melded, kernel.name) : nullptr;
+  const FunctionHeader own = header_of(module, kernel);
+  std::string text =
+      fmt::format("{}{}({})\n", own.before_name, proposal.sibling.name, own.parameters);
+  for (const PerformanceDirective &directive : kernel.directives) {
+    text += fmt::format(".{}", directive.name);
+    for (unsigned i = 0; i < directive.count; ++i)
+      text += fmt::format("{} {}", i == 0 ? "" : ",", directive.values[i]);
+    text += '\n';
+  }
+  return text +
+         fmt::format("{}\n", function ? melded->text(function->body) : module.text(kernel.body));
+}
+
+std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
+                       const Proposal &proposal) {
+  Sibling plain;
+  plain.name = proposal.sibling.name;
+  plain.family = proposal.sibling.family;
+  plain.kind = proposal.sibling.kind;
+  if (proposal.sibling != plain)
+    return "the table does not say what is proved";
+  return prove_melded(written, kernel, written, sibling);
+}
+
+} // namespace ptxasw

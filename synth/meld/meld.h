@@ -1,0 +1,56 @@
+#pragma once
+
+// Branch melding (COpPER, section 5.1, "branch distribution"): where lanes of a warp part at a
+// branch, what both arms do runs once for all of them.
+//
+// Which branches: arms.h. What becomes one: align.h. How it is written: write.h. Why it is right:
+// prove.cpp, which knows nothing of all that.
+
+#include "synth/family.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw {
+
+/// How much a common part must be worth: any gain in steps, or a large one.
+enum class MeldCutoff : std::uint8_t { all, costly };
+
+/// A branch that lanes may take differently and whose arms have something in common.
+struct MeldSite {
+  std::uint32_t instruction = 0; ///< the branch, an index in Function::instructions
+  std::uint32_t line = 0;
+  unsigned saved = 0; ///< steps of the common part, roughly; a loop counts for 8 rounds
+  int gain = 0;       ///< the same less what it costs to choose operands and to part again
+};
+
+struct MeldSites {
+  std::vector<MeldSite> sites; ///< in the order of the text
+  std::vector<Refusal> refusals;
+};
+
+/// The branches of a kernel that may be melded with a gain.
+MeldSites meld_sites(const Module &module, const Function &kernel, MeldCutoff cutoff);
+
+/// The module's text with one of these branches melded.
+std::optional<std::string> meld_branch(const Module &module, const Function &kernel,
+                                       std::uint32_t branch, MeldCutoff cutoff);
+
+/// What is not proved of a kernel that was rewritten in its place, for the same launch; empty: each
+/// thread does what it did, in the same order. Both functions may be of one module.
+std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
+                         const Function &melded);
+
+/// All variants of melding: `all`, `costly`.
+const std::vector<std::string> &meld_variants();
+
+FamilyAnswer propose_meld(const Module &module, const Function &kernel);
+std::string write_meld(const Module &module, const Function &kernel, const Proposal &proposal);
+std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
+                       const Proposal &proposal);
+
+} // namespace ptxasw

@@ -1,0 +1,188 @@
+// Terms are numbered in the order in which they are made, one for each key. Where two flows meet,
+// two registers stay equal if they are in both, and what they were computed from stays known if it
+// is the same in both; so what is known only ever becomes less, and every search over it ends.
+
+#include "synth/meld/terms.h"
+
+#include <unordered_map>
+
+namespace ptxasw::meld {
+
+Term Terms::made(TermKey key) {
+  const auto [found, added] = terms_.try_emplace(std::move(key), static_cast<Term>(keys_.size()));
+  if (added)
+    keys_.push_back(found->first);
+  return found->second;
+}
+
+Term Terms::plus(Term base, std::int64_t offset) {
+  constexpr std::uint64_t low = 0xffffffff; // in two words, so that no bit looks like a mark
+  auto sum = static_cast<std::uint64_t>(offset);
+  if (const TermKey &key = keys_[base]; key[0] == 4) {
+    sum += key[2] << 32 | key[3];
+    base = static_cast<Term>(key[1] & ~term_mark);
+  }
+  return sum == 0 ? base : made({4, term_mark | base, sum >> 32, sum & low});
+}
+
+std::optional<std::int64_t> Terms::number_of(Term term) const {
+  return keys_[term][0] == 1 ? std::optional(static_cast<std::int64_t>(keys_[term][1]))
+                             : std::nullopt;
+}
+
+std::uint64_t Terms::text(std::string_view text) {
+  if (const auto found = texts_.find(text); found != texts_.end())
+    return found->second;
+  return texts_.try_emplace(std::string(text), texts_.size()).first->second;
+}
+
+/// Gives terms classes; those that are in no register only as long as they are near one.
+class Classes::Builder {
+public:
+  Builder(Classes &to, const Knowledge &known, const Terms &terms)
+      : to_(to), known_(known), terms_(terms) {}
+
+  void run() {
+    for (const Term term : known_.values)
+      to_.class_of_.push_back(add(term));
+    const std::vector<Term> held = all_;
+    for (const Term term : held)
+      define(term, 0);
+  }
+
+private:
+  static constexpr unsigned most_depth = 6; ///< of what is made from registers in several steps
+
+  ClassId add(Term term) {
+    const auto [found, added] =
+        classes_.try_emplace(term, static_cast<ClassId>(to_.classes_.size()));
+    if (added) {
+      all_.push_back(term);
+      const auto truth = known_.truth.find(term);
+      to_.classes_.push_back(
+          {terms_.is_constant(term) ? std::optional(term) : std::nullopt,
+           truth == known_.truth.end() ? std::nullopt : std::optional(truth->second),
+           {}});
+    }
+    return found->second;
+  }
+
+  void define(Term term, unsigned depth) {
+    TermKey key = terms_.key(term);
+    if ((key[0] != 3 && key[0] != 4) || depth > most_depth)
+      return;
+    const ClassId own = classes_.at(term);
+    for (std::uint64_t &word : key) {
+      if ((word & term_mark) == 0)
+        continue;
+      const auto part = static_cast<Term>(word & ~term_mark);
+      const bool is_new = !classes_.contains(part);
+      word = term_mark | add(part);
+      if (is_new)
+        define(part, depth + 1);
+    }
+    to_.classes_[own].made_from = std::move(key);
+  }
+
+  Classes &to_;
+  const Knowledge &known_;
+  const Terms &terms_;
+  std::unordered_map<Term, ClassId> classes_;
+  std::vector<Term> all_;
+};
+
+/// What two classifications have in common.
+class Classes::Meeting {
+public:
+  Meeting(const Classes &a, const Classes &b) : a_(a), b_(b) {}
+
+  Classes run() {
+    Classes result;
+    for (std::size_t i = 0; i < a_.class_of_.size(); ++i)
+      result.class_of_.push_back(meet(a_.class_of_[i], b_.class_of_[i]));
+    result.classes_ = std::move(classes_);
+    return result;
+  }
+
+  /// Returns true if the first one says no more than the result.
+  bool kept_all() const {
+    std::vector<bool> seen(a_.classes_.size(), false);
+    for (const auto &[pair, id] : ids_) {
+      if (seen[pair.first])
+        return false;
+      seen[pair.first] = true;
+    }
+    return !lost_;
+  }
+
+private:
+  ClassId meet(ClassId a, ClassId b) {
+    const auto [found, added] = ids_.try_emplace({a, b}, static_cast<ClassId>(classes_.size()));
+    const ClassId id = found->second;
+    if (!added)
+      return id;
+    const Class &left = a_.classes_[a], &right = b_.classes_[b];
+    Class both{left.constant == right.constant ? left.constant : std::nullopt,
+               left.truth == right.truth ? left.truth : std::nullopt,
+               {}};
+    lost_ = lost_ || both.constant != left.constant || both.truth != left.truth;
+    classes_.push_back(both);
+    if (left.made_from.empty())
+      return id;
+    TermKey key = left.made_from;
+    bool same = key.size() == right.made_from.size();
+    for (std::size_t i = 0; same && i < key.size(); ++i)
+      same = (key[i] & term_mark) != 0 ? (right.made_from[i] & term_mark) != 0
+                                       : key[i] == right.made_from[i];
+    if (!same) {
+      lost_ = true;
+      return id;
+    }
+    for (std::size_t i = 0; i < key.size(); ++i)
+      if ((key[i] & term_mark) != 0)
+        key[i] = term_mark | meet(static_cast<ClassId>(key[i] & ~term_mark),
+                                  static_cast<ClassId>(right.made_from[i] & ~term_mark));
+    classes_[id].made_from = std::move(key);
+    return id;
+  }
+
+  const Classes &a_, &b_;
+  std::map<std::pair<ClassId, ClassId>, ClassId> ids_;
+  std::vector<Class> classes_;
+  bool lost_ = false;
+};
+
+Classes::Classes(const Knowledge &known, const Terms &terms) { Builder(*this, known, terms).run(); }
+
+bool Classes::meet(const Knowledge &known, const Terms &terms) {
+  const Classes other(known, terms);
+  Meeting meeting(*this, other);
+  Classes result = meeting.run();
+  if (meeting.kept_all())
+    return false;
+  *this = std::move(result);
+  return true;
+}
+
+Knowledge Classes::knowledge(Terms &terms) const {
+  Knowledge known;
+  std::vector<std::optional<Term>> made(classes_.size());
+  const auto make = [&](const auto &self, ClassId id) -> Term {
+    if (made[id])
+      return *made[id];
+    const Class &one = classes_[id];
+    TermKey key = one.made_from;
+    for (std::uint64_t &word : key)
+      if ((word & term_mark) != 0)
+        word = term_mark | self(self, static_cast<ClassId>(word & ~term_mark));
+    made[id] = one.constant ? *one.constant : key.empty() ? terms.fresh() : terms.made(key);
+    if (one.truth)
+      known.truth.emplace(*made[id], *one.truth);
+    return *made[id];
+  };
+  for (const ClassId one : class_of_)
+    known.values.push_back(make(make, one));
+  return known;
+}
+
+} // namespace ptxasw::meld

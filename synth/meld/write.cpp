@@ -1,0 +1,523 @@
+// In place of a branch and its two arms:
+//
+//	mov.pred %meld0_pred_0, %p1;             the predicate, if the arms overwrite it
+//	@%p1 ld.global.u32 %r7, [%rd4];          few instructions that one side alone has: under the
+//	@!%p1 shl.b32 %r9, %r2, 1;               predicate, either way
+//	selp.b32 %meld0_b32_0, %r7, %r9, %p1;    where operands differ
+//	add.s32 %meld0_b32_1, %meld0_b32_0, 3;   what both sides do, once, into a new register
+//	@%p1 bra $meld0_1;                       more than few: apart, as they were
+//	...
+//	selp.b32 %r5, %meld0_b32_1, %r5, %p1;    registers that are read later
+//
+// A register of the kernel is kept up to date in the lanes that run its arm, by itself or by a new
+// one that stands for it there: a new register belongs to one register of each arm. A unit with
+// branches keeps such pairs for all places in which its registers meet, and where it writes one of
+// several that belong to a register, the others follow under the predicate.
+
+#include "synth/meld/write.h"
+
+#include "grammar/edits.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace ptxasw::meld {
+namespace {
+
+/// Instructions that are put under the predicate instead of behind a branch.
+constexpr std::size_t most_predicated = 6;
+
+class MeldWriter {
+public:
+  MeldWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
+             const Liveness &liveness, const Site &site, const Alignment &alignment)
+      : module_(module), function_(function), cfg_(cfg), liveness_(liveness), site_(site),
+        alignment_(alignment), branch_(function.instructions[site.branch]) {
+    do
+      prefix_ = fmt::format("meld{}_", serial_++);
+    while (module.text().find(prefix_) != std::string_view::npos);
+    for (const Register &reg : function.registers)
+      for (auto *arm : {&when_, &otherwise_})
+        arm->emplace_back(reg.name);
+  }
+
+  std::optional<std::string> run() {
+    save_predicate();
+    for (const Step &step : alignment_.steps) {
+      if (step.melded)
+        meld(step);
+      else
+        apart(step);
+    }
+    restore();
+    return edited();
+  }
+
+private:
+  using Names = std::vector<std::string>;
+
+  std::string fresh(const std::string &type) {
+    return fmt::format("%{}{}_{}", prefix_, type, count_[type]++);
+  }
+  std::string label() { return fmt::format("${}{}", prefix_, labels_++); }
+  void line(std::string_view text) { text_ += fmt::format("\t{}\n", text); }
+  void place(const std::string &name) { text_ += name + ":\n"; }
+
+  void save_predicate() {
+    predicate_ = function_.registers[branch_.guard].name;
+    for (const BlockId block : site_.blocks)
+      for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
+        for_each_register(module_, function_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+          saved_ = saved_ || (reg == branch_.guard && use != RegisterUse::read);
+        });
+    if (!saved_)
+      return;
+    const std::string copy = fresh("pred");
+    line(fmt::format("mov.pred {}, {};", copy, predicate_));
+    predicate_ = copy;
+  }
+
+  /// `to` becomes what the lanes of either arm have.
+  void choose(const std::string &to, const std::string &type, const std::string &when,
+              const std::string &otherwise) {
+    if (when == otherwise) {
+      line(fmt::format("mov.{} {}, {};", type, to, when));
+    } else if (type == "pred") {
+      if (to != when)
+        line(fmt::format("@{} mov.pred {}, {};", predicate_, to, when));
+      if (to != otherwise)
+        line(fmt::format("@!{} mov.pred {}, {};", predicate_, to, otherwise));
+    } else {
+      line(fmt::format("selp.{} {}, {}, {}, {};", type, to, when, otherwise, predicate_));
+    }
+  }
+
+  // --- Units apart ---
+
+  /// An instruction with its places filled anew; guards are written by the caller.
+  std::string filled(const Instruction &instruction,
+                     const std::vector<std::pair<Span, std::string>> &places) const {
+    Edits edits;
+    const std::uint32_t origin = instruction.opcode_span.begin;
+    for (const auto &[span, name] : places)
+      edits.replace({span.begin - origin, span.end - origin}, name);
+    return edits.apply(module_.text({origin, instruction.span.end})).value_or("");
+  }
+
+  /// The places of a single instruction's registers, named as an arm names them.
+  std::string renamed_in(const Instruction &instruction, const Names &names) const {
+    std::vector<std::pair<Span, std::string>> places;
+    collect(module_.operands(instruction), names, places);
+    return filled(instruction, places);
+  }
+
+  void collect(std::span<const Operand> operands, const Names &names,
+               std::vector<std::pair<Span, std::string>> &places) const {
+    for (const Operand &operand : operands) {
+      if (operand.kind == Operand::Kind::reg) {
+        const std::string_view text = module_.text(operand.span);
+        const auto begin = static_cast<std::uint32_t>(text.find_first_not_of("! \t\r\n"));
+        const std::size_t end = std::min(text.find('.', begin), text.size());
+        places.emplace_back(
+            Span{operand.span.begin + begin, operand.span.begin + static_cast<std::uint32_t>(end)},
+            names[operand.reg]);
+      }
+      collect(module_.children(operand), names, places);
+    }
+  }
+
+  static std::string guard_text(const Instruction &instruction, const std::string &name) {
+    return fmt::format("@{}{} ", instruction.guard_negated ? "!" : "", name);
+  }
+
+  void put(std::uint32_t i, const Names &names) {
+    const Instruction &instruction = function_.instructions[i];
+    pragmas_before(i);
+    line((instruction.guard == no_register ? ""
+                                           : guard_text(instruction, names[instruction.guard])) +
+         renamed_in(instruction, names));
+  }
+
+  void pragmas_before(std::uint32_t i) {
+    for (const Pragma &pragma : function_.pragmas)
+      if (pragma.position == i)
+        line(fmt::format(".pragma \"{}\";", pragma.text));
+  }
+
+  /// The parts of a unit one behind the other, `body` for what each does.
+  template <typename Body, typename Guard>
+  void parts(const Unit &unit, const Body &body, const Guard &guard) {
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i <= unit.parts.size(); ++i)
+      labels.push_back(label());
+    const auto to = [&](std::uint32_t part) {
+      return labels[part == leaves_unit ? unit.parts.size() : part];
+    };
+    for (std::size_t i = 0; i < unit.parts.size(); ++i) {
+      const Part &part = unit.parts[i];
+      place(labels[i]);
+      body(part);
+      if (part.branch != no_index)
+        line(guard(part.branch) + fmt::format("bra {};", to(part.taken)));
+      const std::size_t next = part.next == leaves_unit ? unit.parts.size() : part.next;
+      if (next != i + 1)
+        line(fmt::format("bra.uni {};", labels[next]));
+    }
+    place(labels.back());
+  }
+
+  void put(const Unit &unit, const Names &names) {
+    if (unit.is_single()) {
+      put(unit.single(), names);
+      return;
+    }
+    parts(
+        unit,
+        [&](const Part &part) {
+          for (const std::uint32_t i : part.instructions)
+            put(i, names);
+        },
+        [&](std::uint32_t branch) {
+          const Instruction &instruction = function_.instructions[branch];
+          return guard_text(instruction, names[instruction.guard]);
+        });
+  }
+
+  bool may_be_predicated(const Unit &unit) const {
+    return unit.is_single() && function_.instructions[unit.single()].guard == no_register;
+  }
+
+  void apart(const Step &step) {
+    chosen_.clear(); // what it writes may be among what was chosen from
+    bool predicated = step.when.size() + step.otherwise.size() <= most_predicated;
+    for (const std::size_t i : step.when)
+      predicated = predicated && may_be_predicated(site_.when[i]);
+    for (const std::size_t i : step.otherwise)
+      predicated = predicated && may_be_predicated(site_.otherwise[i]);
+    if (predicated) {
+      for (const std::size_t i : step.when)
+        line(fmt::format("@{} {}", predicate_,
+                         renamed_in(function_.instructions[site_.when[i].single()], when_)));
+      for (const std::size_t i : step.otherwise)
+        line(fmt::format(
+            "@!{} {}", predicate_,
+            renamed_in(function_.instructions[site_.otherwise[i].single()], otherwise_)));
+      return;
+    }
+    const std::string end = label(), other = step.otherwise.empty() ? end : label();
+    line(fmt::format("@!{} bra {};", predicate_, other));
+    if (step.when.empty()) { // the other way round: nothing to jump over first
+      text_.erase(text_.rfind('\t'));
+      line(fmt::format("@{} bra {};", predicate_, end));
+    }
+    for (const std::size_t i : step.when)
+      put(site_.when[i], when_);
+    if (!step.otherwise.empty()) {
+      if (!step.when.empty()) {
+        line(fmt::format("bra.uni {};", end));
+        place(other);
+      }
+      for (const std::size_t i : step.otherwise)
+        put(site_.otherwise[i], otherwise_);
+    }
+    place(end);
+  }
+
+  // --- Units that become one ---
+
+  std::string name_of(const Source &source, const Names &names) const {
+    return source.reg == no_register ? source.text : names[source.reg];
+  }
+
+  /// What holds a pair that nothing in the unit writes: a register that has it anyway, or a new
+  /// one.
+  std::string constant(const SourcePair &pair) {
+    const std::string when = name_of(pair.when, when_),
+                      otherwise = name_of(pair.otherwise, otherwise_);
+    if (when == otherwise)
+      return when;
+    const auto [known, added] = chosen_.try_emplace({pair.type, when, otherwise});
+    if (added) {
+      known->second = fresh(pair.type);
+      choose(known->second, pair.type, when, otherwise);
+    }
+    return known->second;
+  }
+
+  void meld(const Step &step) {
+    const Unit &unit = site_.when[step.when[0]], &other = site_.otherwise[step.otherwise[0]];
+    if (unit.is_single())
+      meld_single((*step.melded)[0]);
+    else
+      meld_parts(unit, other, *step.melded);
+    if (!unit.is_single())
+      chosen_.clear();
+  }
+
+  void meld_single(const InstructionPair &pair) {
+    const Instruction &instruction = function_.instructions[pair.when];
+    std::vector<std::pair<Span, std::string>> places;
+    std::string guard;
+    if (pair.guard)
+      guard = guard_text(instruction, constant(*pair.guard));
+    for (const OffsetPair &offset : pair.offsets)
+      places.emplace_back(offset.span, fmt::format("[{}]", sum(offset)));
+    for (const Leaf &leaf : pair.leaves)
+      if (!leaf.is_written)
+        places.emplace_back(leaf.span, constant(leaf.pair));
+    std::vector<std::pair<const SourcePair *, std::string>> written;
+    for (const Leaf &leaf : pair.leaves) {
+      if (!leaf.is_written)
+        continue;
+      const std::string name = fresh(leaf.pair.type);
+      if (pair.guard)
+        choose(name, leaf.pair.type, when_[leaf.pair.when.reg],
+               otherwise_[leaf.pair.otherwise.reg]);
+      places.emplace_back(leaf.span, name);
+      written.emplace_back(&leaf.pair, name);
+    }
+    line(guard + filled(instruction, places));
+    for (const auto &[to, name] : written) {
+      when_[to->when.reg] = name;
+      otherwise_[to->otherwise.reg] = name;
+    }
+  }
+
+  std::string sum(const OffsetPair &offset) {
+    const std::string base = constant(offset.base), by = fresh("b64"), result = fresh("b64");
+    line(fmt::format("selp.b64 {}, {}, {}, {};", by, offset.when, offset.otherwise, predicate_));
+    line(fmt::format("add.s64 {}, {}, {};", result, base, by));
+    return result;
+  }
+
+  /// The pairs of a unit with branches and the registers that hold them.
+  struct Held {
+    std::map<SourcePair, std::string> names;
+    std::set<SourcePair> followed; ///< pairs that must be up to date after every write
+  };
+
+  void meld_parts(const Unit &unit, const Unit &other, const UnitPair &pairs) {
+    std::set<RegisterId> writes_when, writes_otherwise;
+    std::map<std::uint32_t, const InstructionPair *> by_instruction;
+    for (const InstructionPair &pair : pairs) {
+      by_instruction.emplace(pair.when, &pair);
+      for (const Leaf &leaf : pair.leaves)
+        if (leaf.is_written) {
+          writes_when.insert(leaf.pair.when.reg);
+          writes_otherwise.insert(leaf.pair.otherwise.reg);
+        }
+    }
+    Held held;
+    const auto need = [&](const SourcePair &pair) {
+      if (!writes_when.contains(pair.when.reg) && !writes_otherwise.contains(pair.otherwise.reg)) {
+        if (!held.names.contains(pair))
+          held.names.emplace(pair, constant(pair));
+      } else {
+        held.followed.insert(pair);
+        if (!held.names.contains(pair))
+          held.names.emplace(pair, fresh(pair.type));
+      }
+    };
+    for (const InstructionPair &pair : pairs) {
+      if (pair.guard)
+        need(*pair.guard);
+      for (const Leaf &leaf : pair.leaves)
+        if (!leaf.is_written || pair.guard)
+          need(leaf.pair);
+    }
+    for (const InstructionPair &pair : pairs)
+      for (const Leaf &leaf : pair.leaves)
+        if (leaf.is_written && !held.names.contains(leaf.pair))
+          held.names.emplace(leaf.pair, fresh(leaf.pair.type));
+    const auto last_when = standing_for(unit, writes_when, held, &SourcePair::when);
+    const auto last_otherwise = standing_for(other, writes_otherwise, held, &SourcePair::otherwise);
+    enter(unit, other, writes_when, writes_otherwise, held);
+    parts(
+        unit,
+        [&](const Part &part) {
+          for (const std::uint32_t i : part.instructions)
+            put_pair(*by_instruction.at(i), held);
+        },
+        [&](std::uint32_t branch) {
+          return guard_text(function_.instructions[branch],
+                            held.names.at(*by_instruction.at(branch)->guard));
+        });
+    for (const auto &[reg, name] : last_when)
+      when_[reg] = name;
+    for (const auto &[reg, name] : last_otherwise)
+      otherwise_[reg] = name;
+  }
+
+  /// For each register that an arm writes in the unit and reads after it, a pair that stands for it
+  /// from then on, and is followed for that.
+  std::map<RegisterId, std::string> standing_for(const Unit &unit,
+                                                 const std::set<RegisterId> &written, Held &held,
+                                                 Source SourcePair::*side) const {
+    std::map<RegisterId, std::string> result;
+    for (const RegisterId reg : written) {
+      if (!liveness_.live_in(unit.after, reg))
+        continue;
+      for (const bool followed : {true, false})
+        for (const auto &[pair, name] : held.names)
+          if ((pair.*side).reg == reg && held.followed.contains(pair) == followed &&
+              !result.contains(reg)) {
+            result.emplace(reg, name);
+            held.followed.insert(pair);
+          }
+    }
+    return result;
+  }
+
+  bool live_at(const Unit &unit, RegisterId reg) const {
+    const std::uint32_t first = unit.first();
+    const BlockId block = cfg_.block_of(first);
+    bool live = liveness_.live_out(block, reg);
+    for (std::uint32_t i = cfg_.blocks()[block].end; i-- > first;) {
+      bool reads = false, writes = false;
+      for_each_register(module_, function_.instructions[i], [&](RegisterId one, RegisterUse use) {
+        reads = reads || (one == reg && use != RegisterUse::written);
+        writes = writes || (one == reg && use == RegisterUse::written);
+      });
+      live = reads || (live && !writes);
+    }
+    return live;
+  }
+
+  /// Gives pairs that are written somewhere in the unit what they have before it.
+  void enter(const Unit &unit, const Unit &other, const std::set<RegisterId> &writes_when,
+             const std::set<RegisterId> &writes_otherwise, const Held &held) {
+    for (const auto &[pair, name] : held.names) {
+      if (!held.followed.contains(pair) ||
+          (!writes_when.contains(pair.when.reg) && !writes_otherwise.contains(pair.otherwise.reg)))
+        continue;
+      const bool first = pair.when.reg == no_register || live_at(unit, pair.when.reg);
+      const bool second = pair.otherwise.reg == no_register || live_at(other, pair.otherwise.reg);
+      const std::string when = name_of(pair.when, when_);
+      const std::string otherwise = name_of(pair.otherwise, otherwise_);
+      if (first && second)
+        choose(name, pair.type, when, otherwise);
+      else if (first || second)
+        choose(name, pair.type, first ? when : otherwise, first ? when : otherwise);
+    }
+  }
+
+  void put_pair(const InstructionPair &pair, const Held &held) {
+    const Instruction &instruction = function_.instructions[pair.when];
+    std::vector<std::pair<Span, std::string>> places;
+    for (const Leaf &leaf : pair.leaves)
+      places.emplace_back(leaf.span, held.names.at(leaf.pair));
+    pragmas_before(pair.when);
+    line((pair.guard ? guard_text(instruction, held.names.at(*pair.guard)) : "") +
+         filled(instruction, places));
+    for (const Leaf &leaf : pair.leaves) {
+      if (!leaf.is_written)
+        continue;
+      const std::string &from = held.names.at(leaf.pair);
+      for (const SourcePair &one : held.followed) {
+        if (one == leaf.pair)
+          continue;
+        const std::string &to = held.names.at(one);
+        if (one.when.reg == leaf.pair.when.reg && one.when.reg != no_register)
+          line(fmt::format("@{} mov.{} {}, {};", predicate_, one.type, to, from));
+        if (one.otherwise.reg == leaf.pair.otherwise.reg && one.otherwise.reg != no_register)
+          line(fmt::format("@!{} mov.{} {}, {};", predicate_, one.type, to, from));
+      }
+    }
+  }
+
+  // --- The text ---
+
+  void restore() {
+    for (RegisterId reg = 0; reg < function_.registers.size(); ++reg) {
+      const std::string own(function_.registers[reg].name);
+      if ((when_[reg] == own && otherwise_[reg] == own) || !liveness_.live_in(site_.join, reg))
+        continue;
+      const Register &declared = function_.registers[reg];
+      const std::string type =
+          declared.type == ScalarType::pred ? "pred" : fmt::format("b{}", bit_width(declared.type));
+      choose(own, type, when_[reg], otherwise_[reg]);
+    }
+  }
+
+  std::string declarations() const {
+    std::string text;
+    for (const auto &[type, count] : count_)
+      text += fmt::format("\n\t.reg .{} %{}{}_<{}>;", type, prefix_, type, count);
+    return text;
+  }
+
+  /// The line that a span is on if it is alone there; otherwise the span.
+  Span whole_line(Span span) const {
+    const std::string_view text = module_.text();
+    std::uint32_t begin = span.begin, end = span.end;
+    while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t'))
+      --begin;
+    while (end < text.size() && (text[end] == ' ' || text[end] == '\t'))
+      ++end;
+    const bool alone =
+        begin > 0 && text[begin - 1] == '\n' && end < text.size() && text[end] == '\n';
+    return alone ? Span{begin, end + 1} : span;
+  }
+
+  std::optional<std::string> edited() {
+    Edits edits;
+    edits.insert(function_.body.begin + 1, declarations());
+    std::vector<bool> gone(function_.instructions.size() + 1, false);
+    for (const BlockId block : site_.blocks)
+      for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i) {
+        gone[i] = true;
+        edits.replace(whole_line(function_.instructions[i].span), "");
+      }
+    for (const Label &label : function_.labels)
+      if (gone[label.position])
+        edits.replace(whole_line(label.span), "");
+    for (const Pragma &pragma : function_.pragmas)
+      if (gone[pragma.position])
+        edits.replace(whole_line(pragma.span), "");
+    std::uint32_t next = site_.branch + 1;
+    while (gone[next])
+      ++next;
+    const std::uint32_t join = cfg_.blocks()[site_.join].first;
+    if (next != join) {
+      const std::string end = label();
+      line(fmt::format("bra.uni {};", end));
+      edits.insert(function_.instructions[join].span.begin, end + ":\n\t");
+    }
+    if (text_.starts_with('\t'))
+      text_.erase(0, 1);
+    if (text_.ends_with('\n'))
+      text_.pop_back();
+    edits.replace(branch_.span, text_);
+    return edits.apply(module_.text());
+  }
+
+  const Module &module_;
+  const Function &function_;
+  const ControlFlowGraph &cfg_;
+  const Liveness &liveness_;
+  const Site &site_;
+  const Alignment &alignment_;
+  const Instruction &branch_;
+  std::string prefix_, predicate_, text_;
+  unsigned serial_ = 0, labels_ = 0;
+  std::map<std::string, unsigned> count_; ///< new registers by type
+  /// What has been chosen already: by type and both names. Units that become one write new
+  /// registers only.
+  std::map<std::array<std::string, 3>, std::string> chosen_;
+  bool saved_ = false;
+  Names when_, otherwise_; ///< by register, what stands for it in the lanes of either arm
+};
+
+} // namespace
+
+std::optional<std::string> write_melded(const Module &module, const Function &function,
+                                        const ControlFlowGraph &cfg, const Liveness &liveness,
+                                        const Site &site, const Alignment &alignment) {
+  return MeldWriter(module, function, cfg, liveness, site, alignment).run();
+}
+
+} // namespace ptxasw::meld
