@@ -8,9 +8,9 @@
 // The walk is over pairs of places, one in each function, at which something of that kind comes
 // next, or a branch that is not decided. At a pair it is known which registers hold the same value,
 // which hold a number, and which predicates are decided (terms.h). A branch of the kernel is walked
-// both ways, with its predicate decided; the rewritten function then follows, and where it chooses
-// by that predicate, with selp or under a guard, it is known what. It must never itself come to a
-// branch that is undecided while the kernel does not stand at one. Where several ways come to one
+// both ways, with its predicate decided; the rewritten function waits for that where it chooses by
+// that predicate, with selp or under a guard, and so it is known what. It must never itself come to
+// a branch that is undecided while the kernel does not stand at one. Where several ways come to one
 // pair, what holds on all of them is kept, and the pair is walked again if that is less than
 // before.
 //
@@ -62,12 +62,15 @@ public:
   std::uint32_t end() const { return static_cast<std::uint32_t>(function.instructions.size()); }
 
   /// Over what only computes, and branches that are decided, to what does not: its index, or end()
-  /// where the thread ends.
-  std::uint32_t run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
+  /// where the thread ends. Also to what chooses by `pending`, a predicate about to be decided.
+  std::uint32_t run(std::uint32_t position, Knowledge &known, std::size_t &budget,
+                    std::optional<Term> pending = std::nullopt) const {
     while (position < end()) {
       if (budget-- == 0)
         throw NotSame{"it takes too many steps"};
       const Instruction &instruction = function.instructions[position];
+      if (pending && chooses_by(instruction, *pending, known))
+        return position;
       const std::optional<bool> runs = decided(instruction, known);
       const Opcode &opcode = module.opcode(instruction);
       if (runs == false) {
@@ -160,6 +163,15 @@ public:
   Terms &terms;
 
 private:
+  bool chooses_by(const Instruction &instruction, Term predicate, const Knowledge &known) const {
+    if (instruction.guard != no_register && guard(instruction, known) == predicate)
+      return true;
+    const auto operands = module.operands(instruction);
+    return module.opcode(instruction).base == "selp" && operands.size() == 4 &&
+           operands[3].kind == Operand::Kind::reg &&
+           known.values[first + operands[3].reg] == predicate;
+  }
+
   bool only_computes(const Instruction &instruction) const {
     const Opcode &opcode = module.opcode(instruction);
     if (!instruction.well_formed || !is_pure(opcode) || opcode.has("cc") || opcode.base == "addc" ||
@@ -346,11 +358,15 @@ private:
 
   void arrive(Position mine, Position theirs, Knowledge known) {
     mine = kernel_.run(mine, known, budget_);
-    theirs = melded_.run(theirs, known, budget_);
-    const bool ends = mine == kernel_.end(), other_ends = theirs == melded_.end();
+    const bool ends = mine == kernel_.end();
+    const bool chooses = !ends && kernel_.is_branch(mine);
+    std::optional<Term> pending;
+    if (chooses)
+      pending = kernel_.guard(kernel_.function.instructions[mine], known);
+    theirs = melded_.run(theirs, known, budget_, pending);
+    const bool other_ends = theirs == melded_.end();
     if (ends && other_ends)
       return;
-    const bool chooses = !ends && kernel_.is_branch(mine);
     if (!chooses && ends != other_ends)
       fail(theirs, "the thread ends elsewhere");
     if (!chooses && melded_.is_branch(theirs))
@@ -408,8 +424,8 @@ private:
     for (std::size_t i = 0; i < to.size(); ++i) {
       const Register &own = kernel_.function.registers[to[i]];
       const Register &other = melded_.function.registers[other_to[i]];
-      if (own.type != other.type || own.vector != other.vector)
-        fail(theirs, "it writes a register of another type");
+      if (Side::width(own) != Side::width(other) || own.vector != other.vector)
+        fail(theirs, "it writes a register of another width");
       const Term result = terms_.fresh();
       kernel_.write(to[i], result, a, known, maybe);
       melded_.write(other_to[i], result, b, known, maybe);
