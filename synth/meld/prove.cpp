@@ -62,15 +62,12 @@ public:
   std::uint32_t end() const { return static_cast<std::uint32_t>(function.instructions.size()); }
 
   /// Over what only computes, and branches that are decided, to what does not: its index, or end()
-  /// where the thread ends. Also to what chooses by `pending`, a predicate about to be decided.
-  std::uint32_t run(std::uint32_t position, Knowledge &known, std::size_t &budget,
-                    std::optional<Term> pending = std::nullopt) const {
+  /// where the thread ends.
+  std::uint32_t run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
     while (position < end()) {
       if (budget-- == 0)
         throw NotSame{"it takes too many steps"};
       const Instruction &instruction = function.instructions[position];
-      if (pending && chooses_by(instruction, *pending, known))
-        return position;
       const std::optional<bool> runs = decided(instruction, known);
       const Opcode &opcode = module.opcode(instruction);
       if (runs == false) {
@@ -108,7 +105,7 @@ public:
     return known.values[first + instruction.guard];
   }
 
-  /// Appends what an operand reads to a key.
+  /// Appends what an operand reads to a key. A term that is no number is of one width only.
   void read(const Operand &operand, const Knowledge &known, std::vector<std::uint64_t> &key) const {
     using Kind = Operand::Kind;
     key.push_back(operand.negated);
@@ -116,9 +113,6 @@ public:
     if (operand.kind == Kind::reg || operand.kind == Kind::integer || operand.kind == Kind::real) {
       const Term term = value(operand, known);
       key.push_back(100);
-      key.push_back(terms.is_constant(term) || operand.kind != Kind::reg
-                        ? 0
-                        : width(function.registers[operand.reg]));
       key.push_back(term_mark | term);
       return;
     }
@@ -150,9 +144,12 @@ public:
   void write(RegisterId reg, Term value, const Instruction &instruction, Knowledge &known,
              bool maybe) const {
     Term &to = known.values[first + reg];
-    to = maybe ? terms.computed({terms.text("?"), term_mark | guard(instruction, known),
-                                 instruction.guard_negated, term_mark | value, term_mark | to})
-               : value;
+    if (!maybe)
+      to = value;
+    else if (instruction.guard_negated)
+      to = terms.choice(guard(instruction, known), to, value);
+    else
+      to = terms.choice(guard(instruction, known), value, to);
   }
 
   static unsigned width(const Register &reg) { return bit_width(reg.type) * reg.vector; }
@@ -163,15 +160,6 @@ public:
   Terms &terms;
 
 private:
-  bool chooses_by(const Instruction &instruction, Term predicate, const Knowledge &known) const {
-    if (instruction.guard != no_register && guard(instruction, known) == predicate)
-      return true;
-    const auto operands = module.operands(instruction);
-    return module.opcode(instruction).base == "selp" && operands.size() == 4 &&
-           operands[3].kind == Operand::Kind::reg &&
-           known.values[first + operands[3].reg] == predicate;
-  }
-
   bool only_computes(const Instruction &instruction) const {
     const Opcode &opcode = module.opcode(instruction);
     if (!instruction.well_formed || !is_pure(opcode) || opcode.has("cc") || opcode.base == "addc" ||
@@ -261,17 +249,20 @@ private:
     if (opcode.base == "selp" && operands.size() == 4 && !operands[3].negated &&
         operands[3].kind == Operand::Kind::reg) {
       const auto chosen = truth(known.values[first + operands[3].reg], known);
-      return chosen ? moved(operands[*chosen ? 1 : 2], bits, opcode, known) : std::nullopt;
+      const auto when = moved(operands[1], bits, opcode, known);
+      const auto otherwise = moved(operands[2], bits, opcode, known);
+      if (chosen)
+        return *chosen ? when : otherwise;
+      return when && otherwise ? std::optional(terms.choice(known.values[first + operands[3].reg],
+                                                            *when, *otherwise))
+                               : std::nullopt;
     }
+    const auto is_addend = [&](const Operand &operand) {
+      return is_wide_register(operand) || operand.kind == Operand::Kind::integer;
+    };
     if ((opcode.text == "add.s64" || opcode.text == "add.u64") && operands.size() == 3 &&
-        bits == 64)
-      for (const std::size_t i : {1u, 2u}) {
-        const Operand &base = operands[i], &by = operands[3 - i];
-        if (!is_wide_register(base) || (by.kind != Operand::Kind::integer && !is_wide_register(by)))
-          continue;
-        if (const auto number = terms.number_of(value(by, known)))
-          return terms.plus(value(base, known), *number);
-      }
+        bits == 64 && is_addend(operands[1]) && is_addend(operands[2]))
+      return terms.sum(value(operands[1], known), value(operands[2], known));
     return std::nullopt;
   }
 
@@ -343,15 +334,17 @@ private:
   /// Registers of one name hold whatever they hold at the start; all others are new.
   Knowledge initial() {
     Knowledge known;
-    std::map<std::string_view, std::vector<Term>> by_name;
-    for (const Register &reg : kernel_.function.registers) {
+    std::map<std::string_view, std::vector<RegisterId>> by_name;
+    const auto &own = kernel_.function.registers;
+    for (RegisterId reg = 0; reg < own.size(); ++reg) {
       known.values.push_back(terms_.fresh());
-      by_name[reg.name].push_back(known.values.back());
+      by_name[own[reg].name].push_back(reg);
     }
     for (const Register &reg : melded_.function.registers) {
-      std::vector<Term> &own = by_name[reg.name];
-      known.values.push_back(own.size() == 1 ? own[0] : terms_.fresh());
-      own.clear();
+      std::vector<RegisterId> &same = by_name[reg.name];
+      const bool is_own = same.size() == 1 && Side::width(own[same[0]]) == Side::width(reg);
+      known.values.push_back(is_own ? known.values[same[0]] : terms_.fresh());
+      same.clear();
     }
     return known;
   }
@@ -360,10 +353,7 @@ private:
     mine = kernel_.run(mine, known, budget_);
     const bool ends = mine == kernel_.end();
     const bool chooses = !ends && kernel_.is_branch(mine);
-    std::optional<Term> pending;
-    if (chooses)
-      pending = kernel_.guard(kernel_.function.instructions[mine], known);
-    theirs = melded_.run(theirs, known, budget_, pending);
+    theirs = melded_.run(theirs, known, budget_);
     const bool other_ends = theirs == melded_.end();
     if (ends && other_ends)
       return;
@@ -378,13 +368,23 @@ private:
       open_.insert({mine, theirs});
   }
 
+  /// What is known where a predicate is decided.
+  Knowledge where(Term predicate, bool holds, const Knowledge &known) {
+    Knowledge result;
+    std::map<Term, Term> decided;
+    for (const Term term : known.values)
+      result.values.push_back(terms_.decided(term, predicate, holds, decided));
+    for (const auto &[term, truth] : known.truth)
+      result.truth.emplace(terms_.decided(term, predicate, holds, decided), truth);
+    result.truth.insert_or_assign(predicate, holds);
+    return result;
+  }
+
   void step(Position mine, Position theirs, Knowledge known) {
     const Instruction &instruction = kernel_.function.instructions[mine];
     if (kernel_.is_branch(mine)) {
       for (const bool holds : {true, false}) {
-        Knowledge way = known;
-        way.truth[kernel_.guard(instruction, known)] = holds;
-        arrive(mine, theirs, std::move(way));
+        arrive(mine, theirs, where(kernel_.guard(instruction, known), holds, known));
       }
       return;
     }

@@ -25,6 +25,49 @@ Term Terms::plus(Term base, std::int64_t offset) {
   return sum == 0 ? base : made({4, term_mark | base, sum >> 32, sum & low});
 }
 
+Term Terms::sum(Term a, Term b) {
+  if (const auto number = number_of(b))
+    return plus(a, *number);
+  if (const auto number = number_of(a))
+    return plus(b, *number);
+  return made({5, term_mark | a, term_mark | b});
+}
+
+Term Terms::choice(Term predicate, Term when, Term otherwise) {
+  if (const auto number = number_of(predicate))
+    return *number != 0 ? when : otherwise;
+  return when == otherwise
+             ? when
+             : made({6, term_mark | predicate, term_mark | when, term_mark | otherwise});
+}
+
+Term Terms::decided(Term term, Term predicate, bool holds, std::map<Term, Term> &known) {
+  if (const auto found = known.find(term); found != known.end())
+    return found->second;
+  TermKey key = keys_[term];
+  Term result = term;
+  if (key[0] == 6 && (key[1] & ~term_mark) == predicate) {
+    result = decided(static_cast<Term>(key[holds ? 2 : 3] & ~term_mark), predicate, holds, known);
+  } else if (key[0] > 2) {
+    std::vector<Term> parts;
+    for (std::uint64_t &word : key)
+      if ((word & term_mark) != 0) {
+        parts.push_back(decided(static_cast<Term>(word & ~term_mark), predicate, holds, known));
+        word = term_mark | parts.back();
+      }
+    if (key[0] == 4)
+      result = plus(parts[0], static_cast<std::int64_t>(key[2] << 32 | key[3]));
+    else if (key[0] == 5)
+      result = sum(parts[0], parts[1]);
+    else if (key[0] == 6)
+      result = choice(parts[0], parts[1], parts[2]);
+    else
+      result = made(std::move(key));
+  }
+  known.emplace(term, result);
+  return result;
+}
+
 std::optional<std::int64_t> Terms::number_of(Term term) const {
   return keys_[term][0] == 1 ? std::optional(static_cast<std::int64_t>(keys_[term][1]))
                              : std::nullopt;
@@ -69,7 +112,7 @@ private:
 
   void define(Term term, unsigned depth) {
     TermKey key = terms_.key(term);
-    if ((key[0] != 3 && key[0] != 4) || depth > most_depth)
+    if (key[0] < 3 || depth > most_depth)
       return;
     const ClassId own = classes_.at(term);
     for (std::uint64_t &word : key) {

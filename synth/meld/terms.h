@@ -39,6 +39,13 @@ public:
   const TermKey &key(Term term) const { return keys_[term]; }
   /// base + offset, 64 bits.
   Term plus(Term base, std::int64_t offset);
+  /// a + b, 64 bits.
+  Term sum(Term a, Term b);
+  /// What is chosen by a predicate.
+  Term choice(Term predicate, Term when, Term otherwise);
+  /// The same term where it is known if a predicate holds: without choices by it. `known` are the
+  /// answers for that predicate so far.
+  Term decided(Term term, Term predicate, bool holds, std::map<Term, Term> &known);
   /// The number that a term is, if it is one.
   std::optional<std::int64_t> number_of(Term term) const;
   /// Returns true if a term is a number, of either kind.

@@ -9,7 +9,7 @@ namespace {
 constexpr const Command *all_of_them[] = {
     // Rewriting
     &rewrite_command, &overlay_command, &run_command, &assemble_command, &bisect_command,
-    &siblings_command,
+    &siblings_command, &optimize_command,
     // What is known about a kernel
     &trace_command, &explain_command, &independent_command, &occupancy_command, &advise_command,
     &lint_command, &report_command, &bound_command,

@@ -1,0 +1,190 @@
+// From each version of the beam come all versions that are one rewrite further. A text that was
+// seen is not analysed again, whatever order of rewrites led to it. What is not proved is withdrawn
+// before anything is counted.
+
+#include "synth/search/search.h"
+
+#include "synth/meld/meld.h"
+#include "synth/rewrite.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/core.h>
+#include <set>
+
+namespace ptxasw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using facts::Amount;
+using facts::AmountPool;
+using facts::Rational;
+
+/// A rewrite that could be done to a version.
+struct Rewrite {
+  std::string name;
+  std::optional<std::string> text; ///< the whole module
+};
+
+class Search {
+public:
+  Search(std::shared_ptr<const Module> module, std::string kernel, const SearchOptions &options)
+      : kernel_(std::move(kernel)), options_(options), begin_(Clock::now()) {
+    bound_ = options.bound;
+    bound_.metrics = {weighted_steps(), {"divwarps", {0, 0, 0, 1}}};
+    SearchCandidate original;
+    original.module = std::move(module);
+    seen_.emplace(original.module->text());
+    evaluate(original);
+    result_.candidates.push_back(std::move(original));
+  }
+
+  SearchResult run() {
+    std::vector<std::size_t> beam{0};
+    for (unsigned round = 0; round < options_.rounds && !beam.empty() && !spent(); ++round) {
+      std::vector<std::size_t> next;
+      for (const std::size_t one : beam)
+        expand(one, next);
+      std::stable_sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) {
+        return is_better(cost_of(a), cost_of(b), options_);
+      });
+      if (next.size() > options_.beam)
+        next.resize(options_.beam);
+      beam = std::move(next);
+    }
+    result_.candidates[result_.best].chosen = true;
+    return std::move(result_);
+  }
+
+private:
+  const SearchCost &cost_of(std::size_t i) const { return result_.candidates[i].cost; }
+
+  bool spent() {
+    const std::chrono::duration<double> so_far = Clock::now() - begin_;
+    result_.budget_spent = result_.budget_spent || so_far.count() >= options_.seconds;
+    return result_.budget_spent;
+  }
+
+  const Function *function_in(const Module &module) const {
+    for (const Function &function : module.functions)
+      if (function.name == kernel_ && function.is_entry && function.has_body)
+        return &function;
+    return nullptr;
+  }
+
+  void evaluate(SearchCandidate &candidate) const {
+    const Function &function = *function_in(*candidate.module);
+    KernelBounds bounds = bound_kernel(*candidate.module, function, bound_);
+    candidate.cost.amounts = bounds.amounts;
+    candidate.cost.wsteps = std::move(bounds.metrics[0].warp);
+    candidate.cost.divwarps = std::move(bounds.metrics[1].warp);
+    if (options_.time)
+      options_.time(*candidate.module, function, candidate.cost);
+  }
+
+  /// The versions one rewrite further than candidate `from`; those that are proved join `next`.
+  void expand(std::size_t from, std::vector<std::size_t> &next) {
+    const std::shared_ptr<const Module> module = result_.candidates[from].module;
+    const std::vector<std::string> steps = result_.candidates[from].steps;
+    const Function &function = *function_in(*module);
+    for (const MeldCutoff cutoff : {MeldCutoff::all, MeldCutoff::costly})
+      for (const MeldSite &site : meld_sites(*module, function, cutoff).sites) {
+        if (spent())
+          return;
+        consider(*module, steps, next, [&]() -> Rewrite {
+          return {
+              fmt::format("meld:{}:{}", site.line, cutoff == MeldCutoff::all ? "all" : "costly"),
+              meld_branch(*module, function, site.instruction, cutoff)};
+        });
+      }
+    if (options_.shuffle && std::find(steps.begin(), steps.end(), "shuffle") == steps.end() &&
+        !spent())
+      consider(*module, steps, next, [&] { return shuffled(*module); });
+  }
+
+  Rewrite shuffled(const Module &module) const {
+    RewriteOptions how;
+    how.kernels = {kernel_};
+    how.shuffle = ShuffleMode::always;
+    auto result = rewrite_module(module.text(), "optimize", how);
+    return {"shuffle",
+            result && result->changed ? std::optional(std::move(result->text)) : std::nullopt};
+  }
+
+  template <typename Write>
+  void consider(const Module &before, const std::vector<std::string> &steps,
+                std::vector<std::size_t> &next, const Write &write) {
+    const auto begin = Clock::now();
+    Rewrite rewrite = write();
+    if (!rewrite.text || !seen_.insert(*rewrite.text).second)
+      return;
+    SearchCandidate candidate;
+    candidate.steps = steps;
+    candidate.steps.push_back(rewrite.name);
+    auto parsed = parse(std::move(*rewrite.text), "optimize");
+    if (parsed)
+      candidate.module = std::shared_ptr<const Module>(std::move(*parsed));
+    const Function *function = parsed ? function_in(*candidate.module) : nullptr;
+    if (!function)
+      candidate.withdrawn = parsed ? "the kernel is gone" : parsed.error().message;
+    else if (rewrite.name != "shuffle") // that is proved where it is written
+      candidate.withdrawn =
+          prove_melded(before, *function_in(before), *candidate.module, *function);
+    if (candidate.withdrawn.empty())
+      evaluate(candidate);
+    const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+    candidate.milliseconds = took.count();
+    const std::size_t index = result_.candidates.size();
+    const bool proved = candidate.withdrawn.empty();
+    result_.candidates.push_back(std::move(candidate));
+    if (!proved)
+      return;
+    next.push_back(index);
+    if (is_better(cost_of(index), cost_of(result_.best), options_))
+      result_.best = index;
+  }
+
+  const std::string kernel_;
+  const SearchOptions &options_;
+  BoundOptions bound_;
+  const Clock::time_point begin_;
+  std::set<std::string, std::less<>> seen_;
+  SearchResult result_;
+};
+
+} // namespace
+
+BoundMetric weighted_steps() { return {"wsteps", {1, 5, 1, 1}}; }
+
+int published_order(const AmountPool &amounts, const Amount &a, const AmountPool &others,
+                    const Amount &b) {
+  const unsigned p = degree(amounts, a), q = degree(others, b);
+  if (p != q)
+    return p < q ? -1 : 1;
+  // Divisible by whatever bounds divide by.
+  static const Rational large = Rational(boost::multiprecision::cpp_int(1) << 60) * 3 * 3 * 5 * 7;
+  const auto value = [](const std::string &) { return std::optional(large); };
+  const auto x = amounts.evaluate(a, value), y = others.evaluate(b, value);
+  if (!x || !y)
+    return 0;
+  return *x < *y ? -1 : *x > *y ? 1 : 0;
+}
+
+bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options) {
+  if (options.time)
+    return a.microseconds && b.microseconds && *a.microseconds < *b.microseconds;
+  if (!a.wsteps.most || !b.wsteps.most)
+    return a.wsteps.most && !b.wsteps.most;
+  if (options.at) {
+    const auto x = options.at(a, *a.wsteps.most), y = options.at(b, *b.wsteps.most);
+    return x && y && *x < *y;
+  }
+  return published_order(*a.amounts, *a.wsteps.most, *b.amounts, *b.wsteps.most) < 0;
+}
+
+SearchResult search(const std::shared_ptr<const Module> &module, const std::string &kernel,
+                    const SearchOptions &options) {
+  return Search(module, kernel, options).run();
+}
+
+} // namespace ptxasw

@@ -1,0 +1,71 @@
+#pragma once
+
+// The guided search for a faster kernel (COpPER, section 3): rewrites of one kernel in its place
+// and their combinations, each with a bound, ranked. A beam instead of the published one step of
+// each kind: what is best alone may be in the way of what is best together.
+
+#include "analysis/bound.h"
+#include "grammar/module.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
+/// memory beyond the first, a divergence and an instruction one each.
+BoundMetric weighted_steps();
+
+/// What a version of a kernel costs.
+struct SearchCost {
+  std::shared_ptr<facts::AmountPool> amounts;
+  Bound wsteps, divwarps;             ///< of the costliest warp
+  std::optional<double> microseconds; ///< predicted, if times were asked for
+  std::string no_time;                ///< why there is no prediction
+};
+
+/// One version that was looked at.
+struct SearchCandidate {
+  std::vector<std::string> steps; ///< what was done to the kernel: `meld:54:all`, `shuffle`
+  std::string withdrawn;          ///< what is not proved; empty: all is
+  SearchCost cost;                ///< if it is not withdrawn
+  double milliseconds = 0;        ///< to write, prove and bound it
+  bool chosen = false;
+  std::shared_ptr<const Module> module; ///< with the version in place of the kernel
+};
+
+struct SearchOptions {
+  BoundOptions bound;  ///< its metrics are ignored
+  unsigned beam = 4;   ///< versions that are carried on from each round
+  unsigned rounds = 8; ///< rewrites of a version at most
+  double seconds = 60; ///< after that the best so far counts
+  bool shuffle = true; ///< loads whose values other lanes have, too (synth/rewrite.h)
+  /// The number that an amount is at the sizes asked about; nothing: compare formulas.
+  std::function<std::optional<facts::Rational>(const SearchCost &, const facts::Amount &)> at;
+  /// What a version takes; then that is compared instead. Sets `microseconds` or `no_time`.
+  std::function<void(const Module &, const Function &, SearchCost &)> time;
+};
+
+struct SearchResult {
+  std::vector<SearchCandidate> candidates; ///< the kernel itself first, in the order of the search
+  std::size_t best = 0;                    ///< 0: nothing is better
+  bool budget_spent = false;
+};
+
+/// Compares two bounds as published (section 4.2): the lower degree first; of equal degree the sums
+/// of the coefficients of each degree, from the highest. That is the order of their values where
+/// all variables are the same large number. -1: the first is lower; 0: neither is known to be.
+int published_order(const facts::AmountPool &amounts, const facts::Amount &a,
+                    const facts::AmountPool &others, const facts::Amount &b);
+
+/// Returns true if the first is better than the second: ties keep the second.
+bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options);
+
+/// Looks for the best version of a kernel.
+SearchResult search(const std::shared_ptr<const Module> &module, const std::string &kernel,
+                    const SearchOptions &options);
+
+} // namespace ptxasw

@@ -1,0 +1,242 @@
+// Melded branches: what is found, how it is written, and that the proof refuses whatever one
+// changes in the text unless it changes nothing.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "synth/meld/meld.h"
+#include "synth/siblings.h"
+
+#include "emulator/warp_verify.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fmt/core.h>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+using namespace ptxasw;
+
+namespace {
+
+std::string read(const std::filesystem::path &path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::unique_ptr<Module> parsed(const std::string &text) {
+  auto module = parse(text, "test.ptx");
+  if (!module)
+    FAIL(format(module.error()));
+  return std::move(*module);
+}
+
+const Function &only(const Module &module) { return module.functions.back(); }
+
+/// A hazard's file as it is, without the lines of its twin.
+std::string hazard(const std::filesystem::path &path) {
+  std::istringstream lines(read(path));
+  std::string text;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("//twin"))
+      text += line + "\n";
+  return text;
+}
+
+/// The first branch of the last function, melded in place.
+std::string melded(const Module &module, MeldCutoff cutoff = MeldCutoff::all) {
+  const MeldSites sites = meld_sites(module, only(module), cutoff);
+  REQUIRE_FALSE(sites.sites.empty());
+  const auto text = meld_branch(module, only(module), sites.sites[0].instruction, cutoff);
+  REQUIRE(text);
+  return *text;
+}
+
+/// A kernel with two arms; `head` comes before the branch by %p, `tail` where they meet.
+std::string kernel(const std::string &when, const std::string &otherwise,
+                   const std::string &head = "", const std::string &tail = "") {
+  return ".version 7.8\n.target sm_70\n.address_size 64\n"
+         ".visible .entry k(.param .u64 a, .param .u64 out)\n{\n"
+         "\t.reg .b64 %a, %o, %d<8>;\n\t.reg .b32 %t, %r<20>;\n\t.reg .pred %p, %q<4>;\n"
+         "\tld.param.u64 %a, [a];\n\tld.param.u64 %o, [out];\n\tmov.u32 %t, %tid.x;\n"
+         "\tmul.wide.u32 %d0, %t, 16;\n\tadd.s64 %a, %a, %d0;\n\tadd.s64 %o, %o, %d0;\n"
+         "\tsetp.lt.u32 %p, %t, 7;\n" +
+         head + "\t@%p bra $when;\n" + otherwise + "\tbra $end;\n$when:\n" + when + "$end:\n" +
+         tail + "\tret;\n}\n";
+}
+
+const std::string add_one = "\tld.global.u32 %r1, [%a];\n\tadd.s32 %r2, %r1, 1;\n"
+                            "\tst.global.u32 [%o], %r2;\n";
+const std::string add_two = "\tld.global.u32 %r3, [%a];\n\tadd.s32 %r4, %r3, 2;\n"
+                            "\tst.global.u32 [%o], %r4;\n";
+
+} // namespace
+
+TEST_CASE("what differs is chosen, what is the same is not") {
+  const auto module = parsed(kernel(add_one, add_two));
+  const MeldSites sites = meld_sites(*module, only(*module), MeldCutoff::all);
+  REQUIRE(sites.sites.size() == 1);
+  CHECK(sites.sites[0].line == 16);
+  CHECK(sites.sites[0].saved == 12);
+  const std::string text = melded(*module);
+  const auto after = parsed(text);
+  CHECK(prove_melded(*module, only(*module), *after, only(*after)).empty());
+  const auto count = [&](std::string_view what) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+      ++found;
+    return found;
+  };
+  CHECK(count("ld.global") == 1);
+  CHECK(count("st.global") == 1);
+  CHECK(count("bra") == 0);
+  // Outside of the arms no byte changes.
+  CHECK(text.starts_with(module->text().substr(0, only(*module).body.begin + 1)));
+  CHECK(text.ends_with("$end:\n\tret;\n}\n"));
+}
+
+TEST_CASE("nothing is melded where nothing is gained") {
+  for (const std::string &otherwise : {std::string("\txor.b32 %r5, %r5, 1;\n"), std::string()}) {
+    const auto module = parsed(kernel(add_one, otherwise));
+    CHECK(meld_sites(*module, only(*module), MeldCutoff::all).sites.empty());
+    CHECK(propose_meld(*module, only(*module)).proposals.empty());
+  }
+}
+
+TEST_CASE("of several branches each can be melded alone") {
+  std::string text = kernel(add_one, add_two);
+  const std::string second =
+      "\t@%p bra $w2;\n" + add_two + "\tbra $e2;\n$w2:\n" + add_one + "$e2:\n\tret;\n}\n";
+  text.replace(text.rfind("\tret;"), std::string::npos, second);
+  const auto module = parsed(text);
+  const MeldSites sites = meld_sites(*module, only(*module), MeldCutoff::all);
+  REQUIRE(sites.sites.size() == 2);
+  for (const MeldSite &site : sites.sites) {
+    const auto one = meld_branch(*module, only(*module), site.instruction, MeldCutoff::all);
+    REQUIRE(one);
+    const auto after = parsed(*one);
+    CHECK(prove_melded(*module, only(*module), *after, only(*after)).empty());
+    CHECK(meld_sites(*after, only(*after), MeldCutoff::all).sites.size() == 1);
+  }
+}
+
+TEST_CASE("the same input gives the same text") {
+  const auto module = parsed(kernel(add_one, add_two)), again = parsed(kernel(add_one, add_two));
+  CHECK(melded(*module) == melded(*again));
+}
+
+TEST_CASE("the proof wants all else to be as it was") {
+  const auto module = parsed(kernel(add_one, add_two));
+  const std::string text = melded(*module);
+  const auto fault = [&](const std::string &from, const std::string &to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    const auto after = parsed(changed);
+    return prove_melded(*module, only(*module), *after, only(*after));
+  };
+  CHECK(fault("sm_70", "sm_75") == "something beside the kernel changed");
+  CHECK_FALSE(fault("{\n", "{\n\t.shared .b32 own;\n").empty());
+  CHECK_FALSE(fault("{\n", "{\n\t.pragma \"nounroll\";\n").empty());
+  CHECK(fault("\tret;", "\n\tret;").empty());
+}
+
+namespace {
+
+struct Count {
+  unsigned tried = 0, refused = 0, no_ptx = 0, harmless = 0;
+};
+
+std::vector<std::string> mutants_of(const std::string &line) {
+  static const std::vector<std::pair<std::regex, std::string>> changes = [] {
+    std::vector<std::pair<std::regex, std::string>> list;
+    const std::pair<const char *, const char *> texts[] = {
+        {"@%", "@!%"},
+        {"@!%", "@%"},
+        {"@!?%[a-z0-9_]+ ", ""},
+        {"_0\\b", "_1"},
+        {"_1\\b", "_0"},
+        {"_2\\b", "_1"},
+        {"_3\\b", "_2"},
+        {"%r([0-9])", "%r1$1"},
+        {"add\\.", "sub."},
+        {"setp\\.gt", "setp.ge"},
+        {"setp\\.lt", "setp.le"},
+        {"\\+4\\]", "+8]"},
+        {", 1;", ", 2;"},
+        {", 0, ", ", 4, "},
+        {"ld\\.global", "ld.volatile.global"},
+        {"%pa", "%po"},
+        {"%po", "%pa"},
+        {"selp\\.(b\\d+) ([^,]*), ([^,]*), ([^,]*)", "selp.$1 $2, $4, $3"}};
+    for (const auto &[from, to] : texts)
+      list.emplace_back(from, to);
+    return list;
+  }();
+  std::vector<std::string> result{"", line + "\n" + line};
+  for (const auto &[from, to] : changes)
+    if (std::string changed = std::regex_replace(line, from, to); changed != line)
+      result.push_back(std::move(changed));
+  return result;
+}
+
+void try_mutant(const Module &module, const std::string &text, Count &count) {
+  ++count.tried;
+  const auto after = parse(text, "mutant.ptx");
+  if (!after) {
+    ++count.no_ptx;
+    return;
+  }
+  if (!prove_melded(module, only(module), **after, only(**after)).empty()) {
+    ++count.refused;
+    return;
+  }
+  ++count.harmless;
+  VerifyOptions how;
+  how.kernel = "k";
+  how.runs = 4;
+  how.search = 0;
+  how.schedules = 1;
+  how.small = true;
+  how.step_limit = 400'000;
+  const KernelVerdict verdict = verify(module, **after, how).at(0);
+  INFO(text);
+  INFO(verdict.counter_example);
+  CHECK(verdict.kind != KernelVerdict::Kind::differ);
+}
+
+} // namespace
+
+TEST_CASE("mutants of what is written are refused or harmless") {
+  Count count;
+  for (const char *name : {"swapped", "predicate-overwritten", "guarded", "offsets", "widths",
+                           "inner-branch", "loop-rounds", "loop-crossed", "vectors"}) {
+    CAPTURE(name);
+    const auto module =
+        parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (std::string(name) + ".ptx")));
+    const std::string text = melded(*module);
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+      lines.push_back(line);
+    const auto with = [&](std::size_t changed, const std::string &by, std::size_t without) {
+      std::string all;
+      for (std::size_t i = 0; i < lines.size(); ++i)
+        if (i != without)
+          all += (i == changed ? by : lines[i]) + "\n";
+      return all;
+    };
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].find("meld0_") == std::string::npos ||
+          lines[i].find(".reg") != std::string::npos)
+        continue;
+      for (const std::string &mutant : mutants_of(lines[i]))
+        try_mutant(*module, with(i, mutant, lines.size()), count);
+      if (i + 1 < lines.size())
+        try_mutant(*module, with(i, lines[i + 1] + "\n" + lines[i], i + 1), count);
+    }
+  }
+  MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "
+                      << count.harmless << " harmless");
+  CHECK(count.refused > 200);
+}

@@ -1,0 +1,93 @@
+"""`ptxasw optimize`: what is found, how it is told, what is written."""
+
+import json
+from pathlib import Path
+
+from support import PTXASW, Scratch, main, run
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BRANCHES = str(ROOT / "tests/bound/racuda/branches.ptx")
+VECTORADD = str(ROOT / "tests/bound/racuda/vectoradd.ptx")
+COPPER = str(ROOT / "tests/synth/optimize/copper.ptx")
+NESTED = str(ROOT / "tests/synth/optimize/nested.ptx")
+
+
+def optimize(*words):
+    result = run([PTXASW, "optimize", *words])
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def kernels(*words):
+    answer = json.loads(optimize(*words, "--json"))
+    if jsonschema:
+        jsonschema.validate(answer, json.loads((ROOT / "docs/optimize.schema.json").read_text()))
+    return {kernel["name"]: kernel for kernel in answer["kernels"]}
+
+
+def chosen(kernel):
+    (one,) = [c for c in kernel["candidates"] if c["chosen"]]
+    return one
+
+
+class Optimize(Scratch):
+    def test_nothing_better_is_the_input(self):
+        text = optimize(VECTORADD, "-o", "out.ptx")
+        self.assertIn("* as it is", text)
+        self.assertEqual(Path("out.ptx").read_bytes(), Path(VECTORADD).read_bytes())
+
+    def test_melding_is_found(self):
+        at = ["--names", "out,n,m,val", "--at", "n=16,m=64,val=1,block=32,grid=1"]
+        kernel = kernels(BRANCHES, "--kernel", "synBrdis", *at, "-o", "out.ptx")["synBrdis"]
+        self.assertTrue(kernel["improved"])
+        best, original = chosen(kernel), kernel["candidates"][0]
+        self.assertEqual(best["verdict"], "proved")
+        self.assertLess(int(best["wsteps"]), int(original["wsteps"]))
+        self.assertNotEqual(Path("out.ptx").read_bytes(), Path(BRANCHES).read_bytes())
+        check = run([PTXASW, "verify", BRANCHES, "out.ptx", "--kernel", "synBrdis", "--runs", "3", "--search", "3"])
+        self.assertNotEqual(check.returncode, 1, check.stdout)
+
+    def test_combinations_beat_greedy_choices(self):
+        wide = kernels(NESTED)["nested"]
+        narrow = kernels(NESTED, "--beam", "1")["nested"]
+        self.assertEqual(len(narrow["candidates"][0]["steps"]), 0)
+        self.assertLess(int(chosen(wide)["wsteps"]), int(chosen(narrow)["wsteps"]))
+
+    def test_formulas_without_sizes(self):
+        kernel = kernels(COPPER, "--kernel", "addSub0", "--names", "A,B,w,h", "--base-align", "256")["addSub0"]
+        self.assertTrue(kernel["improved"])
+        self.assertIn("w", chosen(kernel)["wsteps"])
+
+    def test_budget(self):
+        kernel = kernels(BRANCHES, "--kernel", "synBrdis", "--budget", "0.000001s")["synBrdis"]
+        self.assertTrue(kernel["budget_spent"])
+        self.assertEqual(len(kernel["candidates"]), 1)
+
+    def test_errors(self):
+        for words, code, message in (
+            ([BRANCHES, "--budget", "soon"], 2, "--budget `soon`"),
+            ([BRANCHES, "--budget", "-1s"], 2, "--budget `-1s`"),
+            ([BRANCHES, "--metric", "speed"], 2, "no `speed`"),
+            ([BRANCHES, "--metric", "time"], 2, "needs --at"),
+            ([BRANCHES, "--base-align", "3"], 2, "power of two"),
+            ([BRANCHES, "--at", "n"], 2, "NAME=NUMBER"),
+            ([BRANCHES, "--kernel", "nobody"], 1, "nobody"),
+            (["no-such.ptx"], 1, "no-such.ptx"),
+        ):
+            result = run([PTXASW, "optimize", *words])
+            self.assertEqual(result.returncode, code, (words, result.stderr))
+            self.assertIn(message, result.stderr)
+
+    def test_empty_module(self):
+        Path("empty.ptx").write_text(".version 7.0\n.target sm_70\n.address_size 64\n")
+        self.assertEqual(optimize("empty.ptx", "-o", "out.ptx"), "")
+        self.assertEqual(Path("out.ptx").read_bytes(), Path("empty.ptx").read_bytes())
+
+
+if __name__ == "__main__":
+    main()

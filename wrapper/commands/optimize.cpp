@@ -1,0 +1,294 @@
+// `ptxasw optimize`: the search of synth/search as a table and as JSON, and the best version as
+// PTX.
+
+#include "analysis/cost/advice.h"
+#include "synth/search/search.h"
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/kernel_needs.h"
+#include "wrapper/commands/launch_point.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/os/files.h"
+
+#include <charconv>
+#include <filesystem>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace ptxasw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using facts::Amount;
+using facts::Rational;
+
+/// What `ptxasw optimize` was asked.
+struct OptimizeRequest {
+  std::string input, output;
+  std::vector<std::string> kernels; ///< only these; empty is all
+  std::string metric = "wsteps", gpu, budget = "60s";
+  std::optional<BlockShape> block;
+  std::vector<std::string> at, names;
+  unsigned base_alignment = 1, beam = 4;
+  bool json = false;
+};
+
+/// One kernel's search, and what its parameters are called.
+struct ToldSearch {
+  std::string kernel;
+  ParameterNames names;
+  SearchResult result;
+};
+
+/// `60s`, `1.5s`, `60`: seconds; nothing if it is no positive number.
+std::optional<double> seconds_of(std::string text) {
+  if (text.ends_with('s'))
+    text.pop_back();
+  double seconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size() ||
+      !(seconds > 0) || seconds > 1e6)
+    return std::nullopt;
+  return seconds;
+}
+
+std::optional<Rational> value_at(const SearchCost &cost, const Amount &amount,
+                                 const ParameterNames &names, const LaunchPoint &point) {
+  return cost.amounts->evaluate(
+      amount, [&](const std::string &variable) -> std::optional<Rational> {
+        const auto found = point.numbers.find(names(variable));
+        if (found != point.numbers.end())
+          return found->second;
+        const bool extent = variable.starts_with("nctaid.") && variable != "nctaid.x";
+        return extent ? std::optional(Rational(1)) : std::nullopt;
+      });
+}
+
+std::string bound_text(const ToldSearch &told, const SearchCost &cost, const Bound &bound,
+                       const LaunchPoint *point) {
+  if (!bound.most)
+    return "no bound";
+  if (point)
+    if (const auto number = value_at(cost, *bound.most, told.names, *point))
+      return number->str();
+  return cost.amounts->to_string(*bound.most,
+                                 [&](const std::string &name) { return told.names(name); });
+}
+
+std::string steps_text(const SearchCandidate &candidate) {
+  std::string text;
+  for (const std::string &step : candidate.steps)
+    text += (text.empty() ? "" : " + ") + step;
+  return text.empty() ? "as it is" : text;
+}
+
+void print(const ToldSearch &told, const LaunchPoint *point) {
+  fmt::print("{}:\n", told.kernel);
+  for (const SearchCandidate &one : told.result.candidates) {
+    const std::string cost =
+        !one.withdrawn.empty()
+            ? "withdrawn: " + one.withdrawn
+            : fmt::format("wsteps {}, divwarps {}{}",
+                          bound_text(told, one.cost, one.cost.wsteps, point),
+                          bound_text(told, one.cost, one.cost.divwarps, point),
+                          one.cost.microseconds ? fmt::format(", {:.2f} us", *one.cost.microseconds)
+                          : one.cost.no_time.empty() ? ""
+                                                     : ", no time: " + one.cost.no_time);
+    fmt::print("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one), cost,
+               one.milliseconds);
+  }
+  if (const Bound &own = told.result.candidates[0].cost.wsteps; own.obstacle)
+    fmt::print("  no bound: line {}: {}\n", own.obstacle->line, own.obstacle->reason);
+  if (told.result.budget_spent)
+    fmt::print("  the budget was spent before everything was tried\n");
+}
+
+Json to_json(const ToldSearch &told, const LaunchPoint *point) {
+  Json json = {{"name", told.kernel},
+               {"improved", told.result.best != 0},
+               {"budget_spent", told.result.budget_spent},
+               {"candidates", Json::array()}};
+  for (const SearchCandidate &one : told.result.candidates) {
+    const bool proved = one.withdrawn.empty();
+    const auto bound = [&](const Bound &amount) {
+      return proved && amount.most ? Json(bound_text(told, one.cost, amount, point)) : Json();
+    };
+    const auto &obstacle = one.cost.wsteps.obstacle;
+    json["candidates"].push_back(
+        {{"steps", one.steps},
+         {"verdict", one.steps.empty() ? "original"
+                     : proved          ? "proved"
+                                       : "withdrawn"},
+         {"reason", !proved    ? Json(one.withdrawn)
+                    : obstacle ? Json(obstacle->reason)
+                               : Json()},
+         {"wsteps", bound(one.cost.wsteps)},
+         {"divwarps", bound(one.cost.divwarps)},
+         {"microseconds", one.cost.microseconds ? Json(*one.cost.microseconds) : Json()},
+         {"milliseconds", one.milliseconds},
+         {"chosen", one.chosen}});
+  }
+  return json;
+}
+
+/// A file for ptxas that is gone afterwards.
+class CandidateFile {
+public:
+  CandidateFile()
+      : path_(std::filesystem::temp_directory_path() /
+              fmt::format("ptxasw-optimize-{}.ptx", ::getpid())) {}
+  ~CandidateFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  CandidateFile(const CandidateFile &) = delete;
+  CandidateFile &operator=(const CandidateFile &) = delete;
+  std::string path() const { return path_.string(); }
+
+private:
+  std::filesystem::path path_;
+};
+
+/// The predicted time of a version at the launch that `--at` describes.
+void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPoint &point,
+                  const ParameterNames &names, const Module &module, const Function &function,
+                  SearchCost &cost) {
+  const CandidateFile file;
+  if (const auto written = write_file_atomically(file.path(), module.text()); !written) {
+    cost.no_time = written.error();
+    return;
+  }
+  const auto needs = needs_of_kernels(settings, module, file.path(), {std::string(function.name)},
+                                      std::string(gpu.target), std::nullopt, 0);
+  if (!needs || needs->size() != 1) {
+    cost.no_time = needs ? "ptxas does not know the kernel" : needs.error();
+    return;
+  }
+  cost::Question question;
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto grid = point.numbers.find(fmt::format("nctaid.{}", "xyz"[axis]));
+    const std::uint64_t blocks =
+        grid == point.numbers.end() ? 1 : static_cast<std::uint64_t>(facts::floor_of(grid->second));
+    const std::uint32_t extents[] = {point.block->x, point.block->y, point.block->z};
+    question.threads[axis] = blocks * extents[axis];
+  }
+  question.current = point.block;
+  question.shapes = {*point.block};
+  question.needs = needs->front().needs;
+  question.spill_stores = needs->front().spill_stores;
+  question.spill_loads = needs->front().spill_loads;
+  question.required = needs->front().required;
+  for (const auto &[name, value] : names.values_at(point))
+    for (std::size_t i = 0; i < function.parameters.size(); ++i)
+      if (names(fmt::format("param_{}", i)) == name || function.parameters[i].name == name)
+        question.arguments[std::string(function.parameters[i].name)] =
+            static_cast<std::uint64_t>(value);
+  const cost::Advice advice = cost::advise(module, function, gpu, question);
+  if (!advice.refusal.empty() || advice.shapes.empty())
+    cost.no_time = advice.refusal.empty() ? "the launch is not possible" : advice.refusal;
+  else
+    cost.microseconds = advice.shapes.front().prediction.microseconds;
+}
+
+/// What is wrong with a request; empty: nothing.
+std::string fault_of(const OptimizeRequest &request, const LaunchPoint &point) {
+  if (request.metric != "wsteps" && request.metric != "time")
+    return fmt::format("--metric: there are `wsteps` and `time`, no `{}`", request.metric);
+  if (request.metric == "time" && !point.block)
+    return "--metric time needs --at with block=, grid= and the numbers that the kernel gets";
+  if (!seconds_of(request.budget))
+    return fmt::format("--budget `{}`: expected seconds, as in 60s", request.budget);
+  if (request.base_alignment == 0 || (request.base_alignment & (request.base_alignment - 1)) != 0)
+    return fmt::format("--base-align {}: expected a power of two", request.base_alignment);
+  return "";
+}
+
+int run(const OptimizeRequest &request, const Invocation &invocation) {
+  const auto settings = invocation.settings();
+  if (!settings)
+    return complain(settings.error(), usage_error);
+  LaunchPoint point;
+  if (const auto wrong = read_point(request.at, point))
+    return complain(*wrong, usage_error);
+  if (const std::string fault = fault_of(request, point); !fault.empty())
+    return complain(fault, usage_error);
+  std::shared_ptr<const Module> module = load_module(request.input);
+  if (!module || !has_kernels(*module, request.kernels, request.input))
+    return 1;
+  const cost::Gpu *const gpu =
+      cost::find_gpu(request.gpu.empty() ? std::string(module->target) : request.gpu);
+  if (request.metric == "time" && !gpu)
+    return complain("no GPU of that name or target was measured; --gpu says which is meant");
+  std::vector<std::string> names = request.kernels;
+  if (names.empty())
+    for (const Function &function : module->functions)
+      if (function.is_entry && function.has_body)
+        names.emplace_back(function.name);
+  const LaunchPoint *const at = request.at.empty() ? nullptr : &point;
+  SearchOptions options;
+  options.bound.block = point.block ? point.block : request.block;
+  options.bound.base_alignment = request.base_alignment;
+  options.beam = request.beam;
+  options.seconds =
+      *seconds_of(request.budget) / static_cast<double>(std::max<std::size_t>(1, names.size()));
+  Json all = {{"file", request.input}, {"metric", request.metric}, {"kernels", Json::array()}};
+  for (const std::string &name : names) {
+    const auto found =
+        std::find_if(module->functions.begin(), module->functions.end(),
+                     [&](const Function &function) { return function.name == name; });
+    if (!found->is_entry || !found->has_body)
+      return complain(fmt::format("{}: `{}` is no kernel with a body", request.input, name));
+    const ParameterNames parameters(*found, cut_at_commas(request.names));
+    if (at)
+      options.at = [&](const SearchCost &cost, const Amount &amount) {
+        return value_at(cost, amount, parameters, point);
+      };
+    if (request.metric == "time")
+      options.time = [&](const Module &version, const Function &function, SearchCost &cost) {
+        predict_time(*settings, *gpu, point, parameters, version, function, cost);
+      };
+    const ToldSearch told{name, parameters, search(module, name, options)};
+    module = told.result.candidates[told.result.best].module;
+    if (request.json)
+      all["kernels"].push_back(to_json(told, at));
+    else
+      print(told, at);
+  }
+  if (!request.output.empty())
+    if (const auto written = write_file_atomically(request.output, module->text()); !written)
+      return complain(written.error());
+  if (request.json)
+    fmt::print(request.output == "-" ? stderr : stdout, "{}\n",
+               all.dump(2, ' ', false, Json::error_handler_t::replace));
+  return 0;
+}
+
+void declare(Words &words, OptimizeRequest &request) {
+  words.required("input", request.input, "PTX to read, - for standard input");
+  words.text("-o,--output", request.output,
+             "PTX to write, the input byte for byte where nothing is better; otherwise only say "
+             "what was found");
+  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.text("--metric NAME", request.metric,
+             "what to lower: `wsteps` (the default), a bound, or `time`, a prediction");
+  words.list("--at NAME=NUMBER,...", request.at,
+             "compare at these sizes: parameters, block=XxYxZ, grid=XxYxZ; otherwise formulas");
+  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
+  words.block_shape("--block", request.block, "the shape of every block; otherwise any shape");
+  words.number("--base-align", request.base_alignment,
+               "the alignment of pointer parameters in bytes: cudaMalloc gives 256", 1, 4096);
+  words.text("--gpu NAME", request.gpu, "of --metric time; otherwise by the PTX's target");
+  words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");
+  words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
+  words.flag("--json", request.json, "as JSON");
+  words.footer("Exit codes: 0, also if nothing is better; 1 something cannot be read, or written.");
+}
+
+} // namespace
+
+const Command optimize_command = {
+    "optimize", "search for rewrites of kernels, and their combinations, with a lower bound",
+    bind<OptimizeRequest, declare, run>};
+
+} // namespace ptxasw
