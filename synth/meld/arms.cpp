@@ -6,9 +6,9 @@
 #include "synth/meld/arms.h"
 
 #include "emulator/effects.h"
+#include "synth/meld/terms.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace ptxasw::meld {
@@ -40,18 +40,10 @@ Refusal in_line(Refusal refusal, const Instruction &instruction) {
   return refusal;
 }
 
-/// Special registers that hold the same whenever a thread reads them.
-bool is_constant_special(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> vectors{"%tid",    "%ntid",   "%ctaid",
-                                                           "%nctaid", "%laneid", "%lanemask_"};
-  return name == "WARP_SZ" || std::any_of(vectors.begin(), vectors.end(),
-                                          [&](std::string_view v) { return name.starts_with(v); });
-}
-
 bool has_unstable_special(const Module &module, std::span<const Operand> operands) {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
     return (operand.kind == Operand::Kind::special &&
-            !is_constant_special(module.text(operand.span))) ||
+            !keeps_its_value(module.text(operand.span))) ||
            has_unstable_special(module, module.children(operand));
   });
 }

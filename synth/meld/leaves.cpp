@@ -57,7 +57,8 @@ public:
       return registers(a, b, written);
     if (!written && top && is_value(a) && is_value(b) &&
         module_.text(a.span) != module_.text(b.span))
-      return numbers(a, b, number_width(opcode, index));
+      return !(is_float(opcode.type) && (a.kind == Kind::integer || b.kind == Kind::integer)) &&
+             numbers(a, b, number_width(opcode, index));
     if (a.kind != b.kind)
       return false;
     if (a.kind == Kind::address)

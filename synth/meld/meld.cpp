@@ -19,6 +19,7 @@ constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
 constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
 constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
 constexpr Refusal lanes{"warp-collective", "it asks which lanes are together"};
+constexpr Refusal table{"branch-table", "a branch by a table"};
 constexpr Refusal uniform{"uniform", "lanes of a warp never part"};
 constexpr Refusal too_little{"too-little", "the arms have too little in common"};
 } // namespace meld_refusal
@@ -45,6 +46,8 @@ std::optional<Refusal> kernel_obstacle(const Module &module, const Function &ker
     return meld_refusal::debugged;
   if (kernel.instructions.size() > melded_instructions_budget)
     return meld_refusal::unknown;
+  if (!kernel.target_lists.empty()) // labels that it names must stay
+    return meld_refusal::table;
   for (const Instruction &instruction : kernel.instructions)
     if (asks_for_lanes(module.opcode(instruction))) {
       Refusal refusal = meld_refusal::lanes;

@@ -26,7 +26,6 @@
 #include "synth/meld/terms.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/core.h>
 #include <map>
 #include <set>
@@ -40,15 +39,6 @@ struct NotSame {
 };
 
 constexpr std::size_t steps_budget = 4'000'000;
-
-/// Special registers that hold the same whenever a thread reads them.
-bool keeps_its_value(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> vectors{"%tid",    "%ntid",   "%ctaid",
-                                                           "%nctaid", "%laneid", "%lanemask_"};
-  return name == "WARP_SZ" ||
-         std::any_of(vectors.begin(), vectors.end(),
-                     [&](std::string_view vector) { return name.starts_with(vector); });
-}
 
 /// One of the two functions.
 class Side {

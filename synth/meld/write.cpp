@@ -208,22 +208,17 @@ private:
             renamed_in(function_.instructions[site_.otherwise[i].single()], otherwise_)));
       return;
     }
-    const std::string end = label(), other = step.otherwise.empty() ? end : label();
-    line(fmt::format("@!{} bra {};", predicate_, other));
-    if (step.when.empty()) { // the other way round: nothing to jump over first
-      text_.erase(text_.rfind('\t'));
-      line(fmt::format("@{} bra {};", predicate_, end));
-    }
+    const bool first = !step.when.empty(), second = !step.otherwise.empty();
+    const std::string end = label(), other = first && second ? label() : end;
+    line(fmt::format("@{}{} bra {};", first ? "!" : "", predicate_, other));
     for (const std::size_t i : step.when)
       put(site_.when[i], when_);
-    if (!step.otherwise.empty()) {
-      if (!step.when.empty()) {
-        line(fmt::format("bra.uni {};", end));
-        place(other);
-      }
-      for (const std::size_t i : step.otherwise)
-        put(site_.otherwise[i], otherwise_);
+    if (first && second) {
+      line(fmt::format("bra.uni {};", end));
+      place(other);
     }
+    for (const std::size_t i : step.otherwise)
+      put(site_.otherwise[i], otherwise_);
     place(end);
   }
 

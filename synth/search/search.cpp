@@ -26,6 +26,13 @@ struct Rewrite {
   std::optional<std::string> text; ///< the whole module
 };
 
+/// Returns true if there is something to compare.
+bool is_known(const SearchCost &cost, const SearchOptions &options) {
+  if (options.time)
+    return cost.microseconds.has_value();
+  return cost.wsteps.most && (!options.at || options.at(cost, *cost.wsteps.most));
+}
+
 class Search {
 public:
   Search(std::shared_ptr<const Module> module, std::string kernel, const SearchOptions &options)
@@ -46,7 +53,10 @@ public:
       for (const std::size_t one : beam)
         expand(one, next);
       std::stable_sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) {
-        return is_better(cost_of(a), cost_of(b), options_);
+        const bool known = is_known(cost_of(a), options_);
+        return known != is_known(cost_of(b), options_)
+                   ? known
+                   : is_better(cost_of(a), cost_of(b), options_);
       });
       if (next.size() > options_.beam)
         next.resize(options_.beam);
@@ -171,14 +181,12 @@ int published_order(const AmountPool &amounts, const Amount &a, const AmountPool
 }
 
 bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options) {
+  if (!is_known(a, options) || !is_known(b, options))
+    return false;
   if (options.time)
-    return a.microseconds && b.microseconds && *a.microseconds < *b.microseconds;
-  if (!a.wsteps.most || !b.wsteps.most)
-    return a.wsteps.most && !b.wsteps.most;
-  if (options.at) {
-    const auto x = options.at(a, *a.wsteps.most), y = options.at(b, *b.wsteps.most);
-    return x && y && *x < *y;
-  }
+    return *a.microseconds < *b.microseconds;
+  if (options.at)
+    return *options.at(a, *a.wsteps.most) < *options.at(b, *b.wsteps.most);
   return published_order(*a.amounts, *a.wsteps.most, *b.amounts, *b.wsteps.most) < 0;
 }
 

@@ -39,7 +39,7 @@ struct SearchCandidate {
 
 struct SearchOptions {
   BoundOptions bound;  ///< its metrics are ignored
-  unsigned beam = 4;   ///< versions that are carried on from each round
+  unsigned beam = 8;   ///< versions that are carried on from each round
   unsigned rounds = 8; ///< rewrites of a version at most
   double seconds = 60; ///< after that the best so far counts
   bool shuffle = true; ///< loads whose values other lanes have, too (synth/rewrite.h)
@@ -61,7 +61,8 @@ struct SearchResult {
 int published_order(const facts::AmountPool &amounts, const facts::Amount &a,
                     const facts::AmountPool &others, const facts::Amount &b);
 
-/// Returns true if the first is better than the second: ties keep the second.
+/// Returns true if the first is known to be better than the second: ties keep the second, and so
+/// does a bound or a prediction that is not there.
 bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options);
 
 /// Looks for the best version of a kernel.

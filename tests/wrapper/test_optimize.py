@@ -1,9 +1,11 @@
 """`ptxasw optimize`: what is found, how it is told, what is written."""
 
 import json
+import os
+import unittest
 from pathlib import Path
 
-from support import PTXASW, Scratch, main, run
+from support import PTXASW, Scratch, cuda_home, main, run
 
 try:
     import jsonschema
@@ -63,6 +65,14 @@ class Optimize(Scratch):
         self.assertTrue(kernel["improved"])
         self.assertIn("w", chosen(kernel)["wsteps"])
 
+    @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
+    def test_time(self):
+        at = ["--names", "out,n,m,val", "--at", "n=16,m=64,val=1,block=32,grid=64"]
+        os.environ["PATH"] = f"{cuda_home() / 'bin'}:{os.environ['PATH']}"
+        kernel = kernels(BRANCHES, "--kernel", "synBrdis", "--metric", "time", "--gpu", "H100", *at)["synBrdis"]
+        for candidate in kernel["candidates"]:
+            self.assertGreater(candidate["microseconds"], 0)
+
     def test_budget(self):
         kernel = kernels(BRANCHES, "--kernel", "synBrdis", "--budget", "0.000001s")["synBrdis"]
         self.assertTrue(kernel["budget_spent"])
@@ -76,6 +86,7 @@ class Optimize(Scratch):
             ([BRANCHES, "--metric", "time"], 2, "needs --at"),
             ([BRANCHES, "--base-align", "3"], 2, "power of two"),
             ([BRANCHES, "--at", "n"], 2, "NAME=NUMBER"),
+            ([BRANCHES, "--kernel", "synBrdis", "--at", "block=32"], 1, "--at does not say enough"),
             ([BRANCHES, "--kernel", "nobody"], 1, "nobody"),
             (["no-such.ptx"], 1, "no-such.ptx"),
         ):

@@ -67,6 +67,7 @@ ELSEWHERE = {
     "CUDA_HOME=$HOME/cuda-ptxasw PTXASW_SHUFFLE=always python": "the page says that it was not tried",
     "parallel": "no package of the tests; test_shards.py runs it where it is",
     "build/tests/random/random_kernels": MINUTES,
+    "build/tests/random/random_meld": MINUTES,
     "docker": "needs images from a registry",
 }
 

@@ -30,7 +30,7 @@ struct OptimizeRequest {
   std::string metric = "wsteps", gpu, budget = "60s";
   std::optional<BlockShape> block;
   std::vector<std::string> at, names;
-  unsigned base_alignment = 1, beam = 4;
+  unsigned base_alignment = 1, beam = 8;
   bool json = false;
 };
 
@@ -249,6 +249,11 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
         predict_time(*settings, *gpu, point, parameters, version, function, cost);
       };
     const ToldSearch told{name, parameters, search(module, name, options)};
+    if (const SearchCost &own = told.result.candidates[0].cost;
+        at && request.metric == "wsteps" && own.wsteps.most &&
+        !value_at(own, *own.wsteps.most, parameters, point))
+      return complain(fmt::format("{}: --at does not say enough for `{}`", name,
+                                  bound_text(told, own, own.wsteps, nullptr)));
     module = told.result.candidates[told.result.best].module;
     if (request.json)
       all["kernels"].push_back(to_json(told, at));
