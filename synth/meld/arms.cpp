@@ -52,18 +52,18 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
   const Opcode &opcode = module.opcode(instruction);
   if (!instruction.well_formed)
     return &refusal::unknown;
-  if (opcode.base == "bra")
+  if (opcode.op == Op::bra)
     return nullptr;
-  if (opcode.base == "call")
+  if (opcode.op == Op::call)
     return &refusal::call;
-  if (opcode.base == "atom" || opcode.base == "red")
+  if (opcode.op == Op::atom || opcode.op == Op::red)
     return &refusal::atomic;
-  if (opcode.base == "ret" || opcode.base == "exit" || opcode.base == "trap")
+  if (opcode.op == Op::ret || opcode.op == Op::exit || opcode.op == Op::trap)
     return &refusal::shape;
-  const bool accesses = opcode.base == "ld" || opcode.base == "st" || opcode.base == "ldu";
+  const bool accesses = opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::ldu;
   if (accesses && effect_of(opcode) == Effect::sync)
     return &refusal::ordered;
-  if (opcode.base == "st" && effect_of(opcode) == Effect::none)
+  if (opcode.op == Op::st && effect_of(opcode) == Effect::none)
     return &refusal::call; // a parameter of a call
   if (accesses)
     return nullptr;
@@ -71,7 +71,8 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
     return &refusal::synchronises;
   if (!is_pure(opcode))
     return effect_of(opcode) == Effect::sync ? &refusal::ordered : &refusal::unknown;
-  if (opcode.base == "addc" || opcode.base == "subc" || opcode.base == "madc" || opcode.has("cc"))
+  if (opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc ||
+      opcode.has(Modifier::cc))
     return &refusal::carry;
   if (has_unstable_special(module, module.operands(instruction)))
     return &refusal::special;
@@ -80,7 +81,7 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
 
 /// Steps that an instruction stands for: an access of device memory is five (COpPER, section 4.1).
 unsigned weight_of(const Opcode &opcode) {
-  const bool accesses = opcode.base == "ld" || opcode.base == "st" || opcode.base == "ldu";
+  const bool accesses = opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::ldu;
   const bool is_device = opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
   return accesses && is_device ? 6 : 1;
 }
@@ -133,7 +134,7 @@ private:
   }
 
   bool is_jump(std::uint32_t i) const {
-    return module_.opcode(function_.instructions[i]).base == "bra";
+    return module_.opcode(function_.instructions[i]).op == Op::bra;
   }
 
   /// Appends what a block holds except for the jump at its end.
@@ -297,7 +298,7 @@ tl::expected<Site, Refusal> site_at(const Module &module, const Function &functi
   site.branch = range.branch;
   const Instruction &branch = function.instructions[range.branch];
   const auto refused = [&](const Refusal &why) { return tl::unexpected(in_line(why, branch)); };
-  if (module.opcode(branch).base == "brx")
+  if (module.opcode(branch).op == Op::brx)
     return refused(refusal::table);
   if (module.opcode(branch).base != "bra" || range.successors.size() != 2 || cfg.irreducible(block))
     return refused(refusal::shape);

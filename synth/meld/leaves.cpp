@@ -6,8 +6,6 @@
 
 #include "grammar/roles.h"
 
-#include <algorithm>
-#include <array>
 #include <fmt/core.h>
 
 namespace ptxasw::meld {
@@ -27,20 +25,19 @@ std::string selection_type(const Register &reg) {
 
 /// The width in bits of a source operand that may be a number or a register alike; 0: not known.
 unsigned number_width(const Opcode &opcode, std::size_t index) {
-  static constexpr std::array<std::string_view, 12> alike{
-      "add", "and", "div", "max", "min", "or", "rem", "selp", "setp", "st", "sub", "xor"};
   const unsigned width = bit_width(opcode.type);
-  if (index == 0 || (opcode.base == "selp" && index == 3) || (opcode.base == "setp" && index > 2) ||
+  if (index == 0 || (opcode.op == Op::selp && index == 3) || (opcode.op == Op::setp && index > 2) ||
       opcode.vector != 1 || width < 16 || width > 64)
     return 0;
-  if (std::find(alike.begin(), alike.end(), opcode.base) != alike.end())
+  if (is_one_of(opcode.op, {Op::add, Op::and_, Op::div, Op::max, Op::min, Op::or_, Op::rem,
+                            Op::selp, Op::setp, Op::st, Op::sub, Op::xor_}))
     return width;
-  if (opcode.base == "shl" || opcode.base == "shr")
+  if (opcode.op == Op::shl || opcode.op == Op::shr)
     return index == 1 ? width : 32;
-  if (opcode.base == "mov" || opcode.base == "mul" || opcode.base == "fma")
+  if (opcode.op == Op::mov || opcode.op == Op::mul || opcode.op == Op::fma)
     return width;
-  if (opcode.base == "mad")
-    return index == 3 && opcode.has("wide") ? 0 : width;
+  if (opcode.op == Op::mad)
+    return index == 3 && opcode.has(Modifier::wide) ? 0 : width;
   return 0;
 }
 
@@ -171,7 +168,7 @@ std::optional<InstructionPair> pair_of(const Module &module, const Function &fun
       return std::nullopt;
   }
   const Opcode &opcode = module.opcode(a);
-  if (opcode.base == "bra")
+  if (opcode.op == Op::bra)
     return std::move(builder.result);
   const bool writes = first_operand(opcode) == FirstOperand::destination;
   const auto left = module.operands(a), right = module.operands(b);

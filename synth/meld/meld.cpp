@@ -35,8 +35,8 @@ int least_gain(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 2 : 12; }
 
 /// Returns true if an instruction's result depends on which lanes run it together.
 bool asks_for_lanes(const Opcode &opcode) {
-  return opcode.base == "activemask" ||
-         ((opcode.base == "shfl" || opcode.base == "vote") && !opcode.has("sync"));
+  return opcode.op == Op::activemask ||
+         ((opcode.op == Op::shfl || opcode.op == Op::vote) && !opcode.has(Modifier::sync));
 }
 
 std::optional<Refusal> kernel_obstacle(const Module &module, const Function &kernel) {

@@ -62,7 +62,7 @@ public:
       const Opcode &opcode = module.opcode(instruction);
       if (runs == false) {
         ++position;
-      } else if (opcode.base == "bra" || ends(opcode)) {
+      } else if (opcode.op == Op::bra || ends(opcode)) {
         if (!runs)
           return position;
         position = ends(opcode) ? end() : target(instruction);
@@ -84,11 +84,11 @@ public:
     return holds ? std::optional(*holds != instruction.guard_negated) : std::nullopt;
   }
 
-  static bool ends(const Opcode &opcode) { return opcode.base == "ret" || opcode.base == "exit"; }
+  static bool ends(const Opcode &opcode) { return opcode.op == Op::ret || opcode.op == Op::exit; }
 
   bool is_branch(std::uint32_t position) const {
     const Opcode &opcode = module.opcode(function.instructions[position]);
-    return opcode.base == "bra" || ends(opcode);
+    return opcode.op == Op::bra || ends(opcode);
   }
 
   Term guard(const Instruction &instruction, const Knowledge &known) const {
@@ -152,8 +152,8 @@ public:
 private:
   bool only_computes(const Instruction &instruction) const {
     const Opcode &opcode = module.opcode(instruction);
-    if (!instruction.well_formed || !is_pure(opcode) || opcode.has("cc") || opcode.base == "addc" ||
-        opcode.base == "subc" || opcode.base == "madc" ||
+    if (!instruction.well_formed || !is_pure(opcode) || opcode.has(Modifier::cc) ||
+        opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc ||
         first_operand(opcode) != FirstOperand::destination)
       return false;
     const auto operands = module.operands(instruction);
@@ -234,9 +234,9 @@ private:
     if (operands.empty() || operands[0].kind != Operand::Kind::reg || operands[0].selector != 0)
       return std::nullopt;
     const unsigned bits = width(function.registers[operands[0].reg]);
-    if (opcode.base == "mov" && operands.size() == 2)
+    if (opcode.op == Op::mov && operands.size() == 2)
       return moved(operands[1], bits, opcode, known);
-    if (opcode.base == "selp" && operands.size() == 4 && !operands[3].negated &&
+    if (opcode.op == Op::selp && operands.size() == 4 && !operands[3].negated &&
         operands[3].kind == Operand::Kind::reg) {
       const auto chosen = truth(known.values[first + operands[3].reg], known);
       const auto when = moved(operands[1], bits, opcode, known);
@@ -394,7 +394,7 @@ private:
     if (maybe &&
         (a.guard_negated != b.guard_negated || kernel_.guard(a, known) != melded_.guard(b, known)))
       fail(theirs, "under another condition");
-    if (opcode.base == "brx")
+    if (opcode.op == Op::brx)
       fail(theirs, "a branch by a table");
     const FirstOperand role = first_operand(opcode);
     std::vector<RegisterId> to, other_to;
@@ -406,7 +406,7 @@ private:
         melded_.written(right[i], other_to);
         require_same_shape(left[i], right[i], theirs);
       }
-      if (!writes || role == FirstOperand::unknown || opcode.base == "wgmma")
+      if (!writes || role == FirstOperand::unknown || opcode.op == Op::wgmma)
         require_same(left[i], right[i], theirs, known);
     }
     if (to.size() != other_to.size())
