@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,14 +18,20 @@ namespace ptxasw::meld {
 struct Source {
   RegisterId reg = no_register;
   std::string text; ///< of anything but a register
-  auto operator<=>(const Source &) const = default;
+  bool operator==(const Source &) const = default;
+  bool operator<(const Source &other) const {
+    return std::tie(reg, text) < std::tie(other.reg, other.text);
+  }
 };
 
 /// What stands in one place of two instructions: where the predicate is true and where it is not.
 struct SourcePair {
   Source when, otherwise;
   std::string type; ///< what `selp` takes to choose between them: `b32`; or `pred`
-  auto operator<=>(const SourcePair &) const = default;
+  bool operator==(const SourcePair &) const = default;
+  bool operator<(const SourcePair &other) const {
+    return std::tie(when, otherwise, type) < std::tie(other.when, other.otherwise, other.type);
+  }
 };
 
 /// A place of an instruction's text.

@@ -231,8 +231,8 @@ private:
   /// What holds a pair that nothing in the unit writes: a register that has it anyway, or a new
   /// one.
   std::string constant(const SourcePair &pair) {
-    const std::string when = name_of(pair.when, when_),
-                      otherwise = name_of(pair.otherwise, otherwise_);
+    std::string when = name_of(pair.when, when_);
+    const std::string otherwise = name_of(pair.otherwise, otherwise_);
     if (when == otherwise)
       return when;
     const auto [known, added] = chosen_.try_emplace({pair.type, when, otherwise});
@@ -283,7 +283,8 @@ private:
   }
 
   std::string sum(const OffsetPair &offset) {
-    const std::string base = constant(offset.base), by = fresh("b64"), result = fresh("b64");
+    const std::string base = constant(offset.base), by = fresh("b64");
+    std::string result = fresh("b64");
     line(fmt::format("selp.b64 {}, {}, {}, {};", by, offset.when, offset.otherwise, predicate_));
     line(fmt::format("add.s64 {}, {}, {};", result, base, by));
     return result;
