@@ -51,8 +51,6 @@ class Optimize(Scratch):
         self.assertEqual(best["verdict"], "proved")
         self.assertLess(int(best["wsteps"]), int(original["wsteps"]))
         self.assertNotEqual(Path("out.ptx").read_bytes(), Path(BRANCHES).read_bytes())
-        check = run([PTXASW, "verify", BRANCHES, "out.ptx", "--kernel", "synBrdis", "--runs", "3", "--search", "3"])
-        self.assertNotEqual(check.returncode, 1, check.stdout)
 
     def test_combinations_beat_greedy_choices(self):
         wide = kernels(NESTED)["nested"]
@@ -61,9 +59,11 @@ class Optimize(Scratch):
         self.assertLess(int(chosen(wide)["wsteps"]), int(chosen(narrow)["wsteps"]))
 
     def test_formulas_without_sizes(self):
-        kernel = kernels(COPPER, "--kernel", "addSub0", "--names", "A,B,w,h", "--base-align", "256")["addSub0"]
+        kernel = kernels(COPPER, "--kernel", "addSub0", "--names", "A,B,w,h", "--base-align", "256", "-o", "out.ptx")["addSub0"]
         self.assertTrue(kernel["improved"])
         self.assertIn("w", chosen(kernel)["wsteps"])
+        check = run([PTXASW, "verify", COPPER, "out.ptx", "--kernel", "addSub0", "--runs", "3", "--search", "0", "--steps", "50000"])
+        self.assertNotEqual(check.returncode, 1, check.stdout)
 
     @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
     def test_time(self):
