@@ -300,7 +300,7 @@ tl::expected<Site, Refusal> site_at(const Module &module, const Function &functi
   const auto refused = [&](const Refusal &why) { return tl::unexpected(in_line(why, branch)); };
   if (module.opcode(branch).op == Op::brx)
     return refused(refusal::table);
-  if (module.opcode(branch).base != "bra" || range.successors.size() != 2 || cfg.irreducible(block))
+  if (module.opcode(branch).op != Op::bra || range.successors.size() != 2 || cfg.irreducible(block))
     return refused(refusal::shape);
   if (meeting[block] >= cfg.blocks().size())
     return refused(refusal::no_meeting);
