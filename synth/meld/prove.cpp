@@ -15,8 +15,8 @@
 // before.
 //
 // So whatever a thread finds, it does what it did, and in the same order. Lanes see each other only
-// at barriers and collectives, which are among what is compared, and by races, which PTX gives no
-// meaning.
+// at barriers and collectives, which are among what is compared and must belong to each other one
+// by one, and by races, which PTX gives no meaning.
 
 #include "synth/meld/meld.h"
 
@@ -38,7 +38,9 @@ struct NotSame {
   std::string why;
 };
 
-constexpr std::size_t steps_budget = 4'000'000;
+/// Registers that are looked at, and sixteen for an instruction.
+constexpr std::size_t effort_budget = 64'000'000;
+constexpr std::size_t instruction_effort = 16;
 
 /// One of the two functions.
 class Side {
@@ -55,8 +57,9 @@ public:
   /// where the thread ends.
   std::uint32_t run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
     while (position < end()) {
-      if (budget-- == 0)
-        throw NotSame{"it takes too many steps"};
+      if (budget < instruction_effort)
+        throw NotSame{"it takes too long"};
+      budget -= instruction_effort;
       const Instruction &instruction = function.instructions[position];
       const std::optional<bool> runs = decided(instruction, known);
       const Opcode &opcode = module.opcode(instruction);
@@ -157,7 +160,8 @@ private:
         first_operand(opcode) != FirstOperand::destination)
       return false;
     const auto operands = module.operands(instruction);
-    return std::all_of(operands.begin(), operands.end(),
+    return !operands.empty() &&
+           std::all_of(operands.begin(), operands.end(),
                        [&](const Operand &operand) { return is_steady(operand); });
   }
 
@@ -351,6 +355,7 @@ private:
       fail(theirs, "the thread ends elsewhere");
     if (!chooses && melded_.is_branch(theirs))
       fail(theirs, "it branches where the kernel does not");
+    budget_ -= std::min(budget_, known.values.size());
     const auto [found, added] = known_.try_emplace({mine, theirs});
     if (added)
       found->second = Classes(known, terms_);
@@ -378,8 +383,18 @@ private:
       }
       return;
     }
+    if (gathers_lanes(kernel_.module.opcode(instruction)))
+      pair_up(mine, theirs);
     perform(instruction, theirs, known);
     arrive(mine + 1, theirs + 1, std::move(known));
+  }
+
+  /// Lanes that meet at one instruction of the kernel meet at one here, and no others do.
+  void pair_up(Position mine, Position theirs) {
+    const bool same = partner_.try_emplace(mine, theirs).first->second == theirs;
+    const bool other = other_partner_.try_emplace(theirs, mine).first->second == mine;
+    if (!same || !other)
+      fail(theirs, "other lanes meet there");
   }
 
   /// Both do the same, and get the same.
@@ -438,6 +453,9 @@ private:
         mine.negated != theirs.negated || left.size() != right.size() ||
         mine.kind == Operand::Kind::other)
       fail(at, "it writes something else");
+    if (mine.kind != Operand::Kind::reg && left.empty() &&
+        kernel_.module.text(mine.span) != melded_.module.text(theirs.span))
+      fail(at, "it writes something else");
     for (std::size_t i = 0; i < left.size(); ++i)
       require_same_shape(left[i], right[i], at);
   }
@@ -446,7 +464,8 @@ private:
   Side kernel_, melded_;
   std::map<std::pair<Position, Position>, Classes> known_;
   std::set<std::pair<Position, Position>> open_;
-  std::size_t budget_ = steps_budget;
+  std::map<Position, Position> partner_, other_partner_; ///< of what gathers lanes
+  std::size_t budget_ = effort_budget;
 };
 
 bool same_variable(const Variable &a, const Variable &b) {
