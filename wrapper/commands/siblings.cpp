@@ -1,8 +1,8 @@
 // `ptxasw siblings`: the module followed by proved versions of its kernels, and for each kernel
 // which they are or why there are none.
 
-#include "synth/meld/meld.h"
 #include "synth/siblings.h"
+#include "synth/meld/meld.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
