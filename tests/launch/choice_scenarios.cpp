@@ -73,6 +73,18 @@ const Scenario pending("measure-late", [] {
   CHECK(siblings_of(f, 50) == 50);
 });
 
+const Scenario ahead("measure-ahead", [] {
+  // A program that launches everything at once and then waits: it gains all the same.
+  symbol<void(int)>("fake_set_timed")(1);
+  for (const int microseconds : {10, 60}) {
+    const std::string needs = "\"max_block\":" + std::to_string(900 + microseconds) + ",";
+    CHECK(siblings_of(function(load(image(needs, microseconds)), "add"), 300) > 100);
+  }
+  Handle f = function(load(image("", 500)), "add");
+  CHECK(siblings_of(f, 300) < 4);
+  symbol<void(int)>("fake_set_timed")(0);
+});
+
 const Scenario in_capture("measure-capture", [] {
   // While nothing is decided, a captured launch is the original's, without events around it.
   Handle stream = nullptr;

@@ -12,6 +12,8 @@
 //
 // FAKE_NEWER: also exports functions that a driver of the future may have.
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -85,7 +87,15 @@ thread_local Context *current = &contexts[0];
 thread_local int capture_mode = 0; // global
 bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
+bool timed = false; ///< launches take the time they say, one after the other, behind the program
+std::chrono::steady_clock::time_point began;
 std::string refuse; ///< the name of a kernel that is not launched
+
+/// Milliseconds since the GPU takes its time.
+double elapsed() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began)
+      .count();
+}
 
 void note(const std::string &line) { history += line + "\n"; }
 
@@ -276,6 +286,8 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
     return success;
   }
   noise = noise * 1103515245 + 12345;
+  if (timed)
+    now = std::max(now, elapsed());
   now += function->microseconds / 1000 * (1 + 0.01 * static_cast<double>(noise >> 16 & 0xff) / 255);
   execute(*function, values);
   return success;
@@ -363,6 +375,11 @@ extern "C" {
 const char *fake_history() { return history.c_str(); }
 void fake_clear() { history.clear(); }
 void fake_set_late(int on) { late = on != 0; }
+void fake_set_timed(int on) {
+  timed = on != 0;
+  began = std::chrono::steady_clock::now();
+  now = 0;
+}
 void fake_refuse(const char *name) { refuse = name; }
 int fake_capture(void *stream, int on) {
   static_cast<Stream *>(stream)->capturing = on != 0;
@@ -568,7 +585,8 @@ Result cuEventQuery(void *event) {
   if (unsafe())
     return capture_unsafe;
   const std::lock_guard lock(mutex);
-  return static_cast<Event *>(event)->pending ? not_ready : success;
+  const Event &asked = *static_cast<Event *>(event);
+  return asked.pending || (timed && asked.time > elapsed()) ? not_ready : success;
 }
 Result cuEventElapsedTime_v2(float *milliseconds, void *start, void *end) {
   *milliseconds =

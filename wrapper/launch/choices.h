@@ -34,6 +34,7 @@ struct Pending {
   std::size_t version = 0; ///< of the chooser
   Handle start = nullptr, end = nullptr;
   Handle context = nullptr;
+  std::uint64_t turn = 0; ///< of the choice
 };
 
 /// What is chosen, or being chosen, for launches of one shape.
@@ -50,8 +51,9 @@ struct Choice {
 
   std::mutex mutex; ///< for what follows
   Chooser chooser{1, {}};
-  std::vector<Pending> pending;
-  double waited = 0; ///< for launches to end, ms
+  std::vector<Pending> pending; ///< the oldest first
+  std::uint64_t turns = 0;      ///< launches while it was open
+  double waited = 0;            ///< for launches to end, ms
 
   Choice *next = nullptr;
 };

@@ -1,21 +1,24 @@
 // What has not ended yet is checked again at the kernel's next launch. A program may launch
 // hundreds of times before the first launch has ended; it would be over before anything is known.
-// So only a limited number of launches are timed at once, and then the oldest is waited for, while
-// the others keep the GPU busy. The wait is short: the GPU may be waiting for the very thread that
-// launches.
+// So while nothing is decided, a program may only be a limited number of launches ahead of the
+// oldest that is timed, and then that one is waited for, while the others keep the GPU busy. The
+// wait is short: the GPU may be waiting for the very thread that launches.
 
 #include "wrapper/launch/measure.h"
 
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/state.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 namespace ptxasw::launch {
 namespace {
 
-constexpr std::size_t most_pending = 16;
+constexpr std::size_t most_pending = 16; ///< launches that are timed, or since the oldest of them
+constexpr std::size_t least_pending = 3; ///< enough for the GPU to stay busy
+constexpr double busy = 1; ///< launches that take this many ms together keep the GPU busy, too
 
 struct Pool {
   std::mutex mutex;
@@ -84,13 +87,19 @@ void collect(KernelCode &code, Choice &choice) {
 bool make_room(KernelCode &code, Choice &choice) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   using Clock = std::chrono::steady_clock;
-  if (choice.pending.size() < most_pending)
+  const double each = std::max(choice.chooser.time(0), 0.001);
+  const auto ahead = std::clamp(static_cast<std::size_t>(busy / each), least_pending, most_pending);
+  const auto is_ahead = [&] {
+    return !choice.pending.empty() && (choice.pending.size() >= most_pending ||
+                                       choice.turns - choice.pending.front().turn >= ahead);
+  };
+  if (!is_ahead())
     return true;
   const bool eager = configuration().mode == Mode::tune;
-  const double once = eager ? 2000 : 5, in_all = eager ? 60000 : 100;
+  const double once = eager ? 2000 : 20, in_all = eager ? 60000 : 100;
   const auto start = Clock::now();
   double waited = 0;
-  while (choice.pending.size() >= most_pending && choice.waited < in_all && waited < once) {
+  while (is_ahead() && choice.waited < in_all && waited < once) {
     std::this_thread::sleep_for(std::chrono::microseconds(waited < 1 ? 20 : 200));
     collect(code, choice);
     waited = Milliseconds(Clock::now() - start).count();

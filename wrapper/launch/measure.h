@@ -17,9 +17,9 @@ void forget_events();
 /// the choice if that decides it.
 void collect(KernelCode &code, Choice &choice);
 
-/// With the choice's lock held: makes room for one more launch to be timed where too many are under
-/// way, by waiting for the oldest. False if that took too long: the GPU may be waiting for the
-/// program.
+/// With the choice's lock held: waits for the oldest launch that is timed where too many are under
+/// way, or have been launched since. False if there is no room for another one because that took
+/// too long: the GPU may be waiting for the program.
 bool make_room(KernelCode &code, Choice &choice);
 
 } // namespace ptxasw::launch

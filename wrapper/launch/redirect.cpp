@@ -134,13 +134,16 @@ Result trial(const Redirection &r, Choice &choice) {
   Chooser::Turn asked, turn;
   Pending pending;
   bool settled = false;
+  std::uint64_t number = 0;
   {
     const std::lock_guard lock(choice.mutex);
     const bool open = choice.decided.load(std::memory_order_relaxed) < 0;
+    number = ++choice.turns;
     collect(r.kernel.code, choice);
+    const bool room = make_room(r.kernel.code, choice);
     settled = open && choice.decided.load(std::memory_order_relaxed) >= 0;
     turn = asked = choice.chooser.next();
-    if (turn.measure && !make_room(r.kernel.code, choice))
+    if (turn.measure && !room)
       turn = {};
   }
   if (settled)
@@ -157,6 +160,7 @@ Result trial(const Redirection &r, Choice &choice) {
       turn.measure && record(pending.end, r.launch.stream) == success && result == success && ran;
   const std::lock_guard lock(choice.mutex);
   pending.version = asked.version; // the events come from a pool, and had another
+  pending.turn = number;
   if (timed)
     choice.pending.push_back(pending);
   else if (asked.measure)
