@@ -100,6 +100,8 @@ private:
   void suit_stand_in(LaunchCandidate &candidate, bool searched_there);
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
   void complete_groups(WarpLaunch &launch) const;
+  void suit_arguments(LaunchCandidate &candidate) const;
+  bool meets_needs(const DrawnLaunch &drawn) const;
   bool fits_stand_in() const;
   FinishedRun execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
                       const SeededSchedule &schedule, WarpOptions how) const;
@@ -169,7 +171,10 @@ Extents divided(const Extents &by, Extents extents, bool up) {
 
 // Of a part of a grid, the blocks that one block of the stand-in does, all of them or none.
 void Verifier::complete_groups(WarpLaunch &launch) const {
-  const Extents by = options_.stand_in->divisor, grid = launch.grid;
+  const Extents grid = launch.grid;
+  Extents by = options_.stand_in->divisor;
+  if (options_.stand_in->whole_x)
+    by.x = grid.x;
   std::vector<std::uint64_t> all;
   for (const std::uint64_t block : launch.blocks) {
     const Extents group = divided(by, coordinates(block, grid), false);
@@ -212,6 +217,11 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
     candidate.thread[*how.thin_axis] = 0;
   }
   constexpr std::uint64_t most = 1024;
+  constexpr std::uint32_t whole = 16; // blocks along x that are run at all
+  if (how.whole_x && candidate.grid.x > whole) {
+    candidate.grid.x = 1 + candidate.grid.x % whole;
+    candidate.block_index.x = std::min(candidate.block_index.x, candidate.grid.x - 1);
+  }
   for (int axis = 0; axis < 3; ++axis) {
     const std::uint32_t by = how.block_divisor[axis];
     if (by == 1)
@@ -228,6 +238,35 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
     for (int other = 0; other < 3; ++other)
       candidate.thread[other] = std::min(candidate.thread[other], candidate.block[other] - 1);
   }
+}
+
+// Arguments that the stand-in may be launched with.
+void Verifier::suit_arguments(LaunchCandidate &candidate) const {
+  if (!options_.stand_in)
+    return;
+  for (const StandIn::Multiple &need : options_.stand_in->multiples)
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i].width == 8 * need.bytes &&
+          slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset)
+        candidate.values[i] -= candidate.values[i] % need.divisor;
+}
+
+bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
+  if (!options_.stand_in || options_.stand_in->multiples.empty())
+    return true;
+  GlobalMemory memory;
+  WarpLaunch launch;
+  place_buffers(drawn, memory, launch);
+  return std::all_of(options_.stand_in->multiples.begin(), options_.stand_in->multiples.end(),
+                     [&](const StandIn::Multiple &need) {
+                       std::uint64_t value = 0; // little-endian
+                       std::memcpy(&value,
+                                   launch.parameters.data() +
+                                       kernel_parameter_offset(kernel_, need.parameter) +
+                                       need.offset,
+                                   need.bytes);
+                       return value % need.divisor == 0;
+                     });
 }
 
 // Grids of a few groups of blocks, whole or not. What was searched for in the stand-in speaks of
@@ -282,7 +321,7 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
   if (options_.stand_in) {
     const Extents grid = launch.grid;
     complete_groups(launch);
-    if (&program == &rewritten_)
+    if (&program == &rewritten_ && kernel == second_) // one module may have both
       stand_in(grid, launch);
   }
   run.outcome = run_kernel(program, kernel, launch, run.memory, how);
@@ -293,6 +332,10 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
 // schedule.
 bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why) {
   WarpOptions how;
+  if (!meets_needs(drawn)) {
+    why = "the arguments are not what it needs";
+    return false;
+  }
   how.check_races = how.only_barriers_order = how.allow_same_value = how.note_touched =
       how.profile = true;
   reference = execute(original_, first_, drawn, {}, how);
@@ -666,6 +709,8 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   if ((target || boundary_) && !how.one_block && !how.no_wrap && !(options_.small && how.small))
     widen_grid(slots_, random_, candidate);
   suit_stand_in(candidate, target && target->in_rewritten);
+  suit_arguments(candidate);
+  suit_arguments(plain);
   const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
   DrawnLaunch drawn = finish_launch(kernel_, slots_, possible ? candidate : plain, dynamic_shared_,
                                     options_.reassociate, random_);
@@ -775,6 +820,7 @@ void Verifier::ask_solver(Target &target) {
     if (!keeps)
       continue;
     suit_block(candidate);
+    suit_arguments(candidate);
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
     DrawnLaunch drawn =

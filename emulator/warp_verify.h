@@ -21,6 +21,13 @@ struct StandIn {
   std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
                                    ///< the first kernel's grid along these axes
   std::optional<int> thin_axis;    ///< blocks must be one thread thick along it
+  /// A number among the arguments, of `bytes` at `offset` of parameter `parameter`, must be a
+  /// multiple of `divisor`.
+  struct Multiple {
+    std::uint32_t parameter = 0, offset = 0, bytes = 8, divisor = 1;
+  };
+  std::vector<Multiple> multiples;
+  bool whole_x = false; ///< a block's threads may be those of any blocks along x
 };
 
 /// How hard to try.

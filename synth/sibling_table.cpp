@@ -44,6 +44,8 @@ Json needs_json(const SiblingNeeds &needs) {
     json["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
   if (needs.min_grid != std::array<std::uint32_t, 3>{1, 1, 1})
     json["min_grid"] = needs.min_grid;
+  if (needs.max_extent != SiblingNeeds{}.max_extent)
+    json["max_extent"] = needs.max_extent;
   json["cooperative"] = false;
   json["cluster"] = false;
   return json;
@@ -173,6 +175,8 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
       }
     } else if (name == "min_grid") {
       needs.min_grid = numbers<3>(value, 1);
+    } else if (name == "max_extent") {
+      needs.max_extent = numbers<3>(value, 1);
     } else if (name == "cooperative" || name == "cluster") {
       if (!value.is_boolean() || value.get<bool>())
         refuse("only for cooperative launches or clusters");

@@ -9,21 +9,23 @@
 #include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
+#include "synth/vectorise/vectorise.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ptxasw {
 namespace {
 
-constexpr std::array<Family, 3> all_families{{
+constexpr Family all_families[] = {
     {"retile", "several blocks of the kernel's by one, more loads on their way", propose_retile,
      write_retile, prove_retile},
+    {"vectorise", "consecutive accesses of a thread by one, several points along x by one thread",
+     propose_vectorise, write_retile, prove_retile},
     {"registers", "the kernel with fewer registers per thread", propose_registers, write_registers,
      prove_registers},
     {"meld", "what both ways of a branch do, done once where lanes part", propose_meld, write_meld,
      prove_meld},
-}};
+};
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
 constexpr Refusal not_text{"not-text", "the module's text holds a NUL"};
@@ -41,25 +43,57 @@ bool contains(const std::vector<std::string> &list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+/// The variants of a family that options name.
+struct Wanted {
+  const std::vector<std::string> *variants = nullptr; ///< null: options do not name them
+  bool by_default = true;                             ///< an empty list means all of them
+};
+
+Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
+  if (family == "retile" || family == "vectorise")
+    return {&options.retile, true};
+  if (family == "registers")
+    return {&options.registers, false};
+  if (family == "meld")
+    return {&options.meld, false};
+  return {};
+}
+
 /// Which of a family's proposals are written.
 std::vector<Proposal> decide(std::vector<Proposal> proposals, const SiblingOptions &options) {
-  if (!options.retile.empty())
-    std::erase_if(proposals, [&](const Proposal &proposal) {
-      return proposal.family == "retile" && !contains(options.retile, proposal.variant);
-    });
-  if (options.names)
-    std::erase_if(proposals, [&](const Proposal &proposal) {
-      return !contains(*options.names, proposal.sibling.name);
-    });
-  for (const auto &[family, variants] :
-       {std::pair("registers", &options.registers), std::pair("meld", &options.meld)})
-    if (!options.names || !variants->empty())
-      std::erase_if(proposals, [&](const Proposal &proposal) {
-        return proposal.family == family && !contains(*variants, proposal.variant);
-      });
+  std::erase_if(proposals, [&](const Proposal &proposal) {
+    const Wanted wanted = wanted_of(proposal.family, options);
+    const bool all =
+        !wanted.variants || (wanted.variants->empty() && (wanted.by_default || options.names));
+    return (!all && !contains(*wanted.variants, proposal.variant)) ||
+           (options.names && !contains(*options.names, proposal.sibling.name));
+  });
   if (proposals.size() > options.most)
     proposals.resize(options.most);
   return proposals;
+}
+
+/// Returns true if something of a family may be wanted at all.
+bool is_wanted(const Family &family, const SiblingOptions &options) {
+  const Wanted wanted = wanted_of(family.name, options);
+  if (!wanted.variants)
+    return true;
+  if (wanted.variants->empty())
+    return wanted.by_default || options.names;
+  if (!wanted.by_default)
+    return true;
+  const bool wide = family.name == "vectorise"; // the two share a list
+  return std::any_of(wanted.variants->begin(), wanted.variants->end(),
+                     [&](const std::string &word) { return word.starts_with("wide") == wide; });
+}
+
+/// Adds what several families may say, once.
+void add_refusals(std::vector<Refusal> &all, const std::vector<Refusal> &more) {
+  for (const Refusal &one : more)
+    if (std::none_of(all.begin(), all.end(), [&](const Refusal &known) {
+          return known.reason == one.reason && known.line == one.line;
+        }))
+      all.push_back(one);
 }
 
 SiblingTable table_of(const Module &module, const Function &kernel) {
@@ -135,23 +169,18 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
     KernelSiblings outcome;
     outcome.kernel = kernel.name;
     std::size_t room = options.most;
+    if (module.text().find('\0') != std::string_view::npos)
+      outcome.refusals.push_back(not_text);
+    else if (module.text().find(std::string(kernel.name) + "__ptxasw_") != std::string_view::npos)
+      outcome.refusals.push_back(name_taken);
+    const bool possible = outcome.refusals.empty();
     for (const Family &family : families()) {
-      if (!options.names && ((family.name == "registers" && options.registers.empty()) ||
-                             (family.name == "meld" && options.meld.empty())))
+      if (!possible || !is_wanted(family, options))
         continue;
       FamilyAnswer answer = family.propose(module, kernel);
       SiblingOptions left = options;
       left.most = static_cast<unsigned>(room);
-      outcome.refusals.insert(outcome.refusals.end(), answer.refusals.begin(),
-                              answer.refusals.end());
-      if (module.text().find('\0') != std::string_view::npos) {
-        outcome.refusals.push_back(not_text);
-        continue;
-      }
-      if (module.text().find(std::string(kernel.name) + "__ptxasw_") != std::string_view::npos) {
-        outcome.refusals.push_back(name_taken);
-        continue;
-      }
+      add_refusals(outcome.refusals, answer.refusals);
       for (Proposal &proposal : decide(std::move(answer.proposals), left)) {
         std::string text = family.write(module, kernel, proposal);
         all.push_back({f, result.kernels.size(), &family, std::move(proposal), std::move(text)});
@@ -186,12 +215,20 @@ StandIn stand_in(const Sibling &sibling) {
                  {sibling.grid[0], sibling.grid[1], sibling.grid[2]},
                  {sibling.block[0], sibling.block[1], sibling.block[2]},
                  {},
-                 {}};
+                 {},
+                 {},
+                 false};
   for (const char axis : sibling.appended) {
     result.appended_grids.push_back(axis - 'x');
     if (!sibling.needs.blocks.empty()) // all of them thin along the axis that is divided
       result.thin_axis = axis - 'x';
   }
+  for (const ArgumentAlignment &need : sibling.needs.aligned)
+    result.multiples.push_back({need.parameter, need.offset, 8, need.alignment});
+  for (const ArgumentDivisor &need : sibling.needs.divisible)
+    result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
+  const auto form = retile_form(sibling);
+  result.whole_x = form && form->along_x > 1;
   return result;
 }
 

@@ -20,7 +20,8 @@ struct StandIn;
 
 struct SiblingOptions {
   std::vector<std::string> kernels; ///< only these; empty: all
-  /// Which re-tilings are wanted, as Proposal::variant; empty: all that are proposed.
+  /// Which re-tilings and wide versions are wanted, as Proposal::variant; empty: all that are
+  /// proposed.
   std::vector<std::string> retile;
   /// Which limits of registers are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> registers;
@@ -32,7 +33,7 @@ struct SiblingOptions {
   unsigned most = ~0u; ///< siblings per kernel
 };
 
-/// All variants of re-tiling: `x2`, `x4`, `x8`, `y2`, `y2-rows`, ...
+/// All variants of re-tiling, and those with wide accesses: `x2`, `y2-rows`, `wide-x4`, ...
 const std::vector<std::string> &retile_variants();
 
 /// All limits of registers per thread that are offered: `32`, `40`, ...

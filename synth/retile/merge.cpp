@@ -1,9 +1,6 @@
 // Where blocks are one thread thick along the axis, neighbouring blocks are neighbouring rows, and
-// the row below for one copy is the row of the next. A load's address is written for each copy: the
-// kernel's expression with the block's index as B + k, the extent as 1, the thread's index as 0.
-// Where copies are threads of one block, with the thread's index as T * K + k instead.
-// Equal expressions are equal addresses if every symbol in them means the same for all copies:
-// parameters, indices, and how often a loop has iterated, since lockstep iterates with all of them.
+// the row below for one copy is the row of the next. A load's address is written for each copy
+// (copies.cpp); equal expressions are equal addresses.
 //
 // The value is also the same if no copy has stored in between (soundness.md, T3: blocks do not see
 // each other's stores, a copy its own), both loads run always - they stand in one basic block and
@@ -12,13 +9,10 @@
 
 #include "synth/retile/merge.h"
 
-#include "emulator/emulate.h"
 #include "grammar/roles.h"
-#include "synth/retile/retile.h"
+#include "synth/retile/copies.h"
 
-#include <fmt/core.h>
 #include <map>
-#include <unordered_set>
 
 namespace ptxasw {
 namespace {
@@ -26,41 +20,12 @@ namespace {
 class Merger {
 public:
   Merger(const Module &module, const Function &kernel, const RetileForm &form)
-      : module_(module), kernel_(kernel), copies_(form.copies),
-        emulation_(module, kernel, launch_facts(kernel)) {
-    if (!emulation_.complete())
-      return;
-    const char name = "xyz"[form.axis];
-    const Expr index = special("ctaid", name), extent = special("ntid", name),
-               thread = special("tid", name);
-    ExprPool &pool = emulation_.pool();
-    const auto number = [&](std::uint64_t value) { return pool.constant(32, value); };
-    // All copies lie in the grid, or in the block: the last of them has an index below the largest
-    // extent.
-    const std::uint64_t most = form.within_block() ? 1024 / copies_ - 1
-                               : form.axis == 0    ? 0x7fffffff - copies_
-                                                   : 0xffff - copies_;
-    const Expr first = pool.symbol("first", 32, most);
-    for (unsigned k = 0; k < copies_; ++k) {
-      copies_views_.emplace_back(pool);
-      std::vector<std::pair<Expr, Expr>> view;
-      if (form.within_block())
-        view = {{thread, pool.add(pool.mul(first, number(copies_)), number(k))}};
-      else
-        view = {{index, pool.add(first, number(k))}, {extent, number(1)}, {thread, number(0)}};
-      for (const auto &[symbol, value] : view)
-        if (symbol->kind == ExprKind::symbol)
-          copies_views_.back().map(symbol, value);
-    }
-    for (const char *what : {"tid", "ntid", "ctaid", "nctaid"})
-      for (const char a : {'x', 'y', 'z'})
-        common_.insert(special(what, a));
-  }
+      : module_(module), kernel_(kernel), copies_(form.total()), views_(module, kernel, form) {}
 
   std::vector<MergedLoad> run() {
-    if (!emulation_.complete())
+    if (!views_.complete())
       return {};
-    for (const MemoryAccess &access : emulation_.trace()) {
+    for (const MemoryAccess &access : views_.emulation().trace()) {
       if (access.block != block_ || access.effect != Effect::load) {
         block_ = access.block;
         seen_.clear();
@@ -78,25 +43,6 @@ private:
     unsigned copy = 0;
     RegisterId reg = no_register;
   };
-
-  Expr special(std::string_view what, char axis) {
-    return emulation_.special(fmt::format("%{}.{}", what, axis));
-  }
-
-  bool same_for_all_copies(Expr address, BlockId block) {
-    bool same = true;
-    for_each_node(address, [&](Expr node) {
-      if (node->kind != ExprKind::symbol || common_.contains(node) ||
-          emulation_.parameter_field(node))
-        return;
-      for (LoopId loop = emulation_.cfg().loop_of(block); loop != no_index;
-           loop = emulation_.cfg().loops()[loop].parent)
-        if (emulation_.trip_count(loop) == node)
-          return;
-      same = false;
-    });
-    return same;
-  }
 
   /// The register that a load without a guard writes, alone; no_register for others.
   RegisterId destination(const Instruction &instruction) const {
@@ -120,13 +66,11 @@ private:
   void look_at(const MemoryAccess &access) {
     const Instruction &instruction = kernel_.instructions[access.instruction];
     const RegisterId reg = destination(instruction);
-    if (!access.address || access.guard || access.decided || reg == no_register)
-      return;
-    const Expr address = emulation_.expand(access.address);
-    if (!same_for_all_copies(address, access.block))
+    const Expr address = reg == no_register ? nullptr : views_.common_address(access);
+    if (!address)
       return;
     for (unsigned k = 0; k < copies_; ++k) {
-      const auto key = std::pair(copies_views_[k](address)->id, module_.opcode(instruction).text);
+      const auto key = std::pair(views_.of(address, k)->id, module_.opcode(instruction).text);
       const auto [found, is_new] = seen_.try_emplace(key, Holder{access.instruction, k, reg});
       Holder &holder = found->second;
       if (is_new)
@@ -145,9 +89,7 @@ private:
   const Module &module_;
   const Function &kernel_;
   const unsigned copies_;
-  Emulation emulation_;
-  std::vector<Substitution> copies_views_;
-  std::unordered_set<Expr> common_;
+  CopyViews views_;
   BlockId block_ = no_index;
   std::map<std::pair<std::uint32_t, std::string_view>, Holder> seen_;
   std::vector<MergedLoad> result_;

@@ -16,13 +16,14 @@
 // beside the kernel, from its entry, over pairs of positions. In a step together each instruction
 // of the kernel must be there once for each copy, in order, spelled the same under the copy's
 // renaming with %ctaid as b*K+k and %nctaid as the kernel's grid; or once for all, where it writes
-// only shared registers. (As the copies' registers are
-// different ones, the order of instructions of different copies matters to memory alone, and there
-// it is free, since the blocks are independent, which is checked again here.) At a branch by a
-// predicate that may differ, the added code is run for each of the 2^K outcomes: all taken and none
-// taken must lead on together, every other to copy 0 alone at that branch, and from the end of
-// copy k to copy k+1, to the end after the last. The entry is such a place, too: for each number of
-// blocks that lie inside the grid, exactly these must run.
+// only shared registers, or for each row or column of copies that share them. (As the copies'
+// registers are different ones, the order of instructions of different copies matters to memory
+// alone, and there it is free, since the blocks are independent, which is checked again here.) At a
+// branch by a predicate that may differ, the added code is run for three outcomes: taken by all,
+// and by none, must lead on together, by some to copy 0 alone at that branch, and from the end of
+// copy k to copy k+1, to the end after the last. Lockstep may be left anywhere in that way. The
+// entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
+// must run.
 //
 // Instructions that shared.cpp shows to compute, whenever they run, the only value that a shared
 // register ever gets (done_first()) stand once at the entry and nowhere else: the register then
@@ -31,7 +32,8 @@
 // A copy that is alone runs on its own registers, which no other copy writes, and on the shared
 // ones. One of these that is still of use where lockstep was left, to this copy or to one that
 // waits, is either written nowhere from there on, or has a stand-in that is filled from it when
-// each copy's turn comes.
+// each copy's turn comes. The copy may also run instructions again that give its registers what
+// they hold (recompute.cpp).
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
@@ -43,8 +45,11 @@
 #include "grammar/roles.h"
 #include "synth/retile/merge.h"
 #include "synth/retile/obstacle.h"
+#include "synth/retile/recompute.h"
 #include "synth/retile/replay.h"
 #include "synth/retile/retile.h"
+#include "synth/vectorise/vectorise.h"
+#include "synth/vectorise/wide.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -63,13 +68,15 @@ struct NotProved {
 class RetileProof {
 public:
   RetileProof(const Module &module, const Function &kernel, const Function &sibling,
-              const RetileForm &form)
-      : module_(module), kernel_(kernel), sibling_(sibling), form_(form), copies_(form.copies),
-        shared_(shared_registers(module, kernel, form)),
+              const RetileForm &form, WidePlan plan)
+      : module_(module), kernel_(kernel), sibling_(sibling), form_(form), copies_(form.total()),
+        sharing_(module, kernel, form), shared_(sharing_.by_all()),
         first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
-        liveness_(module, kernel, cfg_), roles_(sibling.registers.size()),
-        replay_(module, sibling, roles_, form),
-        merged_(form.merges() ? merged_loads(module, kernel, form) : std::vector<MergedLoad>()) {}
+        liveness_(module, kernel, cfg_),
+        recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()),
+        roles_(sibling.registers.size()), replay_(module, sibling, roles_, form),
+        merged_(form.merges() ? merged_loads(module, kernel, form) : std::vector<MergedLoad>()),
+        plan_(std::move(plan)) {}
 
   void run() {
     check_header();
@@ -139,12 +146,12 @@ private:
     if (!sibling_.is_entry || !sibling_.has_body || sibling_.linkage != kernel_.linkage)
       fail("it is no entry like the kernel");
     const std::size_t own = kernel_.parameters.size();
-    if (sibling_.parameters.size() != own + !form_.within_block())
+    if (sibling_.parameters.size() != own + form_.divides_grid())
       fail("it has other parameters");
     for (std::size_t i = 0; i < own; ++i)
       if (!same(kernel_.parameters[i], sibling_.parameters[i]))
         fail("a parameter is another");
-    if (!form_.within_block())
+    if (form_.divides_grid())
       if (const Variable &grid = sibling_.parameters.back();
           grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)
         fail("the appended parameter is not the grid's extent");
@@ -187,10 +194,14 @@ private:
     fast_.resize(copies_);
     for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
       using Kind = ReplayRole::Kind;
-      for (unsigned k = 0; k < copies_; ++k)
-        fast_[k].push_back(shared_[reg] ? find(names.shared(reg), reg, {Kind::shared})
-                                        : find(names.copy(k, reg), reg, {Kind::copy, k}));
-      own_.push_back(shared_[reg] ? find(names.own(reg), reg, {Kind::own}) : no_register);
+      for (unsigned k = 0; k < copies_; ++k) {
+        const unsigned keeper = sharing_.keeper(reg, k);
+        fast_[k].push_back(keeper < k     ? fast_[keeper][reg]
+                           : shared_[reg] ? find(names.shared(reg), reg, {Kind::shared})
+                                          : find(names.copy(k, reg), reg, {Kind::copy, k}));
+      }
+      own_.push_back(sharing_.by_some()[reg] ? find(names.own(reg), reg, {Kind::own})
+                                             : no_register);
     }
     alone_ = fast_;
     for (std::vector<RegisterId> &registers : alone_)
@@ -202,6 +213,20 @@ private:
       return found == by_name.end() ? no_register : found->second;
     };
     next_ = control(RetileNames::next);
+    for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
+      wide_.emplace_back();
+      const WideLoad &wide = plan_.loads[load];
+      for (unsigned e = 0; e < wide.elements; ++e) {
+        const RegisterId reg = control(RetileNames::wide(load, e));
+        const Register &value =
+            kernel_.registers[wide_value(module_, kernel_, wide.at.instruction)];
+        if (reg == no_register || sibling_.registers[reg].type != value.type ||
+            sibling_.registers[reg].vector != 1)
+          fail("a register of a wide load is missing");
+        roles_[reg] = {ReplayRole::Kind::wide};
+        wide_.back().push_back(reg);
+      }
+    }
   }
 
   void find_definitions() {
@@ -222,18 +247,34 @@ private:
 
   bool same_special(const Operand &theirs, const Operand &mine, const View &view) const {
     const std::string_view name = module_.text(theirs.span);
-    const bool index = name == form_.index(), extent = name == form_.extent();
-    if (!index && !extent)
+    const auto instead = instead_of(name, view.copy);
+    if (!instead)
       return mine.kind == Operand::Kind::special && module_.text(mine.span) == name;
     if (mine.kind != Operand::Kind::reg || mine.selector != 0 || mine.negated)
       return false;
     const auto known = known_.find(mine.reg);
-    if (known == known_.end())
-      return false;
-    return index ? known->second ==
-                       ReplayValue{ReplayValue::Kind::index, view.copy, copies_, no_register}
-                 : known->second == ReplayValue{ReplayValue::Kind::extent, 0,
-                                                form_.within_block() ? copies_ : 1, no_register};
+    return known != known_.end() && known->second == *instead;
+  }
+
+  /// What a copy has in place of a special register; nothing if it has that itself.
+  std::optional<ReplayValue> instead_of(std::string_view special, unsigned copy) const {
+    using Kind = ReplayValue::Kind;
+    if (form_.copies > 1 && special == form_.index())
+      return ReplayValue{Kind::index, form_.row_of(copy), form_.copies};
+    if (form_.copies > 1 && special == form_.extent())
+      return ReplayValue{Kind::extent, 0, form_.within_block() ? form_.copies : 1};
+    if (form_.along_x == 1)
+      return std::nullopt;
+    // A point is a block of one thread.
+    const unsigned column = form_.column_of(copy);
+    if (special == "%ctaid.x")
+      return ReplayValue{column < form_.shift ? Kind::around : Kind::flat, column - form_.shift,
+                         form_.along_x};
+    if (special == "%ntid.x" || special == "%tid.x")
+      return ReplayValue{Kind::number, special == "%ntid.x"};
+    if (special == "%nctaid.x")
+      return ReplayValue{Kind::points, 0, form_.along_x};
+    return std::nullopt;
   }
 
   bool same_operand(const Operand &theirs, const Operand &mine, const View &view) const {
@@ -281,8 +322,8 @@ private:
   // --- Together ---
 
   ReplayEnd replay(Position mine, ReplayState &state,
-                   std::optional<unsigned> inside = std::nullopt) const {
-    const auto end = replay_.run(mine, state, inside);
+                   const ReplayAssumption &assumption = {}) const {
+    const auto end = replay_.run(mine, state, assumption);
     require(end.has_value(), mine, "added code is not understood");
     return *end;
   }
@@ -303,7 +344,7 @@ private:
   void step_together(Position mine, Position theirs) {
     const Instruction &instruction = kernel_.instructions[theirs];
     if (is_jump(instruction)) {
-      if (shared_[instruction.guard])
+      if (shared_[instruction.guard] || copies_ == 1)
         branch_at_once(mine, theirs);
       else
         branch_by_all(mine, theirs);
@@ -314,11 +355,126 @@ private:
 
   /// An instruction of the kernel for each copy; what comes next.
   Position by_each(Position mine, Position theirs) {
-    const bool once = is_shared(module_, kernel_.instructions[theirs], shared_);
-    for (unsigned k = 0; k < (once ? 1 : copies_); ++k, ++mine)
-      if (once || !is_merged(theirs, mine, k))
+    const Instruction &own = kernel_.instructions[theirs];
+    for (const WideTest &test : plan_.tests)
+      if (test.instruction == theirs)
+        mine = require_test(mine, test);
+    for (unsigned k = 0; k < copies_;) {
+      if (sharing_.keeper(own, k) != k) {
+        ++k;
+        continue;
+      }
+      mine = require_wide_loads(mine, {theirs, k});
+      const WideStore *const store = plan_.store({theirs, k});
+      if (const WidePart *const part = plan_.part({theirs, k}))
+        require(is_mov(mine, fast_[k][loaded(theirs)], wide_[part->wide][part->element]), mine,
+                "not the element of the wide load");
+      else if (store)
+        require_wide_store(mine, *store);
+      else if (sharing_.is_shared(own) || !is_merged(theirs, mine, k))
         require_clone(theirs, mine, {fast_[k], k});
+      ++mine;
+      k += store ? store->elements : 1;
+    }
     return mine;
+  }
+
+  // --- What is wide ---
+
+  bool is_reg(const Operand &operand, RegisterId reg) const {
+    return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
+           operand.reg == reg && reg != no_register;
+  }
+  /// What the added code may write and forget.
+  bool is_control(const Operand &operand, ScalarType type) const {
+    return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
+           roles_[operand.reg].kind == ReplayRole::Kind::control &&
+           sibling_.registers[operand.reg].type == type && !known_.contains(operand.reg);
+  }
+  RegisterId loaded(Position load) const {
+    return module_.operands(kernel_.instructions[load])[0].reg;
+  }
+
+  const Instruction &at(Position mine) const {
+    require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+    return sibling_.instructions[mine];
+  }
+
+  // Lockstep is left unless two copies' addresses are as far apart as the plan says.
+  Position require_test(Position mine, const WideTest &test) {
+    const RegisterId base = wide_address(module_, kernel_, test.instruction).base;
+    const Instruction &difference = at(mine), &compare = at(mine + 1), &branch = at(mine + 2);
+    const auto d = module_.operands(difference), c = module_.operands(compare);
+    require(difference.well_formed && difference.guard == no_register &&
+                module_.opcode(difference).text == "sub.s64" && d.size() == 3 &&
+                is_control(d[0], ScalarType::b64) && is_reg(d[1], fast_[test.high][base]) &&
+                is_reg(d[2], fast_[test.low][base]),
+            mine, "not the distance of two copies' addresses");
+    require(compare.well_formed && compare.guard == no_register &&
+                module_.opcode(compare).text == "setp.ne.s64" && c.size() == 3 &&
+                is_control(c[0], ScalarType::pred) && is_reg(c[1], d[0].reg) &&
+                c[2].kind == Operand::Kind::integer &&
+                static_cast<std::uint64_t>(c[2].value) == test.distance,
+            mine + 1, "not the test of a distance");
+    const auto target = branch_target(module_, sibling_, branch);
+    require(target && branch.guard == c[0].reg && !branch.guard_negated, mine + 2,
+            "the test does not decide");
+    ReplayState state = known_;
+    const ReplayEnd end = replay(*target, state);
+    leave(end, state, test.instruction);
+    return mine + 3;
+  }
+
+  Position require_wide_loads(Position mine, const Instance &instance) const {
+    for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
+      if (plan_.loads[load].at != instance)
+        continue;
+      require_wide(mine, instance, plan_.loads[load].displacement, wide_[load]);
+      ++mine;
+    }
+    return mine;
+  }
+
+  void require_wide_store(Position mine, const WideStore &store) const {
+    std::vector<RegisterId> values;
+    for (unsigned e = 0; e < store.elements; ++e)
+      values.push_back(
+          fast_[store.first.copy + e][wide_value(module_, kernel_, store.first.instruction)]);
+    require_wide(mine, store.first, 0, values);
+  }
+
+  // One access of several values, like an instance's own.
+  void require_wide(Position mine, const Instance &instance, std::int64_t displacement,
+                    const std::vector<RegisterId> &values) const {
+    const Instruction &instruction = at(mine);
+    const Opcode &own = module_.opcode(kernel_.instructions[instance.instruction]);
+    const auto operands = module_.operands(instruction);
+    const auto count = static_cast<unsigned>(values.size());
+    require(instruction.well_formed && instruction.guard == no_register && operands.size() == 2 &&
+                module_.opcode(instruction).text == wide_opcode(own, count),
+            mine, "not the wide access");
+    const bool is_store = own.op == Op::st;
+    const Operand &value = operands[is_store ? 1 : 0], &address = operands[is_store ? 0 : 1];
+    const auto list = count == 1 ? std::span(&value, 1) : module_.children(value);
+    bool same = (count == 1 || value.kind == Operand::Kind::vector) && list.size() == count;
+    for (unsigned e = 0; same && e < count; ++e)
+      same = is_reg(list[e], values[e]);
+    require(same, mine, "not the values of the wide access");
+    const BaseAndBytes where = wide_address(module_, kernel_, instance.instruction);
+    require(address.kind == Operand::Kind::address &&
+                is_reg(module_.children(address)[0], fast_[instance.copy][where.base]) &&
+                address.value == where.bytes + displacement,
+            mine, "not where the wide access is");
+  }
+
+  bool is_mov(Position mine, RegisterId to, RegisterId from) const {
+    const Instruction &instruction = at(mine);
+    const auto operands = module_.operands(instruction);
+    const Opcode &opcode = module_.opcode(instruction);
+    return to != no_register && instruction.well_formed && instruction.guard == no_register &&
+           opcode.op == Op::mov && opcode.modifiers.size() == 1 && operands.size() == 2 &&
+           is_reg(operands[0], to) && is_reg(operands[1], from) &&
+           bit_width(opcode.type) == bit_width(sibling_.registers[to].type);
   }
 
   /// Returns true if in place of copy k's load there is a mov from where merge.cpp shows its value
@@ -329,21 +485,7 @@ private:
     });
     if (merged == merged_.end() || mine >= sibling_.instructions.size())
       return false;
-    const Instruction &instruction = sibling_.instructions[mine];
-    const auto operands = module_.operands(instruction);
-    const auto is = [](const Operand &operand, RegisterId reg) {
-      return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
-             operand.reg == reg && reg != no_register;
-    };
-    const auto loaded = [&](Position load) {
-      return module_.operands(kernel_.instructions[load])[0].reg;
-    };
-    const Opcode &opcode = module_.opcode(instruction);
-    const RegisterId to = fast_[k][loaded(theirs)];
-    return instruction.well_formed && instruction.guard == no_register && opcode.op == Op::mov &&
-           opcode.modifiers.size() == 1 && operands.size() == 2 && is(operands[0], to) &&
-           is(operands[1], fast_[merged->from_copy][loaded(merged->from)]) &&
-           bit_width(opcode.type) == bit_width(sibling_.registers[to].type);
+    return is_mov(mine, fast_[k][loaded(theirs)], fast_[merged->from_copy][loaded(merged->from)]);
   }
 
   void branch_at_once(Position mine, Position theirs) {
@@ -363,33 +505,32 @@ private:
 
   void branch_by_all(Position mine, Position theirs) {
     const Instruction &instruction = kernel_.instructions[theirs];
-    const unsigned all = (1u << copies_) - 1;
-    for (unsigned outcome = 0; outcome <= all; ++outcome) {
+    for (const Outcome outcome : {Outcome::none, Outcome::some, Outcome::all}) {
       ReplayState state = known_;
       for (unsigned k = 0; k < copies_; ++k) {
         const RegisterId guard = fast_[k][instruction.guard];
         require(guard != no_register, mine, "a copy's predicate is not asked");
-        state[guard] = {ReplayValue::Kind::truth, outcome >> k & 1};
+        state[guard].kind = ReplayValue::Kind::each_of;
+        state[guard].number |= 1u << k;
       }
-      const ReplayEnd end = replay(mine, state);
-      // Bit k: the predicate holds in copy k.
-      const unsigned taken = instruction.guard_negated ? all & ~outcome : outcome;
-      if (taken == all)
-        arrive_together(end, target_of(instruction));
-      else if (taken == 0)
-        arrive_together(end, theirs + 1);
-      else
+      const ReplayEnd end = replay(mine, state, {.outcome = outcome});
+      if (outcome == Outcome::some)
         leave(end, state, theirs);
+      else if ((outcome == Outcome::all) != instruction.guard_negated)
+        arrive_together(end, target_of(instruction));
+      else
+        arrive_together(end, theirs + 1);
     }
   }
 
-  // The copies part. Outcomes that lead to the same place in the same state are examined once.
+  // The copies part. What was added may test things again that only held there.
   void leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
-    std::erase_if(state,
-                  [](const auto &entry) { return entry.second.kind == ReplayValue::Kind::truth; });
-    const auto [left, is_new] = left_.try_emplace({end.position, theirs}, state);
-    if (!is_new && left->second == state && !end.exit)
-      return;
+    std::erase_if(state, [](const auto &entry) {
+      return entry.second.kind == ReplayValue::Kind::truth ||
+             entry.second.kind == ReplayValue::Kind::each_of ||
+             entry.second.kind == ReplayValue::Kind::all_of ||
+             entry.second.kind == ReplayValue::Kind::any_of;
+    });
     one_by_one(end, state, theirs, copies_);
   }
 
@@ -397,32 +538,39 @@ private:
 
   // The first `count` copies go on from `theirs` one after the other, beginning at `end`.
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
-                  std::optional<unsigned> inside = {}) {
-    const auto live = live_before(module_, kernel_, cfg_, liveness_, theirs);
+                  const ReplayAssumption &assumption = {}) {
+    const auto live = recomputation_.needed(theirs);
+    const auto again = recomputation_.at(theirs);
     const auto written =
         written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}), first_);
     for (unsigned k = 0; k < count; ++k) {
       require(!end.exit, end.position, "a copy is not finished");
       for (const RegisterId reg : live)
-        require(!shared_[reg] ||
-                    (own_[reg] == no_register ? !written[reg] : is_taken_over(state, reg)),
+        require(!sharing_.by_some()[reg] ||
+                    (own_[reg] == no_register ? !written[reg] : is_taken_over(state, reg, k)),
                 end.position, "a register that the copies share is not kept");
+      // What gives registers of this copy the values that they have already.
+      Position mine = end.position;
+      for (const Position position : again)
+        require_clone(position, mine++, {alone_[k], k});
+      end = replay(mine, state, assumption);
+      require(!end.exit, end.position, "a copy is not finished");
       const auto next = state.find(next_);
       require(next != state.end(), end.position, "what comes after a copy is not known");
       alone(end.position, theirs, k);
-      require(after_.has_value(), end.position, "a copy never ends");
+      require(after_[k].has_value(), end.position, "a copy never ends");
       ReplayState later = known_;
       later[next_] = next->second;
-      end = replay(*after_, later, inside);
+      end = replay(*after_[k], later, assumption);
       state = std::move(later);
     }
     require(end.exit, end.position, "more is done than the copies do");
   }
 
-  bool is_taken_over(const ReplayState &state, RegisterId reg) const {
+  bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
     const auto found = state.find(own_[reg]);
-    return found != state.end() && found->second.kind == ReplayValue::Kind::copied &&
-           found->second.reg == reg;
+    return found != state.end() &&
+           found->second == ReplayValue{ReplayValue::Kind::copied, sharing_.keeper(reg, k), 0, reg};
   }
 
   // One copy from a pair of positions to its end.
@@ -433,8 +581,8 @@ private:
       require(skipped.has_value(), m, "a loop without an end");
       t = skip_kernel(t);
       if (ends(t)) {
-        require(!after_ || *after_ == *skipped, m, "a copy ends elsewhere");
-        after_ = *skipped;
+        require(!after_[k] || *after_[k] == *skipped, m, "a copy ends elsewhere");
+        after_[k] = *skipped;
       } else if (seen_alone_[k].insert({*skipped, t}).second) {
         open.emplace_back(*skipped, t);
       }
@@ -477,33 +625,42 @@ private:
     for (Position theirs = 0; theirs < kernel_end(); ++theirs)
       if (first_[theirs])
         require_clone(theirs, mine++, {fast_[0], 0});
-    if (form_.within_block()) { // all threads are there
-      ReplayState from = known_;
-      arrive_together(replay(mine, from), 0);
-      return;
-    }
     // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
-    for (unsigned inside = 1; inside <= copies_; ++inside) {
+    for (unsigned inside = 1; form_.divides_grid() && inside < form_.copies; ++inside) {
       ReplayState from = known_;
-      const ReplayEnd end = replay(mine, from, inside);
-      if (inside == copies_)
-        arrive_together(end, 0);
-      else
-        one_by_one(end, from, 0, inside, inside);
+      const ReplayAssumption assumption{.inside = inside};
+      const ReplayEnd end = replay(mine, from, assumption);
+      one_by_one(end, from, 0, inside * form_.along_x, assumption);
     }
+    ReplayAssumption all;
+    if (form_.divides_grid())
+      all.inside = form_.copies;
+    if (form_.shift > 0) { // the first thread's points are not beside each other
+      ReplayState from = known_;
+      all.first = true;
+      const ReplayEnd end = replay(mine, from, all);
+      one_by_one(end, from, 0, copies_);
+      all.first = false;
+    }
+    ReplayState from = known_;
+    arrive_together(replay(mine, from, all), 0);
   }
 
   const Module &module_;
   const Function &kernel_, &sibling_;
   const RetileForm form_;
   const unsigned copies_;
-  const std::vector<bool> shared_;
-  const std::vector<bool> first_; ///< by instruction of the kernel
+  const Sharing sharing_;
+  const std::vector<bool> &shared_; ///< by all copies
+  const std::vector<bool> first_;   ///< by instruction of the kernel
   const ControlFlowGraph cfg_;
   const Liveness liveness_;
+  const Recomputation recomputation_;
   std::vector<ReplayRole> roles_;
   const Replay replay_;
   const std::vector<MergedLoad> merged_;
+  const WidePlan plan_;
+  std::vector<std::vector<RegisterId>> wide_;  ///< by wide load and element
   std::vector<std::vector<RegisterId>> fast_;  ///< by copy and register of the kernel's
   std::vector<std::vector<RegisterId>> alone_; ///< the same where a copy is alone
   std::vector<RegisterId> own_;                ///< stand-ins of shared registers
@@ -512,9 +669,8 @@ private:
   ReplayState known_;
   std::vector<std::pair<Position, Position>> together_;
   std::set<std::pair<Position, Position>> seen_together_;
-  std::array<std::set<std::pair<Position, Position>>, max_retile_factor> seen_alone_; ///< by copy
-  std::map<std::pair<Position, Position>, ReplayState> left_;
-  std::optional<Position> after_; ///< where a copy that is alone goes at its end
+  std::array<std::set<std::pair<Position, Position>>, max_copies> seen_alone_; ///< by copy
+  std::array<std::optional<Position>, max_copies> after_; ///< by copy: where it goes at its end
 };
 
 } // namespace
@@ -526,12 +682,18 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
     if (const auto obstacle = retile_obstacle(written, kernel))
       return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
     // What the table says is what is proved.
-    const auto form = retile_form(claim);
+    auto form = retile_form(claim);
     if (!form)
       return form.error();
-    if (form->within_block() && !may_be_spread(written, kernel))
+    if ((form->within_block() || form->along_x > 1) && !may_be_spread(written, kernel))
       return "the threads of a block must not be spread differently";
-    RetileProof(written, kernel, sibling, *form).run();
+    if (form->along_x > 1 && !only_global_index(written, kernel))
+      return "more than the global index along x matters";
+    form->shift = wide_shift(written, kernel, form->along_x);
+    WidePlan plan;
+    if (form->wide)
+      plan = WidePlanner(written, kernel, *form).plan(claim.needs);
+    RetileProof(written, kernel, sibling, *form, std::move(plan)).run();
   } catch (const NotProved &stop) {
     return stop.why;
   }

@@ -2,11 +2,14 @@
 // branches by a predicate of its own or by none. Anything else belongs to a copy, and replay ends
 // there, as it does at added code that depends on what is not known. Block indices are kept as
 // scale * %ctaid + number modulo 2^32; that one lies inside the grid or not is the assumption of
-// the run.
+// the run. So is in how many copies a predicate holds: chains of `and` and `or` over all of them
+// then have a value, over some of them only where it holds in all or in none.
 
 #include "synth/retile/replay.h"
 
 #include "synth/retile/retile.h"
+
+#include <array>
 
 namespace ptxasw {
 namespace {
@@ -17,18 +20,35 @@ ReplayValue truth(bool holds) { return {Kind::truth, holds}; }
 
 /// a * factor, a being a number, an index or an extent.
 std::optional<ReplayValue> scaled(const ReplayValue &a, const ReplayValue &factor) {
-  const bool linear = a.kind == Kind::number || a.kind == Kind::index || a.kind == Kind::extent;
+  const bool linear = a.kind == Kind::number || a.kind == Kind::index || a.kind == Kind::extent ||
+                      a.kind == Kind::flat || a.kind == Kind::points;
   if (!linear || factor.kind != Kind::number)
     return std::nullopt;
   return ReplayValue{a.kind, a.number * factor.number, a.scale * factor.number};
 }
 
 std::optional<ReplayValue> sum(const ReplayValue &a, const ReplayValue &b) {
-  for (const ReplayValue *one : {&a, &b})
-    if (one->kind != Kind::number && one->kind != Kind::index)
-      return std::nullopt;
-  const bool index = a.kind == Kind::index || b.kind == Kind::index;
-  return ReplayValue{index ? Kind::index : Kind::number, a.number + b.number, a.scale + b.scale};
+  if (b.kind != Kind::number || (a.kind != Kind::number && a.kind != Kind::index &&
+                                 a.kind != Kind::flat && a.kind != Kind::points))
+    return std::nullopt;
+  return ReplayValue{a.kind, a.number + b.number, a.scale};
+}
+
+constexpr std::array<std::string_view, 4> places{"%ctaid.x", "%ntid.x", "%tid.x", "%nctaid.x"};
+enum Place : std::uint8_t { ctaid, ntid, tid, nctaid };
+
+bool is_place(const ReplayValue &value, Place place) {
+  return value == ReplayValue{Kind::place, place};
+}
+
+bool is_predicate(const ReplayValue &value) {
+  return value.kind == Kind::truth || value.kind == Kind::each_of || value.kind == Kind::all_of ||
+         value.kind == Kind::any_of || value.kind == Kind::first;
+}
+
+/// What is the same in all copies of a mask holds in all of them if in any.
+bool is_over_copies(const ReplayValue &value, Kind kind) {
+  return value.kind == kind || value.kind == Kind::each_of;
 }
 
 } // namespace
@@ -49,7 +69,7 @@ std::optional<std::uint32_t> Replay::skip(std::uint32_t position) const {
 }
 
 std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
-                                     std::optional<unsigned> inside) const {
+                                     const ReplayAssumption &assumption) const {
   for (std::size_t steps = 0; steps <= 2 * sibling_.instructions.size(); ++steps) {
     if (position >= sibling_.instructions.size())
       return ReplayEnd{position, true};
@@ -57,19 +77,21 @@ std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
     const Opcode &opcode = module_.opcode(instruction);
     const bool jump = opcode.op == Op::bra || ends_thread(opcode);
     if (!jump) {
-      if (!execute(instruction, state, inside))
+      if (!execute(instruction, state, assumption))
         return ReplayEnd{position, false};
       ++position;
       continue;
     }
     bool taken = true;
     if (instruction.guard != no_register) {
+      // That a copy's own predicate is known is for a kernel of one copy, whose branch it is.
       if (roles_[instruction.guard].kind != ReplayRole::Kind::control)
         return ReplayEnd{position, false};
       const auto guard = state.find(instruction.guard);
-      if (guard == state.end() || guard->second.kind != Kind::truth)
+      const auto holds = guard == state.end() ? std::nullopt : decide(guard->second, assumption);
+      if (!holds)
         return ReplayEnd{position, false};
-      taken = (guard->second.number != 0) != instruction.guard_negated;
+      taken = *holds != instruction.guard_negated;
     }
     if (!taken) {
       ++position;
@@ -83,15 +105,29 @@ std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
     position = *target;
     // What the copies' predicates were is for this test, not for what comes after it.
     std::erase_if(state, [&](const auto &entry) {
-      return roles_[entry.first].kind != ReplayRole::Kind::control &&
-             entry.second.kind == Kind::truth;
+      return roles_[entry.first].kind != ReplayRole::Kind::control && is_predicate(entry.second);
     });
   }
   return std::nullopt;
 }
 
+std::optional<bool> Replay::decide(const ReplayValue &guard,
+                                   const ReplayAssumption &assumption) const {
+  if (guard.kind == Kind::truth)
+    return guard.number != 0;
+  if (guard.kind == Kind::first)
+    return assumption.first;
+  if ((guard.kind != Kind::all_of && guard.kind != Kind::any_of) || !assumption.outcome)
+    return std::nullopt;
+  if (*assumption.outcome != Outcome::some)
+    return *assumption.outcome == Outcome::all;
+  if (guard.number != (1u << form_.total()) - 1)
+    return std::nullopt;
+  return guard.kind == Kind::any_of;
+}
+
 bool Replay::execute(const Instruction &instruction, ReplayState &state,
-                     std::optional<unsigned> inside) const {
+                     const ReplayAssumption &assumption) const {
   const auto operands = module_.operands(instruction);
   if (!instruction.well_formed || operands.empty() || operands[0].kind != Operand::Kind::reg ||
       operands[0].selector != 0)
@@ -105,11 +141,12 @@ bool Replay::execute(const Instruction &instruction, ReplayState &state,
         operands[1].selector != 0 || operands[1].negated)
       return false;
     const ReplayRole &from = roles_[operands[1].reg];
-    if (from.kind != ReplayRole::Kind::shared || instruction.guard != no_register ||
+    if ((from.kind != ReplayRole::Kind::shared && from.kind != ReplayRole::Kind::copy) ||
+        roles_[to].reg != from.reg || instruction.guard != no_register ||
         sibling_.registers[to].type != sibling_.registers[operands[1].reg].type ||
         bit_width(opcode.type) != bit_width(sibling_.registers[to].type))
       return false;
-    state[to] = {Kind::copied, 0, 0, from.reg};
+    state[to] = {Kind::copied, from.copy, 0, from.reg};
     return true;
   }
   if (role != ReplayRole::Kind::control)
@@ -123,12 +160,12 @@ bool Replay::execute(const Instruction &instruction, ReplayState &state,
       return false;
     in.push_back(*read);
   }
-  const auto result = compute(instruction, in, inside);
+  const auto result = compute(instruction, in, assumption);
   if (!result)
     return false;
-  const bool is_predicate = sibling_.registers[to].type == ScalarType::pred;
-  if (is_predicate != (result->kind == Kind::truth) ||
-      (!is_predicate && bit_width(sibling_.registers[to].type) != 32))
+  const bool predicate = sibling_.registers[to].type == ScalarType::pred;
+  if (predicate != is_predicate(*result) ||
+      (!predicate && bit_width(sibling_.registers[to].type) != 32))
     return false;
   state[to] = *result;
   return true;
@@ -143,12 +180,17 @@ std::optional<ReplayValue> Replay::value(const Operand &operand, const ReplaySta
   }
   if (operand.kind == Operand::Kind::integer && operand.value >= 0 && operand.value <= UINT32_MAX)
     return ReplayValue{Kind::number, static_cast<std::uint32_t>(operand.value)};
-  if (operand.kind == Operand::Kind::special && module_.text(operand.span) == index_)
+  if (operand.kind == Operand::Kind::special && form_.copies > 1 &&
+      module_.text(operand.span) == index_)
     return ReplayValue{Kind::index, 0, 1};
   if (operand.kind == Operand::Kind::special && form_.within_block() &&
       module_.text(operand.span) == extent_)
     return ReplayValue{Kind::extent, 0, 1};
-  if (operand.kind == Operand::Kind::address && operand.value == 0 && !form_.within_block()) {
+  if (operand.kind == Operand::Kind::special && form_.along_x > 1)
+    for (std::uint32_t place = 0; place < places.size(); ++place)
+      if (module_.text(operand.span) == places[place])
+        return ReplayValue{Kind::place, place};
+  if (operand.kind == Operand::Kind::address && operand.value == 0 && form_.divides_grid()) {
     const Operand &base = module_.children(operand)[0];
     if (base.kind == Operand::Kind::symbol && base.value == 0) {
       const Symbol &symbol = module_.symbol(base);
@@ -161,7 +203,7 @@ std::optional<ReplayValue> Replay::value(const Operand &operand, const ReplaySta
 
 std::optional<ReplayValue> Replay::compute(const Instruction &instruction,
                                            const std::vector<ReplayValue> &in,
-                                           std::optional<unsigned> inside) const {
+                                           const ReplayAssumption &assumption) const {
   const Opcode &opcode = module_.opcode(instruction);
   const std::string_view text = opcode.text;
   const auto operands = module_.operands(instruction);
@@ -177,32 +219,45 @@ std::optional<ReplayValue> Replay::compute(const Instruction &instruction,
     return in[0];
   if (text == "add.u32" && in.size() == 2)
     return sum(in[0], in[1]);
-  if (text == "mul.lo.u32" && in.size() == 2)
+  if (text == "mul.lo.u32" && in.size() == 2 && in[0].kind != Kind::place)
     return scaled(in[0], in[1]);
+  if (text == "mul.lo.u32" && in.size() == 2 && is_place(in[0], nctaid) && is_place(in[1], ntid))
+    return ReplayValue{Kind::points, 0, 1};
+  if (text == "mad.lo.u32" && in.size() == 3 && is_place(in[0], ctaid) && is_place(in[1], ntid) &&
+      is_place(in[2], tid))
+    return ReplayValue{Kind::flat, 0, 1};
+  // A number below 0 of the first thread, from the end: what is before the first point.
+  if (text == "selp.b32" && in.size() == 3 && in[0].kind == Kind::points &&
+      in[1].kind == Kind::flat && in[2].kind == Kind::first && in[0].number == in[1].number &&
+      in[0].scale == in[1].scale && in[0].scale == form_.along_x &&
+      0u - in[0].number <= form_.shift)
+    return ReplayValue{Kind::around, in[1].number, in[1].scale};
   if (text == "mad.lo.u32" && in.size() == 3) {
     const auto product = scaled(in[0], in[1]);
     return product ? sum(*product, in[2]) : std::nullopt;
   }
   if (opcode.op == Op::setp && in.size() == 2)
-    return compare(opcode, in[0], in[1], inside);
-  if (in.size() == 2 && in[0].kind == Kind::truth && in[1].kind == Kind::truth) {
-    if (text == "and.pred")
-      return truth(in[0].number != 0 && in[1].number != 0);
-    if (text == "or.pred")
-      return truth(in[0].number != 0 || in[1].number != 0);
-  }
+    return compare(opcode, in[0], in[1], assumption);
+  for (const auto &[name, kind] :
+       {std::pair("and.pred", Kind::all_of), std::pair("or.pred", Kind::any_of)})
+    if (text == name && in.size() == 2 && is_over_copies(in[0], kind) &&
+        is_over_copies(in[1], kind))
+      return ReplayValue{kind, in[0].number | in[1].number};
   return std::nullopt;
 }
 
 std::optional<ReplayValue> Replay::compare(const Opcode &opcode, const ReplayValue &a,
                                            const ReplayValue &b,
-                                           std::optional<unsigned> inside) const {
+                                           const ReplayAssumption &assumption) const {
+  if (opcode.text == "setp.eq.u32" && a == ReplayValue{Kind::flat, 0, 1} &&
+      b == ReplayValue{Kind::number})
+    return ReplayValue{Kind::first};
   if (opcode.text == "setp.eq.u32" && a.kind == Kind::number && b.kind == Kind::number)
     return truth(a.number == b.number);
   // The index of a copy's block against the grid's extent: the first `inside` lie in it.
-  if (opcode.text == "setp.ge.u32" && inside && a.kind == Kind::index && b.kind == Kind::extent &&
-      b.scale == 1 && a.scale == form_.copies && a.number < form_.copies)
-    return truth(a.number >= *inside);
+  if (opcode.text == "setp.ge.u32" && assumption.inside && a.kind == Kind::index &&
+      b.kind == Kind::extent && b.scale == 1 && a.scale == form_.copies && a.number < form_.copies)
+    return truth(a.number >= *assumption.inside);
   return std::nullopt;
 }
 

@@ -45,17 +45,16 @@ Proposal proposal_for(const Function &kernel, const RetileForm &form, unsigned r
   return proposal;
 }
 
-/// Instructions of the sibling at most: the copies together and alone, and for each branch what
-/// leaves.
-std::size_t size_of(const Function &kernel, unsigned factor) {
+} // namespace
+
+// The copies together and alone, and for each branch what leaves.
+std::size_t retiled_size(const Function &kernel, unsigned copies) {
   std::size_t branches = 1;
   for (const Instruction &instruction : kernel.instructions)
     branches += instruction.guard != no_register;
-  return std::size_t{2} * factor * kernel.instructions.size() +
-         branches * factor * (kernel.registers.size() / 4 + 6);
+  return std::size_t{2} * copies * kernel.instructions.size() +
+         branches * copies * (kernel.registers.size() / 4 + 6);
 }
-
-} // namespace
 
 bool may_be_spread(const Module &module, const Function &kernel) {
   return !kernel.directive("reqntid") && independence(module, kernel).threads_independent;
@@ -69,27 +68,53 @@ std::string RetileForm::extent() const {
   return fmt::format("{}.{}", within_block() ? "%ntid" : "%nctaid", "xyz"[axis]);
 }
 
-tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling) {
+std::vector<std::string> RetileForm::indices() const {
+  std::vector<std::string> result;
+  if (copies > 1)
+    result.push_back(index());
+  if (along_x > 1)
+    result.emplace_back("%ctaid.x");
+  return result;
+}
+
+tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling, unsigned shift) {
   RetileForm form;
   bool found = false;
+  const bool wide = sibling.kind.starts_with("wide");
+  const unsigned along_x = wide ? sibling.block[0] : 1;
   for (const bool within_block : {false, true})
     for (int axis = 0; axis < 3; ++axis) {
       const unsigned by =
           (within_block ? sibling.block : sibling.grid)[static_cast<std::size_t>(axis)];
-      if (by == 1)
+      if (by == 1 || (along_x > 1 && within_block && axis == 0))
         continue;
       if (found)
         return tl::unexpected(std::string("more than one axis is divided"));
       found = true;
       form = {within_block ? RetileForm::Kind::neighbours : RetileForm::Kind::apart, axis, by};
     }
-  if (!found)
+  if (!found && !wide)
     return tl::unexpected(std::string("no axis is divided"));
-  if (form.copies > max_retile_factor)
+  form.wide = wide;
+  form.along_x = along_x;
+  form.shift = along_x > 1 ? shift : 0;
+  if (form.copies > max_retile_factor || along_x > max_along_x || form.total() > max_copies)
     return tl::unexpected(std::string("too many copies"));
+  if (along_x > 1 &&
+      (along_x & (along_x - 1) || form.shift >= along_x || (found && form.axis == 0)))
+    return tl::unexpected(std::string("the points along x are not understood"));
   // Rows are rows only where every block that may be launched is one thread thick.
   SiblingNeeds needs = sibling.needs;
-  if (!needs.blocks.empty() && !form.within_block() &&
+  if (wide) { // what the plan of wide accesses may rely on
+    needs.aligned.clear();
+    needs.divisible.clear();
+  }
+  if (along_x > 1) {
+    if (needs.max_extent[0] > max_points)
+      return tl::unexpected(std::string("the kernel's threads along x are not bounded"));
+    needs.max_extent[0] = SiblingNeeds{}.max_extent[0];
+  }
+  if (!needs.blocks.empty() && form.divides_grid() &&
       std::all_of(needs.blocks.begin(), needs.blocks.end(), [&](const auto &shape) {
         return shape[static_cast<std::size_t>(form.axis)] == 1;
       })) {
@@ -97,7 +122,7 @@ tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling) {
     needs.blocks.clear();
   }
   const std::vector<char> appended =
-      form.within_block() ? std::vector<char>{} : std::vector<char>{"xyz"[form.axis]};
+      form.divides_grid() ? std::vector<char>{"xyz"[form.axis]} : std::vector<char>{};
   if (sibling.appended != appended || needs != SiblingNeeds{})
     return tl::unexpected(std::string("the table does not say what is proved"));
   return form;
@@ -133,7 +158,7 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
         if (!is_offered(size, kind, axis) || !mentions_special(module, kernel, form.index()) ||
             (form.within_block() && !spread))
           continue;
-        if (size_of(kernel, size.copies) > size_budget) {
+        if (retiled_size(kernel, size.copies) > size_budget) {
           if (answer.refusals.empty())
             answer.refusals.push_back(too_large);
           continue;

@@ -11,6 +11,12 @@
 // that of thread t * K + k along the axis. Blocks have a K-th of the threads, the grid is the same.
 // Along y or z, copies are neighbouring rows again.
 //
+// Each of these, or none, goes with points along x: thread G of the sibling along x does the work
+// of the kernel's threads G * W - shift .. G * W - shift + W - 1 along x, wherever their blocks
+// are; threads before the first one are the last ones. Only for kernels in which nothing but the
+// global index along x matters. Blocks have a W-th of the threads along x, the grid is the same.
+// That is what makes accesses wide (synth/vectorise).
+//
 // Which kernels: obstacle.h. How it is written: write.cpp. Why it is right: prove.cpp.
 
 #include "synth/family.h"
@@ -27,18 +33,30 @@
 
 namespace ptxasw {
 
-/// The largest number of blocks that one may do.
-inline constexpr unsigned max_retile_factor = 8;
+/// The largest number of blocks that one may do, and of copies along two axes.
+inline constexpr unsigned max_retile_factor = 8, max_along_x = 8, max_copies = 16;
+/// Threads of the kernel along x that points may be spread over: each may be a block of its own.
+inline constexpr std::uint32_t max_points = 0x7fffffff;
 
 /// How the sibling's threads are spread over the kernel's.
 struct RetileForm {
   enum class Kind : std::uint8_t { apart, rows, neighbours };
   Kind kind = Kind::apart;
-  int axis = 0; ///< 0 is x
-  unsigned copies = 1;
+  int axis = 0;         ///< 0 is x
+  unsigned copies = 1;  ///< along the axis
+  unsigned along_x = 1; ///< points along x for each of them
+  unsigned shift = 0;   ///< by which these begin before a multiple of `along_x`
+  bool wide = false;    ///< consecutive accesses are one
 
-  bool within_block() const { return kind == Kind::neighbours; }
-  bool merges() const { return kind != Kind::apart; }
+  /// Copy k is that of row k / along_x and of point k % along_x.
+  unsigned total() const { return copies * along_x; }
+  unsigned row_of(unsigned k) const { return k / along_x; }
+  unsigned column_of(unsigned k) const { return k % along_x; }
+  bool divides_grid() const { return copies > 1 && kind != Kind::neighbours; }
+  bool within_block() const { return copies > 1 && kind == Kind::neighbours; }
+  bool merges() const { return along_x > 1 || (copies > 1 && kind != Kind::apart); }
+  /// The special registers that tell copies apart.
+  std::vector<std::string> indices() const;
   /// The special register that tells the copies apart: `%ctaid.x`, or `%tid.x`.
   std::string index() const;
   /// The special register that bounds it: `%nctaid.x`, or `%ntid.x`.
@@ -56,8 +74,9 @@ std::string_view name_of(RetileForm::Kind kind);
 /// As options spell it: `y4-rows-r64`.
 std::string retile_variant(const RetileSize &size, RetileForm::Kind kind, int axis);
 
-/// The form that a table's entry tells of. Error: none does; says why.
-tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling);
+/// The form that a table's entry tells of, `shift` being that of the code. Error: none does; says
+/// why.
+tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling, unsigned shift = 0);
 
 /// The sizes in the order in which they are proposed. With a limit the assembler uses all registers
 /// up to it, and keeps more loads on their way.
@@ -69,6 +88,8 @@ bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis);
 
 FamilyAnswer propose_retile(const Module &module, const Function &kernel);
 std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
+/// Instructions of a sibling with so many copies at most.
+std::size_t retiled_size(const Function &kernel, unsigned copies);
 std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
                          const Proposal &proposal);
 
@@ -80,10 +101,33 @@ bool may_be_spread(const Module &module, const Function &kernel);
 const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 
 /// Which registers hold the same in all copies, as long as these go the same way: everything that
-/// is ever written to one is computed from such registers alone, without the index that tells the
-/// copies apart, or loaded from where nothing writes. By RegisterId.
+/// is ever written to one is computed from such registers alone, without the special registers that
+/// tell the copies apart, or loaded from where nothing writes. By RegisterId.
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
-                                   const RetileForm &form);
+                                   const std::vector<std::string> &indices);
+
+/// What copies have in common: registers that are the same in all of them, and, where they are rows
+/// of points, those that are the same in a row or in a column. One copy then keeps the register,
+/// and does what is done for it.
+class Sharing {
+public:
+  Sharing(const Module &module, const Function &kernel, const RetileForm &form);
+  /// By RegisterId: the same in all copies; in more than one.
+  const std::vector<bool> &by_all() const { return by_all_; }
+  const std::vector<bool> &by_some() const { return by_some_; }
+  /// The copy that keeps a register of copy k, or does an instruction for it.
+  unsigned keeper(RegisterId reg, unsigned k) const;
+  unsigned keeper(const Instruction &instruction, unsigned k) const;
+  /// Returns true if an instruction is done for more than one copy.
+  bool is_shared(const Instruction &instruction) const;
+
+private:
+  unsigned keeper(bool all, bool row, bool column, unsigned k) const;
+
+  const Module &module_;
+  const RetileForm form_;
+  std::vector<bool> by_all_, by_row_, by_column_, by_some_;
+};
 
 /// Returns true if an instruction writes registers, all of them shared: it is done once for all
 /// copies.
@@ -131,6 +175,8 @@ public:
   std::string own(RegisterId reg) const;
   static constexpr const char *grid = "%grid"; ///< the kernel's extent
   static constexpr const char *next = "%next";
+  /// Element of a wide load.
+  static std::string wide(std::size_t load, unsigned element);
 
 private:
   std::vector<std::string> suffixes_;

@@ -42,16 +42,17 @@ bool mentions_special(const Module &module, const Function &kernel, std::string_
 }
 
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
-                                   const RetileForm &form) {
+                                   const std::vector<std::string> &indices) {
   std::vector<bool> shared(kernel.registers.size(), true);
-  const std::string index = form.index();
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
       bool common = is_function_of_operands(module, instruction) &&
-                    !mentions(module, module.operands(instruction), index);
-      for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-        common &= use != RegisterUse::read || shared[reg];
+                    std::none_of(indices.begin(), indices.end(), [&](const std::string &index) {
+                      return mentions(module, module.operands(instruction), index);
+                    });
+      for_each_register(module, instruction, [&](RegisterId reg, RegisterUse) {
+        common &= shared[reg]; // what is written with it, too: it is done once, or for each
       });
       if (common)
         continue;
@@ -64,6 +65,37 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
     }
   }
   return shared;
+}
+
+Sharing::Sharing(const Module &module, const Function &kernel, const RetileForm &form)
+    : module_(module), form_(form), by_all_(shared_registers(module, kernel, form.indices())),
+      by_row_(by_all_), by_column_(by_all_), by_some_(by_all_) {
+  if (form.copies == 1 || form.along_x == 1)
+    return;
+  const std::vector<std::string> indices = form.indices();
+  by_row_ = shared_registers(module, kernel, {indices.back()});
+  by_column_ = shared_registers(module, kernel, {indices.front()});
+  for (std::size_t reg = 0; reg < by_some_.size(); ++reg)
+    by_some_[reg] = by_all_[reg] || by_row_[reg] || by_column_[reg];
+}
+
+unsigned Sharing::keeper(bool all, bool row, bool column, unsigned k) const {
+  const unsigned first_of_row = form_.row_of(k) * form_.along_x;
+  return all || (row && column) ? 0 : row ? first_of_row : column ? form_.column_of(k) : k;
+}
+
+unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
+  return keeper(by_all_[reg], by_row_[reg], by_column_[reg], k);
+}
+
+unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
+  return keeper(ptxasw::is_shared(module_, instruction, by_all_),
+                ptxasw::is_shared(module_, instruction, by_row_),
+                ptxasw::is_shared(module_, instruction, by_column_), k);
+}
+
+bool Sharing::is_shared(const Instruction &instruction) const {
+  return ptxasw::is_shared(module_, instruction, by_some_);
 }
 
 bool is_shared(const Module &module, const Instruction &instruction,
@@ -202,5 +234,8 @@ std::string RetileNames::copy(unsigned k, RegisterId reg) const {
 }
 std::string RetileNames::shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
 std::string RetileNames::own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
+std::string RetileNames::wide(std::size_t load, unsigned element) {
+  return fmt::format("%w{}_{}", load, element);
+}
 
 } // namespace ptxasw

@@ -1,5 +1,5 @@
 // How a re-tiled kernel is written. Copy k of register %r5 is %c1_r5 for k = 1, and %u_r5 where all
-// copies hold the same.
+// copies hold the same; of several copies that hold the same, the register is that of the first.
 //
 //     block indices b*K .. b*K+K-1 (of kind "neighbours": thread indices t*K .. t*K+K-1, which all
 //       exist, so that there is no `first` below)
@@ -11,15 +11,21 @@
 //     first_k:   if block b*K+k is inside the grid, %next = what comes after copy k; to the start
 //     apart_i_k: %next = what comes after copy k; to branch i
 //     for each copy, the part of the kernel that it may still have to run, on its own registers;
-//       where it ends: to `after`
-//     after:     to the place that %next says, or the end
+//       where it ends: to `after_k`
+//     after_k:   to the place that %next says, or the end
 //
 // A copy that goes on alone stays in the registers it has: others would take registers from all
 // threads for what only few of them do. Only a shared register that it would write while another
-// copy waits for the old value is taken over into one of its own, %s_r5.
+// copy waits for the old value is taken over into one of its own, %s_r5. And what it can compute
+// again from what all copies share, it does, so that lockstep need not keep it (recompute.h).
+//
+// Points along x are indices G*W - shift .. G*W - shift + W-1, G being the thread along x; where
+// the first thread's are not beside each other, it leaves lockstep at once. Copy k is that of row
+// k/W and point k%W.
 //
 // Of kinds "rows" and "neighbours", a load whose value is in a register already is a mov from
-// there.
+// there. What is wide (synth/vectorise) is one load into registers of its own, %w0_0 and on, of
+// which each load is a mov, or one store.
 //
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
@@ -28,7 +34,10 @@
 #include "grammar/code_writer.h"
 #include "grammar/liveness.h"
 #include "synth/retile/merge.h"
+#include "synth/retile/recompute.h"
 #include "synth/retile/retile.h"
+#include "synth/vectorise/vectorise.h"
+#include "synth/vectorise/wide.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -42,12 +51,15 @@ class RetileWriter {
 public:
   RetileWriter(const Module &module, const Function &kernel, const Proposal &proposal)
       : module_(module), kernel_(kernel), proposal_(proposal),
-        form_(retile_form(proposal.sibling).value_or(RetileForm{})), copies_(form_.copies),
-        names_(kernel), shared_(shared_registers(module, kernel, form_)),
+        form_(form_of(module, kernel, proposal.sibling)), copies_(form_.total()), names_(kernel),
+        sharing_(module, kernel, form_), shared_(sharing_.by_all()),
         first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
-        liveness_(module, kernel, cfg_) {
+        liveness_(module, kernel, cfg_),
+        recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()) {
     if (form_.merges())
       merged_ = merged_loads(module, kernel, form_);
+    if (form_.wide)
+      plan_ = WidePlanner(module, kernel, form_).plan(proposal.sibling.needs);
   }
 
   std::string run() {
@@ -55,7 +67,8 @@ public:
     prologue();
     lockstep();
     find_own();
-    after_ = out_.label("$retile_after");
+    for (unsigned k = 0; k < copies_; ++k)
+      after_.push_back(out_.label(fmt::format("$retile_after_{}", k)));
     for (std::size_t point = 0; point < points_.size(); ++point)
       for (unsigned k = 0; k < copies_at(point); ++k)
         leave_lockstep(point, k);
@@ -68,13 +81,19 @@ public:
 private:
   using Reg = WrittenRegister;
 
+  static RetileForm form_of(const Module &module, const Function &kernel, const Sibling &sibling) {
+    RetileForm form = retile_form(sibling).value_or(RetileForm{});
+    form.shift = wide_shift(module, kernel, form.along_x);
+    return form;
+  }
+
   std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
   const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
 
   std::string header() const {
     const FunctionHeader own = header_of(module_, kernel_);
     std::string parameters(kernel_.parameters.empty() ? "" : own.parameters);
-    if (!form_.within_block())
+    if (form_.divides_grid())
       parameters += fmt::format("{}\n\t.param .u32 {}\n", kernel_.parameters.empty() ? "" : ",",
                                 grid_parameter());
     std::string text =
@@ -97,16 +116,36 @@ private:
     fast_.resize(copies_);
     for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
       const ScalarType type = kernel_.registers[reg].type;
-      for (unsigned k = 0; k < copies_; ++k)
+      for (unsigned k = 0; k < copies_; ++k) {
+        const unsigned keeper = sharing_.keeper(reg, k);
         fast_[k].push_back(
-            shared_[reg] && k > 0
-                ? fast_[0][reg]
+            keeper < k
+                ? fast_[keeper][reg]
                 : out_.declare(shared_[reg] ? names_.shared(reg) : names_.copy(k, reg), type));
+      }
     }
-    for (unsigned k = 0; k < copies_; ++k)
+    for (unsigned row = 0; form_.copies > 1 && row < form_.copies; ++row)
       indices_.push_back(out_.declare(
-          fmt::format("%{}{}", form_.within_block() ? "thread" : "block", k), ScalarType::b32));
-    extent_ = out_.declare(form_.within_block() ? "%threads" : "%grid", ScalarType::b32);
+          fmt::format("%{}{}", form_.within_block() ? "thread" : "block", row), ScalarType::b32));
+    if (form_.copies > 1)
+      extent_ = out_.declare(form_.within_block() ? "%threads" : "%grid", ScalarType::b32);
+    if (form_.along_x > 1) {
+      for (unsigned column = 0; column < form_.along_x; ++column)
+        columns_.push_back(out_.declare(fmt::format("%point{}", column), ScalarType::b32));
+      points_along_x_ = out_.declare("%points", ScalarType::b32);
+      zero_ = out_.declare("%zero", ScalarType::b32);
+      one_ = out_.declare("%one", ScalarType::b32);
+    }
+    for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
+      const WideLoad &wide = plan_.loads[load];
+      const RegisterId value = wide_value(module_, kernel_, wide.at.instruction);
+      wide_.emplace_back();
+      for (unsigned e = 0; e < wide.elements; ++e)
+        wide_.back().push_back(
+            out_.declare(RetileNames::wide(load, e), kernel_.registers[value].type));
+    }
+    if (!plan_.tests.empty())
+      distance_ = out_.declare("%distance", ScalarType::b64);
     next_ = out_.declare(RetileNames::next, ScalarType::b32);
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(fast_[k], k));
@@ -116,7 +155,14 @@ private:
     Renaming result;
     for (const Reg &reg : registers)
       result.registers.push_back(reg.name);
-    result.specials = {{form_.index(), indices_[k].name}, {form_.extent(), extent_.name}};
+    if (form_.copies > 1)
+      result.specials = {{form_.index(), indices_[form_.row_of(k)].name},
+                         {form_.extent(), extent_.name}};
+    if (form_.along_x > 1)
+      for (const auto &[special, instead] :
+           {std::pair("%ctaid.x", &columns_[form_.column_of(k)]), std::pair("%ntid.x", &one_),
+            std::pair("%tid.x", &zero_), std::pair("%nctaid.x", &points_along_x_)})
+        result.specials.emplace_back(special, instead->name);
     return result;
   }
 
@@ -127,7 +173,7 @@ private:
       const auto written =
           written_in(module_, kernel_, reachable_from(module_, kernel_, {point.position}), first_);
       for (const RegisterId reg : live_at(point))
-        if (shared_[reg] && written[reg])
+        if (sharing_.by_some()[reg] && written[reg])
           own.insert(reg);
     }
     for (const RegisterId reg : own)
@@ -144,34 +190,82 @@ private:
   std::uint64_t number(unsigned n) const { return n; }
 
   void prologue() {
+    if (form_.copies > 1)
+      find_rows();
+    if (form_.along_x > 1)
+      find_columns();
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (first_[i])
+        out_.clone(module_, instruction(i), together_[0]);
+    if (form_.divides_grid()) { // otherwise all of them are inside
+      const Reg outside = predicate();
+      out_.write("setp.ge.u32", {&outside, &indices_[form_.copies - 1], &extent_});
+      out_.write_if(outside, false, "bra", {leaving_point(0, true)});
+    }
+    if (form_.shift > 0)
+      out_.write_if(first_along_x_, false, "bra", {leaving_point(0, false)});
+  }
+
+  void find_rows() {
     const std::string index = form_.index();
     const Reg own = out_.declare("%own", ScalarType::b32);
     out_.write("mov.u32", {&own, std::string_view(index)});
-    out_.write("mul.lo.u32", {&indices_[0], &own, number(copies_)});
-    for (unsigned k = 1; k < copies_; ++k)
-      out_.write("add.u32", {&indices_[k], &indices_[0], number(k)});
+    out_.write("mul.lo.u32", {&indices_[0], &own, number(form_.copies)});
+    for (unsigned row = 1; row < form_.copies; ++row)
+      out_.write("add.u32", {&indices_[row], &indices_[0], number(row)});
     if (form_.within_block()) {
       const std::string extent = form_.extent();
       const Reg threads = out_.declare("%own_threads", ScalarType::b32);
       out_.write("mov.u32", {&threads, std::string_view(extent)});
-      out_.write("mul.lo.u32", {&extent_, &threads, number(copies_)});
+      out_.write("mul.lo.u32", {&extent_, &threads, number(form_.copies)});
     } else {
       const std::string parameter = fmt::format("[{}]", grid_parameter());
       out_.write("ld.param.u32", {&extent_, std::string_view(parameter)});
     }
-    for (std::uint32_t i = 0; i < count(); ++i)
-      if (first_[i])
-        out_.clone(module_, instruction(i), together_[0]);
-    if (form_.within_block())
-      return; // all of them are inside
-    const Reg outside = predicate();
-    out_.write("setp.ge.u32", {&outside, &indices_[copies_ - 1], &extent_});
-    out_.write_if(outside, false, "bra", {leaving_point(0, true)});
+  }
+
+  void find_columns() {
+    std::vector<Reg> own;
+    for (const char *what : {"ctaid", "ntid", "tid", "nctaid"}) {
+      own.push_back(out_.declare(fmt::format("%own_{}", what), ScalarType::b32));
+      const std::string special = fmt::format("%{}.x", what);
+      out_.write("mov.u32", {&own.back(), std::string_view(special)});
+    }
+    const Reg flat = out_.declare("%flat", ScalarType::b32);
+    const Reg scaled = out_.declare("%scaled", ScalarType::b32);
+    out_.write("mad.lo.u32", {&flat, &own[0], &own[1], &own[2]});
+    out_.write("mul.lo.u32", {&scaled, &flat, number(form_.along_x)});
+    const Reg all = out_.declare("%all", ScalarType::b32);
+    out_.write("mul.lo.u32", {&all, &own[3], &own[1]});
+    out_.write("mul.lo.u32", {&points_along_x_, &all, number(form_.along_x)});
+    out_.write("mov.u32", {&zero_, number(0)});
+    out_.write("mov.u32", {&one_, number(1)});
+    if (form_.shift > 0) {
+      first_along_x_ = predicate();
+      out_.write("setp.eq.u32", {&first_along_x_, &flat, number(0)});
+    }
+    for (unsigned column = 0; column < form_.along_x; ++column) {
+      const std::uint64_t place = (column - form_.shift) & 0xffffffff;
+      if (column >= form_.shift) {
+        out_.write("add.u32", {&columns_[column], &scaled, place});
+        continue;
+      }
+      const Reg before = out_.declare(fmt::format("%before{}", column), ScalarType::b32);
+      const Reg end = out_.declare(fmt::format("%end{}", column), ScalarType::b32);
+      out_.write("add.u32", {&before, &scaled, place});
+      out_.write("add.u32", {&end, &points_along_x_, place});
+      out_.write("selp.b32", {&columns_[column], &end, &before, &first_along_x_});
+    }
   }
 
   /// The label at which copy 0 goes on alone from a position: since some blocks are outside the
   /// grid, or since the branch there parts the copies.
   WrittenLabel leaving_point(std::uint32_t position, bool outside) {
+    const auto known = std::find_if(points_.begin(), points_.end(), [&](const Point &point) {
+      return point.position == position && point.outside == outside;
+    });
+    if (known != points_.end())
+      return known->labels[0];
     points_.push_back({position, outside, {}});
     for (unsigned k = 0; k < copies_; ++k)
       points_.back().labels.push_back(
@@ -217,12 +311,12 @@ private:
         branch_together(i);
         continue;
       }
-      const bool once = is_shared(module_, one, shared_);
-      for (unsigned k = 0; k < (once ? 1 : copies_); ++k)
-        if (const MergedLoad *merged = once ? nullptr : merged_at(i, k))
-          move(fast_[k][destination(i)], fast_[merged->from_copy][destination(merged->from)]);
-        else
-          out_.clone(module_, one, together_[k]);
+      for (const WideTest &test : plan_.tests)
+        if (test.instruction == i)
+          leave_unless_apart(test);
+      const bool is_shared = sharing_.is_shared(one);
+      for (unsigned k = 0; k < copies_;)
+        k += sharing_.keeper(one, k) == k ? by_copy(i, k, is_shared) : 1;
     }
     if (is_target[count()])
       out_.place(label_at(fast_labels_, "at", count()));
@@ -234,6 +328,53 @@ private:
   bool ends_always(std::uint32_t position) const {
     return position > 0 && instruction(position - 1).guard == no_register &&
            ends_thread(module_.opcode(instruction(position - 1)));
+  }
+
+  /// An instruction for a copy, and those after it if it is done for them as well: how many.
+  unsigned by_copy(std::uint32_t i, unsigned k, bool is_shared) {
+    for (std::size_t load = 0; load < plan_.loads.size(); ++load)
+      if (plan_.loads[load].at == Instance{i, k})
+        access({i, k}, plan_.loads[load].displacement, wide_[load]);
+    if (const WideStore *store = plan_.store({i, k})) {
+      std::vector<Reg> values;
+      for (unsigned e = 0; e < store->elements; ++e)
+        values.push_back(fast_[k + e][wide_value(module_, kernel_, i)]);
+      access({i, k}, 0, values);
+      return store->elements;
+    }
+    if (const WidePart *part = plan_.part({i, k}))
+      move(fast_[k][destination(i)], wide_[part->wide][part->element]);
+    else if (const MergedLoad *merged = is_shared ? nullptr : merged_at(i, k))
+      move(fast_[k][destination(i)], fast_[merged->from_copy][destination(merged->from)]);
+    else
+      out_.clone(module_, instruction(i), together_[k]);
+    return 1;
+  }
+
+  /// A load or store of several values, like an instance's own of one.
+  void access(const Instance &instance, std::int64_t displacement, const std::vector<Reg> &values) {
+    const Opcode &opcode = module_.opcode(instruction(instance.instruction));
+    const auto [base, bytes] = wide_address(module_, kernel_, instance.instruction);
+    const std::int64_t offset = bytes + displacement;
+    const std::string address = fmt::format("[{}{}]", fast_[instance.copy][base].name,
+                                            offset == 0 ? "" : fmt::format("+{}", offset));
+    std::string list;
+    for (const Reg &value : values)
+      list += (list.empty() ? "" : ", ") + value.name;
+    if (values.size() > 1)
+      list = "{" + list + "}";
+    const bool is_store = opcode.op == Op::st;
+    out_.write(
+        wide_opcode(opcode, static_cast<unsigned>(values.size())),
+        {std::string_view(is_store ? address : list), std::string_view(is_store ? list : address)});
+  }
+
+  void leave_unless_apart(const WideTest &test) {
+    const RegisterId base = wide_address(module_, kernel_, test.instruction).base;
+    out_.write("sub.s64", {&distance_, &fast_[test.high][base], &fast_[test.low][base]});
+    const Reg differs = predicate();
+    out_.write("setp.ne.s64", {&differs, &distance_, test.distance});
+    out_.write_if(differs, false, "bra", {leaving_point(test.instruction, false)});
   }
 
   const MergedLoad *merged_at(std::uint32_t load, unsigned copy) const {
@@ -267,13 +408,17 @@ private:
     };
     if (one.guard == no_register)
       return go(nullptr, false);
-    if (shared_[one.guard])
+    if (shared_[one.guard] || copies_ == 1)
       return go(&fast_[0][one.guard], one.guard_negated);
     const auto over_copies = [&](const char *opcode) {
       Reg result = predicate();
       const Reg *left = &fast_[0][one.guard];
-      for (unsigned k = 1; k < copies_; ++k, left = &result)
+      for (unsigned k = 1; k < copies_; ++k) {
+        if (sharing_.keeper(one.guard, k) != k)
+          continue;
         out_.write(opcode, {&result, left, &fast_[k][one.guard]});
+        left = &result;
+      }
       return result;
     };
     // `@p`: taken if all hold, apart if any does. `@!p`: taken if none does, apart unless all do.
@@ -290,12 +435,14 @@ private:
   };
 
   std::vector<RegisterId> live_at(const Point &point) const {
-    return live_before(module_, kernel_, cfg_, liveness_, point.position);
+    return recomputation_.needed(point.position);
   }
 
-  /// How many copies may go on alone from a point: not the last one where its block is outside the
-  /// grid.
-  unsigned copies_at(std::size_t point) const { return copies_ - points_[point].outside; }
+  /// How many copies may go on alone from a point: not those of the last block where that is
+  /// outside the grid.
+  unsigned copies_at(std::size_t point) const {
+    return copies_ - (points_[point].outside ? form_.along_x : 0);
+  }
 
   /// What %next holds for copy k of a point; 0 is the end.
   std::uint64_t number_of(std::size_t point, unsigned k) const {
@@ -309,14 +456,17 @@ private:
   void leave_lockstep(std::size_t index, unsigned k) {
     const Point &from = points_[index];
     out_.place(from.labels[k]);
-    if (from.outside && k > 0) { // the first block is always inside
+    if (from.outside && form_.row_of(k) > 0) { // the first block is always inside
       const Reg outside = predicate();
-      out_.write("setp.ge.u32", {&outside, &indices_[k], &extent_});
+      out_.write("setp.ge.u32", {&outside, &indices_[form_.row_of(k)], &extent_});
       out_.write_if(outside, false, "ret", {});
     }
     for (const RegisterId reg : live_at(from))
       if (const auto own = own_.find(reg); own != own_.end())
-        move(own->second, fast_[0][reg]);
+        move(own->second, fast_[k][reg]);
+    const Renaming names = renaming(alone_[k], k);
+    for (const std::uint32_t i : recomputation_.at(from.position))
+      out_.clone(module_, instruction(i), names);
     out_.write("mov.u32", {&next_, number_of(index, k + 1)});
     out_.write("bra", {alone_at(k, from.position)});
   }
@@ -345,7 +495,7 @@ private:
         continue;
       }
       const auto target = branch_target(module_, kernel_, one);
-      const WrittenLabel to = target ? alone_at(k, *target) : after_;
+      const WrittenLabel to = target ? alone_at(k, *target) : after_[k];
       if (one.guard == no_register)
         out_.write("bra", {to});
       else
@@ -354,19 +504,21 @@ private:
     if (reached[count()]) {
       if (is_target[count()])
         out_.place(alone_at(k, count()));
-      out_.write("bra", {after_});
+      out_.write("bra", {after_[k]});
     }
   }
 
   void go_on() {
-    out_.place(after_);
-    for (std::size_t point = 0; point < points_.size(); ++point)
-      for (unsigned k = 1; k < copies_at(point); ++k) {
-        const Reg is_next = predicate();
-        out_.write("setp.eq.u32", {&is_next, &next_, number_of(point, k)});
-        out_.write_if(is_next, false, "bra", {points_[point].labels[k]});
-      }
-    out_.write("ret", {});
+    for (unsigned k = 0; k < copies_; ++k) {
+      out_.place(after_[k]);
+      for (std::size_t point = 0; point < points_.size(); ++point)
+        if (k + 1 < copies_at(point)) {
+          const Reg is_next = predicate();
+          out_.write("setp.eq.u32", {&is_next, &next_, number_of(point, k + 1)});
+          out_.write_if(is_next, false, "bra", {points_[point].labels[k + 1]});
+        }
+      out_.write("ret", {});
+    }
   }
 
   const Module &module_;
@@ -375,23 +527,29 @@ private:
   const RetileForm form_;
   const unsigned copies_;
   const RetileNames names_;
-  const std::vector<bool> shared_;
-  const std::vector<bool> first_; ///< by instruction
+  const Sharing sharing_;
+  const std::vector<bool> &shared_; ///< by all copies
+  const std::vector<bool> first_;   ///< by instruction
   const ControlFlowGraph cfg_;
   const Liveness liveness_;
+  const Recomputation recomputation_;
   std::vector<MergedLoad> merged_;
   CodeWriter out_;
   std::vector<std::vector<Reg>> fast_;  ///< by copy and register
   std::vector<std::vector<Reg>> alone_; ///< the same for a copy that goes on alone
   std::map<RegisterId, Reg> own_;
-  std::vector<Reg> indices_;       ///< of the copies' blocks, or of their threads
-  Reg extent_, next_;              ///< of the kernel's grid, or of its block
-  std::vector<Renaming> together_; ///< by copy
+  std::vector<Reg> indices_; ///< of the copies' blocks, or of their threads
+  Reg extent_, next_;        ///< of the kernel's grid, or of its block
+  std::vector<Reg> columns_; ///< the copies' indices along x
+  Reg points_along_x_, zero_, one_, first_along_x_, distance_;
+  WidePlan plan_;
+  std::vector<std::vector<Reg>> wide_; ///< by wide load and element
+  std::vector<Renaming> together_;     ///< by copy
   unsigned predicates_ = 0;
   std::vector<Point> points_;
   std::map<std::uint32_t, WrittenLabel> fast_labels_; ///< by instruction
-  std::array<std::map<std::uint32_t, WrittenLabel>, max_retile_factor> alone_labels_;
-  WrittenLabel after_;
+  std::array<std::map<std::uint32_t, WrittenLabel>, max_copies> alone_labels_;
+  std::vector<WrittenLabel> after_; ///< by copy
 };
 
 } // namespace

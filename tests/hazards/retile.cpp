@@ -63,6 +63,9 @@ File read(const std::filesystem::path &path) {
   return file;
 }
 
+/// Returns true if a file is about wide accesses.
+bool is_wide(const File &file) { return file.variants.front().starts_with("wide"); }
+
 KernelVerdict compare(const Module &written, const Sibling &sibling) {
   VerifyOptions how;
   how.kernel = "k";
@@ -104,11 +107,15 @@ std::string check_written(const std::string &text, const std::vector<std::string
   return "";
 }
 
-std::string check_refused(const std::string &text, const std::string &reason) {
+std::string check_refused(const std::string &text, const std::string &reason, bool wide) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
-  const SiblingResult result = add_siblings(**module, {});
+  SiblingOptions options;
+  for (const std::string &variant : retile_variants())
+    if (wide == variant.starts_with("wide"))
+      options.retile.push_back(variant);
+  const SiblingResult result = add_siblings(**module, options);
   const KernelSiblings &kernel = result.kernels.back();
   if (result.changed || !kernel.written.empty())
     return "it was written";
@@ -176,7 +183,7 @@ int main(int argc, char **argv) {
     else if (file.absent)
       tell("absent", check_absent(file.text, file.variants));
     else
-      tell("refused", check_refused(file.text, file.refused));
+      tell("refused", check_refused(file.text, file.refused, is_wide(file)));
     if (file.naive)
       tell("naive", check_naive(file.text));
     if (file.has_twin)

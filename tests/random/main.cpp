@@ -112,6 +112,23 @@ std::string without_neighbours(const std::string &text) {
   return kept;
 }
 
+/// The kernel with one index along x, in place of a block's and a thread's: points along x can then
+/// be spread.
+std::string with_one_index(const std::string &text) {
+  const std::pair<std::string_view, std::string_view> changes[] = {
+      {"mov.u32 %tx, %tid.x;", "mov.u32 %x0, %ctaid.x; mov.u32 %x1, %ntid.x; mov.u32 %x2, %tid.x; "
+                               "mad.lo.u32 %tx, %x0, %x1, %x2;"},
+      {"mov.u32 %nx, %ntid.x;", "mov.u32 %x3, %nctaid.x; mul.lo.u32 %nx, %x3, %x1;"},
+      {"mov.u32 %bx, %ctaid.x;", "mov.u32 %bx, 0;"},
+      {"mov.u32 %u, %nctaid.x;", "mov.u32 %u, 1;"},
+      {".reg .b32 %n,", ".reg .b32 %x<4>; .reg .b32 %n,"}};
+  std::string result = text;
+  for (const auto &[from, to] : changes)
+    if (const std::size_t at = result.find(from); at != result.npos)
+      result.replace(at, from.size(), to);
+  return result;
+}
+
 /// Launches beyond those asked for, to find what has not run: few, as there are many kernels.
 constexpr unsigned search = 40;
 constexpr std::uint64_t step_limit = 200'000;
@@ -164,18 +181,33 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
   return result;
 }
 
-/// One re-tiled version of a kernel, drawn, beside the kernel.
-Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed) {
+std::vector<std::string> wide_variants() {
+  std::vector<std::string> variants = retile_variants();
+  std::erase_if(variants, [](const std::string &word) { return !word.starts_with("wide"); });
+  return variants;
+}
+
+/// One re-tiled version of a kernel, drawn, beside the kernel; `wide`: with wide accesses.
+Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed, bool wide) {
   Checked result;
   const auto original = parse(text, "random.ptx");
   if (!original)
     return result;
   result.parsed = true;
   WarpRandom random(seed ^ 0x7369626c696e67);
-  if (random.one_in(3))
+  if (!wide && random.one_in(3))
     return check_neighbours(text, **original, runs, seed, random);
   SiblingOptions options;
-  options.retile = {fmt::format("{}{}", "xxxyz"[random.below(5)], 2 << random.below(3))};
+  if (wide) {
+    // Any of the wide ones that is proposed.
+    options.retile = wide_variants();
+    options.most = 1;
+    for (std::size_t i = random.below(options.retile.size()); i > 0; --i)
+      std::rotate(options.retile.begin(), options.retile.begin() + 1, options.retile.end());
+    options.retile.resize(4);
+  } else {
+    options.retile = {fmt::format("{}{}", "xxxyz"[random.below(5)], 2 << random.below(3))};
+  }
   const SiblingResult siblings = add_siblings(**original, options);
   const KernelSiblings &kernel = siblings.kernels.at(0);
   for (const UnprovedSibling &one : kernel.unproved) {
@@ -198,7 +230,9 @@ Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed
 Checked check(const std::string &text, const RewriteOptions *rewrite, unsigned runs,
               std::uint64_t seed) {
   if (!rewrite)
-    return check_sibling(without_neighbours(text), runs, seed);
+    return seed % 2 == 0
+               ? check_sibling(without_neighbours(text), runs, seed, false)
+               : check_sibling(with_one_index(without_neighbours(text)), runs, seed, true);
   const RewriteOptions &options = *rewrite;
   Checked result;
   const auto original = parse(text, "random.ptx");

@@ -160,6 +160,17 @@ Mutants mutants_of(const std::string &line) {
     add("ctaid\\.y", "tid.y");
     add("\\btid\\.y", "ctaid.y");
     add("%next", "%block");
+    add("%point0", "%point1");
+    add("%points", "%point1");
+    add("%w0_0", "%w0_1");
+    add("%w1_0", "%w0_0");
+    add("%before0", "%end0");
+    add("%end0", "%before0");
+    add("\\.v2", "");
+    add("\\+4\\]", "+8]");
+    add("4294967295", "4294967294");
+    add("setp\\.ne", "setp.eq");
+    add("selp", "min");
     add("@%", "@!%");
     add("@!%", "@%");
     add("@!?%[a-z0-9_]+ ", "");
@@ -187,7 +198,7 @@ Mutants mutants_of(const std::string &line) {
     add("ctaid\\.x", "tid.x");
     add("tid\\.x", "ctaid.x");
     add("bra \\$.*;", "ret;");
-    add("\\bret;", "bra $retile_after;");
+    add("\\bret;", "bra $retile_after_0;");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -280,6 +291,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("by-hand.ptx", "mixed", "x2");
   run("rows.ptx", "column", "y2-rows");
   run("rows.ptx", "column", "y2-neighbours");
+  run("../wide/points.ptx", "stencil", "wide-x2");
   CHECK(all.refused > 3000);
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
@@ -326,6 +338,32 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
   const SiblingResult none = add_siblings(*limited, options);
   CHECK_FALSE(none.changed);
   CHECK(none.kernels.at(0).refusals.back().reason == "registers-given");
+}
+
+TEST_CASE("wide accesses are proved for what the table needs, and for nothing less") {
+  const Written one = write_one(read(std::filesystem::path(RETILE_DIR) / "../wide/points.ptx"),
+                                "stencil", "wide-x4");
+  const auto module = parsed(one.before + one.sibling + one.after);
+  const auto proved = [&](const std::function<void(Sibling &)> &change) {
+    Proposal proposal = one.proposal;
+    change(proposal.sibling);
+    return prove_retile(*module, function(*module, "stencil"),
+                        function(*module, one.proposal.sibling.name), proposal)
+        .empty();
+  };
+  CHECK(one.sibling.find("st.global.v4.f32") != std::string::npos);
+  REQUIRE(one.proposal.sibling.needs.aligned.size() == 2);
+  REQUIRE(one.proposal.sibling.needs.divisible.size() == 1);
+  CHECK(proved([](Sibling &) {}));
+  CHECK_FALSE(proved([](Sibling &s) { s.needs.aligned.pop_back(); }));
+  CHECK_FALSE(proved([](Sibling &s) { s.needs.aligned[0].alignment = 8; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.needs.divisible.clear(); }));
+  CHECK_FALSE(proved([](Sibling &s) { s.needs.divisible[0].divisor = 2; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.needs.max_extent[0] = ~0u; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.kind = "neighbours"; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.block = {2, 1, 1}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.block = {4, 2, 1}; }));
+  CHECK_FALSE(proved([](Sibling &s) { s.grid = {2, 1, 1}; }));
 }
 
 TEST_CASE("the table must say what is proved") {

@@ -31,6 +31,7 @@ SiblingTable example() {
   wide.needs.aligned = {{0, 0, 16}, {1, 0, 16}};
   wide.needs.divisible = {{3, 0, 4, 4}};
   wide.needs.min_grid = {264, 1, 1};
+  wide.needs.max_extent = {0x7fffffff, ~0u, ~0u};
   Sibling neighbours = apart;
   neighbours.kind = "neighbours";
   neighbours.grid = {1, 1, 1};

@@ -26,6 +26,16 @@ struct SiblingsRequest {
   SiblingOptions options;
 };
 
+/// What a sibling needs of the arguments, as the table in the module says it.
+Json needs_of(const Sibling &sibling) {
+  Json needs = Json::object();
+  for (const ArgumentAlignment &one : sibling.needs.aligned)
+    needs["align"].push_back({one.parameter, one.offset, one.alignment});
+  for (const ArgumentDivisor &one : sibling.needs.divisible)
+    needs["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
+  return needs;
+}
+
 Json to_json(const KernelSiblings &kernel) {
   Json json = {{"name", kernel.kernel},
                {"siblings", Json::array()},
@@ -37,7 +47,8 @@ Json to_json(const KernelSiblings &kernel) {
                                 {"kind", proposal.sibling.kind},
                                 {"variant", proposal.variant},
                                 {"grid", proposal.sibling.grid},
-                                {"block", proposal.sibling.block}});
+                                {"block", proposal.sibling.block},
+                                {"needs", needs_of(proposal.sibling)}});
   for (const UnprovedSibling &one : kernel.unproved)
     json["unproved"].push_back({{"name", one.name}, {"why", one.why}});
   for (const Refusal &refusal : kernel.refusals)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/core.h>
+#include <tuple>
 
 namespace ptxasw::launch {
 namespace {
@@ -80,6 +81,12 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   if (grid.x < std::max(1u, needs.min_grid[0]) || grid.y < std::max(1u, needs.min_grid[1]) ||
       grid.z < std::max(1u, needs.min_grid[2]))
     return Outcome::grid;
+  for (const auto &[blocks, threads_of_block, most] :
+       {std::tuple(grid.x, block.x, needs.max_extent[0]),
+        std::tuple(grid.y, block.y, needs.max_extent[1]),
+        std::tuple(grid.z, block.z, needs.max_extent[2])})
+    if (std::uint64_t{blocks} * threads_of_block > most)
+      return Outcome::grid;
   for (const auto &[extent, by] :
        {std::pair(block.x, sibling.block[0]), std::pair(block.y, sibling.block[1]),
         std::pair(block.z, sibling.block[2])})
@@ -111,6 +118,11 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
   const SiblingNeeds &needs = sibling.needs;
   switch (outcome) {
   case Outcome::grid:
+    if (launch.grid.x >= needs.min_grid[0] && launch.grid.y >= needs.min_grid[1] &&
+        launch.grid.z >= needs.min_grid[2])
+      return fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together",
+                         text(launch.grid), text(launch.block), needs.max_extent[0],
+                         needs.max_extent[1], needs.max_extent[2]);
     return fmt::format("the grid is {}, and must be at least {}x{}x{}", text(launch.grid),
                        needs.min_grid[0], needs.min_grid[1], needs.min_grid[2]);
   case Outcome::block_size:

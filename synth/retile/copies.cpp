@@ -1,0 +1,93 @@
+// Which copy it is, is a number in the expressions: where blocks are one thread thick along the
+// axis, the block's index is B + k, its extent 1, the thread's index 0; where copies are threads of
+// one block, the thread's index is T * K + k; of kind "apart" the block's index is B + k. Points
+// along x are blocks of one thread, whose index is G * W + w - shift, G being the sibling's thread.
+//
+// An expression is comparable between copies if every symbol in it means the same for all of them:
+// parameters, indices, and how often a loop has iterated, since lockstep iterates with all of them.
+
+#include "synth/retile/copies.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, largest_block = 1024;
+
+} // namespace
+
+CopyViews::CopyViews(const Module &module, const Function &kernel, const RetileForm &form)
+    : emulation_(module, kernel, launch_facts(kernel)) {
+  if (!emulation_.complete())
+    return;
+  ExprPool &pool = emulation_.pool();
+  const auto number = [&](std::uint64_t value) { return pool.constant(32, value); };
+  // All copies lie in the grid, or in the block: the last of them has an index below the largest
+  // extent.
+  const std::uint64_t most = form.within_block() ? largest_block / form.copies - 1
+                             : form.axis == 0    ? largest_grid_x - form.copies
+                                                 : largest_grid - form.copies;
+  const Expr first = pool.symbol("first", 32, most);
+  const std::uint64_t threads = max_points / form.along_x;
+  const Expr thread = pool.symbol("thread along x", 32, threads - 1);
+  const Expr all = pool.symbol("threads along x", 32, threads);
+  for (unsigned k = 0; k < form.total(); ++k) {
+    views_.emplace_back(pool);
+    std::vector<std::pair<Expr, Expr>> view;
+    if (form.copies > 1)
+      view = main_axis(form, form.row_of(k), first);
+    if (form.along_x > 1) {
+      const Expr width = number(form.along_x);
+      const Expr place = number((form.column_of(k) - form.shift) & 0xffffffff);
+      view.emplace_back(special("ctaid", 'x'), pool.add(pool.mul(thread, width), place));
+      view.emplace_back(special("ntid", 'x'), number(1));
+      view.emplace_back(special("tid", 'x'), number(0));
+      view.emplace_back(special("nctaid", 'x'), pool.mul(all, width));
+    }
+    for (const auto &[symbol, value] : view)
+      if (symbol->kind == ExprKind::symbol)
+        views_.back().map(symbol, value);
+  }
+  for (const char *what : {"tid", "ntid", "ctaid", "nctaid"})
+    for (const char axis : {'x', 'y', 'z'})
+      common_.insert(special(what, axis));
+}
+
+std::vector<std::pair<Expr, Expr>> CopyViews::main_axis(const RetileForm &form, unsigned row,
+                                                        Expr first) {
+  ExprPool &pool = emulation_.pool();
+  const auto number = [&](std::uint64_t value) { return pool.constant(32, value); };
+  const char name = "xyz"[form.axis];
+  if (form.within_block())
+    return {{special("tid", name), pool.add(pool.mul(first, number(form.copies)), number(row))}};
+  if (form.kind == RetileForm::Kind::apart)
+    return {{special("ctaid", name), pool.add(first, number(row))}};
+  return {{special("ctaid", name), pool.add(first, number(row))},
+          {special("ntid", name), number(1)},
+          {special("tid", name), number(0)}};
+}
+
+Expr CopyViews::special(std::string_view what, char axis) {
+  return emulation_.special(fmt::format("%{}.{}", what, axis));
+}
+
+Expr CopyViews::common_address(const MemoryAccess &access) {
+  if (!access.address || access.guard || access.decided)
+    return nullptr;
+  const Expr address = emulation_.expand(access.address);
+  bool same = true;
+  for_each_node(address, [&](Expr node) {
+    if (node->kind != ExprKind::symbol || common_.contains(node) ||
+        emulation_.parameter_field(node))
+      return;
+    for (LoopId loop = emulation_.cfg().loop_of(access.block); loop != no_index;
+         loop = emulation_.cfg().loops()[loop].parent)
+      if (emulation_.trip_count(loop) == node)
+        return;
+    same = false;
+  });
+  return same ? address : nullptr;
+}
+
+} // namespace ptxasw

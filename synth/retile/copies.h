@@ -1,0 +1,36 @@
+#pragma once
+
+#include "synth/retile/retile.h"
+
+#include "emulator/emulate.h"
+
+#include <unordered_set>
+#include <vector>
+
+namespace ptxasw {
+
+/// The kernel's addresses as each copy has them: what tells the copies apart is put into the
+/// expressions of the symbolic emulation.
+class CopyViews {
+public:
+  CopyViews(const Module &module, const Function &kernel, const RetileForm &form);
+
+  /// False if the kernel is not understood well enough; nothing else may then be asked.
+  bool complete() const { return emulation_.complete(); }
+  Emulation &emulation() { return emulation_; }
+  /// What copy `copy` has instead of an expression of the kernel's.
+  Expr of(Expr expr, unsigned copy) { return views_[copy](expr); }
+  /// The address of an access with loops expanded; null if a symbol in it may mean something else
+  /// for another copy, or if the access is not always done.
+  Expr common_address(const MemoryAccess &access);
+
+private:
+  Expr special(std::string_view what, char axis);
+  std::vector<std::pair<Expr, Expr>> main_axis(const RetileForm &form, unsigned row, Expr first);
+
+  Emulation emulation_;
+  std::vector<Substitution> views_; ///< by copy
+  std::unordered_set<Expr> common_;
+};
+
+} // namespace ptxasw

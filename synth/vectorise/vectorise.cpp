@@ -1,0 +1,302 @@
+// What is proposed is what has a plan. A plan needs aligned addresses, which depend on the launch's
+// arguments: first all of them are taken for multiples of what the widest access has; those that
+// the plan does not rely on are then left out one by one, the others weakened as far as it stays
+// the same. What remains is what the table demands of the launch.
+
+#include "synth/vectorise/vectorise.h"
+
+#include "grammar/roles.h"
+#include "synth/retile/obstacle.h"
+#include "synth/vectorise/wide.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <functional>
+#include <map>
+#include <span>
+
+namespace ptxasw {
+namespace {
+
+constexpr std::uint32_t strongest_alignment = 16, strongest_divisor = 4;
+/// Instructions that one sibling may have.
+constexpr std::size_t wide_size_budget = 30'000;
+constexpr Refusal nothing{"nothing-adjacent",
+                          "no accesses of a thread, or of neighbouring ones, lie side by side"};
+constexpr Refusal wide_too_large{"budget", "the sibling would be too large"};
+constexpr Refusal not_global{
+    "local-index", "along x more matters than the global index and the number of threads"};
+
+/// A variant: a form and a limit of registers.
+struct Shape {
+  RetileForm form;
+  unsigned registers = 0;
+};
+
+using FormKind = RetileForm::Kind;
+
+std::string variant_of(const Shape &shape) {
+  const RetileForm &form = shape.form;
+  std::string word = "wide";
+  if (form.total() > 1)
+    word += "-";
+  if (form.along_x > 1)
+    word += fmt::format("x{}", form.along_x);
+  if (form.copies > 1)
+    word += fmt::format("{}{}", "xyz"[form.axis], form.copies);
+  if (form.copies > 1 && form.kind != FormKind::apart)
+    word += fmt::format("-{}", name_of(form.kind));
+  if (shape.registers != 0)
+    word += fmt::format("-r{}", shape.registers);
+  return word;
+}
+
+/// In the order in which they are proposed.
+const std::vector<Shape> &shapes() {
+  static const std::vector<Shape> all = [] {
+    std::vector<Shape> list;
+    const auto add = [&](FormKind kind, int axis, unsigned copies, unsigned along_x,
+                         std::initializer_list<unsigned> limits) {
+      for (const unsigned limit : limits)
+        list.push_back({{kind, axis, copies, along_x, 0, true}, limit});
+    };
+    for (const int axis : {1, 2})
+      for (const FormKind kind : {FormKind::rows, FormKind::neighbours}) {
+        add(kind, axis, 2, 4, {0, 64});
+        add(kind, axis, 4, 4, {128, 0});
+        add(kind, axis, 2, 2, {0});
+        add(kind, axis, 4, 2, {0, 64});
+      }
+    add(FormKind::apart, 0, 1, 4, {0});
+    add(FormKind::apart, 0, 1, 2, {0});
+    add(FormKind::apart, 0, 1, 8, {0});
+    add(FormKind::apart, 0, 1, 1, {0});
+    for (const int axis : {1, 2})
+      for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
+        add(kind, axis, 4, 1, {0, 128});
+    return list;
+  }();
+  return all;
+}
+
+Sibling sibling_for(const Function &kernel, const Shape &shape) {
+  const RetileForm &form = shape.form;
+  const auto along = static_cast<std::size_t>(form.axis);
+  Sibling sibling;
+  sibling.family = "vectorise";
+  sibling.kind = "wide";
+  if (form.copies > 1)
+    sibling.kind += fmt::format("-{}", name_of(form.kind));
+  std::string word = variant_of(shape);
+  std::replace(word.begin(), word.end(), '-', '_');
+  sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
+  sibling.block[0] = form.along_x;
+  if (form.along_x > 1)
+    sibling.needs.max_extent[0] = max_points;
+  if (form.within_block())
+    sibling.block[along] = form.copies;
+  if (form.divides_grid()) {
+    sibling.grid[along] = form.copies;
+    sibling.appended = {"xyz"[form.axis]};
+    if (form.kind == FormKind::rows)
+      sibling.needs.blocks = row_blocks(form.axis);
+  }
+  return sibling;
+}
+
+SiblingNeeds everything(const WidePlanner &planner) {
+  SiblingNeeds needs;
+  for (const SiblingParameterField &one : planner.arguments())
+    if (one.bytes == 8)
+      needs.aligned.push_back({one.parameter, one.offset, strongest_alignment});
+    else
+      needs.divisible.push_back({one.parameter, one.offset, one.bytes, strongest_divisor});
+  return needs;
+}
+
+/// Halves each number as long as the plan stays the same; 1 is not a need.
+template <class Need>
+void weaken(WidePlanner &planner, const WidePlan &plan, SiblingNeeds &needs,
+            std::vector<Need> SiblingNeeds::*list, std::uint32_t Need::*number) {
+  for (std::size_t i = 0; i < (needs.*list).size(); ++i)
+    while ((needs.*list)[i].*number > 1) {
+      SiblingNeeds weaker = needs;
+      (weaker.*list)[i].*number /= 2;
+      if (planner.plan(weaker) != plan)
+        break;
+      needs = std::move(weaker);
+    }
+  std::erase_if(needs.*list, [&](const Need &need) { return need.*number == 1; });
+}
+
+/// What the best plan needs of the arguments, and the plan.
+std::pair<SiblingNeeds, WidePlan> best_plan(WidePlanner &planner) {
+  SiblingNeeds needs = everything(planner);
+  WidePlan plan = planner.plan(needs);
+  weaken(planner, plan, needs, &SiblingNeeds::divisible, &ArgumentDivisor::divisor);
+  weaken(planner, plan, needs, &SiblingNeeds::aligned, &ArgumentAlignment::alignment);
+  return {std::move(needs), std::move(plan)};
+}
+
+/// Returns true if a plan has an access over several points along x, or of one thread.
+bool is_worth_it(const WidePlan &plan) {
+  const bool loads = std::any_of(plan.loads.begin(), plan.loads.end(),
+                                 [](const WideLoad &load) { return load.elements > 1; });
+  return loads || !plan.stores.empty();
+}
+
+} // namespace
+
+const std::vector<std::string> &vectorise_variants() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> words;
+    for (const Shape &shape : shapes())
+      words.push_back(variant_of(shape));
+    return words;
+  }();
+  return all;
+}
+
+unsigned wide_shift(const Module &module, const Function &kernel, unsigned along_x) {
+  unsigned best = 0, most = 0;
+  for (unsigned shift = 0; along_x > 1 && shift < along_x; ++shift) {
+    WidePlanner planner(module, kernel, {FormKind::apart, 0, 1, along_x, shift, true});
+    const WidePlan plan = planner.plan(everything(planner));
+    // Several stores to one place cost more than several loads.
+    unsigned saved = plan.saved();
+    for (const WideStore &store : plan.stores)
+      saved += 2 * (store.elements - 1);
+    if (saved > most) {
+      best = shift;
+      most = saved;
+    }
+  }
+  return best;
+}
+
+bool only_global_index(const Module &module, const Function &kernel) {
+  enum class What : std::uint8_t { other, ctaid, ntid, tid, nctaid, blocks };
+  std::vector<What> what(kernel.registers.size(), What::other);
+  std::vector<unsigned> writes(kernel.registers.size(), 0);
+  for (const Instruction &instruction : kernel.instructions)
+    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+      writes[reg] += use != RegisterUse::read;
+    });
+  const auto special = [&](const Operand &operand) {
+    const std::string_view name = module.text(operand.span);
+    return operand.kind != Operand::Kind::special ? What::other
+           : name == "%ctaid.x"                   ? What::ctaid
+           : name == "%ntid.x"                    ? What::ntid
+           : name == "%tid.x"                     ? What::tid
+           : name == "%nctaid.x"                  ? What::nctaid
+                                                  : What::other;
+  };
+  const auto of = [&](const Operand &operand) {
+    if (operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated)
+      return what[operand.reg];
+    return special(operand);
+  };
+  const auto sets = [&](const Instruction &instruction) {
+    const auto operands = module.operands(instruction);
+    return instruction.well_formed && !operands.empty() && instruction.guard == no_register &&
+           operands[0].kind == Operand::Kind::reg && operands[0].selector == 0 &&
+           writes[operands[0].reg] == 1;
+  };
+  const auto is_product = [&](const Instruction &instruction, What a, What b) {
+    const Opcode &opcode = module.opcode(instruction);
+    const auto operands = module.operands(instruction);
+    const bool low = opcode.text == "mul.lo.s32" || opcode.text == "mul.lo.u32" ||
+                     opcode.text == "mad.lo.s32" || opcode.text == "mad.lo.u32";
+    return low && operands.size() >= 3 &&
+           ((of(operands[1]) == a && of(operands[2]) == b) ||
+            (of(operands[1]) == b && of(operands[2]) == a));
+  };
+  // What registers hold: copies of these numbers, and ctaid * ntid.
+  for (const Instruction &instruction : kernel.instructions) {
+    const Opcode &opcode = module.opcode(instruction);
+    const auto operands = module.operands(instruction);
+    if (!sets(instruction))
+      continue;
+    if (opcode.op == Op::mov && bit_width(opcode.type) == 32 && operands.size() == 2)
+      what[operands[0].reg] = special(operands[1]);
+    else if (opcode.op == Op::mul && is_product(instruction, What::ctaid, What::ntid))
+      what[operands[0].reg] = What::blocks;
+  }
+  // And nothing else is done with them.
+  const std::function<bool(std::span<const Operand>)> mentions =
+      [&](std::span<const Operand> operands) {
+        return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+          if (operand.kind == Operand::Kind::reg)
+            return what[operand.reg] != What::other;
+          const std::string_view name = module.text(operand.span);
+          if (operand.kind == Operand::Kind::special &&
+              (name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid"))
+            return true;
+          return special(operand) != What::other || mentions(module.children(operand));
+        });
+      };
+  for (const Instruction &instruction : kernel.instructions) {
+    const auto operands = module.operands(instruction);
+    if (!mentions(operands.empty() ? operands : operands.subspan(1)))
+      continue;
+    if (!sets(instruction))
+      return false;
+    const Opcode &opcode = module.opcode(instruction);
+    const bool is_index =
+        (opcode.op == Op::mad && operands.size() == 4 && of(operands[3]) == What::tid &&
+         is_product(instruction, What::ctaid, What::ntid)) ||
+        ((opcode.text == "add.s32" || opcode.text == "add.u32") && operands.size() == 3 &&
+         ((of(operands[1]) == What::blocks && of(operands[2]) == What::tid) ||
+          (of(operands[1]) == What::tid && of(operands[2]) == What::blocks)));
+    const bool is_number = opcode.op == Op::mul && operands.size() == 3 &&
+                           is_product(instruction, What::nctaid, What::ntid);
+    if (what[operands[0].reg] == What::other && !is_index && !is_number)
+      return false;
+  }
+  return true;
+}
+
+FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
+  FamilyAnswer answer;
+  if (const auto obstacle = retile_obstacle(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  const bool spread = may_be_spread(module, kernel), global = only_global_index(module, kernel);
+  std::map<unsigned, unsigned> shifts;
+  bool large = false;
+  for (const Shape &shape : shapes()) {
+    RetileForm form = shape.form;
+    if ((form.along_x > 1 && (!spread || !global || !mentions_special(module, kernel, "%tid.x"))) ||
+        (form.within_block() && !spread) ||
+        (form.copies > 1 && !mentions_special(module, kernel, form.index())))
+      continue;
+    if (retiled_size(kernel, form.total()) > wide_size_budget) {
+      large = true;
+      continue;
+    }
+    const auto [shift, is_new] = shifts.try_emplace(form.along_x);
+    if (is_new)
+      shift->second = wide_shift(module, kernel, form.along_x);
+    form.shift = shift->second;
+    WidePlanner planner(module, kernel, form);
+    auto [needs, plan] = best_plan(planner);
+    if (!is_worth_it(plan))
+      continue;
+    Proposal proposal;
+    proposal.family = "vectorise";
+    proposal.variant = variant_of(shape);
+    proposal.axis = form.axis;
+    proposal.factor = form.copies;
+    proposal.registers = shape.registers;
+    proposal.sibling = sibling_for(kernel, shape);
+    proposal.sibling.needs.aligned = std::move(needs.aligned);
+    proposal.sibling.needs.divisible = std::move(needs.divisible);
+    answer.proposals.push_back(std::move(proposal));
+  }
+  if (answer.proposals.empty())
+    answer.refusals.push_back(large ? wide_too_large : spread && !global ? not_global : nothing);
+  return answer;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,27 @@
+#pragma once
+
+// Wide accesses: what several loads or stores of a thread read or write side by side becomes one of
+// 64 or 128 bits. Within one thread, where a loop over a row is unrolled, and for several points
+// along x by one thread (synth/retile), alone or times several rows.
+//
+// How it is found: wide.cpp. How it is written and proved: synth/retile, of which these are forms.
+
+#include "synth/retile/retile.h"
+
+namespace ptxasw {
+
+FamilyAnswer propose_vectorise(const Module &module, const Function &kernel);
+
+/// All variants: `wide`, `wide-x4`, `wide-x4y2-rows`, ...
+const std::vector<std::string> &vectorise_variants();
+
+/// Returns true if of %ctaid.x, %ntid.x, %tid.x and %nctaid.x a kernel uses only the sum
+/// ctaid * ntid + tid and the product nctaid * ntid, of 32 bits: nothing then depends on how the
+/// threads along x are cut into blocks.
+bool only_global_index(const Module &module, const Function &kernel);
+
+/// By how many points the first thread's begin before the first one, so that most accesses are
+/// aligned; 0 to along_x - 1.
+unsigned wide_shift(const Module &module, const Function &kernel, unsigned along_x);
+
+} // namespace ptxasw

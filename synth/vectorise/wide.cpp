@@ -1,0 +1,378 @@
+// Which accesses of the copies can be one. Every address is written as a base, the same for several
+// instances, and a constant number of bytes behind it. Loads that always run, in one basic block
+// without a store in between, may all be done where the first of them is: what the four elements of
+// an aligned window hold is the same there, and all four would be read anyway. Stores of one
+// instruction by neighbouring copies stand one behind the other in any case.
+//
+// An index is mostly a 32-bit number that is extended to 64 bits: i + 1 is the next element unless
+// it wraps around. It does not within numbers i .. i + 3 that differ in their known low bits alone;
+// otherwise lockstep is left if the addresses of the first and the last copy are not as far apart
+// as they would be without: what is extended can wrap around once between them, and the distance
+// would then be off by a multiple of 2^32 elements, which 2^64 does not divide.
+
+#include "synth/vectorise/wide.h"
+
+#include "emulator/effects.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/core.h>
+#include <limits>
+
+namespace ptxasw {
+namespace {
+
+constexpr unsigned widest_bytes = 16, widest_elements = 4;
+constexpr std::int64_t largest_scale = 65536;
+
+bool extends(Expr expr) { return expr->kind == ExprKind::sext || expr->kind == ExprKind::zext; }
+
+/// The constant in what an expression extends.
+std::int64_t inner_constant(Expr extension) {
+  const Expr from = extension->children[0];
+  return from->kind == ExprKind::sum ? as_signed(from->value.low, from->width) : 0;
+}
+
+/// A 64-bit address taken apart.
+struct Parts {
+  Expr base = nullptr;
+  std::int64_t offset = 0;
+  Expr extended = nullptr;
+  bool is_signed = false;
+  std::int64_t inner = 0;
+};
+
+/// Takes constants out of an address and out of the number that is extended in it; nothing if more
+/// than one such number has a constant.
+std::optional<Parts> take_apart(ExprPool &pool, Expr address) {
+  Parts parts{address, 0, nullptr, false, 0};
+  Expr extension = nullptr;
+  std::uint64_t coefficient = 1;
+  const auto look_at = [&](Expr child, std::uint64_t factor) {
+    if (!extends(child) || inner_constant(child) == 0)
+      return true;
+    const bool is_first = !extension;
+    extension = child;
+    coefficient = factor;
+    return is_first;
+  };
+  if (address->kind != ExprKind::sum)
+    look_at(address, 1);
+  else
+    for (std::uint32_t i = 0; i < address->child_count; ++i)
+      if (!look_at(address->children[i], address->coefficients[i]))
+        return std::nullopt;
+  if (extension) {
+    const Expr from = extension->children[0];
+    parts.inner = inner_constant(extension);
+    parts.extended = pool.sub(from, pool.constant(from->width, from->value));
+    // An extension of what is below half its range is one of both kinds.
+    parts.is_signed = extension->kind == ExprKind::sext || from->maximum <= mask64(from->width) / 2;
+    const Expr without =
+        parts.is_signed ? pool.sext(parts.extended, 64) : pool.zext(parts.extended, 64);
+    const Expr factor = pool.constant(64, coefficient);
+    parts.base =
+        pool.add(pool.sub(address, pool.mul(factor, extension)), pool.mul(factor, without));
+    parts.offset = static_cast<std::int64_t>(coefficient) * parts.inner;
+  }
+  if (parts.base->kind == ExprKind::sum) {
+    const Bits constant = parts.base->value;
+    parts.offset += static_cast<std::int64_t>(constant.low);
+    parts.base = pool.sub(parts.base, pool.constant(64, constant));
+  }
+  return parts;
+}
+
+std::int64_t block_of(std::int64_t number, unsigned bits) { return number >> bits; }
+
+} // namespace
+
+unsigned WidePlan::saved() const {
+  std::size_t saved = parts.size() - loads.size();
+  for (const WideStore &store : stores)
+    saved += store.elements - 1;
+  return static_cast<unsigned>(saved);
+}
+
+const WidePart *WidePlan::part(const Instance &load) const {
+  const auto found =
+      std::lower_bound(parts.begin(), parts.end(), load,
+                       [](const WidePart &part, const Instance &at) { return part.load < at; });
+  return found == parts.end() || found->load != load ? nullptr : &*found;
+}
+
+const WideStore *WidePlan::store(const Instance &first) const {
+  const auto found = std::find_if(stores.begin(), stores.end(),
+                                  [&](const WideStore &store) { return store.first == first; });
+  return found == stores.end() ? nullptr : &*found;
+}
+
+WidePlanner::WidePlanner(const Module &module, const Function &kernel, const RetileForm &form)
+    : module_(module), kernel_(kernel), form_(form), sharing_(module, kernel, form),
+      views_(module, kernel, form) {
+  if (views_.complete())
+    find_groups();
+}
+
+void WidePlanner::find_groups() {
+  BlockId block = no_index;
+  std::uint32_t segment = 0;
+  for (const MemoryAccess &access : views_.emulation().trace()) {
+    if (access.block != block || access.effect != Effect::load) {
+      block = access.block;
+      ++segment;
+    }
+    const Instruction &instruction = kernel_.instructions[access.instruction];
+    if (is_candidate(instruction, access.effect, access.bytes))
+      add(access, segment);
+  }
+}
+
+bool WidePlanner::is_candidate(const Instruction &instruction, Effect effect,
+                               unsigned bytes) const {
+  const Opcode &opcode = module_.opcode(instruction);
+  const auto operands = module_.operands(instruction);
+  const bool is_load = effect == Effect::load && opcode.op == Op::ld;
+  if ((!is_load && (effect != Effect::store || opcode.op != Op::st)) || !instruction.well_formed ||
+      instruction.guard != no_register || operands.size() != 2 || opcode.vector != 1 ||
+      opcode.space != StateSpace::global || opcode.second_type != ScalarType::none ||
+      opcode.modifiers.empty() || bit_width(opcode.type) != 8 * bytes ||
+      !std::has_single_bit(bytes) || bytes > 8 ||
+      std::find(opcode.modifiers.begin(), opcode.modifiers.end(), "unified") !=
+          opcode.modifiers.end())
+    return false;
+  // The type is the last word, and the vector goes before it.
+  if (bit_width(scalar_type(opcode.modifiers.back())) != 8 * bytes)
+    return false;
+  const Operand &value = operands[is_load ? 0 : 1], &address = operands[is_load ? 1 : 0];
+  if (value.kind != Operand::Kind::reg || value.selector != 0 || value.negated ||
+      address.kind != Operand::Kind::address)
+    return false;
+  const Operand &base = module_.children(address)[0];
+  return base.kind == Operand::Kind::reg && base.selector == 0;
+}
+
+void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
+  const Instruction &instruction = kernel_.instructions[access.instruction];
+  const Expr address = views_.common_address(access);
+  if (!address)
+    return;
+  find_arguments(address);
+  const bool is_load = access.effect == Effect::load;
+  const RegisterId value = wide_value(module_, kernel_, access.instruction);
+  for (unsigned k = 0; k < form_.total(); ++k) {
+    if (is_load && sharing_.keeper(instruction, k) != k)
+      continue;
+    const auto parts = take_apart(views_.emulation().pool(), views_.of(address, k));
+    if (!parts)
+      continue;
+    const Key key{is_load ? segment : ~access.instruction, parts->base->id,
+                  module_.opcode(instruction).text, kernel_.registers[value].type};
+    const auto [found, is_new] = keys_.try_emplace(key, groups_.size());
+    if (is_new)
+      groups_.push_back({is_load, access.bytes, parts->base, nullptr, false, {}});
+    Group &group = groups_[found->second];
+    if (parts->extended && !group.extended) {
+      group.extended = parts->extended;
+      group.is_signed = parts->is_signed;
+    }
+    // One whose own number is the base's, or that has the group's number and a constant.
+    if (!parts->extended ||
+        (parts->extended == group.extended && parts->is_signed == group.is_signed))
+      group.places.push_back({{access.instruction, k}, parts->offset, parts->inner});
+  }
+}
+
+void WidePlanner::find_arguments(Expr address) {
+  for_each_node(address, [&](Expr node) {
+    if (node->kind != ExprKind::symbol)
+      return;
+    const auto field = views_.emulation().parameter_field(node);
+    if (!field || field->offset < 0 || (field->width != 32 && field->width != 64))
+      return;
+    for (std::uint32_t i = 0; i < kernel_.parameters.size(); ++i)
+      if (kernel_.parameters[i].name == field->parameter) {
+        const SiblingParameterField argument{i, static_cast<std::uint32_t>(field->offset),
+                                             field->width / 8};
+        if (std::find(arguments_.begin(), arguments_.end(), argument) == arguments_.end())
+          arguments_.push_back(argument);
+      }
+  });
+}
+
+WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
+  LowBitsOf known([&](Expr symbol) -> LowBits {
+    const auto field = views_.emulation().parameter_field(symbol);
+    if (!field)
+      return {};
+    const auto is = [&](std::uint32_t parameter, std::uint32_t offset, unsigned bytes) {
+      return kernel_.parameters[parameter].name == field->parameter && field->offset == offset &&
+             field->width == 8 * bytes;
+    };
+    for (const ArgumentAlignment &one : needs.aligned)
+      if (is(one.parameter, one.offset, 8))
+        return {0, static_cast<unsigned>(std::countr_zero(one.alignment))};
+    for (const ArgumentDivisor &one : needs.divisible)
+      if (is(one.parameter, one.offset, one.bytes))
+        return {0, static_cast<unsigned>(std::countr_zero(one.divisor))};
+    return {};
+  });
+  plan_ = {};
+  loads_.clear();
+  for (const Group &group : groups_)
+    plan(group, known);
+  std::sort(loads_.begin(), loads_.end(), [](const auto &a, const auto &b) {
+    return std::tuple(a.first.at, a.first.displacement) <
+           std::tuple(b.first.at, b.first.displacement);
+  });
+  for (const auto &[load, parts] : loads_) {
+    for (WidePart part : parts) {
+      part.wide = static_cast<std::uint32_t>(plan_.loads.size());
+      plan_.parts.push_back(part);
+    }
+    plan_.loads.push_back(load);
+  }
+  std::sort(plan_.parts.begin(), plan_.parts.end(),
+            [](const WidePart &a, const WidePart &b) { return a.load < b.load; });
+  std::sort(plan_.stores.begin(), plan_.stores.end(),
+            [](const WideStore &a, const WideStore &b) { return a.first < b.first; });
+  std::sort(plan_.tests.begin(), plan_.tests.end(), [](const WideTest &a, const WideTest &b) {
+    return std::tuple(a.instruction, a.low, a.high) < std::tuple(b.instruction, b.low, b.high);
+  });
+  return std::move(plan_);
+}
+
+void WidePlanner::plan(Group group, LowBitsOf &known) {
+  std::optional<WideTest> test;
+  if (!admit(group, known, test))
+    return;
+  const bool wide = group.is_load ? plan_loads(group, known) : plan_stores(group, known);
+  if (wide && test)
+    plan_.tests.push_back(*test);
+}
+
+// Leaves those in the group whose offsets are what they seem to be, given the test.
+bool WidePlanner::admit(Group &group, LowBitsOf &known, std::optional<WideTest> &test) const {
+  const auto by_inner = [](const Place &a, const Place &b) { return a.inner < b.inner; };
+  const auto [least, most] =
+      std::minmax_element(group.places.begin(), group.places.end(), by_inner);
+  if (!group.extended || least->inner == most->inner)
+    return true;
+  const LowBits low = known(group.extended);
+  const auto value = static_cast<std::int64_t>(low.value);
+  if (low.count < group.extended->width &&
+      block_of(value + least->inner, low.count) == block_of(value + most->inner, low.count))
+    return true;
+  const std::uint32_t first = group.places[0].at.instruction;
+  const auto end = std::find_if(group.places.begin(), group.places.end(),
+                                [&](const Place &place) { return place.at.instruction != first; });
+  const auto [from, to] = std::minmax_element(group.places.begin(), end, by_inner);
+  const std::int64_t inner = to->inner - from->inner, distance = to->offset - from->offset;
+  const Place lowest = *from, highest = *to;
+  if (inner != 0) {
+    if (distance <= 0 || distance % inner != 0 || distance / inner > largest_scale ||
+        inner > largest_scale)
+      return false;
+    test = WideTest{first, lowest.at.copy, highest.at.copy, static_cast<std::uint64_t>(distance)};
+  }
+  std::erase_if(group.places, [&](const Place &place) {
+    return place.inner < lowest.inner || place.inner > highest.inner;
+  });
+  return true;
+}
+
+bool WidePlanner::plan_loads(const Group &group, LowBitsOf &known) {
+  std::map<std::int64_t, std::vector<Place>> by_offset;
+  for (const Place &place : group.places)
+    by_offset[place.offset].push_back(place);
+  const LowBits base = known(group.base);
+  bool found = false;
+  const auto take = [&](std::int64_t offset, unsigned elements) {
+    Place first = by_offset.at(offset).front();
+    for (unsigned e = 0; e < elements; ++e)
+      for (const Place &place : by_offset.at(offset + e * group.bytes))
+        if (place.at < first.at)
+          first = place;
+    const std::int64_t displacement = offset - first.offset;
+    const std::int64_t bytes =
+        wide_address(module_, kernel_, first.at.instruction).bytes + displacement;
+    if (bytes > std::numeric_limits<std::int32_t>::max() ||
+        bytes < std::numeric_limits<std::int32_t>::min())
+      return;
+    std::vector<WidePart> parts;
+    for (unsigned e = 0; e < elements; ++e) {
+      for (const Place &place : by_offset.at(offset + e * group.bytes))
+        parts.push_back({place.at, 0, e});
+      by_offset.erase(offset + e * group.bytes);
+    }
+    loads_.push_back({{first.at, displacement, elements}, std::move(parts)});
+    found = true;
+  };
+  for (unsigned elements = std::min(widest_elements, widest_bytes / group.bytes); elements >= 1;
+       elements /= 2) {
+    const unsigned bytes = elements * group.bytes;
+    std::vector<std::int64_t> offsets;
+    for (const auto &[offset, places] : by_offset)
+      offsets.push_back(offset);
+    for (const std::int64_t offset : offsets) {
+      bool whole = true;
+      for (unsigned e = 0; e < elements; ++e)
+        whole &= by_offset.contains(offset + e * group.bytes);
+      if (!whole)
+        continue;
+      // One element is worth it where several instances have it.
+      const bool good = elements == 1
+                            ? form_.total() > 1 && by_offset.at(offset).size() > 1
+                            : base.known(static_cast<unsigned>(std::countr_zero(bytes))) &&
+                                  (base.value + static_cast<std::uint64_t>(offset)) % bytes == 0;
+      if (good)
+        take(offset, elements);
+    }
+  }
+  return found;
+}
+
+bool WidePlanner::plan_stores(const Group &group, LowBitsOf &known) {
+  const LowBits base = known(group.base);
+  bool found = false;
+  for (std::size_t i = 0; i < group.places.size();) {
+    unsigned elements = std::min(widest_elements, widest_bytes / group.bytes);
+    for (; elements > 1; elements /= 2) {
+      const unsigned bytes = elements * group.bytes;
+      bool good = i + elements <= group.places.size() &&
+                  base.known(static_cast<unsigned>(std::countr_zero(bytes))) &&
+                  (base.value + static_cast<std::uint64_t>(group.places[i].offset)) % bytes == 0;
+      for (unsigned e = 1; good && e < elements; ++e)
+        good = group.places[i + e].at.copy == group.places[i].at.copy + e &&
+               group.places[i + e].offset == group.places[i].offset + e * group.bytes;
+      if (good)
+        break;
+    }
+    if (elements > 1) {
+      plan_.stores.push_back({group.places[i].at, elements});
+      found = true;
+    }
+    i += elements;
+  }
+  return found;
+}
+
+std::string wide_opcode(const Opcode &opcode, unsigned elements) {
+  if (elements == 1)
+    return std::string(opcode.text);
+  const std::size_t type = opcode.text.rfind('.');
+  return fmt::format("{}.v{}{}", opcode.text.substr(0, type), elements, opcode.text.substr(type));
+}
+
+RegisterId wide_value(const Module &module, const Function &kernel, std::uint32_t instruction) {
+  const Instruction &one = kernel.instructions[instruction];
+  return module.operands(one)[module.opcode(one).op == Op::st ? 1 : 0].reg;
+}
+
+BaseAndBytes wide_address(const Module &module, const Function &kernel, std::uint32_t instruction) {
+  const Instruction &one = kernel.instructions[instruction];
+  const Operand &address = module.operands(one)[module.opcode(one).op == Op::st ? 0 : 1];
+  return {module.children(address)[0].reg, address.value};
+}
+
+} // namespace ptxasw

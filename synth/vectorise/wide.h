@@ -1,0 +1,138 @@
+#pragma once
+
+#include "synth/retile/copies.h"
+#include "synth/vectorise/low_bits.h"
+
+#include <compare>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ptxasw {
+
+/// An instruction of the kernel as one copy has it.
+struct Instance {
+  std::uint32_t instruction = 0; ///< index in Function::instructions
+  unsigned copy = 0;
+  auto operator<=>(const Instance &) const = default;
+};
+
+/// One load in place of several, into registers of its own, just before an instance of one of them.
+struct WideLoad {
+  Instance at;
+  std::int64_t displacement = 0; ///< bytes from what `at` addresses
+  unsigned elements = 1;         ///< of the type that `at` loads: 1, 2 or 4
+  bool operator==(const WideLoad &) const = default;
+};
+
+/// A load that is a mov from a register of a wide one.
+struct WidePart {
+  Instance load;
+  std::uint32_t wide = 0; ///< index in WidePlan::loads
+  unsigned element = 0;
+  bool operator==(const WidePart &) const = default;
+};
+
+/// Stores of this copy and of those after it, by one.
+struct WideStore {
+  Instance first;
+  unsigned elements = 2;
+  bool operator==(const WideStore &) const = default;
+};
+
+/// Before all copies of an instruction: lockstep is left unless what copy `high` addresses lies
+/// `distance` bytes behind what copy `low` addresses.
+struct WideTest {
+  std::uint32_t instruction = 0;
+  unsigned low = 0, high = 0;
+  std::uint64_t distance = 0;
+  bool operator==(const WideTest &) const = default;
+};
+
+/// What is wide where the copies of a form go in lockstep. All in the order of the code.
+struct WidePlan {
+  std::vector<WideLoad> loads;
+  std::vector<WidePart> parts;
+  std::vector<WideStore> stores;
+  std::vector<WideTest> tests;
+  bool operator==(const WidePlan &) const = default;
+
+  /// Accesses that are not done: what the plan saves.
+  unsigned saved() const;
+  const WidePart *part(const Instance &load) const;
+  const WideStore *store(const Instance &first) const;
+};
+
+/// Bytes of an argument: of parameter `parameter`, those from `offset` on.
+struct SiblingParameterField {
+  std::uint32_t parameter = 0, offset = 0, bytes = 0;
+  auto operator<=>(const SiblingParameterField &) const = default;
+};
+
+/// Finds plans for a kernel and a form, under different needs.
+class WidePlanner {
+public:
+  WidePlanner(const Module &module, const Function &kernel, const RetileForm &form);
+  /// The plan that is right for every launch that meets what `needs` says about arguments.
+  WidePlan plan(const SiblingNeeds &needs);
+  /// The arguments of 4 and 8 bytes that addresses depend on.
+  const std::vector<SiblingParameterField> &arguments() const { return arguments_; }
+
+private:
+  /// Where an instance's address lies.
+  struct Place {
+    Instance at;
+    std::int64_t offset = 0; ///< from the group's base, if what is extended does not wrap around
+    std::int64_t inner = 0;  ///< the constant in what is extended
+  };
+  /// Instances whose addresses differ by constants; loads in a basic block without stores in
+  /// between, or one store's.
+  struct Group {
+    bool is_load = true;
+    unsigned bytes = 0;      ///< of an element
+    Expr base = nullptr;     ///< the address without constants
+    Expr extended = nullptr; ///< the number in it that is extended and has one; null: none has
+    bool is_signed = false;  ///< the extension
+    std::vector<Place> places;
+  };
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::string_view, ScalarType>;
+
+  void find_groups();
+  void add(const MemoryAccess &access, std::uint32_t segment);
+  bool is_candidate(const Instruction &instruction, Effect effect, unsigned bytes) const;
+  void find_arguments(Expr address);
+  void plan(Group group, LowBitsOf &known);
+  bool admit(Group &group, LowBitsOf &known, std::optional<WideTest> &test) const;
+  bool plan_loads(const Group &group, LowBitsOf &known);
+  bool plan_stores(const Group &group, LowBitsOf &known);
+
+  const Module &module_;
+  const Function &kernel_;
+  const RetileForm form_;
+  const Sharing sharing_;
+  CopyViews views_;
+  std::map<Key, std::size_t> keys_;
+  std::vector<Group> groups_;
+  std::vector<SiblingParameterField> arguments_;
+  /// Loads on their way, each with its parts.
+  std::vector<std::pair<WideLoad, std::vector<WidePart>>> loads_;
+  WidePlan plan_;
+};
+
+/// The text of a load's or store's opcode for several elements: `ld.global.v4.f32`; for one, its
+/// own.
+std::string wide_opcode(const Opcode &opcode, unsigned elements);
+
+/// The kernel's register that a load of a plan writes or a store of it reads.
+RegisterId wide_value(const Module &module, const Function &kernel, std::uint32_t instruction);
+
+/// The register and the bytes behind it that a load or store of a plan addresses.
+struct BaseAndBytes {
+  RegisterId base = no_register;
+  std::int64_t bytes = 0;
+};
+BaseAndBytes wide_address(const Module &module, const Function &kernel, std::uint32_t instruction);
+
+} // namespace ptxasw
