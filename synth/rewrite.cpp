@@ -282,14 +282,6 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
 
 } // namespace
 
-// FNV-1a of 64 bits.
-std::string module_number(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : text)
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
-}
-
 tl::expected<RewriteResult, Diagnostic>
 rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options) {
   return rewrite_module(text, file_name, options, prove);

@@ -59,18 +59,50 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
   return {};
 }
 
-/// Which of a family's proposals are written.
-std::vector<Proposal> decide(std::vector<Proposal> proposals, const SiblingOptions &options) {
-  std::erase_if(proposals, [&](const Proposal &proposal) {
+/// The order of what is offered, where not all is: each variant is the one that adds most to those
+/// before it, over streams and the suite in three shapes of blocks on an H100 and an H200
+/// (docs/siblings.md). What is not named follows in the order of its family.
+constexpr std::string_view preferred[] = {"x8",
+                                          "wide-x4",
+                                          "y4-rows-r128",
+                                          "wide",
+                                          "wide-x2",
+                                          "wide-x4y4-rows-r128",
+                                          "wide-x4y4-neighbours-r128",
+                                          "x4",
+                                          "y4-neighbours-r128",
+                                          "y2",
+                                          "wide-x8",
+                                          "y8-rows",
+                                          "x2",
+                                          "wide-x2y4-rows",
+                                          "y4-neighbours"};
+
+/// A family and what it proposes.
+struct Offer {
+  const Family *family = nullptr;
+  Proposal proposal;
+
+  std::ptrdiff_t rank() const {
+    return std::find(std::begin(preferred), std::end(preferred), proposal.variant) - preferred;
+  }
+};
+
+/// Which proposals are written, the most promising first.
+std::vector<Offer> decide(std::vector<Offer> offers, const SiblingOptions &options) {
+  std::erase_if(offers, [&](const Offer &offer) {
+    const Proposal &proposal = offer.proposal;
     const Wanted wanted = wanted_of(proposal.family, options);
     const bool all =
         !wanted.variants || (wanted.variants->empty() && (wanted.by_default || options.names));
     return (!all && !contains(*wanted.variants, proposal.variant)) ||
            (options.names && !contains(*options.names, proposal.sibling.name));
   });
-  if (proposals.size() > options.most)
-    proposals.resize(options.most);
-  return proposals;
+  std::stable_sort(offers.begin(), offers.end(),
+                   [](const Offer &a, const Offer &b) { return a.rank() < b.rank(); });
+  if (offers.size() > options.most)
+    offers.resize(options.most);
+  return offers;
 }
 
 /// Returns true if something of a family may be wanted at all.
@@ -168,24 +200,24 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       continue;
     KernelSiblings outcome;
     outcome.kernel = kernel.name;
-    std::size_t room = options.most;
     if (module.text().find('\0') != std::string_view::npos)
       outcome.refusals.push_back(not_text);
     else if (module.text().find(std::string(kernel.name) + "__ptxasw_") != std::string_view::npos)
       outcome.refusals.push_back(name_taken);
     const bool possible = outcome.refusals.empty();
+    std::vector<Offer> offers;
     for (const Family &family : families()) {
       if (!possible || !is_wanted(family, options))
         continue;
       FamilyAnswer answer = family.propose(module, kernel);
-      SiblingOptions left = options;
-      left.most = static_cast<unsigned>(room);
       add_refusals(outcome.refusals, answer.refusals);
-      for (Proposal &proposal : decide(std::move(answer.proposals), left)) {
-        std::string text = family.write(module, kernel, proposal);
-        all.push_back({f, result.kernels.size(), &family, std::move(proposal), std::move(text)});
-        --room;
-      }
+      for (Proposal &proposal : answer.proposals)
+        offers.push_back({&family, std::move(proposal)});
+    }
+    for (Offer &offer : decide(std::move(offers), options)) {
+      std::string text = offer.family->write(module, kernel, offer.proposal);
+      all.push_back(
+          {f, result.kernels.size(), offer.family, std::move(offer.proposal), std::move(text)});
     }
     result.kernels.push_back(std::move(outcome));
   }

@@ -505,7 +505,8 @@ private:
 
   void branch_by_all(Position mine, Position theirs) {
     const Instruction &instruction = kernel_.instructions[theirs];
-    for (const Outcome outcome : {Outcome::none, Outcome::some, Outcome::all}) {
+    for (const ReplayOutcome outcome :
+         {ReplayOutcome::none, ReplayOutcome::some, ReplayOutcome::all}) {
       ReplayState state = known_;
       for (unsigned k = 0; k < copies_; ++k) {
         const RegisterId guard = fast_[k][instruction.guard];
@@ -514,9 +515,9 @@ private:
         state[guard].number |= 1u << k;
       }
       const ReplayEnd end = replay(mine, state, {.outcome = outcome});
-      if (outcome == Outcome::some)
+      if (outcome == ReplayOutcome::some)
         leave(end, state, theirs);
-      else if ((outcome == Outcome::all) != instruction.guard_negated)
+      else if ((outcome == ReplayOutcome::all) != instruction.guard_negated)
         arrive_together(end, target_of(instruction));
       else
         arrive_together(end, theirs + 1);

@@ -119,8 +119,8 @@ std::optional<bool> Replay::decide(const ReplayValue &guard,
     return assumption.first;
   if ((guard.kind != Kind::all_of && guard.kind != Kind::any_of) || !assumption.outcome)
     return std::nullopt;
-  if (*assumption.outcome != Outcome::some)
-    return *assumption.outcome == Outcome::all;
+  if (*assumption.outcome != ReplayOutcome::some)
+    return *assumption.outcome == ReplayOutcome::all;
   if (guard.number != (1u << form_.total()) - 1)
     return std::nullopt;
   return guard.kind == Kind::any_of;

@@ -54,13 +54,13 @@ struct ReplayEnd {
 };
 
 /// In how many copies the predicate of a branch holds.
-enum class Outcome : std::uint8_t { none, some, all };
+enum class ReplayOutcome : std::uint8_t { none, some, all };
 
 /// What a run takes for granted.
 struct ReplayAssumption {
-  std::optional<unsigned> inside; ///< so many of the sibling's blocks lie within the grid
-  std::optional<bool> first;      ///< this is the first thread along x
-  std::optional<Outcome> outcome; ///< of the branch at hand
+  std::optional<unsigned> inside;       ///< so many of the sibling's blocks lie within the grid
+  std::optional<bool> first;            ///< this is the first thread along x
+  std::optional<ReplayOutcome> outcome; ///< of the branch at hand
 };
 
 class Replay {

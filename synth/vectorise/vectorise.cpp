@@ -27,59 +27,9 @@ constexpr Refusal wide_too_large{"budget", "the sibling would be too large"};
 constexpr Refusal not_global{
     "local-index", "along x more matters than the global index and the number of threads"};
 
-/// A variant: a form and a limit of registers.
-struct Shape {
-  RetileForm form;
-  unsigned registers = 0;
-};
-
 using FormKind = RetileForm::Kind;
 
-std::string variant_of(const Shape &shape) {
-  const RetileForm &form = shape.form;
-  std::string word = "wide";
-  if (form.total() > 1)
-    word += "-";
-  if (form.along_x > 1)
-    word += fmt::format("x{}", form.along_x);
-  if (form.copies > 1)
-    word += fmt::format("{}{}", "xyz"[form.axis], form.copies);
-  if (form.copies > 1 && form.kind != FormKind::apart)
-    word += fmt::format("-{}", name_of(form.kind));
-  if (shape.registers != 0)
-    word += fmt::format("-r{}", shape.registers);
-  return word;
-}
-
-/// In the order in which they are proposed.
-const std::vector<Shape> &shapes() {
-  static const std::vector<Shape> all = [] {
-    std::vector<Shape> list;
-    const auto add = [&](FormKind kind, int axis, unsigned copies, unsigned along_x,
-                         std::initializer_list<unsigned> limits) {
-      for (const unsigned limit : limits)
-        list.push_back({{kind, axis, copies, along_x, 0, true}, limit});
-    };
-    for (const int axis : {1, 2})
-      for (const FormKind kind : {FormKind::rows, FormKind::neighbours}) {
-        add(kind, axis, 2, 4, {0, 64});
-        add(kind, axis, 4, 4, {128, 0});
-        add(kind, axis, 2, 2, {0});
-        add(kind, axis, 4, 2, {0, 64});
-      }
-    add(FormKind::apart, 0, 1, 4, {0});
-    add(FormKind::apart, 0, 1, 2, {0});
-    add(FormKind::apart, 0, 1, 8, {0});
-    add(FormKind::apart, 0, 1, 1, {0});
-    for (const int axis : {1, 2})
-      for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
-        add(kind, axis, 4, 1, {0, 128});
-    return list;
-  }();
-  return all;
-}
-
-Sibling sibling_for(const Function &kernel, const Shape &shape) {
+Sibling sibling_for(const Function &kernel, const WideShape &shape) {
   const RetileForm &form = shape.form;
   const auto along = static_cast<std::size_t>(form.axis);
   Sibling sibling;
@@ -87,7 +37,7 @@ Sibling sibling_for(const Function &kernel, const Shape &shape) {
   sibling.kind = "wide";
   if (form.copies > 1)
     sibling.kind += fmt::format("-{}", name_of(form.kind));
-  std::string word = variant_of(shape);
+  std::string word = wide_variant(shape);
   std::replace(word.begin(), word.end(), '-', '_');
   sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
   sibling.block[0] = form.along_x;
@@ -146,16 +96,6 @@ bool is_worth_it(const WidePlan &plan) {
 }
 
 } // namespace
-
-const std::vector<std::string> &vectorise_variants() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> words;
-    for (const Shape &shape : shapes())
-      words.push_back(variant_of(shape));
-    return words;
-  }();
-  return all;
-}
 
 unsigned wide_shift(const Module &module, const Function &kernel, unsigned along_x) {
   unsigned best = 0, most = 0;
@@ -265,7 +205,7 @@ FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
   const bool spread = may_be_spread(module, kernel), global = only_global_index(module, kernel);
   std::map<unsigned, unsigned> shifts;
   bool large = false;
-  for (const Shape &shape : shapes()) {
+  for (const WideShape &shape : wide_shapes()) {
     RetileForm form = shape.form;
     if ((form.along_x > 1 && (!spread || !global || !mentions_special(module, kernel, "%tid.x"))) ||
         (form.within_block() && !spread) ||
@@ -285,7 +225,7 @@ FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
       continue;
     Proposal proposal;
     proposal.family = "vectorise";
-    proposal.variant = variant_of(shape);
+    proposal.variant = wide_variant(shape);
     proposal.axis = form.axis;
     proposal.factor = form.copies;
     proposal.registers = shape.registers;

@@ -12,7 +12,19 @@ namespace ptxasw {
 
 FamilyAnswer propose_vectorise(const Module &module, const Function &kernel);
 
-/// All variants: `wide`, `wide-x4`, `wide-x4y2-rows`, ...
+/// A variant: a form and a limit of registers.
+struct WideShape {
+  RetileForm form;
+  unsigned registers = 0; ///< per thread at most; 0: as the assembler likes
+};
+
+/// All of them, in the order in which they are proposed.
+const std::vector<WideShape> &wide_shapes();
+
+/// The name of one: `wide-x4y2-rows-r64`.
+std::string wide_variant(const WideShape &shape);
+
+/// All names: `wide`, `wide-x4`, `wide-x4y2-rows`, ...
 const std::vector<std::string> &vectorise_variants();
 
 /// Returns true if of %ctaid.x, %ntid.x, %tid.x and %nctaid.x a kernel uses only the sum
