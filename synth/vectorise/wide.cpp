@@ -286,11 +286,12 @@ bool WidePlanner::plan_loads(const Group &group, LowBitsOf &known) {
   for (const Place &place : group.places)
     by_offset[place.offset].push_back(place);
   const LowBits base = known(group.base);
+  const std::int64_t step = group.bytes;
   bool found = false;
   const auto take = [&](std::int64_t offset, unsigned elements) {
     Place first = by_offset.at(offset).front();
     for (unsigned e = 0; e < elements; ++e)
-      for (const Place &place : by_offset.at(offset + e * group.bytes))
+      for (const Place &place : by_offset.at(offset + e * step))
         if (place.at < first.at)
           first = place;
     const std::int64_t displacement = offset - first.offset;
@@ -301,23 +302,24 @@ bool WidePlanner::plan_loads(const Group &group, LowBitsOf &known) {
       return;
     std::vector<WidePart> parts;
     for (unsigned e = 0; e < elements; ++e) {
-      for (const Place &place : by_offset.at(offset + e * group.bytes))
+      for (const Place &place : by_offset.at(offset + e * step))
         parts.push_back({place.at, 0, e});
-      by_offset.erase(offset + e * group.bytes);
+      by_offset.erase(offset + e * step);
     }
-    loads_.push_back({{first.at, displacement, elements}, std::move(parts)});
+    loads_.emplace_back(WideLoad{first.at, displacement, elements}, std::move(parts));
     found = true;
   };
   for (unsigned elements = std::min(widest_elements, widest_bytes / group.bytes); elements >= 1;
        elements /= 2) {
     const unsigned bytes = elements * group.bytes;
     std::vector<std::int64_t> offsets;
+    offsets.reserve(by_offset.size());
     for (const auto &[offset, places] : by_offset)
       offsets.push_back(offset);
     for (const std::int64_t offset : offsets) {
       bool whole = true;
       for (unsigned e = 0; e < elements; ++e)
-        whole &= by_offset.contains(offset + e * group.bytes);
+        whole &= by_offset.contains(offset + e * step);
       if (!whole)
         continue;
       // One element is worth it where several instances have it.
@@ -344,7 +346,7 @@ bool WidePlanner::plan_stores(const Group &group, LowBitsOf &known) {
                   (base.value + static_cast<std::uint64_t>(group.places[i].offset)) % bytes == 0;
       for (unsigned e = 1; good && e < elements; ++e)
         good = group.places[i + e].at.copy == group.places[i].at.copy + e &&
-               group.places[i + e].offset == group.places[i].offset + e * group.bytes;
+               group.places[i + e].offset == group.places[i].offset + e * std::int64_t{group.bytes};
       if (good)
         break;
     }

@@ -16,7 +16,7 @@ namespace ptxasw {
 struct Instance {
   std::uint32_t instruction = 0; ///< index in Function::instructions
   unsigned copy = 0;
-  auto operator<=>(const Instance &) const = default;
+  auto operator<=>(const Instance &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
 /// One load in place of several, into registers of its own, just before an instance of one of them.

@@ -85,6 +85,17 @@ const Scenario ahead("measure-ahead", [] {
   symbol<void(int)>("fake_set_timed")(0);
 });
 
+const Scenario few_blocks("measure-few-blocks", [] {
+  // Four blocks on two multiprocessors: one block of four is not tried.
+  Handle f = function(load(image("", 60)), "add");
+  history();
+  for (int i = 0; i < 300; ++i)
+    CHECK(launch(f, 4) == 0);
+  CHECK(count(history(), sibling) == 0);
+  siblings_of(f, 600); // 64 blocks
+  CHECK(siblings_of(f, 50) == 50);
+});
+
 const Scenario in_capture("measure-capture", [] {
   // While nothing is decided, a captured launch is the original's, without events around it.
   Handle stream = nullptr;

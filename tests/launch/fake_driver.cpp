@@ -439,6 +439,10 @@ Result cuDevicePrimaryCtxRelease_v2(int) { return success; }
 Result cuDevicePrimaryCtxReset(int) { return success; }
 Result cuDevicePrimaryCtxReset_v2(int) { return success; }
 Result cuGreenCtxDestroy(void *) { return success; }
+Result cuDeviceGetAttribute(int *value, int, int) {
+  *value = 2; // multiprocessors
+  return success;
+}
 Result cuDeviceGetName(char *name, int length, int device) {
   std::strncpy(name, device == 0 ? "Fake GPU" : "Other GPU", static_cast<std::size_t>(length));
   return success;

@@ -3,6 +3,7 @@
 #include "wrapper/launch/doors.h"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 
 namespace ptxasw::launch {
@@ -49,6 +50,7 @@ Driver look_up() {
   find(library, d.context_current, "cuCtxGetCurrent");
   find(library, d.context_device, "cuCtxGetDevice");
   find(library, d.device_name, "cuDeviceGetName");
+  find(library, d.device_attribute, "cuDeviceGetAttribute");
   find(library, d.allocation, "cuMemGetAddressRange_v2");
   find(library, d.allocate, "cuMemAlloc_v2");
   find(library, d.release, "cuMemFree_v2");
@@ -87,6 +89,23 @@ const std::string &gpu_name(int device) {
   if (char text[256] = {}; name.empty() && driver().device_name(text, 255, device) == success)
     name = text;
   return name;
+}
+
+unsigned multiprocessors(int device) {
+  constexpr int multiprocessor_count = 16;          // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+  static std::array<std::atomic<int>, 64> counts{}; // 0: not asked yet
+  if (device < 0 || device >= 64)
+    return 0;
+  std::atomic<int> &count = counts[static_cast<std::size_t>(device)];
+  if (count.load(std::memory_order_relaxed) == 0) {
+    int found = -1;
+    if (!driver().device_attribute ||
+        driver().device_attribute(&found, multiprocessor_count, device) != success || found <= 0)
+      found = -1;
+    count.store(found, std::memory_order_relaxed);
+  }
+  const int found = count.load(std::memory_order_relaxed);
+  return found > 0 ? static_cast<unsigned>(found) : 0;
 }
 
 RelaxedCapture::RelaxedCapture() { driver().exchange_capture_mode(&mode_); }

@@ -35,6 +35,7 @@ struct Driver {
   Result (*context_current)(Handle *) = nullptr;
   Result (*context_device)(int *) = nullptr;
   Result (*device_name)(char *, int, int) = nullptr;
+  Result (*device_attribute)(int *, int, int) = nullptr; ///< may be missing
   Result (*allocation)(DevicePointer *, std::size_t *, DevicePointer) = nullptr;
   Result (*allocate)(DevicePointer *, std::size_t) = nullptr;
   Result (*release)(DevicePointer) = nullptr;
@@ -47,6 +48,9 @@ const Driver &driver();
 
 /// The name of a device as the driver gives it; empty if it gives none.
 const std::string &gpu_name(int device);
+
+/// How many multiprocessors a device has; 0 if the driver does not say.
+unsigned multiprocessors(int device);
 /// The device of the calling thread's context, -1 if there is none.
 int current_device();
 

@@ -85,7 +85,7 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
        {std::tuple(grid.x, block.x, needs.max_extent[0]),
         std::tuple(grid.y, block.y, needs.max_extent[1]),
         std::tuple(grid.z, block.z, needs.max_extent[2])})
-    if (std::uint64_t{blocks} * threads_of_block > most)
+    if (most != ~0u && std::uint64_t{blocks} * threads_of_block > most)
       return Outcome::grid;
   for (const auto &[extent, by] :
        {std::pair(block.x, sibling.block[0]), std::pair(block.y, sibling.block[1]),
@@ -188,6 +188,11 @@ bool harmless_attributes(const LaunchConfig &config) {
     }
   }
   return true;
+}
+
+std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling) {
+  return std::uint64_t{divide_up(launch.grid.x, sibling.grid[0])} *
+         divide_up(launch.grid.y, sibling.grid[1]) * divide_up(launch.grid.z, sibling.grid[2]);
 }
 
 bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,

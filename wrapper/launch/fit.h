@@ -46,6 +46,9 @@ bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits);
 
+/// The blocks of a sibling's launch.
+std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling);
+
 /// In words for people, with the numbers of this launch; after fit() said no.
 std::string explain(Outcome outcome, const Launch &launch, const Arguments &arguments,
                     const SiblingTable &table, const Sibling &sibling, const SiblingLimits &limits);

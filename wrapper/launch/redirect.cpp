@@ -123,6 +123,23 @@ std::uint32_t fitting(const Redirection &r, Outcome &why) {
   return bits;
 }
 
+/// The siblings among `bits` that would leave multiprocessors of the device without a block
+/// although the program asked for more blocks: a trial of these could cost the kernel's time
+/// several times over, which only `ptxasw tune` may.
+std::uint32_t starving(const Redirection &r, std::uint32_t bits, int device) {
+  const unsigned enough = multiprocessors(device);
+  const Extents &grid = r.launch.grid;
+  const std::uint64_t own = std::uint64_t{grid.x} * grid.y * grid.z;
+  std::uint32_t found = 0;
+  for (unsigned i = 0; i < 32; ++i)
+    if (bits >> i & 1) {
+      const std::uint64_t blocks = blocks_of(r.launch, r.table().siblings[i]);
+      if (blocks < enough && blocks < own)
+        found |= 1u << i;
+    }
+  return found;
+}
+
 /// A launch while it is not decided which version is best.
 Result trial(const Redirection &r, Choice &choice) {
   const Driver &d = driver();
@@ -170,10 +187,15 @@ Result trial(const Redirection &r, Choice &choice) {
 
 Result redirect(const Redirection &r) {
   Outcome why = Outcome::sibling;
-  const std::uint32_t bits = fitting(r, why);
+  std::uint32_t bits = fitting(r, why);
+  const int device = bits == 0 ? -1 : current_device();
+  if (bits != 0 && configuration().mode == Mode::measure) {
+    bits &= ~starving(r, bits, device);
+    why = Outcome::few_blocks;
+  }
   if (bits == 0)
     return original(r.launch, why);
-  Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits, current_device()};
+  Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits, device};
   Choice *const choice = choice_for(r.kernel.code, shape);
   if (!choice)
     return original(r.launch, Outcome::too_many_shapes);

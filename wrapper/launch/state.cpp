@@ -27,9 +27,10 @@ constexpr std::string_view prefix = "PTXASW_LAUNCH_";
 __attribute__((used)) const char marker[] = "ptxasw launch helper, version " PTXASW_VERSION;
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::count)> outcome_names = {
-    "sibling",  "no-siblings", "table",        "block-shape", "block-size",      "dynamic-shared",
-    "grid",     "alignment",   "divisibility", "attributes",  "arguments",       "not-in-profile",
-    "original", "measuring",   "captured",     "refused",     "too-many-shapes", "off"};
+    "sibling",        "no-siblings", "table",           "block-shape", "block-size",
+    "dynamic-shared", "grid",        "few-blocks",      "alignment",   "divisibility",
+    "attributes",     "arguments",   "not-in-profile",  "original",    "measuring",
+    "captured",       "refused",     "too-many-shapes", "off"};
 
 std::atomic<std::uint64_t> counters[static_cast<std::size_t>(Outcome::count)];
 std::atomic<Off> off{Off::none};

@@ -21,6 +21,7 @@ enum class Outcome : unsigned {
   block_size,      ///< the block has more threads than the sibling may have
   dynamic_shared,  ///< dynamic shared memory
   grid,            ///< the grid is too small, or empty
+  few_blocks,      ///< it would leave multiprocessors without a block: not worth a trial
   alignment,       ///< an address is not aligned
   divisibility,    ///< a number is not divisible
   attributes,      ///< cooperative, a cluster, or an attribute that is not known to be harmless
