@@ -62,7 +62,8 @@ struct SiblingNeeds {
   std::vector<ArgumentAlignment> aligned;
   std::vector<ArgumentDivisor> divisible;
   std::array<std::uint32_t, 3> min_grid = {1, 1, 1}; ///< of the kernel's launch, blocks
-  /// Threads of the kernel's launch along each axis at most: of a block times blocks; ~0u: no limit.
+  /// Threads of the kernel's launch along each axis at most: of a block times blocks; ~0u: no
+  /// limit.
   std::array<std::uint32_t, 3> max_extent = {~0u, ~0u, ~0u};
   bool operator==(const SiblingNeeds &) const = default;
 };
