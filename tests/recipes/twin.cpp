@@ -17,7 +17,8 @@ FamilyAnswer propose_twin(const Module &, const Function &kernel) {
     return answer;
   }
   Proposal proposal;
-  proposal.family = proposal.sibling.family = "twin";
+  proposal.family = "twin";
+  proposal.sibling.family = proposal.family;
   proposal.variant = proposal.sibling.kind = "same";
   proposal.sibling.name = fmt::format("{}__ptxasw_twin_same", kernel.name);
   answer.proposals.push_back(std::move(proposal));
