@@ -126,23 +126,21 @@ private:
   }
 
   // Pointers that were not given: 2^40 bytes apart, and as cudaMalloc aligns them.
-  void fill_arguments(Arguments &arguments, std::vector<std::string_view> &assumed) const {
+  void assume_pointers(Arguments &arguments, std::vector<std::string_view> &assumed) const {
     for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
       const Variable &parameter = function_.parameters[i];
-      const auto given = question_.arguments.find(parameter.name);
-      if (given != question_.arguments.end())
-        arguments[parameter.name] = given->second;
-      else if (parameter.size() == 8 && !is_float(parameter.type)) {
-        arguments[parameter.name] = (i + 1) << buffer_distance_bits;
+      if (parameter.size() != 8 || is_float(parameter.type))
+        continue;
+      const Argument pointer{(i + 1) << buffer_distance_bits, 8, std::nullopt};
+      if (arguments.try_emplace({std::string(parameter.name), 0}, pointer).second)
         assumed.push_back(parameter.name);
-      }
     }
   }
 
   void predict_all() {
-    Arguments arguments;
+    Arguments arguments = question_.arguments;
     std::vector<std::string_view> assumed;
-    fill_arguments(arguments, assumed);
+    assume_pointers(arguments, assumed);
     Kernel kernel(module_, function_, arguments, assumed);
     if (!kernel.error().empty()) {
       advice_.refusal = kernel.error();

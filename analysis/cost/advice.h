@@ -6,8 +6,6 @@
 
 #include "analysis/independence.h"
 
-#include <map>
-
 namespace ptxasw::cost {
 
 /// What is asked about a kernel.
@@ -19,9 +17,9 @@ struct Question {
   std::uint64_t spill_stores = 0;     ///< bytes per thread, as ptxas -v reports them
   std::uint64_t spill_loads = 0;      ///< the same
   std::optional<BlockShape> required; ///< by `.reqntid`
-  /// Bits of parameters that are known, by name. The others are taken to be pointers to buffers
-  /// far apart if they have 64 bits.
-  std::map<std::string, std::uint64_t, std::less<>> arguments;
+  /// The parameters that are known. The others are taken to be pointers to buffers far apart if
+  /// they have 64 bits.
+  Arguments arguments;
 };
 
 /// One shape.

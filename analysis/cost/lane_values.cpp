@@ -91,6 +91,22 @@ std::uint32_t LaneValues::add(Expr expr) {
   return slots_.at(expr);
 }
 
+// What is known of a field, from its first byte on.
+std::optional<Argument> LaneValues::argument_of(const ParameterField &field) const {
+  const auto after = arguments_.upper_bound({std::string(field.parameter), field.offset});
+  if (after == arguments_.begin())
+    return std::nullopt;
+  const auto &[key, argument] = *std::prev(after);
+  const std::int64_t begin = field.offset - key.second;
+  if (key.first != field.parameter || begin + (field.width + 7) / 8 > argument.bytes)
+    return std::nullopt;
+  if (argument.threads_along && begin != 0)
+    return std::nullopt;
+  Argument found = argument;
+  found.bits >>= 8 * begin;
+  return found;
+}
+
 void LaneValues::classify(Node &node) {
   const Expr expr = node.expr;
   if (expr->width > 64 || expr->kind == ExprKind::uf || expr->kind == ExprKind::add2) {
@@ -110,10 +126,11 @@ void LaneValues::classify(Node &node) {
     } else {
       node.source = Source::unknown;
       if (const auto field = emulation_.parameter_field(expr)) {
-        const auto value = arguments_.find(field->parameter);
-        if (value != arguments_.end() && field->offset >= 0 && field->offset < 8) {
+        if (const auto argument = argument_of(*field)) {
           node.source = Source::number;
-          node.number = value->second >> (8 * field->offset) & mask64(field->width);
+          node.number = argument->bits & mask64(field->width);
+          node.which = argument->threads_along.value_or(0);
+          node.extent_of_grid = node.extent_of_block = argument->threads_along.has_value();
         } else {
           missing_.emplace_back(field->parameter);
         }
@@ -157,9 +174,11 @@ void LaneValues::compute_node(const Node &node, std::uint64_t *out, const Moment
   const Extents &block = moment.block;
   switch (node.source) {
   case Source::number: {
-    const std::uint64_t number = node.extent_of_grid    ? moment.grid[static_cast<int>(node.which)]
-                                 : node.extent_of_block ? block[static_cast<int>(node.which)]
-                                                        : node.number;
+    const int axis = static_cast<int>(node.which);
+    std::uint64_t number = node.number;
+    if (node.extent_of_grid || node.extent_of_block)
+      number = (node.extent_of_grid ? std::uint64_t{moment.grid[axis]} : 1) *
+               (node.extent_of_block ? block[axis] : 1);
     return each([&](unsigned) { return number; });
   }
   case Source::tid:

@@ -7,13 +7,25 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace ptxasw::cost {
 
-/// The values of kernel parameters: bits at an offset of a parameter, by the parameter's name.
-using Arguments = std::unordered_map<std::string_view, std::uint64_t>;
+/// What is known of a parameter of a kernel, or of a member of one that is a struct.
+struct Argument {
+  std::uint64_t bits = 0;
+  unsigned bytes = 8; ///< that are known; 8 also for a narrower parameter
+  /// Instead of `bits`: as many as the launch has threads along this axis, blocks times their
+  /// extent. That is what loops over a grid step by.
+  std::optional<unsigned> threads_along;
+};
+
+/// By the parameter's name and the offset in it, in bytes.
+using Arguments = std::map<std::pair<std::string, std::int64_t>, Argument>;
 
 /// One number per lane.
 using Lanes = std::array<std::uint64_t, warp_lanes>;
@@ -71,6 +83,7 @@ private:
   };
 
   void classify(Node &node);
+  std::optional<Argument> argument_of(const ParameterField &field) const;
   void compute_node(const Node &node, std::uint64_t *out, const Moment &moment) const;
 
   Emulation &emulation_;

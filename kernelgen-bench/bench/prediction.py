@@ -9,6 +9,9 @@ import subprocess
 
 from . import build
 
+# Where the strides begin in the suite's LaunchPlan (suite/plan.h), bytes.
+STRIDES = 24
+
 Launch = collections.namedtuple("Launch", "kernel size version block registers measured")
 Predicted = collections.namedtuple("Predicted", "launch microseconds least most limit")
 
@@ -36,13 +39,18 @@ def threads(kernel, extents):
 
 
 def arguments(kernel, extents):
-    """The words of --arg: extents and scalars; pointers are assumed."""
+    """The words of --arg: extents, scalars and what the launch is told of itself; pointers are assumed."""
     words = []
     for place, argument in enumerate(kernel.arguments):
         if argument["kind"] == "extent":
             words += ["--arg", f"{place}={extents['xyz'.index(argument['name'][1])]}"]
         elif argument["kind"] == "scalar":
             words += ["--arg", f"{place}={argument['value']}"]
+        elif argument["kind"] == "stride":
+            words += ["--arg", f"{place}=threads.{argument['axis']}"]
+        elif argument["kind"] == "plan":
+            for n, axis in enumerate("xyz"):
+                words += ["--arg", f"{place}+{STRIDES + 4 * n}:u32=threads.{axis}"]
     return words
 
 

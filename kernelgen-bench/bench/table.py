@@ -125,24 +125,27 @@ def read(path):
 
 
 class Table:
-    """All of kernels.toml, or of another file in its format, which has from kernels.toml what it does not
-    say itself of sizes, variants and blocks. Such a file may take kernels of kernels.toml (`also`) and of
-    plain.toml (`also_plain`), at its own sizes ([sizes], and for some of them [size]), and has its
-    sources where `sources` says; shapes.toml does."""
+    """All of kernels.toml, or of another file in its format, which has from kernels.toml, or from the
+    file that its `base` names, what it does not say itself of sizes, variants and blocks. Such a file
+    may take kernels of kernels.toml (`also`) and of plain.toml (`also_plain`), at its own sizes ([sizes],
+    and for some of them [size]), and has its sources where `sources` says; shapes.toml does."""
 
     def __init__(self, path=FOLDER / "kernels.toml"):
-        suite = read(FOLDER / "kernels.toml")
-        table = {**{key: suite[key] for key in ("sizes", "variants", "blocks")}, **read(path)}
+        said = read(path)
+        base = read(FOLDER / said.get("base", "kernels.toml"))
+        inherited = ("sizes", "size", "variants", "blocks")
+        table = {**{key: base[key] for key in inherited if key in base}, **said}
         self.kernels = [
             Kernel(name, entry, table["sizes"], table["sources"])
-            for name, entry in table["kernel"].items()
+            for name, entry in table.get("kernel", {}).items()
         ]
         for key, file in (("also", "kernels.toml"), ("also_plain", "plain.toml")):
             others = read(FOLDER / file) if table.get(key) else {}
             for name in table.get(key, []):
                 entry = {**others["kernel"][name], "size": table.get("size", {}).get(name, {})}
                 self.kernels.append(Kernel(name, entry, table["sizes"], others["sources"]))
-        self.held_out = table.get("held_out", [])
+        held_out = table.get("held_out", [])
+        self.held_out = [kernel.name for kernel in self.kernels] if held_out is True else held_out
         self.flat_blocks = table["blocks"].get("flat", [])
         self.variants = [Variant(name, entry) for name, entry in table["variants"].items()]
         self.blocks = table["blocks"]["shapes"]

@@ -64,6 +64,18 @@ class TheTable(unittest.TestCase):
             {kernel.name for kernel in shapes.kernels if kernel.group == "polybench"},
         )
 
+    def test_the_published_kernels_are_asked_for_as_the_others(self):
+        shapes, published = (table.Table(common.BENCH / name) for name in ("shapes.toml", "shapes-published.toml"))
+        suite = [kernel for kernel in self.table.kernels if kernel.group != "everyday"]
+        names = [kernel.name for kernel in suite]
+        self.assertEqual([kernel.name for kernel in published.kernels], names)
+        self.assertEqual(published.held_out, names)
+        self.assertEqual((published.blocks, len(published.variants)), (shapes.blocks, len(shapes.variants)))
+        matmul = {kernel.name: kernel.sizes for kernel in published.kernels}["matmul"]
+        self.assertEqual(matmul["large"], [2048, 2048, 1024])
+        words = prediction.arguments(next(kernel for kernel in suite if kernel.name == "divergence"), [64, 32, 16])
+        self.assertEqual(words[1:12:2], ["0=64", "1=32", "2=16", *(f"3+{at}:u32=threads.{axis}" for at, axis in ((24, "x"), (28, "y"), (32, "z")))])
+
     def test_ranks_are_compared(self):
         self.assertAlmostEqual(prediction.spearman([1, 2, 3, 4], [10, 20, 30, 40]), 1)
         self.assertAlmostEqual(prediction.spearman([1, 2, 3, 4], [4, 3, 2, 1]), -1)

@@ -114,6 +114,40 @@ class Advise(Scratch):
         (kernel,) = self.json(JACOBI, "--threads", "8190,4094")["kernels"]
         self.assertTrue(any("is not given" in doubt for doubt in kernel["doubts"]), kernel["doubts"])
 
+    def test_a_launch_that_is_told_to_the_kernel(self):
+        """The suite's kernels step by the threads of the grid, which are in a struct."""
+        laplacian = ROOT / "kernelgen-bench/suite/laplacian.ptx"
+        words = [laplacian, "--threads", "510,254,254", "--registers", "32", "--arg", "0=512", "--arg", "1=256", "--arg", "2=256"]
+        words += ["--shape", "128", "--shape", "512"]
+        told = [word for n, axis in enumerate("xyz") for word in ("--arg", f"laplacian_param_3+{24 + 4 * n}:u32=threads.{axis}")]
+        (kernel,) = self.json(*words, *told)["kernels"]
+        self.assertEqual(kernel["doubts"], [])
+        (untold,) = self.json(*words, *told[:4])["kernels"]
+        self.assertTrue(any("laplacian_param_3 is not given" in doubt for doubt in untold["doubts"]), untold["doubts"])
+        # The same numbers for one shape: 512 threads along x, and a member for each axis that is as long as the grid.
+        numbers = ["--arg", "3+24:u32=512", "--arg", "3+28:u64=" + str(254 + (254 << 32))]
+        (given,) = self.json(*words[:-4], *numbers, "--shape", "512")["kernels"]
+        self.assertEqual(given["shapes"], [shape for shape in kernel["shapes"] if shape["block"] == [512, 1, 1]])
+        # A kernel that steps by half as many goes round twice.
+        (half,) = self.json(*words[:-4], "--arg", "3+24:u32=256", *numbers[2:], "--shape", "512")["kernels"]
+        self.assertGreater(half["shapes"][0]["microseconds"], given["shapes"][0]["microseconds"])
+        jacobi = ROOT / "kernelgen-bench/suite/jacobi.ptx"
+        words = [jacobi, "--threads", "8190,4094", "--registers", "32", "--arg", "0=8192", "--arg", "1=4096"]
+        (kernel,) = self.json(*words, "--arg", "2=threads.x", "--arg", "3=threads.y")["kernels"]
+        self.assertEqual(kernel["doubts"], [])
+
+    def test_errors_of_members(self):
+        words = [ROOT / "kernelgen-bench/suite/laplacian.ptx", "--threads", "64", "--registers", "32", "--arg"]
+        self.refused("no single number; NAME+OFFSET:TYPE", *words, "3=5")
+        self.refused("its offset in bytes", *words, "3+24=5")
+        self.refused("its offset in bytes", *words, "3+:u32=5")
+        self.refused("one such as u32", *words, "3+24:u99=5")
+        self.refused("has 56 bytes", *words, "3+54:u32=5")
+        self.refused("has 4 bytes", *words, "0+1:u32=5")
+        self.refused("member's type, u32", *words, "3+24:u32=threads.w")
+        self.refused("member's type, f32", *words, "3+24:f32=threads.x")
+        self.refused("no such parameter", *words, "+24:u32=5")
+
     def test_errors(self):
         self.refused("--threads", JACOBI, code=2)
         self.refused("0 threads", JACOBI, "--threads", "0", code=2)

@@ -25,7 +25,7 @@ struct AdviseRequest {
   std::string arch;                   ///< empty: the module's target
   std::string gpu;                    ///< empty: the first of the architecture
   std::vector<std::uint32_t> threads; ///< of the grid, along each axis
-  std::vector<std::string> arguments; ///< NAME=VALUE or PLACE=VALUE
+  std::vector<std::string> arguments; ///< see arguments_of()
   std::optional<BlockShape> block;    ///< as it is now
   std::vector<std::string> shapes;    ///< only these
   std::optional<std::uint32_t> registers;
@@ -65,34 +65,75 @@ std::optional<std::uint64_t> bits_of(const std::string &text, ScalarType type) {
   return (negative ? 0 - number : number) & mask64(width);
 }
 
-/// The words `NAME=VALUE` as values of a kernel's parameters.
+/// The parameter that a word names, or numbers from 0; null if there is none.
+const Variable *parameter_of(const Function &function, const std::string &word) {
+  std::size_t place = 0;
+  const auto number = std::from_chars(word.data(), word.data() + word.size(), place);
+  const bool by_place = !word.empty() && number.ptr == word.data() + word.size();
+  const auto &parameters = function.parameters;
+  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Variable &p) {
+    return by_place ? static_cast<std::size_t>(&p - parameters.data()) == place : p.name == word;
+  });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+/// What a value says for a parameter, or a member, of that type; nothing if it does not fit.
+std::optional<cost::Argument> argument_from(const std::string &value, ScalarType type) {
+  cost::Argument argument;
+  if (value.size() == 9 && value.starts_with("threads.") && !is_float(type)) {
+    const std::size_t axis = std::string_view("xyz").find(value.back());
+    if (axis == std::string_view::npos)
+      return std::nullopt;
+    argument.threads_along = static_cast<unsigned>(axis);
+    return argument;
+  }
+  const auto bits = bits_of(value, type);
+  if (!bits)
+    return std::nullopt;
+  argument.bits = *bits;
+  return argument;
+}
+
+/// The words `NAME=VALUE` and `NAME+OFFSET:TYPE=VALUE` as values of a kernel's parameters.
 /// Errors: a word of another form, or one that fits no parameter.
-tl::expected<std::map<std::string, std::uint64_t, std::less<>>, std::string>
-arguments_of(const std::vector<std::string> &words, const Function &function) {
-  std::map<std::string, std::uint64_t, std::less<>> values;
+tl::expected<cost::Arguments, std::string> arguments_of(const std::vector<std::string> &words,
+                                                        const Function &function) {
+  cost::Arguments values;
   for (const std::string &word : words) {
+    const auto fault = [&](const std::string &what) {
+      return tl::unexpected(fmt::format("--arg `{}`: {}", word, what));
+    };
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos)
-      return tl::unexpected(fmt::format("--arg `{}`: it is NAME=VALUE", word));
+      return fault("it is NAME=VALUE, or NAME+OFFSET:TYPE=VALUE for a member of a struct");
     const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
-    std::size_t place = 0;
-    const auto number = std::from_chars(name.data(), name.data() + name.size(), place);
-    const bool by_place = !name.empty() && number.ptr == name.data() + name.size();
-    const auto &parameters = function.parameters;
-    const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Variable &p) {
-      return by_place ? static_cast<std::size_t>(&p - parameters.data()) == place : p.name == name;
-    });
-    if (found == parameters.end())
-      return tl::unexpected(
-          fmt::format("--arg `{}`: `{}` has no such parameter", word, function.name));
-    if (found->count != 1 || found->vector != 1 || found->is_array)
-      return tl::unexpected(fmt::format("--arg `{}`: the parameter is no single number", word));
-    const auto bits = bits_of(value, found->type);
-    if (!bits)
-      return tl::unexpected(fmt::format("--arg `{}`: `{}` is no number that fits the parameter's "
-                                        "type, {}",
-                                        word, value, to_string(found->type)));
-    values[std::string(found->name)] = *bits;
+    const std::size_t plus = name.find('+');
+    const bool is_member = plus != std::string::npos;
+    const Variable *const found = parameter_of(function, name.substr(0, plus));
+    if (found == nullptr)
+      return fault(fmt::format("`{}` has no such parameter", function.name));
+    if (!is_member && (found->count != 1 || found->vector != 1 || found->is_array))
+      return fault("the parameter is no single number; NAME+OFFSET:TYPE=VALUE gives a member");
+    ScalarType type = found->type;
+    std::uint32_t offset = 0;
+    if (is_member) {
+      const char *const begin = name.data() + plus + 1, *const end = name.data() + name.size();
+      const auto [colon, error] = std::from_chars(begin, end, offset);
+      if (error != std::errc{} || colon == end || *colon != ':')
+        return fault("a member is NAME+OFFSET:TYPE, its offset in bytes");
+      type = scalar_type({colon + 1, end});
+      if (bit_width(type) < 8 || bit_width(type) > 64)
+        return fault("a member's type is one such as u32");
+      if (offset + std::uint64_t{bit_width(type)} / 8 > found->size())
+        return fault(fmt::format("the parameter has {} bytes", found->size()));
+    }
+    auto argument = argument_from(value, type);
+    if (!argument)
+      return fault(fmt::format("`{}` is no number that fits the {} type, {}", value,
+                               is_member ? "member's" : "parameter's", to_string(type)));
+    if (is_member)
+      argument->bytes = bit_width(type) / 8;
+    values[{std::string(found->name), offset}] = *argument;
   }
   return values;
 }
@@ -299,9 +340,11 @@ void declare(Words &words, AdviseRequest &request) {
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.extents("--threads X[,Y[,Z]]", request.threads,
                 "threads that are needed along each axis of the grid");
-  words.list("--arg NAME=VALUE", request.arguments,
-             "a number that the kernel is called with, by the parameter's name or place (from 0); "
-             "may be repeated");
+  words.list(
+      "--arg NAME=VALUE", request.arguments,
+      "a number that the kernel is called with, by the parameter's name or place (from 0), or "
+      "`threads.x` for as many as the grid has threads along x; NAME+OFFSET:TYPE for a "
+      "member of a struct; may be repeated");
   words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
   words.text("--gpu NAME", request.gpu, "H100 or H200; otherwise the first of the architecture");
   words.block_shape("--block", request.block, "the shape that the kernel is launched with now");

@@ -182,7 +182,7 @@ void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPo
   for (const auto &[name, value] : names.values_at(point))
     for (std::size_t i = 0; i < function.parameters.size(); ++i)
       if (names(fmt::format("param_{}", i)) == name || function.parameters[i].name == name)
-        question.arguments[std::string(function.parameters[i].name)] =
+        question.arguments[{std::string(function.parameters[i].name), 0}].bits =
             static_cast<std::uint64_t>(value);
   const cost::Advice advice = cost::advise(module, function, gpu, question);
   if (!advice.refusal.empty() || advice.shapes.empty())
