@@ -54,7 +54,7 @@ Moment moment(std::uint32_t grid, std::uint32_t block) {
 /// The cycles of the only access of a kernel, in the first warp.
 double cycles_of_access(const std::string &body) {
   const Parsed parsed(kernel_text(body));
-  const Arguments arguments{{"p", 1ull << 40}, {"n", 100}, {"m", 7}};
+  const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {100}}, {{"m", 0}, {7}}};
   Kernel kernel(*parsed.module, *parsed.function, arguments);
   REQUIRE(kernel.error().empty());
   WarpWalk walk(kernel);
@@ -70,7 +70,7 @@ double cycles_of_access(const std::string &body) {
 double stores_of(const std::string &body, std::uint32_t n, std::uint32_t m,
                  bool *guessed = nullptr) {
   const Parsed parsed(kernel_text(body));
-  const Arguments arguments{{"p", 1ull << 40}, {"n", n}, {"m", m}};
+  const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {n}}, {{"m", 0}, {m}}};
   Kernel kernel(*parsed.module, *parsed.function, arguments);
   REQUIRE(kernel.error().empty());
   WarpWalk walk(kernel);
@@ -243,7 +243,7 @@ Advice advise_text(const std::string &text, Question question) {
 TEST_CASE("a copy is bound by memory, small blocks by how fast blocks start") {
   Question question;
   question.threads = {1u << 27, 1, 1};
-  question.arguments = {{"n", 1u << 27}};
+  question.arguments = {{{"n", 0}, {1u << 27}}};
   const Advice advice = advise_text(kernel_text(copy), question);
   CHECK(advice.refusal.empty());
   CHECK(advice.doubts.empty());
@@ -294,7 +294,7 @@ TEST_CASE("only shapes that compute the same are advised") {
 TEST_CASE("what the kernel or the device forbids is not advised") {
   Question question;
   question.threads = {4096, 1, 1};
-  question.arguments = {{"n", 4096}};
+  question.arguments = {{{"n", 0}, {4096}}};
   question.needs.most_threads = 64;
   Advice advice = advise_text(kernel_text(copy), question);
   CHECK(advice.shapes.size() == 2);
@@ -319,7 +319,7 @@ TEST_CASE("what is not known widens the interval and is told") {
     return advice.shapes[0].prediction.most / advice.shapes[0].prediction.least;
   };
   const Advice vague = advise_text(kernel_text(copy), question); // n is not given
-  question.arguments = {{"n", 1u << 20}};
+  question.arguments = {{{"n", 0}, {1u << 20}}};
   const Advice known = advise_text(kernel_text(copy), question);
   CHECK_FALSE(vague.doubts.empty());
   CHECK(known.doubts.empty());
@@ -328,7 +328,7 @@ TEST_CASE("what is not known widens the interval and is told") {
 
 TEST_CASE("odd launches") {
   Question question;
-  question.arguments = {{"n", 1}};
+  question.arguments = {{{"n", 0}, {1}}};
   for (const Extents threads : {Extents{1, 1, 1}, Extents{4'000'000'000u, 1, 1},
                                 Extents{33, 65535, 65535}, Extents{1, 1, 7}}) {
     question.threads = threads;
