@@ -75,6 +75,9 @@ def rows(kernels, group):
             continue
         no_alias = kernel["variants"].get("full-no-alias")
         note = "; ".join(differences(kernel, full))
+        remarks = [f"({note})"] if note else []
+        if source := published.get("on_source"):
+            remarks.append(f"of the published source {fraction(source['covered'], source['loads'])}")
         yield [
             name,
             fraction(covered(full), full["loads"]),
@@ -84,14 +87,15 @@ def rows(kernels, group):
             theirs[1],
             text.seconds(full["analysis_ms"] / 1e3),
             theirs[2],
-            f"({note})" if note else "",
+            "; ".join(remarks),
         ]
 
 
 def notes(kernels):
     """Why a kernel is expected to differ from what was published, one line each."""
     lines = [
-        f"{name}: written after the scheme of the published {kernel['published']['source']}, whose numbers stand beside."
+        f"{name}: written after the scheme of the published {kernel['published']['source']}, whose numbers stand beside; "
+        "what ptxasw covers of the published source itself, which is not here, is in the remark."
         for name, kernel in kernels.items()
         if (kernel.get("published") or {}).get("source")
     ]

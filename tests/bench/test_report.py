@@ -153,6 +153,15 @@ class Counts(unittest.TestCase):
         self.assertEqual((row[1], row[2]), ("-", "6/9"))
         self.assertIn("not built", row[-1])
 
+    def test_what_the_published_source_gives_stands_beside(self):
+        static = results()["static"]["kernels"]
+        static["jacobi"]["published"] |= {"source": "jacobi", "on_source": {"loads": 11, "covered": 8}}
+        (row,) = [row for row in counts.rows(static, "kernelgen") if row[0] == "jacobi"]
+        self.assertEqual((row[2], row[-1]), ("after 6/9", "of the published source 8/11"))
+        static["jacobi"]["published"]["covered"] = 7
+        (row,) = [row for row in counts.rows(static, "kernelgen") if row[0] == "jacobi"]
+        self.assertEqual(row[-1], "(covered 6, expected 7); of the published source 8/11")
+
     def test_summary_adds_up_modules(self):
         kernel = {
             "loads": 9, "shuffles": 3, "copies": 1, "mean_delta": 1.5, "z3_contexts": 0, "undecided_branches": 2,

@@ -64,6 +64,21 @@ class TheTable(unittest.TestCase):
             {kernel.name for kernel in shapes.kernels if kernel.group == "polybench"},
         )
 
+    def test_the_suite_computes_and_reads_as_published(self):
+        """Results in double precision, loads through the read-only path, and the launch in a struct."""
+        double = {"tricubic2": 48, "gameoflife": 7, "whispering": 3, "uxx1": 2, "sincos": 4}  # of sinf() and cosf()
+        read_only = {"tricubic": 67, "wave13pt": 14, "jacobi": 9, "sincos": 4}
+        fortran = {"jacobi", "matmul", "sincos"}
+        for kernel in self.table.kernels:
+            if kernel.group != "kernelgen":
+                continue
+            ptx = kernel.source.with_suffix(".ptx").read_text()
+            with self.subTest(kernel=kernel.name):
+                results = re.findall(r"^\s*(?:add|mul|fma\.rn|rcp\.rn|cvt(?:\.\w+)?)\.f64(?:\.\w+)?\s", ptx, re.M)
+                self.assertEqual(len(results), double.get(kernel.name, 0))
+                self.assertEqual(ptx.count("ld.global.nc."), read_only.get(kernel.name, 0))
+                self.assertEqual("ld.param.v2.u32" in ptx, kernel.name not in fortran)
+
     def test_the_published_kernels_are_asked_for_as_the_others(self):
         shapes, published = (table.Table(common.BENCH / name) for name in ("shapes.toml", "shapes-published.toml"))
         suite = [kernel for kernel in self.table.kernels if kernel.group != "everyday"]
