@@ -310,8 +310,17 @@ void Builder::target_list(std::span<const Token> tokens) {
 }
 
 std::uint32_t Builder::intern_opcode(std::span<const Token> tokens) {
+  std::string_view whole = text(tokens[0]);
+  if (tokens.size() > 1) {
+    std::string joined;
+    for (const Token &token : tokens)
+      joined += text(token);
+    const auto known = opcode_ids_.find(joined);
+    whole = known != opcode_ids_.end() ? known->first
+                                       : module_.joined_opcodes.emplace_back(std::move(joined));
+  }
   const auto [entry, is_new] =
-      opcode_ids_.try_emplace(text(tokens[0]), static_cast<std::uint32_t>(module_.opcodes.size()));
+      opcode_ids_.try_emplace(whole, static_cast<std::uint32_t>(module_.opcodes.size()));
   if (!is_new)
     return entry->second;
   module_.opcodes.push_back(Opcode::of(entry->first));
@@ -340,14 +349,14 @@ void Builder::instruction(std::span<const Token> tokens) {
     ++position;
   }
   result.opcode_span = tokens[position].span;
-  result.opcode = intern_opcode(tokens.subspan(position, 1));
-  ++position;
+  const std::size_t first = position++;
   // Modifiers set apart from their opcode: legal, but never written. The bytes stay as they are;
-  // the instruction is opaque.
+  // the instruction is opaque. What it may do to memory and to other lanes all of its words say.
   while (position < tokens.size() && tokens[position].kind == TokenKind::dot_word) {
     result.well_formed = false;
     ++position;
   }
+  result.opcode = intern_opcode(tokens.subspan(first, position - first));
   std::vector<Operand> operands;
   parse_operands(tokens.subspan(position, tokens.size() - 1 - position), operands, result);
   if (operands.size() > UINT16_MAX)

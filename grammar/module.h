@@ -252,6 +252,7 @@ public:
   std::vector<Variable> variables;
   std::vector<Function> functions;
   std::vector<Opcode> opcodes;
+  std::deque<std::string> joined_opcodes; ///< texts of those whose words stand apart in `text`
   std::vector<Operand> all_operands;
   std::vector<Symbol> symbols;
   std::vector<Location> locations;
