@@ -52,4 +52,11 @@ bool gathers_lanes(const Opcode &opcode) {
          opcode.has(Modifier::aligned);
 }
 
+bool asks_which_lanes(const Opcode &opcode) {
+  return opcode.op == Op::activemask ||
+         ((opcode.op == Op::shfl || opcode.op == Op::vote) && !opcode.has(Modifier::sync));
+}
+
+bool wants_agreement(const Opcode &opcode) { return opcode.op == Op::ldu || opcode.has("uni"); }
+
 } // namespace ptxasw

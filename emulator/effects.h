@@ -26,4 +26,12 @@ bool is_pure(const Opcode &opcode);
 /// `.sync` instructions, barriers, calls, and whatever is not known.
 bool gathers_lanes(const Opcode &opcode);
 
+/// True if an instruction's result depends on which lanes happen to run it together: `activemask`,
+/// votes and shuffles without `.sync`.
+bool asks_which_lanes(const Opcode &opcode);
+
+/// True if lanes that run an instruction together must agree on something that its text does not
+/// say: the address of `ldu`, or where `bra.uni` and the like go.
+bool wants_agreement(const Opcode &opcode);
+
 } // namespace ptxasw

@@ -27,6 +27,7 @@ constexpr Refusal call{"call", "a function is called"};
 constexpr Refusal unknown{"unknown-instruction", "an instruction that is not known well enough"};
 constexpr Refusal carry{"carry-flag", "a carry goes from one instruction to the next"};
 constexpr Refusal special{"special-register", "what it reads depends on when it is read"};
+constexpr Refusal agreement{"uniform-load", "a load for which lanes must have one address"};
 constexpr Refusal large{"budget", "the arms are too large"};
 } // namespace refusal
 
@@ -60,7 +61,9 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
     return &refusal::atomic;
   if (opcode.op == Op::ret || opcode.op == Op::exit || opcode.op == Op::trap)
     return &refusal::shape;
-  const bool accesses = opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::ldu;
+  if (opcode.op == Op::ldu)
+    return &refusal::agreement;
+  const bool accesses = opcode.op == Op::ld || opcode.op == Op::st;
   if (accesses && effect_of(opcode) == Effect::sync)
     return &refusal::ordered;
   if (opcode.op == Op::st && effect_of(opcode) == Effect::none)
@@ -81,7 +84,7 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
 
 /// Steps that an instruction stands for: an access of device memory is five (COpPER, section 4.1).
 unsigned weight_of(const Opcode &opcode) {
-  const bool accesses = opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::ldu;
+  const bool accesses = opcode.op == Op::ld || opcode.op == Op::st;
   const bool is_device = opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
   return accesses && is_device ? 6 : 1;
 }

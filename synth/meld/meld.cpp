@@ -5,8 +5,8 @@
 #include "synth/meld/meld.h"
 
 #include "emulator/facts/kernel_facts.h"
-#include "grammar/code_writer.h"
 #include "synth/meld/write.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -18,7 +18,8 @@ namespace meld_refusal {
 constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
 constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
 constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
-constexpr Refusal lanes{"warp-collective", "it asks which lanes are together"};
+constexpr Refusal lanes{"warp-collective",
+                        "it asks which lanes are together, or demands that they agree"};
 constexpr Refusal table{"branch-table", "a branch by a table"};
 constexpr Refusal uniform{"uniform", "lanes of a warp never part"};
 constexpr Refusal too_little{"too-little", "the arms have too little in common"};
@@ -33,12 +34,6 @@ unsigned cost_apart(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 4 : 
 /// What a branch must gain at least to be worth the moves around it.
 int least_gain(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 2 : 12; }
 
-/// Returns true if an instruction's result depends on which lanes run it together.
-bool asks_for_lanes(const Opcode &opcode) {
-  return opcode.op == Op::activemask ||
-         ((opcode.op == Op::shfl || opcode.op == Op::vote) && !opcode.has(Modifier::sync));
-}
-
 std::optional<Refusal> kernel_obstacle(const Module &module, const Function &kernel) {
   if (!kernel.is_entry || !kernel.has_body)
     return meld_refusal::no_entry;
@@ -49,7 +44,8 @@ std::optional<Refusal> kernel_obstacle(const Module &module, const Function &ker
   if (!kernel.target_lists.empty()) // labels that it names must stay
     return meld_refusal::table;
   for (const Instruction &instruction : kernel.instructions)
-    if (asks_for_lanes(module.opcode(instruction))) {
+    if (const Opcode &opcode = module.opcode(instruction);
+        asks_which_lanes(opcode) || (instruction.guard != no_register && wants_agreement(opcode))) {
       Refusal refusal = meld_refusal::lanes;
       refusal.line = instruction.line;
       return refusal;
@@ -163,6 +159,10 @@ const std::vector<std::string> &meld_variants() {
 
 FamilyAnswer propose_meld(const Module &module, const Function &kernel) {
   FamilyAnswer answer;
+  if (const auto lasts = lasting_variable(kernel)) {
+    answer.refusals.push_back(*lasts);
+    return answer;
+  }
   for (const std::string &variant : meld_variants()) {
     const MeldSites sites = meld_sites(module, kernel, *cutoff_of(variant));
     if (variant == "all")
@@ -185,16 +185,7 @@ std::string write_meld(const Module &module, const Function &kernel, const Propo
   const std::unique_ptr<Module> melded =
       cutoff ? meld_all(module, kernel, *cutoff) : std::unique_ptr<Module>();
   const Function *function = melded ? kernel_named(*melded, kernel.name) : nullptr;
-  const FunctionHeader own = header_of(module, kernel);
-  std::string text =
-      fmt::format("{}{}({})\n", own.before_name, proposal.sibling.name, own.parameters);
-  for (const PerformanceDirective &directive : kernel.directives) {
-    text += fmt::format(".{}", directive.name);
-    for (unsigned i = 0; i < directive.count; ++i)
-      text += fmt::format("{} {}", i == 0 ? "" : ",", directive.values[i]);
-    text += '\n';
-  }
-  return text +
+  return same_launch_header(module, kernel, proposal.sibling.name) +
          fmt::format("{}\n", function ? melded->text(function->body) : module.text(kernel.body));
 }
 
@@ -206,6 +197,8 @@ std::string prove_meld(const Module &written, const Function &kernel, const Func
   plain.kind = proposal.sibling.kind;
   if (proposal.sibling != plain)
     return "the table does not say what is proved";
+  if (const auto lasts = lasting_variable(kernel))
+    return std::string(lasts->meaning);
   return prove_melded(written, kernel, written, sibling);
 }
 

@@ -42,6 +42,9 @@ struct NotSame {
 constexpr std::size_t effort_budget = 64'000'000;
 constexpr std::size_t instruction_effort = 16;
 
+/// Of all pragmas the one that changes no value.
+constexpr std::string_view harmless_pragma = "nounroll";
+
 /// One of the two functions.
 class Side {
 public:
@@ -66,6 +69,8 @@ public:
       if (runs == false) {
         ++position;
       } else if (opcode.op == Op::bra || ends(opcode)) {
+        if (instruction.guard != no_register && wants_agreement(opcode))
+          throw NotSame{"a branch on which lanes must agree, whichever are together"};
         if (!runs)
           return position;
         position = ends(opcode) ? end() : target(instruction);
@@ -117,8 +122,14 @@ public:
                     terms.plus(value(module.children(operand)[0], known), operand.value));
       return;
     }
-    if (operand.child_count == 0)
+    if (operand.kind == Kind::symbol) { // scopes may give one name to several variables
+      const Symbol &symbol = module.symbol(operand);
+      key.push_back(static_cast<std::uint64_t>(symbol.kind));
+      key.push_back(terms.text(symbol.name));
+      key.push_back(symbol.index);
+    } else if (operand.child_count == 0) {
       key.push_back(terms.text(module.text(operand.span)));
+    }
     key.push_back(terms.text(std::to_string(operand.value)));
     key.push_back(operand.child_count);
     for (const Operand &child : module.children(operand))
@@ -383,7 +394,10 @@ private:
       }
       return;
     }
-    if (gathers_lanes(kernel_.module.opcode(instruction)))
+    const Opcode &opcode = kernel_.module.opcode(instruction);
+    if (asks_which_lanes(opcode))
+      fail(theirs, "it asks which lanes are together");
+    if (gathers_lanes(opcode) || wants_agreement(opcode))
       pair_up(mine, theirs);
     perform(instruction, theirs, known);
     arrive(mine + 1, theirs + 1, std::move(known));
@@ -411,6 +425,9 @@ private:
       fail(theirs, "under another condition");
     if (opcode.op == Op::brx)
       fail(theirs, "a branch by a table");
+    for (const Pragma &pragma : melded_.function.pragmas)
+      if (pragma.position == theirs && pragma.text != harmless_pragma && !has_pragma(a, pragma))
+        fail(theirs, "a pragma of its own");
     const FirstOperand role = first_operand(opcode);
     std::vector<RegisterId> to, other_to;
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -435,6 +452,14 @@ private:
       kernel_.write(to[i], result, a, known, maybe);
       melded_.write(other_to[i], result, b, known, maybe);
     }
+  }
+
+  /// Returns true if the kernel has that pragma for an instruction (`used_bytes_mask`, say).
+  bool has_pragma(const Instruction &instruction, const Pragma &pragma) const {
+    const auto index = static_cast<Position>(&instruction - kernel_.function.instructions.data());
+    return std::any_of(
+        kernel_.function.pragmas.begin(), kernel_.function.pragmas.end(),
+        [&](const Pragma &own) { return own.position == index && own.text == pragma.text; });
   }
 
   void require_same(const Operand &mine, const Operand &theirs, Position at,
@@ -502,7 +527,10 @@ std::string header_fault(const Module &before, const Function &kernel, const Mod
     return "its directives are others";
   for (const Pragma &pragma : melded.pragmas)
     if (std::none_of(kernel.pragmas.begin(), kernel.pragmas.end(),
-                     [&](const Pragma &own) { return own.text == pragma.text; }))
+                     [&](const Pragma &own) { return own.text == pragma.text; }) ||
+        (pragma.text != harmless_pragma &&
+         (pragma.position >= melded.instructions.size() ||
+          after.opcode(melded.instructions[pragma.position]).op != Op::ld)))
       return "it has a pragma of its own";
   return "";
 }

@@ -142,9 +142,11 @@ private:
          renamed_in(instruction, names));
   }
 
-  void pragmas_before(std::uint32_t i) {
+  /// `for_both`: the instruction will be that of the other arm, too, and what a load's bytes are
+  /// used for is for one arm alone.
+  void pragmas_before(std::uint32_t i, bool for_both = false) {
     for (const Pragma &pragma : function_.pragmas)
-      if (pragma.position == i)
+      if (pragma.position == i && (!for_both || pragma.text == "nounroll"))
         line(fmt::format(".pragma \"{}\";", pragma.text));
   }
 
@@ -406,7 +408,7 @@ private:
     std::vector<std::pair<Span, std::string>> places;
     for (const Leaf &leaf : pair.leaves)
       places.emplace_back(leaf.span, held.names.at(leaf.pair));
-    pragmas_before(pair.when);
+    pragmas_before(pair.when, true);
     line((pair.guard ? guard_text(instruction, held.names.at(*pair.guard)) : "") +
          filled(instruction, places));
     for (const Leaf &leaf : pair.leaves) {

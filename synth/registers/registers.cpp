@@ -3,11 +3,12 @@
 
 #include "synth/registers/registers.h"
 
-#include "grammar/code_writer.h"
+#include "synth/same_launch.h"
 #include "synth/siblings.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <optional>
 
 namespace ptxasw {
 namespace {
@@ -18,9 +19,21 @@ constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
 constexpr Refusal limited{"registers-given",
                           "the kernel says itself how many registers it may have"};
 constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
+constexpr Refusal moved{"registers-moved",
+                        "warps hand registers to each other, of those that a block begins with"};
 
 bool is_limit(std::string_view directive) {
   return directive == limit_directive || directive == "minnctapersm" || directive == "maxnctapersm";
+}
+
+/// Why a limit could change more than the time. With `setmaxnreg` warps wait for registers that
+/// others of the block give back (PTX ISA 9.7.19.5): of a smaller number they may wait forever. A
+/// function that is called may do so, too.
+std::optional<Refusal> obstacle(const Module &module, const Function &kernel) {
+  if (std::any_of(module.opcodes.begin(), module.opcodes.end(),
+                  [](const Opcode &opcode) { return opcode.op == Op::setmaxnreg; }))
+    return moved;
+  return lasting_variable(kernel);
 }
 
 bool same_directive(const PerformanceDirective &a, const PerformanceDirective &b) {
@@ -46,6 +59,8 @@ FamilyAnswer propose_registers(const Module &module, const Function &kernel) {
     answer.refusals.push_back(debugged);
   else if (is_limited)
     answer.refusals.push_back(limited);
+  else if (const auto in_the_way = obstacle(module, kernel))
+    answer.refusals.push_back(*in_the_way);
   if (!answer.refusals.empty())
     return answer;
   for (const std::string &limit : register_limits()) {
@@ -62,17 +77,8 @@ FamilyAnswer propose_registers(const Module &module, const Function &kernel) {
 
 std::string write_registers(const Module &module, const Function &kernel,
                             const Proposal &proposal) {
-  const FunctionHeader own = header_of(module, kernel);
-  std::string text =
-      fmt::format("{}{}({})\n", own.before_name, proposal.sibling.name, own.parameters);
-  for (const PerformanceDirective &directive : kernel.directives) {
-    text += fmt::format(".{}", directive.name);
-    for (unsigned i = 0; i < directive.count; ++i)
-      text += fmt::format("{} {}", i == 0 ? "" : ",", directive.values[i]);
-    text += '\n';
-  }
-  return text +
-         fmt::format(".{} {}\n{}\n", limit_directive, proposal.variant, module.text(kernel.body));
+  return fmt::format("{}.{} {}\n{}\n", same_launch_header(module, kernel, proposal.sibling.name),
+                     limit_directive, proposal.variant, module.text(kernel.body));
 }
 
 std::string prove_registers(const Module &written, const Function &kernel, const Function &sibling,
@@ -86,6 +92,8 @@ std::string prove_registers(const Module &written, const Function &kernel, const
   if (!kernel.has_body || !sibling.has_body || !sibling.is_entry || !kernel.is_entry ||
       sibling.linkage != kernel.linkage)
     return "it is no entry like the kernel";
+  if (const auto in_the_way = obstacle(written, kernel))
+    return std::string(in_the_way->meaning);
   if (written.text(kernel.body) != written.text(sibling.body))
     return "its body is another";
   if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),

@@ -4,7 +4,8 @@
 //   - nothing ties threads or blocks together (analysis/independence.h, `blocks_independent`): no
 //     atomics whose result is used, nothing ordered or volatile, no fences, no barriers, no
 //     collectives;
-//   - no instruction asks the machine where it runs (lane, warp, multiprocessor, clock);
+//   - no instruction asks the machine where it runs (lane, warp, multiprocessor, clock), or relies
+//     on which threads are a warp (`ldu`);
 //   - the copies need no room of their own: no shared or local memory, no parameters of calls;
 //   - all state is in registers that can be renamed: no carry flag, no vector registers.
 //
@@ -40,6 +41,8 @@ constexpr Refusal variable{"variable",
                            "the kernel has variables of its own, or one is named like a register"};
 constexpr Refusal barrier{"barrier", "threads of a block wait for each other"};
 constexpr Refusal warp{"warp-collective", "lanes of a warp work together"};
+constexpr Refusal agreement{"uniform-load",
+                            "a load for which lanes of a warp must have one address"};
 constexpr Refusal special{"special-register",
                           "what it reads depends on where and when a block runs"};
 constexpr Refusal atomic{"atomic", "the result of an atomic operation is used, or might be"};
@@ -122,7 +125,9 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return refusal::local_memory;
   if (opcode.has(Modifier::cc) || op == Op::addc || op == Op::subc || op == Op::madc)
     return refusal::carry;
-  const bool access = op == Op::ld || op == Op::ldu || op == Op::st;
+  if (op == Op::ldu)
+    return refusal::agreement;
+  const bool access = op == Op::ld || op == Op::st;
   if (access && effect_of(opcode) == Effect::sync)
     return refusal::ordered;
   if (access && op == Op::st && opcode.space == StateSpace::param)

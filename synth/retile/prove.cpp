@@ -40,6 +40,7 @@
 // names of the registers are a hint at the renaming; only that registers of different names are
 // different is taken from them.
 
+#include "emulator/effects.h"
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
@@ -161,6 +162,11 @@ private:
     for (const Pragma &pragma : sibling_.pragmas)
       if (pragma.text != "nounroll")
         fail("a pragma is not known");
+    // Its warps are not the kernel's, so nothing is known of what lanes agree on.
+    for (Position i = 0; i < sibling_.instructions.size(); ++i)
+      require(sibling_.instructions[i].guard == no_register ||
+                  !wants_agreement(module_.opcode(sibling_.instructions[i])),
+              i, "a branch on which lanes must agree");
     // What bounds the block must be there as it was: more would refuse launches. A limit of the
     // registers changes nothing but the time.
     for (const PerformanceDirective &directive : sibling_.directives) {

@@ -126,6 +126,61 @@ TEST_CASE("the same input gives the same text") {
   CHECK(melded(*module) == melded(*again));
 }
 
+TEST_CASE("the proof knows variables apart that have one name") {
+  const auto with = [](const std::string &first, const std::string &second) {
+    return parsed(kernel(add_one, add_two, "",
+                         "\t{\n\t.local .b32 v;\n\tst.local.b32 [v], %r2;\n" + first +
+                             "\t}\n\t{\n" + "\t.local .b32 v;\n" + second +
+                             "\tst.global.b32 [%o], %r5;\n\t}\n"));
+  };
+  const std::string load = "\tld.local.b32 %r5, [v];\n";
+  const auto one = with(load, ""), other = with("", load);
+  CHECK(prove_melded(*one, only(*one), *one, only(*one)).empty());
+  CHECK_FALSE(prove_melded(*one, only(*one), *other, only(*other)).empty());
+}
+
+TEST_CASE("what one arm says of a load's bytes does not become the other's") {
+  const auto arm = [](const std::string &name, const std::string &pragma, int second) {
+    return "\tmov.u32 %r9, 0;\n" + name + ":\n" + pragma +
+           fmt::format("\tld.global.v2.u32 {{%r1, %r2}}, [%a];\n\tadd.u32 %r9, %r9, %r1;\n"
+                       "\tadd.u32 %r9, %r9, %r{};\n\tst.global.u32 [%o], %r9;\n"
+                       "\tsetp.lt.u32 %q1, %r9, 100;\n\t@%q1 bra {};\n",
+                       second, name);
+  };
+  const std::string half = "\t.pragma \"used_bytes_mask 0xf\";\n";
+  const auto module = parsed(kernel(arm("$a1", half, 1), arm("$b1", "", 2)));
+  const std::string text = melded(*module);
+  const std::size_t load = text.find("\tld.global.v2.u32");
+  CHECK(text.find("ld.global", load + 4) == std::string::npos);
+  CHECK(text.find("used_bytes_mask") == std::string::npos);
+  const auto after = parsed(text);
+  CHECK(prove_melded(*module, only(*module), *after, only(*after)).empty());
+  const auto wrong = parsed(std::string(text).insert(load, half));
+  CHECK_FALSE(prove_melded(*module, only(*module), *wrong, only(*wrong)).empty());
+  CHECK(prove_melded(*module, only(*module), *module, only(*module)).empty());
+}
+
+TEST_CASE("the proof refuses what lanes must agree on or are asked for") {
+  const auto same = [](const std::string &tail) {
+    const auto module = parsed(kernel(add_one, add_two, "", tail));
+    return prove_melded(*module, only(*module), *module, only(*module));
+  };
+  CHECK(same("\t@%p bra $out;\n$out:\n").empty());
+  CHECK_FALSE(same("\t@%p bra.uni $out;\n$out:\n").empty());
+  CHECK(same("\tbra.uni $out;\n$out:\n").empty());
+  CHECK_FALSE(same("\tactivemask.b32 %r5;\n").empty());
+  CHECK_FALSE(same("\tvote.ballot.b32 %r5, %p;\n").empty());
+  CHECK(same("\tvote.sync.ballot.b32 %r5, %p, -1;\n").empty());
+  // Two loads with lanes of their own became one with lanes of both.
+  const std::string uniform = "\tldu.global.u32 %r1, [%a];\n",
+                    plain = "\tst.global.u32 [%o], %r1;\n";
+  const auto apart = parsed(kernel(uniform + plain, uniform + plain));
+  const auto together = parsed(std::string(apart->text())
+                                   .replace(apart->text().find("\t@%p bra $when;"),
+                                            std::string::npos, uniform + plain + "\tret;\n}\n"));
+  CHECK_FALSE(prove_melded(*apart, only(*apart), *together, only(*together)).empty());
+}
+
 TEST_CASE("the proof wants all else to be as it was") {
   const auto module = parsed(kernel(add_one, add_two));
   const std::string text = melded(*module);

@@ -347,6 +347,37 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
   CHECK(none.kernels.at(0).refusals.back().reason == "registers-given");
 }
 
+TEST_CASE("a limit of registers must not change what a kernel does") {
+  SiblingOptions options;
+  options.retile = {"none"};
+  options.registers = {"64"};
+  const std::string head = ".version 8.0\n.target sm_90a\n.address_size 64\n";
+  const auto refused = [&](const std::string &body, const std::string &before = "") {
+    const auto module = parsed(head + before + ".entry k(.param .u64 p) {\n" + body + "ret;\n}\n");
+    const SiblingResult result = add_siblings(*module, options);
+    // Neither proposed nor, written all the same, proved.
+    Proposal proposal;
+    proposal.variant = "64";
+    proposal.sibling.name = "other";
+    const auto both = parsed(std::string(module->text()) +
+                             write_registers(*module, module->functions.back(), proposal));
+    const bool proved = prove_registers(*both, both->functions[both->functions.size() - 2],
+                                        both->functions.back(), proposal)
+                            .empty();
+    CHECK(proved == result.changed);
+    return result.changed ? "" : std::string(result.kernels.back().refusals.back().reason);
+  };
+  CHECK(refused(".shared .u32 x; .local .u32 y;") == "");
+  // What a launch leaves there the next one finds, but not one of the other body.
+  CHECK(refused(".global .u32 x; red.global.add.u32 [x], 1;") == "variable");
+  CHECK(refused("{ .global .u32 x; }") == "variable");
+  CHECK(refused(".const .u32 x = 1;") == "variable");
+  // Warps would wait for registers that the block does not have.
+  CHECK(refused("setmaxnreg.inc.sync.aligned.u32 240;") == "registers-moved");
+  CHECK(refused("call f;", ".func f { setmaxnreg.dec.sync.aligned.u32 24; ret; }\n") ==
+        "registers-moved");
+}
+
 TEST_CASE("wide accesses are proved for what the table needs, and for nothing less") {
   const Written one = write_one(read(std::filesystem::path(RETILE_DIR) / "../wide/points.ptx"),
                                 "stencil", "wide-x4");

@@ -1,0 +1,22 @@
+#pragma once
+
+// What families have in common whose siblings are launched as the kernel is, with its own
+// parameters, and have a body that declares what the kernel's declares.
+
+#include "synth/family.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptxasw {
+
+/// Everything of a kernel before its body, its directives included, under another name.
+std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name);
+
+/// Why a kernel must not have a second body beside it: a variable declared in the body that lasts
+/// longer than a thread or block. A launch would find what launches of the same version left there,
+/// and not what others did.
+std::optional<Refusal> lasting_variable(const Function &kernel);
+
+} // namespace ptxasw
