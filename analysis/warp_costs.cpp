@@ -105,6 +105,8 @@ bool WarpCosts::reached_by_facts_alone(BlockId block) const {
   constexpr unsigned deepest = 60; // facts of more branches are not all reported
   const ControlFlowGraph &cfg = facts_.cfg();
   const auto &blocks = cfg.blocks();
+  if (!cfg.reachable(block))
+    return false; // no lanes do, and nothing dominates it
   std::vector<BlockEdge> ends;
   for (const BlockId b : cfg.reverse_postorder()) {
     if (blocks[b].successors.empty())
