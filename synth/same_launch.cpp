@@ -6,9 +6,27 @@
 
 #include "grammar/code_writer.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw {
+namespace {
+
+/// Returns true if anything in a module can tell how its blocks are clustered.
+bool knows_clusters(const Module &module) {
+  const auto mentions = [](std::string_view text) { return text.find("cluster") != text.npos; };
+  return std::any_of(module.opcodes.begin(), module.opcodes.end(),
+                     [&](const Opcode &opcode) {
+                       return mentions(opcode.text) || opcode.base == "mapa" ||
+                              opcode.base == "getctarank";
+                     }) ||
+         std::any_of(
+             module.all_operands.begin(), module.all_operands.end(), [&](const Operand &operand) {
+               return operand.kind == Operand::Kind::special && mentions(module.text(operand.span));
+             });
+}
+
+} // namespace
 
 std::string same_launch_header(const Module &module, const Function &kernel,
                                std::string_view name) {
@@ -23,11 +41,13 @@ std::string same_launch_header(const Module &module, const Function &kernel,
   return text;
 }
 
-std::optional<Refusal> lasting_variable(const Function &kernel) {
+std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel) {
   for (const Variable &variable : kernel.variables)
     if (variable.space != StateSpace::shared && variable.space != StateSpace::local &&
         variable.space != StateSpace::param)
       return Refusal{"variable", "the kernel has a variable of its own that lasts"};
+  if (knows_clusters(module))
+    return Refusal{"cluster", "blocks may be launched in clusters"};
   return std::nullopt;
 }
 

@@ -14,9 +14,13 @@ namespace ptxasw {
 /// Everything of a kernel before its body, its directives included, under another name.
 std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name);
 
-/// Why a kernel must not have a second body beside it: a variable declared in the body that lasts
-/// longer than a thread or block. A launch would find what launches of the same version left there,
-/// and not what others did.
-std::optional<Refusal> lasting_variable(const Function &kernel);
+/// Why a kernel must not have a second body beside it:
+///   - a variable declared in the body that lasts longer than a thread or block: a launch would
+///   find
+///     what launches of the same version left there, and not what others did;
+///   - clusters of blocks: their size may be an attribute that the program gives the kernel, and
+///   not
+///     its siblings.
+std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel);
 
 } // namespace ptxasw

@@ -159,8 +159,8 @@ const std::vector<std::string> &meld_variants() {
 
 FamilyAnswer propose_meld(const Module &module, const Function &kernel) {
   FamilyAnswer answer;
-  if (const auto lasts = lasting_variable(kernel)) {
-    answer.refusals.push_back(*lasts);
+  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
     return answer;
   }
   for (const std::string &variant : meld_variants()) {
@@ -197,8 +197,8 @@ std::string prove_meld(const Module &written, const Function &kernel, const Func
   plain.kind = proposal.sibling.kind;
   if (proposal.sibling != plain)
     return "the table does not say what is proved";
-  if (const auto lasts = lasting_variable(kernel))
-    return std::string(lasts->meaning);
+  if (const auto obstacle = same_launch_obstacle(written, kernel))
+    return std::string(obstacle->meaning);
   return prove_melded(written, kernel, written, sibling);
 }
 

@@ -105,24 +105,24 @@ public:
 
   /// Appends what an operand reads to a key. A term that is no number is of one width only.
   void read(const Operand &operand, const Knowledge &known, std::vector<std::uint64_t> &key) const {
-    using Kind = Operand::Kind;
+    using Is = Operand::Kind;
     key.push_back(operand.negated);
     key.push_back(static_cast<unsigned char>(operand.selector));
-    if (operand.kind == Kind::reg || operand.kind == Kind::integer || operand.kind == Kind::real) {
+    if (operand.kind == Is::reg || operand.kind == Is::integer || operand.kind == Is::real) {
       const Term term = value(operand, known);
       key.push_back(100);
       key.push_back(term_mark | term);
       return;
     }
     key.push_back(static_cast<std::uint64_t>(operand.kind));
-    if (operand.kind == Kind::other)
+    if (operand.kind == Is::other)
       throw NotSame{"an operand is not understood"};
-    if (operand.kind == Kind::address && is_wide_register(module.children(operand)[0])) {
+    if (operand.kind == Is::address && is_wide_register(module.children(operand)[0])) {
       key.push_back(term_mark |
                     terms.plus(value(module.children(operand)[0], known), operand.value));
       return;
     }
-    if (operand.kind == Kind::symbol) { // scopes may give one name to several variables
+    if (operand.kind == Is::symbol) { // scopes may give one name to several variables
       const Symbol &symbol = module.symbol(operand);
       key.push_back(static_cast<std::uint64_t>(symbol.kind));
       key.push_back(terms.text(symbol.name));

@@ -33,7 +33,7 @@ std::optional<Refusal> obstacle(const Module &module, const Function &kernel) {
   if (std::any_of(module.opcodes.begin(), module.opcodes.end(),
                   [](const Opcode &opcode) { return opcode.op == Op::setmaxnreg; }))
     return moved;
-  return lasting_variable(kernel);
+  return same_launch_obstacle(module, kernel);
 }
 
 bool same_directive(const PerformanceDirective &a, const PerformanceDirective &b) {
