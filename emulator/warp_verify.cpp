@@ -222,22 +222,21 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
     candidate.grid.x = 1 + candidate.grid.x % whole;
     candidate.block_index.x = std::min(candidate.block_index.x, candidate.grid.x - 1);
   }
+  if (how.block_divisor.count() == 1)
+    return;
   for (int axis = 0; axis < 3; ++axis) {
     const std::uint32_t by = how.block_divisor[axis];
-    if (by == 1)
-      continue;
-    std::uint32_t &extent = candidate.block[axis], &thread = candidate.thread[axis];
+    std::uint32_t &extent = candidate.block[axis];
     if (searched_there)
-      thread *= by;
+      candidate.thread[axis] *= by;
     extent = std::max(1u, searched_there ? extent : extent / by) * by;
-    for (int other = 0; candidate.block.count() > most; other = (other + 1) % 3)
-      if (other != axis)
-        candidate.block[other] = std::max(1u, candidate.block[other] / 2);
-      else if (extent > by)
-        extent = extent / by / 2 * by > 0 ? extent / by / 2 * by : by;
-    for (int other = 0; other < 3; ++other)
-      candidate.thread[other] = std::min(candidate.thread[other], candidate.block[other] - 1);
   }
+  for (int axis = 0; candidate.block.count() > most; axis = (axis + 1) % 3) {
+    const std::uint32_t by = how.block_divisor[axis];
+    candidate.block[axis] = std::max(1u, candidate.block[axis] / by / 2) * by;
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    candidate.thread[axis] = std::min(candidate.thread[axis], candidate.block[axis] - 1);
 }
 
 // Arguments that the stand-in may be launched with.
