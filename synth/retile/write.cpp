@@ -508,16 +508,28 @@ private:
     }
   }
 
+  /// Behind each copy's end: the next copy of the point that was left, or the thread's end.
   void go_on() {
     for (unsigned k = 0; k < copies_; ++k) {
       out_.place(after_[k]);
+      std::vector<std::size_t> more;
+      bool is_last = k + 1 == copies_;
       for (std::size_t point = 0; point < points_.size(); ++point)
-        if (k + 1 < copies_at(point)) {
-          const Reg is_next = predicate();
-          out_.write("setp.eq.u32", {&is_next, &next_, number_of(point, k + 1)});
-          out_.write_if(is_next, false, "bra", {points_[point].labels[k + 1]});
+        if (k + 1 < copies_at(point))
+          more.push_back(point);
+        else
+          is_last = is_last || k + 1 == copies_at(point);
+      for (const std::size_t point : more) {
+        if (!is_last && point == more.back()) { // nothing else is left
+          out_.write("bra", {points_[point].labels[k + 1]});
+          break;
         }
-      out_.write("ret", {});
+        const Reg is_next = predicate();
+        out_.write("setp.eq.u32", {&is_next, &next_, number_of(point, k + 1)});
+        out_.write_if(is_next, false, "bra", {points_[point].labels[k + 1]});
+      }
+      if (is_last)
+        out_.write("ret", {});
     }
   }
 

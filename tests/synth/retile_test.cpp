@@ -174,7 +174,20 @@ Mutants mutants_of(const std::string &line) {
     add("%before0", "%end0");
     add("%end0", "%before0");
     add("\\.v2", "");
+    add("\\.v4", ".v2");
     add("\\+4\\]", "+8]");
+    add("\\+-4\\]", "+-8]");
+    add("\\]", "+2]");
+    add("%w0_1", "%w0_2");
+    add("%w0_", "%w1_");
+    add("%c2_", "%c3_");
+    add("%before1", "%end1");
+    add("\\{(%[a-z0-9_]+), (%[a-z0-9_]+)", "{$2, $1");
+    add("bra \\$", "bra.uni $$");
+    add("st\\.global", "st");
+    add("\\.u16", ".s16");
+    add("\\.u16", ".b16");
+    add("sub\\.s64", "sub.s32");
     add("4294967295", "4294967294");
     add("setp\\.ne", "setp.eq");
     add("selp", "min");
@@ -205,7 +218,7 @@ Mutants mutants_of(const std::string &line) {
     add("ctaid\\.x", "tid.x");
     add("tid\\.x", "ctaid.x");
     add("bra \\$.*;", "ret;");
-    add("\\bret;", "bra $retile_after_0;");
+    add("\\bret;", "bra $$retile_after_0;");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -214,7 +227,7 @@ Mutants mutants_of(const std::string &line) {
     for (std::sregex_iterator match(line.begin(), line.end(), from), end; match != end; ++match) {
       std::string changed = line;
       changed.replace(static_cast<std::size_t>(match->position()),
-                      static_cast<std::size_t>(match->length()), to);
+                      static_cast<std::size_t>(match->length()), match->format(to));
       result.push_back(std::move(changed));
     }
   }
@@ -299,6 +312,8 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("rows.ptx", "column", "y2-rows");
   run("rows.ptx", "column", "y2-neighbours");
   run("../wide/points.ptx", "stencil", "wide-x2");
+  run("../wide/points.ptx", "four", "wide");
+  run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
   CHECK(all.refused > 3000);
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
@@ -372,6 +387,9 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
   CHECK(refused(".global .u32 x; red.global.add.u32 [x], 1;") == "variable");
   CHECK(refused("{ .global .u32 x; }") == "variable");
   CHECK(refused(".const .u32 x = 1;") == "variable");
+  // The program may give the kernel a size of clusters, and not the sibling.
+  CHECK(refused(".reg .b32 %r; mov.u32 %r, %cluster_ctarank;") == "cluster");
+  CHECK(refused("barrier.cluster.arrive; barrier.cluster.wait;") == "cluster");
   // Warps would wait for registers that the block does not have.
   CHECK(refused("setmaxnreg.inc.sync.aligned.u32 240;") == "registers-moved");
   CHECK(refused("call f;", ".func f { setmaxnreg.dec.sync.aligned.u32 24; ret; }\n") ==
