@@ -1,12 +1,13 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
-// [--json] [--siblings yes | --shared yes]
+// [--json] [--siblings yes | --wide yes | --shared yes]
 //
 // Random kernels, rewritten with --shuffle=always and options whose promises hold, and run against
 // the original under random launches and schedules: N kernels, or as many as it takes until V have
 // been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
-// printed. With --shared the kernels work in shared memory, and loads from there are replaced, too.
-// Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json prints
-// one line, which `ptxasw merge` adds up.
+// printed. With --siblings they are re-tiled; with --wide kernels made for that get siblings with
+// wide accesses. With --shared the kernels work in shared memory, and loads from there are
+// replaced, too. Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json
+// prints one line, which `ptxasw merge` adds up.
 
 #include "emulator/warp_verify.h"
 #include "random_kernel.h"
@@ -14,6 +15,8 @@
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 #include "synth/siblings.h"
+#include "synth/vectorise/vectorise.h"
+#include "wide_kernel.h"
 #include "wrapper/commands/shard.h"
 
 #include <algorithm>
@@ -187,6 +190,30 @@ std::vector<std::string> wide_variants() {
   return variants;
 }
 
+/// The siblings of a kernel that options name, at most one, run beside it.
+Checked check_variants(const Module &original, const SiblingOptions &options, unsigned runs,
+                       std::uint64_t seed) {
+  Checked result;
+  result.parsed = true;
+  const SiblingResult siblings = add_siblings(original, options);
+  const KernelSiblings &kernel = siblings.kernels.at(0);
+  for (const UnprovedSibling &one : kernel.unproved) {
+    fmt::print("seed {}: {} is not proved: {}\n", seed, one.name, one.why);
+    result.parsed = false;
+  }
+  if (!siblings.changed)
+    return result;
+  result.changed = true;
+  result.rewritten = siblings.text;
+  const auto written = parse(siblings.text, "siblings.ptx");
+  VerifyOptions how = how_to_verify(runs, seed);
+  how.kernel = kernel.kernel;
+  how.stand_in = stand_in(kernel.written.at(0).sibling);
+  result.verdict = verify(**written, **written, how)[0];
+  result.exercised = result.verdict.not_exercised.empty();
+  return result;
+}
+
 /// One re-tiled version of a kernel, drawn, beside the kernel; `wide`: with wide accesses.
 Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed, bool wide) {
   Checked result;
@@ -208,32 +235,44 @@ Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed
   } else {
     options.retile = {fmt::format("{}{}", "xxxyz"[random.below(5)], 2 << random.below(3))};
   }
-  const SiblingResult siblings = add_siblings(**original, options);
-  const KernelSiblings &kernel = siblings.kernels.at(0);
-  for (const UnprovedSibling &one : kernel.unproved) {
-    fmt::print("seed {}: {} is not proved: {}\n", seed, one.name, one.why);
-    result.parsed = false;
-  }
-  if (!siblings.changed)
-    return result;
-  result.changed = true;
-  result.rewritten = siblings.text;
-  const auto written = parse(siblings.text, "siblings.ptx");
-  VerifyOptions how = how_to_verify(runs, seed);
-  how.kernel = kernel.kernel;
-  how.stand_in = stand_in(kernel.written.at(0).sibling);
-  result.verdict = verify(**written, **written, how)[0];
-  result.exercised = result.verdict.not_exercised.empty();
-  return result;
+  return check_variants(**original, options, runs, seed);
+}
+/// A kernel and one of the siblings with wide accesses that are proposed for it, drawn.
+Checked check_wide(const std::string &text, unsigned runs, std::uint64_t seed) {
+  const auto module = parse(text, "wide.ptx");
+  if (!module)
+    return {};
+  const FamilyAnswer answer = propose_vectorise(**module, (*module)->functions.back());
+  Checked nothing;
+  nothing.parsed = true;
+  if (answer.proposals.empty())
+    return nothing;
+  WarpRandom random(seed ^ 0x64726177);
+  SiblingOptions options;
+  options.retile = {answer.proposals[random.below(answer.proposals.size())].variant};
+  return check_variants(**module, options, runs, seed);
 }
 
-Checked check(const std::string &text, const RewriteOptions *rewrite, unsigned runs,
-              std::uint64_t seed) {
-  if (!rewrite)
+/// What is to be done with a kernel: rewritten in place, or given siblings.
+enum class Task : std::uint8_t { rewrite, siblings, wide };
+
+struct Plan {
+  Task task = Task::rewrite;
+  RewriteOptions options; ///< of a rewrite
+
+  std::string text(const Piece &body) const {
+    return task == Task::wide ? wide_module_text(body) : module_text(body);
+  }
+};
+
+Checked check(const std::string &text, const Plan &plan, unsigned runs, std::uint64_t seed) {
+  if (plan.task == Task::wide)
+    return check_wide(text, runs, seed);
+  if (plan.task == Task::siblings)
     return seed % 2 == 0
                ? check_sibling(without_neighbours(text), runs, seed, false)
                : check_sibling(with_one_index(without_neighbours(text)), runs, seed, true);
-  const RewriteOptions &options = *rewrite;
+  const RewriteOptions &options = plan.options;
   Checked result;
   const auto original = parse(text, "random.ptx");
   if (!original) {
@@ -271,14 +310,13 @@ std::string describe(const RewriteOptions &options) {
 }
 
 /// Leaves out pieces as long as the kernel still disagrees.
-Checked shrink(Piece &body, const RewriteOptions *options, Checked last, unsigned runs,
-               std::uint64_t seed) {
+Checked shrink(Piece &body, const Plan &plan, Checked last, unsigned runs, std::uint64_t seed) {
   for (bool progress = true; progress;) {
     progress = false;
     auto pieces = removable_pieces(body);
     for (auto place = pieces.rbegin(); place != pieces.rend(); ++place) {
       std::unique_ptr<Piece> removed = std::move(**place);
-      Checked candidate = check(module_text(body), options, runs, seed);
+      Checked candidate = check(plan.text(body), plan, runs, seed);
       if (candidate.changed && candidate.verdict.kind == KernelVerdict::Kind::differ) {
         last = std::move(candidate);
         progress = true;
@@ -288,6 +326,10 @@ Checked shrink(Piece &body, const RewriteOptions *options, Checked last, unsigne
     }
   }
   return last;
+}
+
+RandomKernel draw(const Plan &plan, std::uint64_t seed, bool shared) {
+  return plan.task == Task::wide ? random_wide_kernel(seed) : random_kernel(seed, shared);
 }
 
 int wrong_words(std::string_view words) {
@@ -302,7 +344,8 @@ int main(int argc, char **argv) {
   unsigned runs = 4;
   std::string keep;
   Shard shard;
-  bool json = false, siblings = false, shared = false;
+  bool json = false, shared = false;
+  Plan plan;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--json") {
@@ -327,12 +370,14 @@ int main(int argc, char **argv) {
     else if (option == "--keep")
       keep = argv[i + 1];
     else if (option == "--siblings")
-      siblings = true;
+      plan.task = Task::siblings;
+    else if (option == "--wide")
+      plan.task = Task::wide;
     else if (option == "--shared")
       shared = true;
     else if (option == "--print") {
-      fmt::print("{}",
-                 module_text(*random_kernel(std::strtoull(argv[i + 1], nullptr, 10), shared).body));
+      const std::uint64_t s = std::strtoull(argv[i + 1], nullptr, 10);
+      fmt::print("{}", plan.text(*draw(plan, s, shared).body));
       return 0;
     } else
       return wrong_words(option);
@@ -344,14 +389,14 @@ int main(int argc, char **argv) {
   bool broken = false;
   std::vector<std::uint64_t> failed;
   for (std::uint64_t s = seed + first; s < seed + last && totals.agreed < verified; ++s) {
-    const RandomKernel kernel = random_kernel(s, shared);
+    const RandomKernel kernel = draw(plan, s, shared);
     const auto &body = kernel.body;
-    const RewriteOptions drawn = draw_options(kernel, s, shared);
-    const RewriteOptions *const options = siblings ? nullptr : &drawn;
-    Checked result = check(module_text(*body), options, runs, s);
+    if (plan.task == Task::rewrite)
+      plan.options = draw_options(kernel, s, shared);
+    Checked result = check(plan.text(*body), plan, runs, s);
     ++totals.kernels;
     if (!result.parsed) {
-      fmt::print(stderr, "seed {}: not PTX\n{}", s, module_text(*body));
+      fmt::print(stderr, "seed {}: not PTX\n{}", s, plan.text(*body));
       failed.push_back(s);
       broken = true;
       continue;
@@ -375,11 +420,11 @@ int main(int argc, char **argv) {
     ++totals.differ;
     failed.push_back(s);
     const std::string counter_example = result.verdict.counter_example;
-    const Checked small = shrink(*body, options, std::move(result), 4 * runs, s);
-    const std::string report =
-        fmt::format("// seed {}, {}\n{}\n/*\n{}\nbefore shrinking:\n{}\nrewritten:\n{}*/\n", s,
-                    options ? describe(*options) : "siblings", module_text(*body),
-                    small.verdict.counter_example, counter_example, small.rewritten);
+    const Checked small = shrink(*body, plan, std::move(result), 4 * runs, s);
+    const std::string report = fmt::format(
+        "// seed {}, {}\n{}\n/*\n{}\nbefore shrinking:\n{}\nrewritten:\n{}*/\n", s,
+        plan.task == Task::rewrite ? describe(plan.options) : "siblings", plan.text(*body),
+        small.verdict.counter_example, counter_example, small.rewritten);
     fmt::print(json ? stderr : stdout, "{}", report);
     if (!keep.empty())
       std::ofstream(fmt::format("{}/random-{}.txt", keep, s)) << report;

@@ -993,9 +993,13 @@ void collect(Piece &piece, std::vector<std::unique_ptr<Piece> *> &to) {
     }
 }
 
-/// One more than the largest N of the registers %<letter>N in a text: every warp of every launch
-/// has a place for each that is declared.
-unsigned numbers(const std::string &code, char letter) {
+} // namespace
+
+RandomKernel random_kernel(std::uint64_t seed, bool shared) {
+  return Generator(seed, shared).kernel();
+}
+
+unsigned registers_named(const std::string &code, char letter) {
   unsigned result = 1;
   for (std::size_t at = code.find('%'); at != std::string::npos; at = code.find('%', at + 1))
     if (code[at + 1] == letter && code[at + 2] >= '0' && code[at + 2] <= '9')
@@ -1003,10 +1007,12 @@ unsigned numbers(const std::string &code, char letter) {
   return result;
 }
 
-} // namespace
-
-RandomKernel random_kernel(std::uint64_t seed, bool shared) {
-  return Generator(seed, shared).kernel();
+std::string lines_of(const Piece &body) {
+  std::string code;
+  for (const auto &piece : body.inside)
+    if (piece)
+      print(*piece, code);
+  return code;
 }
 
 std::string module_text(const Piece &body) {
@@ -1031,10 +1037,7 @@ std::string module_text(const Piece &body) {
 	ret;
 }
 )";
-  std::string code;
-  for (const auto &piece : body.inside)
-    if (piece)
-      print(*piece, code);
+  const std::string code = lines_of(body);
   if (code.find("poke_shared") != std::string::npos)
     text += R"(.func poke_shared(.param .b32 place, .param .b32 value)
 {
@@ -1048,7 +1051,8 @@ std::string module_text(const Piece &body) {
   text += fmt::format(".visible .entry random_kernel({})\n{}\n", body.before.front(),
                       body.after.front());
   text += fmt::format("{{\n\t.reg .b32 %r<{}>;\n\t.reg .b64 %d<{}>;\n\t.reg .pred %p<{}>;\n",
-                      numbers(code, 'r'), numbers(code, 'd'), numbers(code, 'p'));
+                      registers_named(code, 'r'), registers_named(code, 'd'),
+                      registers_named(code, 'p'));
   text +=
       R"(	.reg .b32 %n, %w, %tx, %ty, %tz, %nx, %ny, %nz, %lane, %acc, %t, %u, %s, %flat, %bx, %i, %row;
 	.reg .b64 %a, %b, %out, %own, %e, %pa, %pb, %ga, %gb;

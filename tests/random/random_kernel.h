@@ -33,6 +33,13 @@ RandomKernel random_kernel(std::uint64_t seed, bool shared = false);
 /// The module around a body.
 std::string module_text(const Piece &body);
 
+/// The lines of all pieces inside a body.
+std::string lines_of(const Piece &body);
+
+/// One more than the largest N of the registers %<letter>N in a text: every warp of every launch
+/// has a place for each that is declared.
+unsigned registers_named(const std::string &code, char letter);
+
 /// All pieces in order, with the places that own them.
 std::vector<std::unique_ptr<Piece> *> removable_pieces(Piece &body);
 

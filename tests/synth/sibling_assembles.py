@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""sibling_assembles.py PTXASW SOURCE [--all] [--shard I/N] [--opt LEVEL] [--jobs J]
+
+Has the real ptxas assemble the siblings of the tree's kernels. By default a sample: some of the
+files, three siblings of each kernel, one target each. With --all every sibling that is proposed
+for any kernel of the tree, for all targets; --shard does only the I-th of N parts of the files.
+A target for which ptxas refuses the module without siblings is left out."""
+
+import argparse
+import concurrent.futures
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+
+TARGETS = [75, 80, 90, 100, 120]
+SAMPLED = 20  # one in so many files
+
+
+def assemble(path, target, level, cubin):
+    """What ptxas says against a module; empty if nothing."""
+    done = subprocess.run(
+        ["ptxas", f"-arch=sm_{target}", f"-O{level}", str(path), "-o", str(cubin)],
+        capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stderr or f"exit code {done.returncode}"
+
+
+def check(path, options, work):
+    """Numbers of siblings, assemblies and targets left out, and faults, for one file."""
+    name = str(path.relative_to(options.source))
+    number = zlib.crc32(name.encode())
+    if not options.all and number % SAMPLED:
+        return 0, 0, 0, []
+    out, cubin = work / f"{number}.ptx", work / f"{number}.cubin"
+    command = [options.ptxasw, "siblings", str(path), "-o", str(out), "--meld=all", "--meld=costly",
+               "--maxnreg=64"]
+    if not options.all:
+        command.append("--most=3")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0 or not out.exists():
+        return 0, 0, 0, []  # no module: the malformed ones, which have tests of their own
+    text = out.read_text()
+    siblings = text.count("__ptxasw_siblings[")
+    entries = text.count(".entry") - path.read_text().count(".entry")
+    if siblings == 0:
+        return 0, 0, 0, []
+    faults, assembled, left_out = [], 0, 0
+    for target in TARGETS if options.all else [TARGETS[number // SAMPLED % len(TARGETS)]]:
+        if assemble(path, target, 0, cubin):
+            left_out += 1
+            continue
+        why = assemble(out, target, options.opt, cubin)
+        assembled += 1
+        if why:
+            faults.append(f"{name} with siblings, sm_{target}:\n{why}")
+    out.unlink()
+    return entries, assembled, left_out, faults
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ptxasw")
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--shard", default="1/1")
+    parser.add_argument("--opt", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    if not shutil.which("ptxas"):
+        print("no ptxas here")
+        return 77
+    part, parts = map(int, options.shard.split("/"))
+    files = sorted(path for folder in ("tests", "kernelgen-bench")
+                   for path in (options.source / folder).rglob("*.ptx"))[part - 1::parts]
+    with tempfile.TemporaryDirectory() as work, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda path: check(path, options, pathlib.Path(work)), files))
+    faults = [fault for result in results for fault in result[3]]
+    print("\n".join(faults[:20]))
+    modules = sum(result[0] > 0 for result in results)
+    print(f"{len(files)} files, {modules} with siblings, {sum(r[0] for r in results)} siblings; "
+          f"{sum(r[1] for r in results)} modules assembled, {sum(r[2] for r in results)} left out, "
+          f"{len(faults)} refused")
+    return 1 if faults or modules == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
