@@ -1,6 +1,7 @@
 """Figures 2 and 3 as SVG and PNG. The only module that needs matplotlib."""
 
 import os
+import re
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 import matplotlib  # noqa: E402
@@ -14,10 +15,19 @@ KERNELS_A_ROW = 11  # of figure 3
 MANY_COLORS = plt.get_cmap("tab20").colors
 
 
+def numbered(svg):
+    """An SVG with its clip paths numbered: their ids come from addresses in memory."""
+    for number, name in enumerate(dict.fromkeys(re.findall(r'<clipPath id="(\w+)"', svg))):
+        svg = svg.replace(name, f"clip{number}")
+    return svg
+
+
 def save(figure, folder, name):
     """Writes both formats; returns their names."""
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
+    svg = folder / f"{name}.svg"
+    figure.savefig(svg, metadata={"Date": None}, bbox_inches="tight")
+    svg.write_text(numbered(svg.read_text()))
     figure.savefig(folder / f"{name}.png", dpi=110, bbox_inches="tight")
     plt.close(figure)
     return [f"{name}.svg", f"{name}.png"]

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -289,6 +290,36 @@ class Report(unittest.TestCase):
             },
         )
         self.assertIn("![figure2](figure2.svg)", (self.folder / "figures" / "run.md").read_text())
+
+    def test_figures_say_what_they_show(self):
+        """GPU and size in the titles, and the bars of figure 3 in the order of figure 2's."""
+        if importlib.util.find_spec("matplotlib") is None:
+            self.skipTest("no matplotlib")
+        run = results()
+        for variants in (run["cases"][0]["variants"], run["static"]["kernels"]["jacobi"]["variants"]):
+            variants.append(variant("no-load", 3.0)) if isinstance(variants, list) else variants.update({"no-load": facts(9, 6)})
+        (self.folder / "run.json").write_text(json.dumps(run))
+        (self.folder / "ncu" / "no-load.csv").write_text(NCU)
+        plots = ("--plot", "no-load", "--plot", "full")
+        done = self.report("run.json", "--ncu", "ncu", "--out", "figures", *plots)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+        def texts(name):
+            """What a figure says: matplotlib repeats its texts in comments."""
+            return re.findall("<!-- (.*) -->", (self.folder / "figures" / name).read_text())
+
+        second, third, beside = (texts(f"{name}.svg") for name in ("figure2", "figure3", "figure2-published"))
+        self.assertIn("Fake GPU, size paper: speed-up over the original (no-load: invalid results)", second)
+        self.assertIn("Fake GPU, block 512x1, size quick: stall reasons", third)
+        bars = ("original", "no-load", "full")
+        self.assertEqual([text for text in second if text in bars], list(bars))
+        self.assertEqual([text for text in third if text in bars][:3], list(bars))
+        self.assertNotIn("selected", third)
+        first = {path.name: path.read_bytes() for path in (self.folder / "figures").glob("*.svg")}
+        self.report("run.json", "--ncu", "ncu", "--out", "figures", *plots)
+        self.assertEqual({path.name: path.read_bytes() for path in (self.folder / "figures").glob("*.svg")}, first)
+        self.assertEqual([text for text in beside if "," in text and "Speed-up" not in text],
+                         ["Kepler, published", "Maxwell, published", "Pascal, published", "Volta, published", "Fake, ours"])
 
     def test_what_is_no_result_is_refused(self):
         (self.folder / "other.json").write_text("{}")
