@@ -1,3 +1,7 @@
+// Polynomials are sorted sums of sorted products, so equal ones are equal as values. What does not
+// fit, by degree, size or a coefficient that may overflow, becomes an atom or is not clean: then
+// nothing is claimed.
+
 #include "analysis/shape_algebra.h"
 
 #include <algorithm>

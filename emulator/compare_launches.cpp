@@ -1,3 +1,6 @@
+// Two runs on equal memory, compared by the bytes that either has written. Both are the emulator's,
+// so what one may not depend on, the schedule, is the same for both.
+
 #include "emulator/compare_launches.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// A finite number is a whole number times a power of two, and both have remainders; all arithmetic
+// is modulo the prime, by 128-bit products. Infinities and NaNs have none.
+
 #include "emulator/exact_real.h"
 
 #include "emulator/floating.h"

@@ -1,3 +1,6 @@
+// From a description to memory and parameters: addresses follow from the sizes alone, so that one
+// description gives the same bytes on every machine. What a type cannot hold is refused.
+
 #include "emulator/launch_description.h"
 
 #include <algorithm>

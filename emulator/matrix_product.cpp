@@ -1,3 +1,6 @@
+// Products are exact, aligned to the largest and cut off at a fixed bit, several at once: what GPUs
+// were seen to do, so that results are the same bits.
+
 #include "emulator/matrix_product.h"
 
 #include "emulator/floating.h"

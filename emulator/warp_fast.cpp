@@ -1,3 +1,7 @@
+// Each is one expression of C++ whose result C++ defines to be that of the instruction; where it
+// does not (shifts beyond the width, NaNs, the rounding of conversions), the case is taken apart or
+// left to the tables.
+
 #include "emulator/warp_fast.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Faults as people read them: the place first, in the form of a compiler's messages.
+
 #include "emulator/warp_fault.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// Global memory as pages made when they are first touched, in allocations with gaps between them:
+// what lies in no allocation is out of bounds, and what is beyond the end of one, too.
+
 #include "emulator/warp_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// Blocks are tried at once and written back in their order. A block that has read what an earlier
+// one has changed since is run again on what is there by then, so the result is that of running
+// them one after the other.
+
 #include "emulator/warp_parallel.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// A module made ready to run: every operand becomes a place in the register file or a constant
+// once, variables get their addresses, and blocks an order in which lanes that lag behind come
+// first.
+
 #include "emulator/warp_program.h"
 
 #include "emulator/warp_decode.h"

@@ -225,7 +225,6 @@ public:
   const WarpFunction &function(std::uint32_t index) const { return functions_[index]; }
   std::size_t function_count() const { return functions_.size(); }
   std::uint32_t max_registers() const { return max_registers_; }
-  std::uint32_t static_shared_bytes() const { return shared_bytes_; }
   /// Where .extern .shared arrays begin within the block's shared memory.
   std::uint32_t dynamic_shared_offset() const { return (shared_bytes_ + 15) / 16 * 16; }
   /// Returns true if there are any.

@@ -1,3 +1,7 @@
+// For each byte the last store and two reads are kept, with what their threads knew of each other
+// (warp_order.h). Two that conflict and of which neither is in the other's past are a race: nothing
+// is reported that the memory model orders.
+
 #include "emulator/warp_races.h"
 
 namespace ptxasw {

@@ -1,3 +1,7 @@
+// Launches that tell two kernels apart: drawn ones, boundaries of what differs, and such as the
+// solver finds for a test that went one way only. Every answer is an execution of both; `differ`
+// comes with a launch that shows it, and agreement says on how many.
+
 #include "emulator/warp_verify.h"
 
 #include "emulator/changes.h"

@@ -1,3 +1,7 @@
+// The shapes that an axis may have are tried one after the other on the cost model, which is asked
+// for each as for any launch; so advice and prediction cannot disagree. Only axes that are unused
+// or shown to be independent are varied.
+
 #include "analysis/cost/advice.h"
 
 #include "analysis/mwp_cwp.h"

@@ -1,3 +1,7 @@
+// A launch's time from what one warp does (warp_walk.h), what its accesses move (traffic.h) and
+// what the device was measured to take (the probe). Every constant says what it was measured or
+// fitted on.
+
 #include "analysis/cost/model.h"
 
 #include "analysis/cost/sector_cache.h"

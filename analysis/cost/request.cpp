@@ -1,3 +1,6 @@
+// What one access asks, counted over the 32 addresses themselves: banks, lines and bytes each take
+// their cycles, and the slowest counts, which is what the probe measures.
+
 #include "analysis/cost/request.h"
 
 #include "analysis/cost/sector_cache.h"

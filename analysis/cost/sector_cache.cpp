@@ -1,3 +1,6 @@
+// Every line of a set remembers when it was last used, so that the victim is the one with the
+// smallest time. Sectors are bits of a line: one that is missing is fetched alone.
+
 #include "analysis/cost/sector_cache.h"
 
 #include <algorithm>

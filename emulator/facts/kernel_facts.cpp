@@ -374,7 +374,6 @@ bool KernelFacts::complete() const { return implementation_->emulation_.complete
 const Module &KernelFacts::module() const { return implementation_->module_; }
 const Function &KernelFacts::function() const { return implementation_->function_; }
 const LaunchFacts &KernelFacts::launch() const { return implementation_->launch_; }
-const Assumptions &KernelFacts::assumptions() const { return implementation_->assumptions_; }
 const Layout &KernelFacts::layout() const { return implementation_->layout_; }
 const ControlFlowGraph &KernelFacts::cfg() const { return implementation_->emulation_.cfg(); }
 Emulation &KernelFacts::emulation() const { return implementation_->emulation_; }

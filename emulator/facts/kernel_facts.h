@@ -67,7 +67,6 @@ public:
   const Module &module() const;
   const Function &function() const;
   const LaunchFacts &launch() const;
-  const Assumptions &assumptions() const;
   const Layout &layout() const;
   const ControlFlowGraph &cfg() const;
   /// The emulation behind the facts: for expressions that are not among them. What it interns and

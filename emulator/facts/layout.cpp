@@ -1,3 +1,6 @@
+// The threads of a block in the order of their numbers, cut into warps of 32; where only rows are
+// known, one warp of a row stands for all.
+
 #include "emulator/facts/layout.h"
 
 #include <algorithm>

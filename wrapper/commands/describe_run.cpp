@@ -1,3 +1,5 @@
+// What `emulate` and `verify` print of a run: for people in lines, for programs by the schema.
+
 #include "wrapper/commands/describe_run.h"
 
 #include <algorithm>

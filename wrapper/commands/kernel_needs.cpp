@@ -1,3 +1,6 @@
+// Registers and shared memory are those that the real ptxas reports, parsed from its own words;
+// nothing is estimated.
+
 #include "wrapper/commands/kernel_needs.h"
 
 #include "wrapper/drop_in/find_real.h"

@@ -1,3 +1,6 @@
+// Work is dealt out by number, so that the parts are disjoint and together are everything, whoever
+// runs them.
+
 #include "wrapper/commands/shard.h"
 
 #include <charconv>

@@ -1,3 +1,6 @@
+// What `ptxasw lint` says, said in a build: the same analyses, asked about the module that ptxas
+// gets.
+
 #include "wrapper/drop_in/lint_run.h"
 
 #include "wrapper/drop_in/resources.h"

@@ -1,3 +1,6 @@
+// Kernels are known by their code and launches by what their time depends on, sizes by their order
+// of magnitude. Each choice has a lock of its own, held for the time of a look-up.
+
 #include "wrapper/launch/choices.h"
 
 #include "wrapper/launch/driver.h"

@@ -1,3 +1,6 @@
+// Looked up by name in the driver that the program has loaded; nothing is linked, so a program
+// without a driver is not disturbed.
+
 #include "wrapper/launch/driver.h"
 
 #include "wrapper/launch/doors.h"

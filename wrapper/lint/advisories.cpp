@@ -1,3 +1,5 @@
+// Parsed from what ptxas prints; a line in another form is left out, as its wording may change.
+
 #include "wrapper/lint/advisories.h"
 
 #include <algorithm>

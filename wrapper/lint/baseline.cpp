@@ -1,3 +1,5 @@
+// Read and written line by line, and compared fact by fact.
+
 #include "wrapper/lint/baseline.h"
 
 #include "analysis/occupancy.h"

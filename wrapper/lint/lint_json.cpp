@@ -1,3 +1,6 @@
+// Numbers are written as far as they are known, with what they claim; what is not known is null and
+// never 0.
+
 #include "wrapper/lint/lint_json.h"
 
 #include "analysis/lint/times.h"

@@ -1,3 +1,6 @@
+// Drawn from the same addresses from which the numbers were counted, so that picture and number
+// agree.
+
 #include "wrapper/lint/picture.h"
 
 #include "emulator/banks.h"

@@ -1,3 +1,6 @@
+// The last `.loc` before an instruction counts, as debuggers have it; files are those of the
+// module's `.file` lines.
+
 #include "wrapper/lint/places.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// Writes at most a few times a second and wipes its line at the end, so that nothing of it stays.
+
 #include "wrapper/os/progress.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Which warnings are on, by the last word that names them.
+
 #include "wrapper/settings/lint_choices.h"
 
 #include <algorithm>
