@@ -1,11 +1,13 @@
 // When two 64-bit addresses are equal although their expressions are not: extensions of narrower
 // indices agree unless an addition wraps. The answer is a list of no-wrap conditions, which is why
 // it is right: each step replaces `extend(e + c)` by `extend(e) + c`, equal exactly where e + c
-// stays in range.
+// stays in range. A remainder is written out by its quotient, equal exactly where the divisor is
+// not zero.
 
 #include "emulator/address.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace ptxasw {
 
@@ -30,7 +32,44 @@ std::size_t LinearForm::hash() const {
   return seed;
 }
 
-std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, Expr a, Expr b) {
+namespace {
+
+/// Writes x % y as x - x / y * y, which it is for every y except zero: what the two leave open
+/// there need not fit together. The divisors are added to `divisors`.
+Expr without_remainders(ExprPool &pool, Expr root, std::vector<Expr> &divisors) {
+  std::unordered_map<Expr, Expr> made;
+  const auto rewrite = [&](const auto &self, Expr node) -> Expr {
+    if (const auto found = made.find(node); found != made.end())
+      return found->second;
+    std::vector<Expr> children;
+    for (const Expr child : node->operands())
+      children.push_back(self(self, child));
+    Expr result = children.empty() ? node : pool.rebuild(node, children);
+    if (result->kind == ExprKind::urem || result->kind == ExprKind::srem) {
+      const Expr x = result->children[0], y = result->children[1];
+      const Expr quotient = result->kind == ExprKind::urem ? pool.udiv(x, y) : pool.sdiv(x, y);
+      if (std::find(divisors.begin(), divisors.end(), y) == divisors.end())
+        divisors.push_back(y);
+      result = pool.sub(x, pool.mul(quotient, y));
+    }
+    return made[node] = result;
+  };
+  return rewrite(rewrite, root);
+}
+
+/// Expressions deeper than this are not searched for remainders.
+constexpr std::uint16_t remainder_depth = 64;
+
+bool has_remainders(Expr expr) {
+  bool result = false;
+  if (expr->depth <= remainder_depth)
+    for_each_node(expr, [&](Expr node) {
+      result |= node->kind == ExprKind::urem || node->kind == ExprKind::srem;
+    });
+  return result;
+}
+
+std::optional<std::vector<WrapCondition>> equal_but_for_extensions(ExprPool &pool, Expr a, Expr b) {
   std::vector<WrapCondition> conditions;
   const Expr difference = pool.sub(a, b);
   if (difference->kind == ExprKind::constant)
@@ -89,6 +128,23 @@ std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, E
   return conditions;
 }
 
+} // namespace
+
+std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, Expr a, Expr b) {
+  auto conditions = equal_but_for_extensions(pool, a, b);
+  if (conditions || (!has_remainders(a) && !has_remainders(b)) ||
+      std::max(a->depth, b->depth) > remainder_depth)
+    return conditions;
+  std::vector<Expr> divisors;
+  const Expr plain_a = without_remainders(pool, a, divisors);
+  const Expr plain_b = without_remainders(pool, b, divisors);
+  conditions = equal_but_for_extensions(pool, plain_a, plain_b);
+  if (conditions)
+    for (const Expr divisor : divisors)
+      conditions->push_back({divisor, false, -1, true});
+  return conditions;
+}
+
 Expr within_access(ExprPool &pool, Expr address, std::uint64_t bytes) {
   if (address->kind != ExprKind::zext)
     return pool.add(address, pool.constant(address->width, bytes));
@@ -97,6 +153,8 @@ Expr within_access(ExprPool &pool, Expr address, std::uint64_t bytes) {
 }
 
 bool always_holds(const WrapCondition &condition) {
+  if (condition.is_divisor)
+    return condition.value->kind == ExprKind::constant && !condition.value->value.is_zero();
   const std::uint64_t most = condition.value->maximum;
   const unsigned width = condition.value->width;
   const std::uint64_t top = condition.is_signed ? mask64(width) / 2 : mask64(width);

@@ -24,11 +24,13 @@ struct LinearForm {
 /// `is_lane` says which symbols step by one per lane.
 template <class IsLane> LinearForm linear_form(Expr address, IsLane is_lane);
 
-/// value + offset must not leave the range of value's width, signed or unsigned.
+/// value + offset must not leave the range of value's width, signed or unsigned. That a divisor is
+/// not zero is said so, too: subtracting 1 does not wrap.
 struct WrapCondition {
   Expr value = nullptr;
   bool is_signed = false;
   std::int64_t offset = 0;
+  bool is_divisor = false;
   bool operator==(const WrapCondition &) const = default;
 };
 
@@ -36,7 +38,8 @@ struct WrapCondition {
 /// given conditions on b's parts otherwise. Nothing if it cannot be shown.
 ///
 /// Addresses differ by wrap-around where one extends e + 1 and the other adds 1 to an extended e:
-/// the two agree unless e + 1 wraps.
+/// the two agree unless e + 1 wraps. Where one has x / y * y + x % y and the other x, they agree
+/// unless y is zero.
 std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, Expr a, Expr b);
 
 /// The address of what lies `bytes` behind the start of an access, within it. As accesses are

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 namespace ptxasw {
 namespace {
@@ -38,6 +39,33 @@ Effect effect_of(const Opcode &opcode) {
   }
   const MemoryUse use = traits(opcode.op).memory;
   return use == MemoryUse::pure || use == MemoryUse::harmless ? Effect::none : Effect::sync;
+}
+
+bool leaves_global_alone(const Opcode &opcode) {
+  const auto has_any = [&](std::initializer_list<Modifier> modifiers) {
+    return std::any_of(modifiers.begin(), modifiers.end(),
+                       [&](Modifier modifier) { return opcode.has(modifier); });
+  };
+  switch (opcode.op) {
+  case Op::shfl:
+  case Op::vote:
+  case Op::match:
+  case Op::redux:
+  case Op::nanosleep:
+    return true;
+  case Op::red: // without an order it is relaxed (PTX ISA 9.7.13.6)
+    return opcode.space == StateSpace::shared &&
+           !has_any({Modifier::shared_cluster, Modifier::release, Modifier::acq_rel,
+                     Modifier::acquire, Modifier::async, Modifier::mmio, Modifier::volatile_});
+  case Op::cp: // what does not go by the asynchronous proxy nor arrives at a barrier
+    return opcode.has(Modifier::async) &&
+           has_any({Modifier::ca, Modifier::cg, Modifier::commit_group, Modifier::wait_group,
+                    Modifier::wait_all}) &&
+           !has_any({Modifier::bulk, Modifier::mbarrier, Modifier::reduce, Modifier::tensor,
+                     Modifier::shared_cluster});
+  default:
+    return false;
+  }
 }
 
 bool reads_constant_memory(const Opcode &opcode) {

@@ -14,6 +14,11 @@ enum class Effect : std::uint8_t {
 
 Effect effect_of(const Opcode &opcode);
 
+/// True if an instruction whose effect is `sync` touches no byte of global memory and orders no
+/// access to it (soundness.md, "What lies in between and orders nothing"): it exchanges registers
+/// among lanes, waits for time to pass, or reduces or copies into the block's own shared memory.
+bool leaves_global_alone(const Opcode &opcode);
+
 /// True if a load reads memory that the whole kernel only reads, by contract of its state space or
 /// of `.nc` (PTX ISA 9.7.9.8).
 bool reads_constant_memory(const Opcode &opcode);

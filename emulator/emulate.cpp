@@ -653,12 +653,19 @@ std::vector<PathFact> Emulation::facts_in(BlockId block) const {
     const auto &predecessors = graph.blocks()[at].predecessors;
     if (predecessors.size() != 1)
       continue;
-    const Expr condition = implementation_->branch_condition_[predecessors[0]];
-    if (condition && condition->kind != ExprKind::constant)
-      if (const auto holds = implementation_->holds_on_edge(predecessors[0], at))
-        facts.push_back({condition, *holds});
+    if (const auto fact = fact_on_edge(predecessors[0], at);
+        fact && fact->condition->kind != ExprKind::constant)
+      facts.push_back(*fact);
   }
   return facts;
+}
+
+std::optional<PathFact> Emulation::fact_on_edge(BlockId from, BlockId to) const {
+  const Expr condition = implementation_->branch_condition_[from];
+  const auto holds = implementation_->holds_on_edge(from, to);
+  if (!condition || !holds)
+    return std::nullopt;
+  return PathFact{condition, *holds};
 }
 
 } // namespace ptxasw

@@ -158,6 +158,10 @@ public:
   /// What holds in a block, the nearest branch first; distant ones are left out where there are
   /// many.
   std::vector<PathFact> facts_in(BlockId block) const;
+  /// What the branch at the end of `from` establishes on its way to `to`, loops unexpanded; nothing
+  /// if that is not one condition that is understood.
+  std::optional<PathFact> fact_on_edge(BlockId from, BlockId to) const;
+  /// False for a block that no lane reaches, by what branches establish.
   bool feasible(BlockId block) const;
 
 private:

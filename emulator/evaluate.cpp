@@ -318,10 +318,12 @@ bool Emulation::Implementation::compute_line(BlockId block, std::uint32_t index,
     if (!value)
       return false;
     sources.push_back(value);
-    // Where a 32-bit value is about to be extended, the register can be tested for wrap-around.
+    // Where a 32-bit value is about to be extended, the register can be tested for wrap-around, and
+    // a divisor for being zero.
+    const Op op = module_.opcode(instruction).op;
     if (operand.kind == Operand::Kind::reg && value->width == 32 &&
         register_width(operand.reg) == 32 &&
-        (shape[0] == 'W' || module_.opcode(instruction).op == Op::cvt))
+        (shape[0] == 'W' || is_one_of(op, {Op::cvt, Op::div, Op::rem})))
       reads_.emplace_back(value, RegisterRead{index, operand.reg});
   }
   if (next != operands.size())

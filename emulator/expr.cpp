@@ -473,6 +473,10 @@ Expr ExprPool::bit_xor(Expr a, Expr b) {
       return bit_not(a);
     if (b->value.low == std::uint64_t{1} << (width - 1)) // flips the sign bit
       return add(a, b);
+    // Known bits become others: a difference.
+    const Expr low = truncate(a, static_cast<unsigned>(std::bit_width(b->value.low)));
+    if (is_constant(low))
+      return add(a, constant(width, (low->value.low ^ b->value.low) - low->value.low));
   }
   return a->id < b->id ? binary(ExprKind::bit_xor, width, a, b)
                        : binary(ExprKind::bit_xor, width, b, a);

@@ -1,7 +1,7 @@
 // What may happen to memory between two loads: everything on every path from one to the other is
 // examined. Blocks on such paths are those reachable from the source and reaching the load without
-// passing the source again. Stores are compared by address; what is not a plain store is an
-// obstacle.
+// passing the source again. Stores are compared by address; what is neither a plain store nor
+// harmless is an obstacle.
 
 #include "synth/between.h"
 
@@ -107,6 +107,57 @@ bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
          has_base_register(module_, function_, function_.instructions[load.instruction]);
 }
 
+// Takes account of one event between two loads; returns false if it is an obstacle.
+bool Between::passes(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
+                     bool other_lane, bool may_test, Passage &result) {
+  const MemoryAccess &access = emulation_.trace()[event];
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const Opcode &opcode = module_.opcode(function_.instructions[access.instruction]);
+  const bool is_shared = load.space == StateSpace::shared;
+  const bool is_sync = access.effect == Effect::sync;
+  if (!is_sync && !may_write(access, load.space))
+    return true;
+  // What orders nothing by itself may stand between loads of one iteration; not where a loop waits
+  // for something, nor where lanes might count on having written in step.
+  const bool is_exchange = is_sync && !is_shared && leaves_global_alone(opcode) &&
+                           cfg.loop_of(source.block) == cfg.loop_of(load.block);
+  result.exchanges |= is_exchange;
+  result.written |= !is_sync;
+  if ((is_sync && !is_exchange) || (result.exchanges && result.written)) {
+    result.obstacle = Reason::sync_between;
+    return false;
+  }
+  if (is_exchange)
+    return true;
+  if (is_shared &&
+      (other_lane || access.space != StateSpace::shared || opcode.has(Modifier::shared_cluster))) {
+    result.obstacle = Reason::store_between;
+    return false;
+  }
+  const Overlap met = overlap(access, source, load);
+  if (met == Overlap::never)
+    return true;
+  if (met == Overlap::unknown && assume_no_alias_) {
+    result.assumed = true;
+    return true;
+  }
+  if (met == Overlap::unknown && may_test && !is_shared && testable(access, source, load)) {
+    // Of several stores to one place one test is enough.
+    const Expr address = access.address ? emulation_.expand(access.address) : nullptr;
+    for (std::size_t i = 0; address && i < result.tested.size(); ++i)
+      if (result.tested[i] == address &&
+          module_.opcode(function_.instructions[result.stores[i]]).text == opcode.text)
+        return true;
+    if (result.tested.size() < store_tests) {
+      result.tested.push_back(address);
+      result.stores.push_back(access.instruction);
+      return true;
+    }
+  }
+  result.obstacle = Reason::store_between;
+  return false;
+}
+
 Passage Between::passage(std::size_t source_index, std::size_t load_index, bool other_lane,
                          bool may_test) {
   const auto &trace = emulation_.trace();
@@ -118,45 +169,8 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
     result.obstacle = Reason::budget;
     return result;
   }
-  const bool is_shared = load.space == StateSpace::shared;
-  std::vector<Expr> tested;
-  const auto passes = [&](std::size_t event) {
-    const MemoryAccess &access = trace[event];
-    if (access.effect == Effect::sync) {
-      result.obstacle = Reason::sync_between;
-      return false;
-    }
-    if (!may_write(access, load.space))
-      return true;
-    if (is_shared && (other_lane || access.space != StateSpace::shared ||
-                      module_.opcode(function_.instructions[access.instruction])
-                          .has(Modifier::shared_cluster))) {
-      result.obstacle = Reason::store_between;
-      return false;
-    }
-    const Overlap met = overlap(access, source, load);
-    if (met == Overlap::never)
-      return true;
-    if (met == Overlap::unknown && assume_no_alias_) {
-      result.assumed = true;
-      return true;
-    }
-    if (met == Overlap::unknown && may_test && !is_shared && testable(access, source, load)) {
-      // Of several stores to one place one test is enough.
-      const Expr address = access.address ? emulation_.expand(access.address) : nullptr;
-      for (std::size_t i = 0; address && i < tested.size(); ++i)
-        if (tested[i] == address &&
-            module_.opcode(function_.instructions[result.stores[i]]).text ==
-                module_.opcode(function_.instructions[access.instruction]).text)
-          return true;
-      if (tested.size() < store_tests) {
-        tested.push_back(address);
-        result.stores.push_back(access.instruction);
-        return true;
-      }
-    }
-    result.obstacle = Reason::store_between;
-    return false;
+  const auto passes_here = [&](std::size_t event) {
+    return passes(event, source, load, other_lane, may_test, result);
   };
   // In the source's block what comes after it, in the load's what comes before it; all of the
   // load's if it runs again and again after one run of the source.
@@ -165,16 +179,38 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
   const std::vector<std::size_t> &after = events_[source.block];
   for (auto event = std::upper_bound(after.begin(), after.end(), source_index);
        event != after.end() && (!one_block || *event < load_index); ++event)
-    if (!passes(*event))
+    if (!passes_here(*event))
       return result;
   if (one_block)
     return result;
   for (const BlockId block : *blocks)
     for (const std::size_t event : events_[block])
-      if (!passes(event))
+      if (!passes_here(event))
         return result;
   for (const std::size_t event : events_[load.block])
-    if ((again || event < load_index) && !passes(event))
+    if ((again || event < load_index) && !passes_here(event))
+      return result;
+  return result;
+}
+
+Passage Between::passage(std::span<const std::size_t> sources, std::size_t load_index,
+                         std::span<const BlockId> between, bool other_lane) {
+  const auto &trace = emulation_.trace();
+  const MemoryAccess &load = trace[load_index];
+  Passage result;
+  const auto passes_here = [&](std::size_t event) {
+    return passes(event, trace[sources[0]], load, other_lane, false, result);
+  };
+  for (const std::size_t source : sources)
+    for (const std::size_t event : events_[trace[source].block])
+      if (event > source && !passes_here(event))
+        return result;
+  for (const BlockId block : between)
+    for (const std::size_t event : events_[block])
+      if (!passes_here(event))
+        return result;
+  for (const std::size_t event : events_[load.block])
+    if (event < load_index && !passes_here(event))
       return result;
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ptxasw {
@@ -16,6 +17,9 @@ struct Passage {
   std::vector<std::uint32_t> stores; ///< instructions whose address the lane has to compare with
                                      ///< the load's; each runs before it in the same iteration
   bool assumed = false;              ///< only the user's word allows it
+  bool exchanges = false; ///< an instruction that orders nothing lies there (leaves_global_alone)
+  bool written = false;   ///< a store to the load's memory does
+  std::vector<Expr> tested = {}; ///< addresses of `stores`
 };
 
 /// Answers what happens to memory between two loads on all paths from one to the other
@@ -31,10 +35,17 @@ public:
   /// obstacle unless it is proved to write elsewhere. `other_lane`: the source's value is for
   /// another lane; of shared memory that allows no store to shared memory at all.
   Passage passage(std::size_t source, std::size_t load, bool other_lane, bool may_test);
+  /// The same for sources in several blocks, none of which dominates the load: `between` are the
+  /// blocks behind them on its ways (ways.h). A store is an obstacle unless it is proved to write
+  /// elsewhere.
+  Passage passage(std::span<const std::size_t> sources, std::size_t load,
+                  std::span<const BlockId> between, bool other_lane);
 
 private:
   enum class Overlap : std::uint8_t { never, always, unknown };
 
+  bool passes(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
+              bool other_lane, bool may_test, Passage &result);
   const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
   Overlap overlap(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load);
   bool may_write(const MemoryAccess &store, StateSpace space) const;

@@ -19,6 +19,9 @@
 #include "synth/between.h"
 #include "synth/known.h"
 #include "synth/lane_samples.h"
+#include "synth/ways.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -121,15 +124,19 @@ private:
   Verdict cover_element(Holder load, const Group &group, std::uint64_t constant);
   Verdict cover_by_numbers(Holder load);
   std::size_t position_of(std::size_t source) const;
-  Verdict judge(Holder source, std::size_t source_position, Holder load, int delta,
+  Verdict judge(Holder source, std::size_t source_position, Holder load, SourceLane from,
                 std::int64_t stride);
+  Verdict judge_address(Holder source, Holder load, SourceLane from, std::int64_t stride);
+  Verdict judge_together(std::vector<Holder> sources, Holder load, SourceLane from,
+                         std::int64_t stride);
+  bool runs_with(const MemoryAccess &source, const MemoryAccess &load, SourceLane from);
   void add_source(std::size_t load);
   bool hoist_a_source(std::size_t load);
   bool may_move_up(std::size_t source, std::size_t before);
   std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
-  bool proved_by_path(const WrapCondition &condition, BlockId block);
-  bool proved_by_solver(Expr a, Expr b, int delta, BlockId block);
+  const Known &known_at(BlockId block);
+  bool proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block);
   bool loop_carried(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
@@ -159,9 +166,10 @@ private:
   Between between_;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
-  std::optional<LaneSamples> samples_; ///< made when first needed
-  std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
-  std::vector<Holder> holders_;        ///< every element of every source, in order
+  std::optional<LaneSamples> samples_;       ///< made when first needed
+  std::size_t sampled_ = 0;                  ///< loads that were looked for by numbers
+  std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
+  std::vector<Holder> holders_;              ///< every element of every source, in order
   std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
   std::vector<LoadInfo> loads_;                               ///< by trace index
   std::unordered_map<std::size_t, std::size_t> position_;     ///< of hoisted sources in the trace
@@ -284,7 +292,8 @@ std::optional<Reason> Detector::cover(std::size_t load) {
     assumed_no_alias |= verdict.assumed_no_alias;
   }
   for (const ElementSource &from : reuse.elements)
-    ++uses_[from.source];
+    for (const LoadedElement &source : from.all())
+      ++uses_[source.load];
   result_.assumed_no_wrap |= assumed_no_wrap;
   result_.assumed_no_alias |= assumed_no_alias;
   result_.reuses.push_back(std::move(reuse));
@@ -306,17 +315,30 @@ Detector::Verdict Detector::cover_element(Holder load, const Group &group, std::
       if (found == group.sources.end())
         continue;
       // The latest source first: less lies in between.
-      for (auto source = found->second.rbegin(); source != found->second.rend(); ++source) {
-        Verdict verdict = judge(*source, position_of(source->access), load, delta, stride);
-        if (!verdict.reason) {
-          // Of two as near, the one that serves more loads already.
-          if (!best || uses_[verdict.from.source] > uses_[best->from.source])
-            best = std::move(verdict);
-          break;
+      std::vector<Holder> in_branches;
+      const auto take = [&](Verdict verdict) {
+        if (verdict.reason) {
+          // That a source is on one of the ways only says less than what stands in the way.
+          if (!first_obstacle || first_obstacle == Reason::not_dominated)
+            first_obstacle = verdict.reason;
+          return false;
         }
-        if (!first_obstacle)
-          first_obstacle = verdict.reason;
+        // Of two as near, the one that serves more loads already.
+        if (!best || uses_[verdict.from.source] > uses_[best->from.source])
+          best = std::move(verdict);
+        return true;
+      };
+      bool taken = false;
+      for (auto source = found->second.rbegin(); source != found->second.rend() && !taken;
+           ++source) {
+        Verdict verdict =
+            judge(*source, position_of(source->access), load, {.delta = delta}, stride);
+        if (verdict.reason == Reason::not_dominated)
+          in_branches.push_back(*source);
+        taken = take(std::move(verdict));
       }
+      if (!taken && !in_branches.empty())
+        take(judge_together(std::move(in_branches), load, {.delta = delta}, stride));
     }
     if (best)
       return std::move(*best);
@@ -328,7 +350,7 @@ Detector::Verdict Detector::cover_element(Holder load, const Group &group, std::
   return none;
 }
 
-// By what addresses come to in a made-up warp: the nearest lane of the latest source first.
+// By what addresses come to in a made-up warp: what serves most lanes, the latest source first.
 Detector::Verdict Detector::cover_by_numbers(Holder load) {
   Verdict none;
   none.reason = Reason::no_source;
@@ -346,11 +368,11 @@ Detector::Verdict Detector::cover_by_numbers(Holder load) {
       break;
     if (!samples_)
       samples_.emplace(emulation_);
-    for (const int delta : samples_->distances(element_address(*source), address)) {
-      if (best && std::abs(delta) >= std::abs(best->from.delta))
+    for (const SourceLane from : samples_->sources(element_address(*source), address)) {
+      if (best && from.unserved() >= best->from.lane.unserved())
         break;
       Verdict verdict =
-          judge(*source, position_of(source->access), load, delta, group.form.lane_stride);
+          judge(*source, position_of(source->access), load, from, group.form.lane_stride);
       if (!verdict.reason) {
         best = std::move(verdict);
         break;
@@ -378,9 +400,9 @@ Expr Detector::element_address(Holder holder) {
                        std::uint64_t{holder.element} * element_bytes(holder.access));
 }
 
-// True if `load` may take what `source` read, which is at or was moved to `source_position`.
+// Says if `load` may take what `source` read, which is at or was moved to `source_position`.
 Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_position,
-                                  Holder load_holder, int delta, std::int64_t stride) {
+                                  Holder load_holder, SourceLane from, std::int64_t stride) {
   const auto &trace = emulation_.trace();
   const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
   const ControlFlowGraph &cfg = emulation_.cfg();
@@ -389,7 +411,7 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
     verdict.reason = reason;
     return verdict;
   };
-  if (std::abs(delta) > options_.max_delta)
+  if (from.reach() > options_.max_delta)
     return no(Reason::delta_too_large);
   if ((source.space == StateSpace::shared) != (load.space == StateSpace::shared))
     return no(Reason::type_mismatch);
@@ -403,60 +425,172 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
     return no(Reason::not_dominated);
   const LoopId source_loop = cfg.loop_of(source.block);
   if (source_loop != cfg.loop_of(load.block) &&
-      (delta != 0 || (source_loop != no_index && !cfg.contains(source_loop, load.block))))
+      (!from.is_own() || (source_loop != no_index && !cfg.contains(source_loop, load.block))))
     return no(Reason::other_iteration);
-  if (source.guard &&
-      (source.guard != load.guard || (delta != 0 && !emulation_.uniform(load.guard, load.block))))
+  if (source.guard && !runs_with(source, load, from))
     return no(Reason::source_predicated);
+  verdict = judge_address(source_holder, load_holder, from, stride);
+  if (verdict.reason)
+    return verdict;
+  // Rule 5: memory in between. What is only read cannot change.
+  if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
+    Passage passage = between_.passage(source_position, load_holder.access, !from.is_own(), true);
+    if (passage.obstacle)
+      return no(*passage.obstacle);
+    verdict.store_tests = std::move(passage.stores);
+    verdict.assumed_no_alias = passage.assumed;
+  }
+  return verdict;
+}
+
+// Rule 1: where the load runs, a source with a guard ran, too; in the lane itself if its guard
+// follows from the load's, or from the branches before it. In another one if all agree on the
+// guard; or if it follows from the branches alone, as the other lane, which is active at the load
+// as well, has taken them, too.
+bool Detector::runs_with(const MemoryAccess &source, const MemoryAccess &load, SourceLane from) {
+  const Expr guard = emulation_.expand(source.guard);
+  Known known = known_at(load.block);
+  if (known.decide(guard) == true)
+    return true;
+  for (const Expr own : {load.guard, load.decided})
+    if (own)
+      known.assume(emulation_.expand(own), true);
+  return known.decide(guard) == true &&
+         (from.is_own() || emulation_.uniform(source.guard, load.block));
+}
+
+// Several sources that each bring the value on some ways to the load, none of which dominates it.
+Detector::Verdict Detector::judge_together(std::vector<Holder> sources, Holder load_holder,
+                                           SourceLane from, std::int64_t stride) {
+  const auto &trace = emulation_.trace();
+  const MemoryAccess &load = trace[load_holder.access];
+  Verdict verdict;
+  const auto no = [&](Reason reason) {
+    verdict.reason = reason;
+    return verdict;
+  };
+  std::sort(sources.begin(), sources.end(), [](Holder a, Holder b) { return a.access < b.access; });
+  std::vector<BlockId> blocks;
+  for (const Holder source : sources)
+    blocks.push_back(trace[source.access].block);
+  const auto ways = ways_since(emulation_, blocks, load.block, known_at(load.block));
+  if (!ways)
+    return no(Reason::not_dominated);
+  // Of several in one block the last.
+  std::vector<Holder> last;
+  for (const Holder source : sources) {
+    const BlockId block = trace[source.access].block;
+    if (!std::binary_search(ways->from.begin(), ways->from.end(), block))
+      continue;
+    if (!last.empty() && trace[last.back().access].block == block)
+      last.pop_back();
+    last.push_back(source);
+  }
+  const Expr address = element_address(last[0]);
+  std::vector<std::size_t> positions;
+  for (const Holder source : last) {
+    positions.push_back(source.access);
+    if (trace[source.access].guard || position_.contains(source.access) ||
+        element_address(source) != address)
+      return no(Reason::not_dominated);
+    if (elements(source.access)[source.element].kind != Operand::Kind::reg ||
+        !same_kind(source, load_holder))
+      return no(Reason::type_mismatch);
+    verdict = judge_address(source, load_holder, from, stride);
+    if (verdict.reason)
+      return verdict;
+    if (verdict.distance_test) // its base register is another one on each way
+      return no(Reason::wrap_not_testable);
+  }
+  if (!from.is_own() && !emulation_.uniform_but_lane(address, load.block))
+    return no(Reason::varying_address);
+  verdict.from = {trace[last[0].access].instruction, last[0].element, from};
+  for (const Holder source : std::span(last).subspan(1))
+    verdict.from.others.push_back({trace[source.access].instruction, source.element});
+  if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
+    Passage passage =
+        between_.passage(positions, load_holder.access, ways->between, !from.is_own());
+    if (passage.obstacle)
+      return no(*passage.obstacle);
+    verdict.assumed_no_alias = passage.assumed;
+  }
+  return verdict;
+}
+
+// Rules 2 to 4, and what else one source and the load must have in common.
+Detector::Verdict Detector::judge_address(Holder source_holder, Holder load_holder, SourceLane from,
+                                          std::int64_t stride) {
+  const auto &trace = emulation_.trace();
+  const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
+  Verdict verdict;
+  const auto no = [&](Reason reason) {
+    verdict.reason = reason;
+    return verdict;
+  };
   // A pragma belongs to the very next statement; nothing may come in between.
   // And of a source that loads only some of its bytes there is not enough (PTX ISA 12.2).
   for (const Pragma &pragma : function_.pragmas)
     if (pragma.position == load.instruction ||
         (pragma.position == source.instruction && pragma.text.starts_with("used_bytes_mask")))
       return no(Reason::predicate_form);
-
-  // Rules 2 to 4: the addresses.
+  const bool other_lane = !from.is_own();
   const Expr source_address = element_address(source_holder);
   const Expr load_address = element_address(load_holder);
-  if (delta != 0 && !emulation_.uniform_but_lane(source_address, source.block))
+  if (other_lane && !emulation_.uniform_but_lane(source_address, source.block))
     return no(Reason::varying_address);
-  if (delta != 0 && !emulation_.in_step(load.block))
+  if (other_lane && !emulation_.in_step(load.block))
     return no(Reason::out_of_step);
   ExprPool &pool = emulation_.pool();
-  const Expr shifted = emulation_.shift_lane(source_address, delta);
-  verdict.from = {source.instruction, source_holder.element, delta};
-  auto conditions = equal_unless_wrapped(pool, shifted, load_address);
+  verdict.from = {source.instruction, source_holder.element, from};
+  const Expr shifted = emulation_.shift_lane(source_address, from.delta);
+  std::optional<std::vector<WrapCondition>> conditions;
+  if (from.flip == 0)
+    conditions = equal_unless_wrapped(pool, shifted, load_address);
   // Of two that are built differently, one of them stepping evenly, the lane can test the distance
   // below: no question is worth that.
-  const Group *const from = loads_[source_holder.access].group;
-  const bool test_will_do = from != loads_[load_holder.access].group && !from->hides_lane;
-  if (!conditions && !test_will_do &&
-      (equal_in_each_lane(emulation_, facts_, source_address, load_address, delta) ||
-       proved_by_solver(shifted, load_address, delta, load.block)))
+  const Group *const group = loads_[source_holder.access].group;
+  const bool steps_evenly = !group->hides_lane;
+  const bool test_will_do = group != loads_[load_holder.access].group && steps_evenly;
+  if (!conditions && (!test_will_do || from.flip != 0) &&
+      equal_in_each_lane(emulation_, facts_, source_address, load_address, from))
     conditions.emplace();
-  if (!conditions && has_base_register(module_, function_, instruction(source_holder.access)) &&
+  if (!conditions && !test_will_do && from.flip == 0 &&
+      proved_by_solver(shifted, load_address, from, load.block))
+    conditions.emplace();
+  if (!conditions && (from.flip == 0 || steps_evenly) &&
+      has_base_register(module_, function_, instruction(source_holder.access)) &&
       has_base_register(module_, function_, instruction(load_holder.access))) {
-    // The two are built differently: whether they are `step` apart the lane can see for itself, so
+    // The two are built differently: whether they are a step apart the lane can see for itself, so
     // all that is left to show is that the source's address steps evenly from lane to lane.
-    const std::int64_t step = stride * delta;
-    conditions = equal_unless_wrapped(
-        pool, shifted,
-        pool.add(source_address, pool.constant(64, static_cast<std::uint64_t>(step))));
+    conditions.emplace();
+    for (const int delta : from.flip == 0 ? std::set{from.delta} : from.steps()) {
+      const auto stepped =
+          pool.add(source_address, pool.constant(64, static_cast<std::uint64_t>(stride * delta)));
+      const auto evenly =
+          equal_unless_wrapped(pool, emulation_.shift_lane(source_address, delta), stepped);
+      if (!evenly)
+        return no(Reason::wrap_not_testable);
+      conditions->insert(conditions->end(), evenly->begin(), evenly->end());
+    }
     const auto begin = [&](Holder holder) {
       return offset(holder.access) +
              std::int64_t{holder.element} * std::int64_t{element_bytes(holder.access)};
     };
-    verdict.distance_test = {source.instruction, step + begin(source_holder) - begin(load_holder)};
+    verdict.distance_test = {source.instruction,
+                             stride * from.delta + begin(source_holder) - begin(load_holder),
+                             from.flip, from.flip == 0 ? 0 : stride};
   }
   if (!conditions)
     return no(Reason::wrap_not_testable);
   for (const WrapCondition &condition : *conditions) {
-    if (always_holds(condition) || proved_by_path(condition, load.block))
+    if (always_holds(condition) ||
+        known_at(load.block).no_wrap(condition.value, condition.is_signed, condition.offset))
       continue;
     // That the row reaches that far is what the corner predicate tests anyway.
-    if (delta != 0 && emulation_.is_lane_symbol(condition.value) && condition.offset == delta)
+    if (other_lane && emulation_.is_lane_symbol(condition.value) &&
+        (from.flip != 0 || condition.offset == from.delta))
       continue;
-    if (options_.assume_no_wrap) {
+    if (options_.assume_no_wrap && !condition.is_divisor) {
       verdict.assumed_no_wrap = true;
       continue;
     }
@@ -465,16 +599,14 @@ Detector::Verdict Detector::judge(Holder source_holder, std::size_t source_posit
       return no(Reason::wrap_not_testable);
     verdict.wrap_tests.push_back(*test);
   }
-
-  // Rule 5: memory in between. What is only read cannot change.
-  if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
-    Passage passage = between_.passage(source_position, load_holder.access, delta != 0, true);
-    if (passage.obstacle)
-      return no(*passage.obstacle);
-    verdict.store_tests = std::move(passage.stores);
-    verdict.assumed_no_alias = passage.assumed;
-  }
   return verdict;
+}
+
+const Known &Detector::known_at(BlockId block) {
+  auto known = known_.find(block);
+  if (known == known_.end())
+    known = known_.emplace(block, known_on_path(emulation_, block)).first;
+  return known->second;
 }
 
 // How many lanes up the source's lane is, by the linear forms.
@@ -511,8 +643,9 @@ bool Detector::hoist_a_source(std::size_t first) {
       const auto delta = lanes_between(source, load);
       const bool served =
           load == source ||
-          (delta && (!in_earnest ||
-                     !judge({source, 0}, first, {load, 0}, *delta, group.form.lane_stride).reason));
+          (delta && (!in_earnest || !judge({source, 0}, first, {load, 0}, {.delta = *delta},
+                                           group.form.lane_stride)
+                                         .reason));
       result.first += !served;
       result.second += served && delta ? std::abs(*delta) : 0;
     }
@@ -528,7 +661,7 @@ bool Detector::hoist_a_source(std::size_t first) {
       }
   const std::optional<int> delta = lanes_between(best, first);
   if (best == first || !delta ||
-      judge({best, 0}, first, {first, 0}, *delta, group.form.lane_stride).reason ||
+      judge({best, 0}, first, {first, 0}, {.delta = *delta}, group.form.lane_stride).reason ||
       cost(first, true) <= cost(best, true))
     return false;
   result_.hoists.push_back({trace[best].instruction, trace[first].instruction});
@@ -569,7 +702,7 @@ bool Detector::may_move_up(std::size_t source, std::size_t before) {
   if (!free)
     return false;
   const Passage passage = between_.passage(before, source, true, false);
-  return !passage.obstacle && !passage.assumed;
+  return !passage.obstacle && !passage.assumed && !passage.exchanges;
 }
 
 // True if a load of the same loop read this address in the previous iteration.
@@ -616,31 +749,8 @@ std::optional<WrapTest> Detector::find_test(const WrapCondition &condition,
   return std::nullopt;
 }
 
-// value + 1 cannot wrap where value is known to be less than something, value - 1 where it is known
-// to be more.
-bool Detector::proved_by_path(const WrapCondition &condition, BlockId block) {
-  if (condition.offset != 1 && condition.offset != -1)
-    return false;
-  const ExprKind comparison = condition.is_signed ? ExprKind::slt : ExprKind::ult;
-  for (const PathFact &fact : emulation_.facts_in(block)) {
-    Expr less = fact.condition;
-    bool holds = fact.holds;
-    if (less->kind == ExprKind::sum && less->width == 1) { // not (a < b)
-      less = emulation_.pool().bit_not(less);
-      holds = !holds;
-    }
-    if (less->kind != comparison || !holds)
-      continue;
-    const Expr smaller = emulation_.expand(less->children[0]);
-    const Expr larger = emulation_.expand(less->children[1]);
-    if ((condition.offset == 1 ? smaller : larger) == condition.value)
-      return true;
-  }
-  return false;
-}
-
 // The last resort: that the addresses differ contradicts what the path to the load established.
-bool Detector::proved_by_solver(Expr a, Expr b, int delta, BlockId block) {
+bool Detector::proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block) {
   ExprPool &pool = emulation_.pool();
   if (!has_bit_operations(pool.sub(a, b)) || ++questions_ > solver_questions)
     return false;
@@ -649,9 +759,9 @@ bool Detector::proved_by_solver(Expr a, Expr b, int delta, BlockId block) {
     const Expr condition = emulation_.expand(fact.condition);
     formulas.push_back(fact.holds ? condition : pool.bit_not(condition));
   }
-  if (delta != 0) { // what the covering lane tests anyway: the other lane is in the warp
+  if (!from.is_own()) { // what the covering lane tests anyway: the other lane is in the warp
     const Expr lane = emulation_.special("%laneid");
-    const Expr other = pool.add(lane, pool.constant(32, static_cast<std::uint32_t>(delta)));
+    const Expr other = pool.add(lane, pool.constant(32, static_cast<std::uint32_t>(from.delta)));
     formulas.push_back(pool.ult(other, pool.constant(32, warp_lanes)));
     if (const Expr whole = lane_of_row(emulation_, facts_))
       formulas.push_back(whole);
@@ -663,14 +773,25 @@ bool Detector::proved_by_solver(Expr a, Expr b, int delta, BlockId block) {
 
 bool Reuse::is_copy() const {
   return std::all_of(elements.begin(), elements.end(),
-                     [](const ElementSource &from) { return from.delta == 0; });
+                     [](const ElementSource &from) { return from.lane.is_own(); });
 }
 
-int Reuse::delta() const {
-  int result = 0;
+std::string to_string(SourceLane lane) {
+  return lane.flip != 0 ? fmt::format("the lane whose number differs by {}", lane.flip)
+                        : fmt::format("lane {:+}", lane.delta);
+}
+
+SourceLane Reuse::lane() const {
+  SourceLane result;
   for (const ElementSource &from : elements)
-    if (std::abs(from.delta) > std::abs(result))
-      result = from.delta;
+    if (from.lane.reach() > result.reach())
+      result = from.lane;
+  return result;
+}
+
+std::vector<LoadedElement> ElementSource::all() const {
+  std::vector<LoadedElement> result{{source, element}};
+  result.insert(result.end(), others.begin(), others.end());
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include "emulator/address.h"
 #include "emulator/emulate.h"
 #include "synth/rewrite.h"
+#include "synth/source_lane.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,18 +20,33 @@ struct WrapTest {
 };
 
 /// An address test that the covering lane makes at run time: the base register of the load must be
-/// `distance` bytes above the base register that `source` (an instruction) read in the same lane.
+/// `distance` bytes above the base register that `source` (an instruction) read in the same lane;
+/// with `flip` another `stride` bytes for each lane up to the source's (source_lane.h).
 struct DistanceTest {
   std::uint32_t source = 0;
   std::int64_t distance = 0;
+  unsigned flip = 0;
+  std::int64_t stride = 0;
   bool operator==(const DistanceTest &) const = default;
+};
+
+/// A register value that a load brings.
+struct LoadedElement {
+  std::uint32_t load = 0; ///< instruction index
+  unsigned element = 0;   ///< 0 for a scalar
+  auto operator<=>(const LoadedElement &) const = default;
 };
 
 /// Where one element of a load comes from.
 struct ElementSource {
   std::uint32_t source = 0; ///< instruction index
   unsigned element = 0;     ///< of the source; 0 for a scalar
-  int delta = 0;            ///< lanes up from the load's lane to the source's
+  SourceLane lane;          ///< the source's, as the load's lane sees it
+  /// Others that bring the value on other ways to the load; the last one that ran counts.
+  std::vector<LoadedElement> others = {};
+
+  /// All loads that may bring it, in the order of the text.
+  std::vector<LoadedElement> all() const;
 };
 
 /// A load whose value, all elements of it, other lanes or the lane itself already hold.
@@ -45,8 +61,8 @@ struct Reuse {
 
   /// Returns true if no other lane is asked.
   bool is_copy() const;
-  /// The delta of largest magnitude.
-  int delta() const;
+  /// The lane of largest reach.
+  SourceLane lane() const;
 };
 
 /// A source that is moved up in its block, to just before the instruction `before`.

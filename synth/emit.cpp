@@ -17,6 +17,9 @@
 //                     shfl.sync.up.b32 D's register, copy, -N, 0, mask;
 //                     @corner ld ...                     D's own address, nothing else (rule 11)
 //
+// In a butterfly (shfl.sync.bfly) the lane's number XOR N takes the place of N lanes up: `step`,
+// computed once per kernel, is how far up that is, and tid.x + step must lie in the row.
+//
 // A region is a straight piece of a basic block without calls, barriers or the like: all lanes that
 // were active where it read its mask also reach every shuffle in it, and the shuffle waits for
 // them. That an index of one load wraps is so rare that it may send the lane to all its loads: one
@@ -41,14 +44,8 @@
 namespace ptxasw {
 namespace {
 
-/// A register of the kernel whose value is carried from one load to another.
-struct EmittedValue {
-  std::uint32_t load = 0; ///< instruction index
-  unsigned element = 0;
-  bool operator<(const EmittedValue &other) const {
-    return std::tie(load, element) < std::tie(other.load, other.element);
-  }
-};
+/// Registers of the kernel of which one, the one written last, carries a value to another load.
+using EmittedValue = std::vector<LoadedElement>;
 
 class Emitter {
 public:
@@ -103,11 +100,11 @@ private:
   const Instruction &instruction(std::uint32_t index) const {
     return function_.instructions[index];
   }
-  const Operand &element(EmittedValue value) const {
+  const Operand &element(LoadedElement value) const {
     return elements_of(module_, instruction(value.load))[value.element];
   }
-  std::string_view name(EmittedValue value) const { return module_.text(element(value).span); }
-  unsigned width(EmittedValue value) const {
+  std::string_view name(LoadedElement value) const { return module_.text(element(value).span); }
+  unsigned width(LoadedElement value) const {
     return bit_width(function_.registers[element(value).reg].type);
   }
   const Operand &address(std::uint32_t index) const {
@@ -140,7 +137,8 @@ private:
     std::set<std::uint32_t> used;
     for (const Reuse *reuse : reuses)
       for (const ElementSource &from : reuse->elements)
-        used.insert(from.source);
+        for (const LoadedElement &source : from.all())
+          used.insert(source.load);
     for (const Hoist &hoist : detection_.hoists) {
       if (!used.contains(hoist.source))
         continue;
@@ -161,10 +159,10 @@ private:
   // What has to be kept where it is still known: values, addresses, indices.
   void emit_preparation(const Reuse &reuse) {
     for (const ElementSource &from : reuse.elements)
-      if (from.delta == 0 || variant_ == Variant::no_load)
-        keep_value({from.source, from.element});
+      if (from.lane.is_own() || variant_ == Variant::no_load)
+        keep_value(from.all());
       else
-        keep_words({from.source, from.element});
+        keep_words(from.all());
     if (variant_ != Variant::full)
       return;
     for (const DistanceTest &test : reuse.distance_tests)
@@ -214,27 +212,30 @@ private:
     }
   }
 
-  void keep_value(EmittedValue value) {
+  void keep_value(const EmittedValue &value) {
     std::string &copy = values_[value];
     if (!copy.empty())
       return;
-    copy = new_register(width(value));
-    insert_after(value.load, fmt::format("mov.b{} {}, {};", width(value), copy, name(value)));
+    const unsigned bits = width(value[0]);
+    copy = new_register(bits);
+    for (const LoadedElement &each : value)
+      insert_after(each.load, fmt::format("mov.b{} {}, {};", bits, copy, name(each)));
   }
 
   // A value as shuffles take it, in 32-bit registers.
-  void keep_words(EmittedValue value) {
+  void keep_words(const EmittedValue &value) {
     std::vector<std::string> &words = kept_words_[value];
     if (!words.empty())
       return;
-    for (unsigned i = 0; i < (width(value) + 31) / 32; ++i)
+    const unsigned bits = width(value[0]);
+    for (unsigned i = 0; i < (bits + 31) / 32; ++i)
       words.push_back(new_register(32));
-    insert_after(value.load,
-                 width(value) == 64
-                     ? fmt::format("mov.b64 {{{}, {}}}, {};", words[0], words[1], name(value))
-                 : width(value) == 16
-                     ? fmt::format("mov.b32 {}, {{{}, {}}};", words[0], name(value), name(value))
-                     : fmt::format("mov.b32 {}, {};", words[0], name(value)));
+    for (const LoadedElement &each : value)
+      insert_after(
+          each.load,
+          bits == 64   ? fmt::format("mov.b64 {{{}, {}}}, {};", words[0], words[1], name(each))
+          : bits == 16 ? fmt::format("mov.b32 {}, {{{}, {}}};", words[0], name(each), name(each))
+                       : fmt::format("mov.b32 {}, {};", words[0], name(each)));
   }
 
   // True if a load writes a register that it reads, its address or its cache policy.
@@ -351,13 +352,16 @@ private:
   // The predicate under which a lane has to load by itself; empty if it never has to.
   template <class Line> std::string emit_corner(const Reuse &reuse, Region &region, Line line) {
     int up = 0, down = 0;
+    std::set<unsigned> flips;
     for (const ElementSource &from : reuse.elements) {
-      up = std::max(up, -from.delta);
-      down = std::max(down, from.delta);
+      up = std::max(up, -from.lane.delta);
+      down = std::max(down, from.lane.delta);
+      if (from.lane.flip != 0)
+        flips.insert(from.lane.flip);
     }
     std::string corner;
     std::string what;
-    if (up > 0 || down > 0) {
+    if (shuffles(reuse)) {
       if (region.off.empty()) {
         region.off = new_register(1);
         line(region.wrapped.empty()
@@ -378,6 +382,15 @@ private:
       };
       add(up, "below", uses_below_);
       add(down, "above", uses_above_);
+      if (facts_.whole_warps())
+        flips.clear(); // the other lane lies in the same row
+      for (const unsigned flip : flips) {
+        const std::string &out = butterfly(flip).outside;
+        what += fmt::format("flip {} ", flip);
+        corner = shared(region, what, [&, before = corner](const std::string &predicate) {
+          line(fmt::format("or.pred {}, {}, {};", predicate, before, out));
+        });
+      }
     }
     std::set<std::string> wraps;
     for (const WrapTest &test : reuse.wrap_tests)
@@ -408,8 +421,16 @@ private:
       line(fmt::format("sub.s64 {}, {}, {};", result, base_name(reuse.load), address));
       return result;
     };
-    for (const DistanceTest &distance : reuse.distance_tests)
-      test("ne", "s64", difference(addresses_.at(distance.source)), distance.distance);
+    for (const DistanceTest &distance : reuse.distance_tests) {
+      const std::string apart = difference(addresses_.at(distance.source));
+      if (distance.flip != 0) {
+        const std::string bytes = new_register(64);
+        line(fmt::format("mul.wide.s32 {}, {}, {};", bytes, butterfly(distance.flip).step,
+                         distance.stride));
+        line(fmt::format("sub.s64 {0}, {0}, {1};", apart, bytes));
+      }
+      test("ne", "s64", apart, distance.distance);
+    }
     for (const std::uint32_t store : reuse.store_tests) {
       const std::string bases = difference(addresses_.at(store));
       const std::int64_t offsets = address(reuse.load).value - address(store).value;
@@ -433,18 +454,21 @@ private:
   std::string emit_value(const Reuse &reuse, unsigned index, bool direct, Region &region,
                          Line line) {
     const ElementSource &from = reuse.elements[index];
-    const EmittedValue source{from.source, from.element};
-    const EmittedValue to{reuse.load, index};
-    if (from.delta == 0 || variant_ == Variant::no_load)
+    const EmittedValue source = from.all();
+    const LoadedElement to{reuse.load, index};
+    if (from.lane.is_own() || variant_ == Variant::no_load)
       return values_.at(source);
     std::vector<std::string> words;
     const unsigned bits = width(to);
     std::string result = direct ? std::string(name(to)) : new_register(bits);
     for (const std::string &word : kept_words_.at(source)) {
       words.push_back(bits == 32 ? result : new_register(32));
-      const bool up = from.delta < 0;
-      line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};", up ? "up" : "down", words.back(),
-                       word, std::abs(from.delta), up ? 0 : 31, region.mask));
+      const bool up = from.lane.delta < 0;
+      line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};",
+                       from.lane.flip != 0 ? "bfly"
+                       : up                ? "up"
+                                           : "down",
+                       words.back(), word, from.lane.reach(), up ? 0 : 31, region.mask));
     }
     if (bits == 64)
       line(fmt::format("mov.b64 {}, {{{}, {}}};", result, words[0], words[1]));
@@ -453,9 +477,37 @@ private:
     return result;
   }
 
-  // Declarations, and what is computed once: lanes of this row below and above this lane.
+  /// What is computed once for a butterfly.
+  struct Butterfly {
+    std::string step;    ///< lanes up to the other one, signed
+    std::string outside; ///< that the other one lies outside the row; empty: it never does
+  };
+  const Butterfly &butterfly(unsigned flip) {
+    Butterfly &result = butterflies_[flip];
+    if (result.step.empty()) {
+      result.step = new_register(32);
+      if (!facts_.whole_warps())
+        result.outside = new_register(1);
+    }
+    return result;
+  }
+
+  // Declarations, and what is computed once: lanes of this row below and above this lane, and where
+  // butterflies lead.
   void emit_prologue() {
     std::string code, declarations;
+    for (const auto &[flip, butterfly] : butterflies_) {
+      const std::string lane = new_register(32);
+      code += fmt::format("\n\tmov.u32 {0}, %laneid;\n\txor.b32 {1}, {0}, {2};"
+                          "\n\tsub.s32 {1}, {1}, {0};",
+                          lane, butterfly.step, flip);
+      if (butterfly.outside.empty())
+        continue;
+      const std::string tid = new_register(32), extent = new_register(32);
+      code += fmt::format("\n\tmov.u32 {0}, %tid.x;\n\tadd.s32 {0}, {0}, {1};"
+                          "\n\tmov.u32 {2}, %ntid.x;\n\tsetp.ge.u32 {3}, {0}, {2};",
+                          tid, butterfly.step, extent, butterfly.outside);
+    }
     if (uses_below_ || uses_above_) {
       const std::string lane = new_register(32);
       const bool rows = !facts_.whole_warps();
@@ -505,6 +557,7 @@ private:
   std::map<EmittedValue, std::vector<std::string>> kept_words_;
   std::map<std::uint32_t, std::string> addresses_;
   std::map<TestKey, std::string> wrap_predicates_;
+  std::map<unsigned, Butterfly> butterflies_; ///< by the bits that differ
   unsigned halves_ = 0, words_ = 0, doubles_ = 0, predicates_ = 0;
   bool uses_below_ = false;
   bool uses_above_ = false;

@@ -2,6 +2,7 @@
 
 #include "grammar/module.h"
 #include "synth/rewrite.h"
+#include "synth/source_lane.h"
 
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ struct LoadExplanation {
   /// Bytes from one lane to the next in a row of the warp, 0 for the same address in all lanes;
   /// nothing if it may differ in other ways.
   std::optional<std::int64_t> lane_stride;
-  std::optional<int> delta;          ///< lanes to the source, if the load would be replaced
+  std::optional<SourceLane> from;    ///< the source's lane, if the load would be replaced
   std::uint32_t source_line = 0;     ///< of the source, then
   std::vector<std::string> tests;    ///< what the covering lane tests at run time, then
   Reason reason = Reason::no_source; ///< why it stays, otherwise

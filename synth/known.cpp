@@ -245,8 +245,14 @@ Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts) {
                  pool.bit_and(emulation.special("%tid.x"), pool.constant(32, warp_lanes - 1)));
 }
 
+Expr butterfly_step(Emulation &emulation, unsigned flip) {
+  ExprPool &pool = emulation.pool();
+  const Expr lane = emulation.special("%laneid");
+  return pool.sub(pool.bit_xor(lane, pool.constant(32, flip)), lane);
+}
+
 bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
-                        int delta) {
+                        SourceLane from) {
   if (!facts.whole_warps())
     return false;
   ExprPool &pool = emulation.pool();
@@ -261,9 +267,10 @@ bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr sou
     return put_in(expr);
   };
   constexpr int lanes = warp_lanes;
-  for (int lane = std::max(0, -delta); lane < std::min(lanes, lanes - delta); ++lane)
-    if (in_lane(source, lane + delta) != in_lane(load, lane))
-      return false;
+  for (int lane = 0; lane < lanes; ++lane)
+    if (const int other = from.of(lane); other >= 0 && other < lanes)
+      if (in_lane(source, other) != in_lane(load, lane))
+        return false;
   return true;
 }
 

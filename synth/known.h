@@ -2,6 +2,7 @@
 
 #include "emulator/emulate.h"
 #include "emulator/expr.h"
+#include "synth/source_lane.h"
 
 #include <optional>
 #include <unordered_map>
@@ -47,11 +48,14 @@ private:
 /// That laneid is tid.x mod 32 (width 1), for a solver; null where rows need not be whole warps.
 Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts);
 
-/// Returns true if lane L reads at `load` the address that lane L + delta of the same warp has at
+/// Returns true if lane L reads at `load` the address that the lane `from` of the same warp has at
 /// `source`, for every L for which there is such a lane: by the normal form, with each lane's
 /// number put in. Both are expanded. False also where rows need not be whole warps, as tid.x says
 /// nothing of the lane then.
 bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
-                        int delta);
+                        SourceLane from);
+
+/// How many lanes up the lane whose number differs by `flip` is: a signed expression of 32 bits.
+Expr butterfly_step(Emulation &emulation, unsigned flip);
 
 } // namespace ptxasw

@@ -7,9 +7,6 @@
 
 #include "emulator/warp_memory.h"
 
-#include <algorithm>
-#include <cstdlib>
-
 namespace ptxasw {
 namespace {
 
@@ -55,24 +52,29 @@ const LaneSamples::Values &LaneSamples::values(Expr address) {
   return found->second;
 }
 
-std::vector<int> LaneSamples::distances(Expr source, Expr load) {
+std::vector<SourceLane> LaneSamples::sources(Expr source, Expr load) {
   const Values &from = values(source);
   const Values &to = values(load);
-  const auto agree = [&](int delta) {
+  constexpr int lanes = warp_lanes;
+  const auto agree = [&](SourceLane taken) {
     for (unsigned launch = 0; launch < launches; ++launch)
-      for (int lane = std::max(0, -delta); lane < std::min<int>(warp_lanes, warp_lanes - delta);
-           ++lane)
-        if (const int other = lane + delta; from[launch][static_cast<std::size_t>(other)] !=
-                                            to[launch][static_cast<std::size_t>(lane)])
+      for (int lane = 0; lane < lanes; ++lane)
+        if (const int other = taken.of(lane); other >= 0 && other < lanes &&
+                                              from[launch][static_cast<std::size_t>(other)] !=
+                                                  to[launch][static_cast<std::size_t>(lane)])
           return false;
     return true;
   };
-  std::vector<int> result;
-  constexpr int widest = static_cast<int>(warp_lanes) - 1;
-  for (int distance = 0; distance <= widest; ++distance)
+  std::vector<SourceLane> result;
+  if (agree({}))
+    result.push_back({});
+  for (unsigned flip = 1; flip < warp_lanes; ++flip)
+    if (agree({.flip = flip}))
+      result.push_back({.flip = flip});
+  for (int distance = 1; distance < lanes; ++distance)
     for (const int delta : {-distance, distance})
-      if ((delta != 0 || result.empty()) && agree(delta))
-        result.push_back(delta);
+      if (agree({.delta = delta}))
+        result.push_back({.delta = delta});
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "emulator/emulate.h"
 #include "emulator/evaluation.h"
+#include "synth/source_lane.h"
 
 #include <array>
 #include <cstdint>
@@ -16,9 +17,10 @@ class LaneSamples {
 public:
   explicit LaneSamples(Emulation &emulation);
 
-  /// The distances N, nearest first and downwards before upwards, for which every sample of
-  /// `source` N lanes up is the sample of `load`. Both are expanded and 64 bits wide.
-  std::vector<int> distances(Expr source, Expr load);
+  /// The lanes from which a value may come: those for which every sample of `source` there is the
+  /// sample of `load`. The lane itself first, then butterflies, then so many lanes up or down,
+  /// nearest first. Both are expanded and 64 bits wide.
+  std::vector<SourceLane> sources(Expr source, Expr load);
 
 private:
   /// Made-up launches; two would do, a third costs little.

@@ -25,6 +25,7 @@
 
 #include "emulator/generic.h"
 #include "grammar/roles.h"
+#include "synth/ways.h"
 
 #include <algorithm>
 #include <chrono>
@@ -252,9 +253,7 @@ Known FunctionProver::known_in(BlockId block) {
   const auto found = known_in_.find(block);
   if (found != known_in_.end())
     return found->second;
-  Known known(pool());
-  for (const PathFact &fact : emulation_->facts_in(block))
-    known.assume(emulation_->expand(fact.condition), fact.holds);
+  const Known known = known_on_path(*emulation_, block);
   known_in_.emplace(block, known);
   return known;
 }

@@ -57,8 +57,13 @@ Expr FunctionProver::read(RegisterId reg) {
   const BlockId in = written_in_[reg];
   if (valued_in_[reg] == block_)
     return value_[reg];
-  if (in == not_written || in == several_blocks || in == block_ || !value_[reg])
+  if (in == not_written || in == block_ || !value_[reg])
     return opaque("stale", width);
+  if (in == several_blocks) {
+    const Expr symbol = opaque("one of several", width);
+    if_executed_[symbol] = reg;
+    return symbol;
+  }
   const LoopId loop = in == entry_block ? no_index : cfg().loop_of(in);
   const bool before = in == entry_block || (block_ != entry_block && cfg().dominates(in, block_));
   if (before && (loop == no_index || cfg().contains(loop, block_)))
@@ -105,6 +110,7 @@ bool FunctionProver::write(const Operand &destination, Expr value, bool is_signe
       value = pool().ite(guard, value, read(reg));
     value_[reg] = value;
     valued_in_[reg] = block_;
+    written_as_[reg][block_] = value;
     return true;
   }
   const RegisterId own = match_.registers[reg];
@@ -153,14 +159,15 @@ bool FunctionProver::execute(const Instruction &instruction) {
   return done || compute(instruction, guard);
 }
 
-// shfl.sync.up and .down by a constant over the whole warp (PTX ISA 9.7.9.6). All lanes of the
-// member mask must reach it together, so it may depend on nothing in which they differ.
+// shfl.sync.up, .down and .bfly by a constant over the whole warp (PTX ISA 9.7.9.6). All lanes of
+// the member mask must reach it together, so it may depend on nothing in which they differ.
 bool FunctionProver::shuffle(const Instruction &instruction, Expr guard) {
   const Opcode &opcode = b_.opcode(instruction);
   const auto operands = b_.operands(instruction);
-  const bool up = opcode.has(Modifier::up);
+  const bool up = opcode.has(Modifier::up), butterfly = opcode.has(Modifier::bfly);
   if (opcode.modifiers.size() != 3 || opcode.modifiers[0] != "sync" ||
-      opcode.modifiers[2] != "b32" || (!up && !opcode.has(Modifier::down)) || operands.size() != 5)
+      opcode.modifiers[2] != "b32" || (!up && !butterfly && !opcode.has(Modifier::down)) ||
+      operands.size() != 5)
     return false;
   const Operand &distance = operands[2], &clamp = operands[3];
   if (distance.kind != Operand::Kind::integer || distance.value < 1 || distance.value > 31 ||
@@ -189,14 +196,20 @@ bool FunctionProver::shuffle(const Instruction &instruction, Expr guard) {
   }
   if (!together)
     return fail("a shuffle's member mask is not that of the active lanes");
-  const int delta = static_cast<int>(up ? -distance.value : distance.value);
+  SourceLane from;
+  if (butterfly)
+    from.flip = static_cast<unsigned>(distance.value);
+  else
+    from.delta = static_cast<int>(up ? -distance.value : distance.value);
   const Expr source = value_of(operands[1], 32);
   if (!source)
     return false;
   const Expr symbol = opaque("shuffled", 32);
-  shuffles_[symbol] = {source, delta, region_, block_};
+  shuffles_[symbol] = {source, from, region_, block_};
   if (operands[0].kind != Operand::Kind::pair)
     return write(operands[0], symbol, false, guard);
+  if (butterfly)
+    return false;
   const auto both = b_.children(operands[0]);
   const Expr lane = emulation_->special("%laneid");
   const auto bound = [&](std::uint64_t value) { return pool().constant(32, value); };

@@ -8,6 +8,7 @@
 
 #include "synth/prove.h"
 
+#include "emulator/address.h"
 #include "emulator/emulate.h"
 #include "emulator/instructions.h"
 #include "emulator/solver.h"
@@ -50,7 +51,7 @@ private:
   };
   struct Shuffle {
     Expr source = nullptr;
-    int delta = 0;
+    SourceLane lane;
     unsigned region = 0;
     BlockId block = 0;
   };
@@ -116,14 +117,29 @@ private:
                          const Known &known, int &budget);
   std::string_view check_reuse(Expr value, std::uint32_t load, unsigned element,
                                const Known &known);
-  std::string_view serves(Loaded source, Loaded load, int delta, const Known &known);
+  std::string_view serve(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
+                         const Known &known);
+  std::string_view serves(Loaded source, Loaded load, SourceLane lane, const Known &known);
+  std::string_view precedes(std::uint32_t source, std::uint32_t load, SourceLane lane);
+  std::string_view precede(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
+                           const Known &known);
+  std::vector<Loaded> sources_of(Expr value) const;
   bool in_step(BlockId block);
   bool comes_together_in_step(LoopId loop);
   bool meets_in_step(LoopId loop);
   bool parts(BlockId block) const;
-  bool in_row(int delta, const Known &known);
-  bool same_address(Expr source, Expr load, int delta, const Known &known);
-  bool nothing_between(std::uint32_t source, std::uint32_t load, int delta, const Known &known);
+  bool in_row(SourceLane lane, const Known &known);
+  bool same_address(Expr source, Expr load, SourceLane lane, const Known &known);
+  bool holds(const std::vector<WrapCondition> &conditions, SourceLane lane, const Known &known);
+  bool nothing_between(std::uint32_t source, std::uint32_t load, bool other_lane,
+                       const Known &known);
+  /// What the way from a source to a load has met so far (soundness.md, rule 5).
+  struct Passed {
+    bool exchange = false; ///< an instruction that orders nothing
+    bool store = false;    ///< a store to global memory
+  };
+  bool harmless(BlockId block, std::uint32_t first, std::uint32_t end, std::uint32_t source,
+                const MemoryAccess &load, bool other_lane, const Known &known, Passed &passed);
   bool apart(const MemoryAccess &store, const MemoryAccess &load, std::uint32_t source,
              const Known &known);
   bool leaves_shared_alone(const MemoryAccess &store, const MemoryAccess &load,
@@ -167,6 +183,8 @@ private:
   std::vector<Expr> value_;
   std::vector<BlockId> valued_in_;                   ///< the block in which value_ was written last
   std::unordered_map<Expr, RegisterId> if_executed_; ///< values of registers that may be stale
+  /// By rewritten register: the blocks that write it, in the order of the walk, and what with.
+  std::map<RegisterId, std::map<BlockId, Expr>> written_as_;
 
   // What symbols mean.
   std::map<Key, Expr> loaded_symbols_;

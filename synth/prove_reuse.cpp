@@ -5,6 +5,7 @@
 #include "synth/prove_implementation.h"
 
 #include "emulator/address.h"
+#include "synth/ways.h"
 
 #include <algorithm>
 
@@ -45,7 +46,7 @@ std::string_view FunctionProver::check(Expr value, std::uint32_t load, unsigned 
 
 std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, unsigned element,
                                              const Known &known) {
-  std::optional<int> delta;
+  std::optional<SourceLane> lane;
   Substitution without_shuffles(pool());
   std::string_view why;
   bool read_here = false;
@@ -58,9 +59,9 @@ std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, uns
       return;
     }
     const Shuffle &shuffle = found->second;
-    if (delta && *delta != shuffle.delta)
+    if (lane && *lane != shuffle.lane)
       why = "shuffles over different distances make up one value";
-    delta = shuffle.delta;
+    lane = shuffle.lane;
     const Expr all = pool().constant(32, 0xffffffff);
     bool full = false;
     if (const auto masks = masks_of_.find(shuffle.region); masks != masks_of_.end())
@@ -72,20 +73,115 @@ std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, uns
       why = "the shuffle stands in another block";
     without_shuffles.map(node, shuffle.source);
   });
-  if (delta && read_here)
+  if (lane && read_here)
     why = "shuffled and own values make up one value";
   if (!why.empty())
     return why;
   const auto alone = shuffles_.find(value);
   const Expr plain = alone == shuffles_.end() ? without_shuffles(value) : alone->second.source;
-  const auto source = loaded_.find(plain);
-  if (source == loaded_.end())
+  const std::vector<Loaded> sources = sources_of(plain);
+  if (sources.empty())
     return "the value is not that of a source";
-  return serves(source->second, {load, element}, delta.value_or(0), known);
+  return serve(sources, {load, element}, lane.value_or(SourceLane()), known);
 }
 
-// soundness.md, rule by rule.
-std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, const Known &known) {
+// The loads of which one gave a value; none if that is not all that may have given it.
+std::vector<FunctionProver::Loaded> FunctionProver::sources_of(Expr value) const {
+  if (const auto source = loaded_.find(value); source != loaded_.end())
+    return {source->second};
+  std::vector<Loaded> result;
+  const auto unsure = if_executed_.find(value);
+  if (unsure == if_executed_.end())
+    return result;
+  for (const auto &[block, written] : written_as_.at(unsure->second)) {
+    const auto source = loaded_.find(written);
+    // In the block where the value is read it would be that of another iteration; and the value
+    // must have been read in the block that carries it on.
+    if (source == loaded_.end() || block == block_ || block == entry_block ||
+        cfg().block_of(source->second.load) != block)
+      return {};
+    result.push_back(source->second);
+  }
+  return result;
+}
+
+// soundness.md: each source may stand in, and one of them ran on each way.
+std::string_view FunctionProver::serve(const std::vector<Loaded> &sources, Loaded load,
+                                       SourceLane lane, const Known &known) {
+  for (const Loaded &source : sources)
+    if (const auto why = serves(source, load, lane, known); !why.empty())
+      return why;
+  const auto block_of = [&](std::uint32_t instruction) { return cfg().block_of(instruction); };
+  if (sources.size() > 1 || (block_of(sources[0].load) != block_of(load.load) &&
+                             !cfg().dominates(block_of(sources[0].load), block_of(load.load))))
+    return precede(sources, load, lane, known);
+  if (const auto why = precedes(sources[0].load, load.load, lane); !why.empty())
+    return why;
+  if (!reads_constant_memory(a_.opcode(fa_.instructions[load.load])) &&
+      !nothing_between(sources[0].load, load.load, !lane.is_own(), known))
+    return "something in between may change the value";
+  return {};
+}
+
+// Rule 1 for a source that stands on every way to the load.
+std::string_view FunctionProver::precedes(std::uint32_t source, std::uint32_t load,
+                                          SourceLane lane) {
+  const MemoryAccess *const from = access(source), *const to = access(load);
+  const bool first =
+      from->block == to->block
+          ? position(source) < load || (position(source) == load && moved_to_.contains(source))
+          : cfg().dominates(from->block, to->block);
+  const LoopId loop = cfg().loop_of(from->block);
+  if (!first || cfg().irreducible(to->block) || cfg().irreducible(from->block))
+    return "the source does not dominate the load";
+  if (loop != no_index && !cfg().contains(loop, to->block))
+    return "the source is in another iteration";
+  if (!lane.is_own() && loop != cfg().loop_of(to->block))
+    return "the source is in another iteration";
+  return {};
+}
+
+// Rules 1 and 5 for sources of which each stands on some of the ways to the load.
+std::string_view FunctionProver::precede(const std::vector<Loaded> &sources, Loaded load,
+                                         SourceLane lane, const Known &known) {
+  const MemoryAccess &to = *access(load.load);
+  std::vector<BlockId> blocks;
+  for (const Loaded &source : sources) {
+    const MemoryAccess &from = *access(source.load);
+    if (from.guard || moved_to_.contains(source.load))
+      return "the source may be switched off";
+    if (!lane.is_own() && !emulation_->uniform_but_lane(emulation_->expand(from.address), to.block))
+      return "the source's address may vary";
+    if (std::find(blocks.begin(), blocks.end(), from.block) != blocks.end())
+      return "two sources in one block";
+    blocks.push_back(from.block);
+  }
+  // What holds in every lane that is here, not in this one alone: another one's way counts, too.
+  const auto ways = ways_since(*emulation_, blocks, to.block, known_in(to.block));
+  if (!ways)
+    return "a way to the load has no source";
+  if (reads_constant_memory(a_.opcode(fa_.instructions[load.load])))
+    return {};
+  Passed passed;
+  const std::uint32_t any = sources[0].load;
+  const bool other = !lane.is_own();
+  bool clean =
+      harmless(to.block, cfg().blocks()[to.block].first, load.load, any, to, other, known, passed);
+  for (const Loaded &source : sources) {
+    const BlockId block = access(source.load)->block;
+    clean = clean && harmless(block, source.load + 1, cfg().blocks()[block].end, any, to, other,
+                              known, passed);
+  }
+  for (const BlockId block : ways->between)
+    clean = clean && harmless(block, cfg().blocks()[block].first, cfg().blocks()[block].end, any,
+                              to, other, known, passed);
+  return clean ? std::string_view() : "something in between may change the value";
+}
+
+// soundness.md, rule by rule, except for what the way from the source to the load decides.
+std::string_view FunctionProver::serves(Loaded source, Loaded load, SourceLane lane,
+                                        const Known &known) {
+  const bool other_lane = !lane.is_own();
   const MemoryAccess *const from = access(source.load), *const to = access(load.load);
   if (!from || !to || !from->address || !to->address || from->effect != Effect::load)
     return "the source is not understood";
@@ -105,26 +201,18 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
     if (pragma.position == source.load && pragma.text.starts_with("used_bytes_mask"))
       return "the source loads only some of its bytes";
   // Rule 1.
-  const bool first = from->block == to->block ? position(source.load) < load.load ||
-                                                    (position(source.load) == load.load &&
-                                                     moved_to_.contains(source.load))
-                                              : cfg().dominates(from->block, to->block);
-  const LoopId loop = cfg().loop_of(from->block);
-  if (!first || cfg().irreducible(to->block) || cfg().irreducible(from->block))
-    return "the source does not dominate the load";
-  if (loop != no_index && !cfg().contains(loop, to->block))
-    return "the source is in another iteration";
-  if (delta != 0 && loop != cfg().loop_of(to->block))
-    return "the source is in another iteration";
-  if (delta != 0 && !in_step(to->block))
+  if (other_lane && !in_step(to->block))
     return "lanes may be in different iterations";
   if (from->guard) {
+    // In another lane it ran if all agree on it, or if it follows from branches that all lanes here
+    // have taken.
     const Expr guard = emulation_->expand(from->guard);
-    if (known.decide(guard) != true || (delta != 0 && !emulation_->uniform(guard, to->block)))
+    if (known.decide(guard) != true || (other_lane && !emulation_->uniform(guard, to->block) &&
+                                        known_in(to->block).decide(guard) != true))
       return "the source may be switched off";
   }
   // Rule 8.
-  if (delta != 0 && !in_row(delta, known))
+  if (other_lane && !in_row(lane, known))
     return "the source lane may lie outside the row";
   // Rules 2 to 4.
   const auto element = [&](const MemoryAccess &access, unsigned index) {
@@ -132,18 +220,15 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, int delta, c
                          std::uint64_t{index} * (bits / 8));
   };
   const Expr from_address = element(*from, source.element), to_address = element(*to, load.element);
-  if (delta != 0) {
+  if (other_lane) {
     const auto [known_uniform, is_new] = uniform_.try_emplace(source.load, false);
     if (is_new)
       known_uniform->second = emulation_->uniform_but_lane(from_address, from->block);
     if (!known_uniform->second)
       return "the source's address may vary";
   }
-  if (!same_address(from_address, to_address, delta, known))
+  if (!same_address(from_address, to_address, lane, known))
     return "the addresses are not shown to be equal";
-  // Rule 5.
-  if (!reads_constant_memory(to_opcode) && !nothing_between(source.load, load.load, delta, known))
-    return "something in between may change the value";
   return {};
 }
 
@@ -158,10 +243,15 @@ bool FunctionProver::in_own_shared_memory(const MemoryAccess &access) const {
          !a_.opcode(fa_.instructions[access.instruction]).has(Modifier::shared_cluster);
 }
 
-bool FunctionProver::in_row(int delta, const Known &known) {
+bool FunctionProver::in_row(SourceLane from, const Known &known) {
   const Expr lane = emulation_->special("%laneid"), tid = emulation_->special("%tid.x");
-  const auto distance = static_cast<std::uint64_t>(std::abs(delta));
-  if (delta < 0)
+  const Expr extent = emulation_->special("%ntid.x");
+  if (from.flip != 0) // a number below 32 in any case
+    return facts_.whole_warps() ||
+           known.decide(
+               pool().ult(pool().add(tid, butterfly_step(*emulation_, from.flip)), extent)) == true;
+  const auto distance = static_cast<std::uint64_t>(std::abs(from.delta));
+  if (from.delta < 0)
     return known.at_least(lane, distance) &&
            (facts_.whole_warps() || known.at_least(tid, distance));
   const auto number = [&](std::uint64_t value) { return pool().constant(32, value); };
@@ -170,34 +260,55 @@ bool FunctionProver::in_row(int delta, const Known &known) {
   if (facts_.whole_warps())
     return true;
   // tid.x + distance < ntid.x
-  const Expr extent = emulation_->special("%ntid.x");
   return known.at_least(pool().sub(pool().sub(extent, tid), number(1)), distance) ||
          known.decide(pool().ult(pool().add(tid, number(distance)), extent)) == true;
 }
 
-bool FunctionProver::same_address(Expr source, Expr load, int delta, const Known &known) {
-  const Expr shifted = emulation_->shift_lane(source, delta);
-  auto conditions = equal_unless_wrapped(pool(), shifted, load);
-  if (!conditions) {
-    // Built differently: the lane may have tested that its own two addresses are a step apart.
-    const LinearForm form =
-        linear_form(source, [&](Expr symbol) { return emulation_->is_lane_symbol(symbol); });
-    const Expr stepped = pool().add(
-        source, pool().constant(64, static_cast<std::uint64_t>(form.lane_stride * delta)));
-    if (known.decide(pool().eq(load, stepped)) == true)
-      conditions = equal_unless_wrapped(pool(), shifted, stepped);
+bool FunctionProver::same_address(Expr source, Expr load, SourceLane lane, const Known &known) {
+  const auto bytes = [&](std::int64_t value) {
+    return pool().constant(64, static_cast<std::uint64_t>(value));
+  };
+  const auto steps_evenly = [&](std::int64_t stride, int delta) {
+    const auto conditions = equal_unless_wrapped(pool(), emulation_->shift_lane(source, delta),
+                                                 pool().add(source, bytes(stride * delta)));
+    return conditions && holds(*conditions, lane, known);
+  };
+  const LinearForm form =
+      linear_form(source, [&](Expr symbol) { return emulation_->is_lane_symbol(symbol); });
+  if (lane.flip != 0) {
+    if (equal_in_each_lane(*emulation_, facts_, source, load, lane))
+      return true;
+    // The lane may have tested that its own two addresses are as far apart as the lanes say.
+    const Expr step = pool().sext(butterfly_step(*emulation_, lane.flip), 64);
+    const Expr stepped = pool().add(source, pool().mul(step, bytes(form.lane_stride)));
+    const auto deltas = lane.steps();
+    return known.decide(pool().eq(load, stepped)) == true &&
+           std::all_of(deltas.begin(), deltas.end(),
+                       [&](int delta) { return steps_evenly(form.lane_stride, delta); });
   }
-  if (!conditions)
-    return equal_in_each_lane(*emulation_, facts_, source, load, delta) ||
-           solved(shifted, load, known);
-  for (const WrapCondition &condition : *conditions) {
-    // That tid.x + delta stays in the row is known here.
-    const bool in_row = emulation_->is_lane_symbol(condition.value) && condition.offset == delta;
-    if (!always_holds(condition) && !in_row && !options_.assume_no_wrap &&
-        !known.no_wrap(condition.value, condition.is_signed, condition.offset))
-      return false;
-  }
-  return true;
+  const Expr shifted = emulation_->shift_lane(source, lane.delta);
+  if (const auto conditions = equal_unless_wrapped(pool(), shifted, load))
+    return holds(*conditions, lane, known);
+  // Built differently: the lane may have tested that its own two addresses are a step apart.
+  const Expr stepped = pool().add(source, bytes(form.lane_stride * lane.delta));
+  if (known.decide(pool().eq(load, stepped)) == true &&
+      equal_unless_wrapped(pool(), shifted, stepped))
+    return steps_evenly(form.lane_stride, lane.delta);
+  return equal_in_each_lane(*emulation_, facts_, source, load, lane) ||
+         solved(shifted, load, known);
+}
+
+// True if every condition under which two addresses are equal is known to hold.
+bool FunctionProver::holds(const std::vector<WrapCondition> &conditions, SourceLane lane,
+                           const Known &known) {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const WrapCondition &condition) {
+    // That tid.x plus the distance stays in the row is known here.
+    const bool in_row = emulation_->is_lane_symbol(condition.value) &&
+                        (lane.flip != 0 || condition.offset == lane.delta);
+    return always_holds(condition) || (in_row && !condition.is_divisor) ||
+           (options_.assume_no_wrap && !condition.is_divisor) ||
+           known.no_wrap(condition.value, condition.is_signed, condition.offset);
+  });
 }
 
 // The last resort: that they differ contradicts what is known.
@@ -218,33 +329,53 @@ bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
   return solver_.check("equal addresses, again", formulas) == SolverAnswer::unsat;
 }
 
-// Rule 5, backwards from the load to the source. The source dominates the load, so every way ends
-// there; the load's own block counts in full if a loop leads back to it.
-bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, int delta,
-                                     const Known &known) {
-  const MemoryAccess &from = *access(source), &to = *access(load);
-  const bool shared = in_own_shared_memory(to);
+// Rule 5 for the instructions of a block from `first` up to `end`: none may write the load's bytes
+// or order another thread's store in between. What orders nothing by itself may stand between loads
+// of global memory in one iteration, if nothing is stored there, too.
+bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t end,
+                              std::uint32_t source, const MemoryAccess &load, bool other_lane,
+                              const Known &known, Passed &passed) {
+  const bool shared = in_own_shared_memory(load);
+  const bool same_iteration = cfg().loop_of(cfg().block_of(source)) == cfg().loop_of(load.block);
   const auto &trace = emulation_->trace();
-  const auto harmless = [&](BlockId block, std::uint32_t first, std::uint32_t end) {
-    const auto &events = events_[block]; // in the order of the text
-    auto event =
-        std::lower_bound(events.begin(), events.end(), first, [&](std::size_t e, std::uint32_t at) {
-          return trace[e].instruction < at;
-        });
-    for (; event != events.end() && trace[*event].instruction < end; ++event) {
-      const MemoryAccess &other = trace[*event];
-      if (other.effect == Effect::sync ||
-          !(shared ? leaves_shared_alone(other, to, source, delta != 0)
-                   : apart(other, to, source, known)))
+  const auto &events = events_[block]; // in the order of the text
+  auto event =
+      std::lower_bound(events.begin(), events.end(), first,
+                       [&](std::size_t e, std::uint32_t at) { return trace[e].instruction < at; });
+  for (; event != events.end() && trace[*event].instruction < end; ++event) {
+    const MemoryAccess &other = trace[*event];
+    if (other.effect == Effect::sync) {
+      passed.exchange = true;
+      if (shared || !same_iteration ||
+          !leaves_global_alone(a_.opcode(fa_.instructions[other.instruction])))
+        return false;
+    } else {
+      passed.store =
+          passed.store || (other.space != StateSpace::shared && other.space != StateSpace::local);
+      if (!(shared ? leaves_shared_alone(other, load, source, other_lane)
+                   : apart(other, load, source, known)))
         return false;
     }
-    return true;
+    if (passed.exchange && passed.store)
+      return false;
+  }
+  return true;
+}
+
+// Rule 5, backwards from the load to the source. The source dominates the load, so every way ends
+// there; the load's own block counts in full if a loop leads back to it.
+bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, bool other_lane,
+                                     const Known &known) {
+  const MemoryAccess &from = *access(source), &to = *access(load);
+  Passed passed;
+  const auto clean = [&](BlockId block, std::uint32_t first, std::uint32_t end) {
+    return harmless(block, first, end, source, to, other_lane, known, passed);
   };
   const std::uint32_t begin = moved_to_.contains(source) ? moved_to_.at(source) : source + 1;
   if (from.block == to.block)
-    return harmless(to.block, begin, load);
-  if (!harmless(to.block, cfg().blocks()[to.block].first, load) ||
-      !harmless(from.block, begin, cfg().blocks()[from.block].end))
+    return clean(to.block, begin, load);
+  if (!clean(to.block, cfg().blocks()[to.block].first, load) ||
+      !clean(from.block, begin, cfg().blocks()[from.block].end))
     return false;
   std::unordered_set<BlockId> seen{from.block};
   std::vector<BlockId> work{to.block};
@@ -255,7 +386,7 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, i
       if (!cfg().reachable(before) || !seen.insert(before).second)
         continue;
       if (++visited_ > reuse_visit_budget ||
-          !harmless(before, cfg().blocks()[before].first, cfg().blocks()[before].end))
+          !clean(before, cfg().blocks()[before].first, cfg().blocks()[before].end))
         return false;
       work.push_back(before);
     }

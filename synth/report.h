@@ -65,8 +65,9 @@ struct RewriteRecord {
   unsigned number = 0;    ///< from 1, in the order of the module, among all that could be rewritten
   std::uint32_t line = 0; ///< 1-based line in the input PTX
   std::optional<SourceLine> source_line;
-  int delta = 0;                   ///< lanes from the load to its source, N of the paper
-  std::string kind;                ///< "shuffle" or "copy"
+  int delta = 0;     ///< lanes from the load to its source, N of the paper; of a butterfly the most
+  unsigned flip = 0; ///< of a butterfly: the bits in which the two lanes' numbers differ
+  std::string kind;  ///< "shuffle" or "copy"
   std::uint32_t from_line = 0;     ///< line of the first source in the input PTX
   std::vector<LoadRecord> sources; ///< the loads whose values stand in, each once, in their order
   std::string_view family = "shuffle"; ///< of the rewrite, as `counts` and `explain` name it

@@ -159,8 +159,12 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
     const Instruction &instruction = function.instructions[kept.load];
     const bool serves =
         std::any_of(detection.reuses.begin(), detection.reuses.end(), [&](const Reuse &reuse) {
-          return std::any_of(reuse.elements.begin(), reuse.elements.end(),
-                             [&](const ElementSource &from) { return from.source == kept.load; });
+          return std::any_of(
+              reuse.elements.begin(), reuse.elements.end(), [&](const ElementSource &from) {
+                const auto all = from.all();
+                return std::any_of(all.begin(), all.end(),
+                                   [&](LoadedElement one) { return one.load == kept.load; });
+              });
         });
     report.kept.push_back(
         {instruction.line, source_line(module, instruction),
@@ -171,16 +175,18 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
   for (const Reuse &reuse : detection.reuses) {
     const Instruction &load = function.instructions[reuse.load];
     (reuse.is_copy() ? report.copies : report.shuffles) += 1;
-    total += std::abs(reuse.delta());
+    total += reuse.lane().reach();
     RewriteRecord record{plan.numbers.at(reuse.load),
                          load.line,
                          source_line(module, load),
-                         reuse.delta(),
+                         reuse.lane().lanes_up(),
+                         reuse.lane().flip,
                          reuse.is_copy() ? "copy" : "shuffle",
                          function.instructions[reuse.elements[0].source].line};
     std::set<std::uint32_t> sources;
     for (const ElementSource &element : reuse.elements)
-      sources.insert(element.source);
+      for (const LoadedElement &source : element.all())
+        sources.insert(source.load);
     for (const std::uint32_t source : sources)
       record.sources.push_back(
           {function.instructions[source].line, source_line(module, function.instructions[source])});

@@ -100,6 +100,8 @@ NaiveRewrite naive(const std::string &text) {
         {"without-guard", &result.with_guard}, {"without-order", &result.with_order}};
     if (word.starts_with("N="))
       result.delta = std::stoi(word.substr(2));
+    else if (word.starts_with("X="))
+      result.flip = static_cast<unsigned>(std::stoi(word.substr(2)));
     else if (word == "early")
       result.early = true;
     else if (word == "hoist")

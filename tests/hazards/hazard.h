@@ -36,6 +36,7 @@ struct HazardLaunch {
 /// How to replace D by a value of S without any further checks.
 struct NaiveRewrite {
   int delta = 0;
+  unsigned flip = 0;      ///< of a butterfly: the bits in which the two lanes' numbers differ
   bool with_rows = true;  ///< the lane's place in its row is tested
   bool with_lane = true;  ///< %laneid is the lane, not tid.x % 32
   bool with_mask = true;  ///< all lanes are there is tested

@@ -298,7 +298,7 @@ void Suite::module(const Hazard &hazard, const std::string &text, const std::str
   if (hazard.has_naive) {
     NaiveRewrite how = hazard.naive;
     if (twin)
-      how = {.delta = how.delta, .hoist = how.hoist};
+      how = {.delta = how.delta, .flip = how.flip, .hoist = how.hoist};
     naive_text = rewrite_naively(text, how);
     naive.emplace(naive_text);
   }

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <fmt/core.h>
+#include <span>
 #include <stdexcept>
 
 namespace ptxasw::test {
@@ -19,16 +20,16 @@ struct Place {
   const Instruction *instruction = nullptr;
 };
 
-Place find_marked(const Module &module, std::string_view mark) {
-  Place result;
+std::vector<Place> find_marked(const Module &module, std::string_view mark) {
+  std::vector<Place> result;
   for (const Function &function : module.functions)
     for (const Instruction &instruction : function.instructions) {
       const std::string_view rest = module.text().substr(instruction.span.end);
       const std::string_view line = rest.substr(0, rest.find('\n'));
       if (line.ends_with(mark))
-        result = {&function, &instruction};
+        result.push_back({&function, &instruction});
     }
-  if (!result.instruction)
+  if (result.empty())
     throw std::runtime_error(fmt::format("no instruction is marked {}", mark));
   return result;
 }
@@ -57,11 +58,14 @@ std::vector<Destination> destinations(const Module &module, const Place &place) 
 }
 
 /// shfl.sync of a register of any width.
-std::string shuffle(std::string_view to, std::string_view from, unsigned width, int delta) {
-  const std::string_view direction = delta < 0 ? "up" : "down";
+std::string shuffle(std::string_view to, std::string_view from, unsigned width,
+                    const NaiveRewrite &how) {
   const auto word = [&](std::string_view a, std::string_view b) {
-    return fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, %nv_mask;\n", direction, a, b,
-                       std::abs(delta), delta < 0 ? 0 : 31);
+    return how.flip != 0
+               ? fmt::format("shfl.sync.bfly.b32 {}, {}, {}, 31, %nv_mask;\n", a, b, how.flip)
+               : fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, %nv_mask;\n",
+                             how.delta < 0 ? "up" : "down", a, b, std::abs(how.delta),
+                             how.delta < 0 ? 0 : 31);
   };
   if (width == 32)
     return word(to, from);
@@ -79,7 +83,8 @@ std::string rewrite_naively(const std::string &text, const NaiveRewrite &how) {
   if (!parsed)
     throw std::runtime_error(format(parsed.error()));
   const Module &module = **parsed;
-  const Place source = find_marked(module, "// S"), load = find_marked(module, "// D");
+  const std::vector<Place> sources = find_marked(module, "// S");
+  const Place source = sources.back(), load = find_marked(module, "// D").back();
   const auto from = destinations(module, source), to = destinations(module, load);
   const Instruction &instruction = *load.instruction;
   const std::string_view original =
@@ -90,7 +95,13 @@ std::string rewrite_naively(const std::string &text, const NaiveRewrite &how) {
                          "\n.reg .pred %nv_guard, %nv_corner, %nv_load, %nv_use;\n";
   prologue += how.with_lane ? "mov.u32 %nv_lane, %laneid;\nmov.u32 %nv_t, %tid.x;\n"
                             : "mov.u32 %nv_t, %tid.x;\nand.b32 %nv_lane, %nv_t, 31;\n";
-  if (how.delta < 0) {
+  if (how.flip != 0) {
+    prologue +=
+        fmt::format("xor.b32 %nv_room, %nv_lane, {};\nsub.s32 %nv_room, %nv_room, %nv_lane;\n"
+                    "add.s32 %nv_room, %nv_room, %nv_t;\n",
+                    how.flip);
+    prologue += how.with_rows ? "mov.u32 %nv_n, %ntid.x;\n" : "mov.u32 %nv_n, -1;\n";
+  } else if (how.delta < 0) {
     prologue +=
         how.with_rows ? "min.u32 %nv_room, %nv_lane, %nv_t;\n" : "mov.u32 %nv_room, %nv_lane;\n";
   } else {
@@ -113,9 +124,10 @@ std::string rewrite_naively(const std::string &text, const NaiveRewrite &how) {
             ? fmt::format("mov.b{} %nv_copy{}, {};\n", width, i, from[i].name)
             : fmt::format("cvt.u{}.u{} %nv_copy{}, {};\n", width, given, i, from[i].name);
     (how.with_copy ? at_source : values) += copy;
-    values += how.delta == 0 ? fmt::format("mov.b{0} %nv_value{1}, %nv_copy{1};\n", width, i)
-                             : shuffle(fmt::format("%nv_value{}", i), fmt::format("%nv_copy{}", i),
-                                       width, how.delta);
+    values +=
+        how.delta == 0 && how.flip == 0
+            ? fmt::format("mov.b{0} %nv_value{1}, %nv_copy{1};\n", width, i)
+            : shuffle(fmt::format("%nv_value{}", i), fmt::format("%nv_copy{}", i), width, how);
   }
   if (instruction.guard == no_register || !how.with_guard)
     code += "setp.eq.u32 %nv_guard, 0, 0;\n";
@@ -126,12 +138,13 @@ std::string rewrite_naively(const std::string &text, const NaiveRewrite &how) {
     code +=
         fmt::format("mov.pred %nv_guard, {};\n", load.function->registers[instruction.guard].name);
   code += "setp.ne.u32 %nv_corner, 0, 0;\n";
-  if (how.delta != 0) {
+  if (how.delta != 0 || how.flip != 0) {
     code += "activemask.b32 %nv_mask;\n";
     if (how.with_mask)
       code += "setp.ne.b32 %nv_corner, %nv_mask, -1;\n";
-    code +=
-        fmt::format("setp.lt.or.u32 %nv_corner, %nv_room, {}, %nv_corner;\n", std::abs(how.delta));
+    code += how.flip != 0 ? "setp.ge.or.u32 %nv_corner, %nv_room, %nv_n, %nv_corner;\n"
+                          : fmt::format("setp.lt.or.u32 %nv_corner, %nv_room, {}, %nv_corner;\n",
+                                        std::abs(how.delta));
   }
   code += values;
   code += "and.pred %nv_load, %nv_guard, %nv_corner;\nnot.pred %nv_use, %nv_corner;\n"
@@ -160,6 +173,14 @@ std::string rewrite_naively(const std::string &text, const NaiveRewrite &how) {
     edits.replace(source.instruction->span, "");
   } else {
     edits.insert(source.instruction->span.end, "\n" + at_source);
+    // Where several are marked, each leaves its value in the same copies.
+    for (const Place &other : std::span(sources).first(sources.size() - 1)) {
+      const auto elements = destinations(module, other);
+      std::string copies;
+      for (std::size_t i = 0; i < to.size(); ++i)
+        copies += fmt::format("\nmov.b{} %nv_copy{}, {};\n", to[i].width, i, elements.at(i).name);
+      edits.insert(other.instruction->span.end, copies);
+    }
   }
   edits.replace(instruction.span, code);
   return edits.apply(module.text()).value();

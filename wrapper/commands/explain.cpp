@@ -40,12 +40,12 @@ std::string stride_text(const LoadExplanation &load) {
 }
 
 std::string verdict_text(const LoadExplanation &load) {
-  if (!load.delta)
+  if (!load.from)
     return fmt::format("stays: {} ({})", to_string(load.reason),
                        load.detail.empty() ? describe(load.reason) : load.detail);
-  if (*load.delta == 0)
+  if (load.from->is_own())
     return fmt::format("copy of what line {} read", load.source_line);
-  return fmt::format("shuffle: lane {:+} read it in line {}", *load.delta, load.source_line);
+  return fmt::format("shuffle: {} read it in line {}", to_string(*load.from), load.source_line);
 }
 
 void print(const KernelExplanation &kernel, bool shared) {
@@ -71,8 +71,10 @@ Json to_json(const KernelExplanation &kernel) {
     entry["text"] = load.text;
     entry["address"] = load.address.empty() ? Json() : Json(load.address);
     entry["lane_stride"] = load.lane_stride ? Json(*load.lane_stride) : Json();
-    if (load.delta) {
-      entry["delta"] = *load.delta;
+    if (load.from) {
+      entry["delta"] = load.from->lanes_up();
+      if (load.from->flip != 0)
+        entry["flip"] = load.from->flip;
       entry["from_line"] = load.source_line;
       entry["tests"] = load.tests;
     } else {
@@ -133,6 +135,8 @@ int explain_opcodes() {
       "\n\nLoads and stores: ld, ldu, st, if weak and without .cv.\n"
       "Calls of functions of the module that only compute, load, or store to local or shared "
       "memory.\n"
+      "Between loads of global memory, with no store beside them: shfl, vote, match, redux, "
+      "nanosleep, and relaxed red, cp.async and its waits if they write shared memory.\n"
       "Everything else, and any opcode not named here, has opaque results and is an obstacle "
       "between two loads.\n");
   return 0;

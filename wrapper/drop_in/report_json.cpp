@@ -45,12 +45,15 @@ Json rewrite_json(const RewriteRecord &record) {
   Json sources = Json::array();
   for (const LoadRecord &source : record.sources)
     sources.push_back(load(source.line, source.source_line));
+  Json details{{"delta", record.delta}};
+  if (record.flip != 0)
+    details["flip"] = record.flip;
   return {{"number", record.number},
           {"family", record.family},
           {"kind", record.kind},
           {"loads", Json::array({load(record.line, record.source_line)})},
           {"sources", std::move(sources)},
-          {"details", {{"delta", record.delta}}},
+          {"details", std::move(details)},
           // As schema 1 had it.
           {"line", record.line},
           {"source_line", source_line_json(record.source_line)},

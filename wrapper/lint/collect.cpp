@@ -1,3 +1,6 @@
+// Findings of all analyses become one list with places, sorted by cost; several copies of one place
+// in the source count as one, the costliest.
+
 #include "wrapper/lint/collect.h"
 
 #include "synth/explain.h"
@@ -23,18 +26,18 @@ void add_redundant(const Module &module, const LintQuery &query, std::vector<Ker
       if (kernel.name != explained.name)
         continue;
       for (const LoadExplanation &load : explained.loads) {
-        if (!load.delta)
+        if (!load.from)
           continue;
         Told told;
         told.code = lint::Code::redundant_load;
         told.line = load.line;
         told.message =
-            *load.delta == 0
+            load.from->is_own()
                 ? fmt::format("the thread itself has loaded this value, in line {} of the PTX",
                               load.source_line)
-                : fmt::format("lane {:+} of the warp has loaded this value, in line {} of the PTX",
-                              *load.delta, load.source_line);
-        told.note = *load.delta == 0
+                : fmt::format("{} of the warp has loaded this value, in line {} of the PTX",
+                              to_string(*load.from), load.source_line);
+        told.note = load.from->is_own()
                         ? "keep it in a variable"
                         : "a shuffle could pass it on; on GPUs since Volta that is no faster than "
                           "the load, which hits the cache";
