@@ -3,7 +3,6 @@
 // stand before uses, so one pass is enough.
 
 #include "grammar/builder.h"
-#include "grammar/token_ranges.h"
 
 #include <fmt/core.h>
 
@@ -19,67 +18,75 @@ constexpr std::uint32_t module_scope = no_index;
 /// Names are looked up from scope to scope; this bounds the work a name takes.
 constexpr std::size_t deepest_scope = 1000;
 
+/// The decimal number that `text` begins with; 0 if there is none or it does not fit.
+std::uint32_t number_in(std::string_view text) {
+  std::uint32_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 } // namespace
 
 Function &Builder::function() { return module_.functions.back(); }
 
-void Builder::statement(std::span<const Token> tokens) {
-  const Token &first = tokens.front();
-  if (body_expected_ && !first.is('{') && first.kind != TokenKind::dot_word)
+void Builder::begin_statement() {
+  const TokenKind kind = tokens_.ahead().kind;
+  if (body_expected_ && kind != static_cast<TokenKind>('{') && !begins_directive(kind))
     body_expected_ = false; // it was a declaration
-  switch (first.kind) {
-  case TokenKind::version: {
-    const std::string_view number = text(tokens[1]);
-    const std::size_t dot = std::min(number.find('.'), number.size());
-    std::from_chars(number.data(), number.data() + dot, module_.version_major);
-    if (dot < number.size())
-      std::from_chars(number.data() + dot + 1, number.data() + number.size(),
-                      module_.version_minor);
-    break;
+  values_.clear();
+  if (begins_directive(kind)) {
+    directive_ = Directive::plain;
+    specifier_ = {};
+    specifier_words_.clear();
+    parameters_.clear();
+    has_name_ = false;
+    first_declared_ = variables().size();
+    first_pragma_ = in_body_ ? function().pragmas.size() : 0;
+  } else {
+    instruction_ = {};
   }
-  case TokenKind::target:
-    module_.target = text(tokens[1]);
-    if (const std::size_t digits = module_.target.find_first_of("0123456789");
-        digits != std::string_view::npos)
-      std::from_chars(module_.target.data() + digits, module_.target.data() + module_.target.size(),
-                      module_.sm);
-    for (const Token &token : tokens)
-      module_.debug |= text(token) == "debug";
-    break;
-  case TokenKind::address_size:
-    std::from_chars(text(tokens[1]).data(), text(tokens[1]).data() + text(tokens[1]).size(),
-                    module_.address_size);
-    break;
-  case TokenKind::file: {
-    std::uint32_t index = 0;
-    std::from_chars(text(tokens[1]).data(), text(tokens[1]).data() + text(tokens[1]).size(), index);
-    std::string_view name = text(tokens[2]);
-    module_.files[index] = name.substr(1, name.size() - 2);
-    break;
-  }
-  case TokenKind::loc:
-    location(tokens);
-    break;
-  case TokenKind::section:
-  case TokenKind::dwarf_line:
-    break;
-  case TokenKind::dot_word:
-    directive(tokens);
-    break;
-  case TokenKind::word:
-    if (tokens.size() == 2 && tokens[1].is(':'))
-      label(tokens);
-    else
-      instruction(tokens);
-    break;
-  default:
-    if (first.is('{'))
-      open_brace(first);
-    else if (first.is('}'))
-      close_brace(first);
-    else if (first.is('@'))
-      instruction(tokens);
-  }
+  in_instruction_ = false;
+}
+
+void Builder::version() {
+  const std::string_view number = last_text();
+  const std::size_t dot = std::min(number.find('.'), number.size());
+  std::from_chars(number.data(), number.data() + dot, module_.version_major);
+  if (dot < number.size())
+    std::from_chars(number.data() + dot + 1, number.data() + number.size(), module_.version_minor);
+}
+
+void Builder::target() {
+  module_.target = last_text();
+  if (const std::size_t digits = module_.target.find_first_of("0123456789");
+      digits != std::string_view::npos)
+    module_.sm = number_in(module_.target.substr(digits));
+}
+
+void Builder::target_option() { module_.debug |= last_text() == "debug"; }
+
+void Builder::address_size() { module_.address_size = number_in(last_text()); }
+
+void Builder::file() {
+  const std::span<const Token> tokens = tokens_.statement();
+  const std::string_view name = text(tokens[2]);
+  module_.files[number_in(text(tokens[1]))] = name.substr(1, name.size() - 2);
+}
+
+void Builder::location() {
+  const std::span<const Token> tokens = tokens_.statement();
+  location_ = static_cast<std::uint32_t>(module_.locations.size());
+  module_.locations.push_back(
+      {number_in(text(tokens[1])), number_in(text(tokens[2])), number_in(text(tokens[3]))});
+}
+
+void Builder::label() {
+  last_label_ = text(first_token());
+  if (!in_body_)
+    return; // a prototype or target list at module scope
+  function().labels.push_back({last_label_,
+                               static_cast<std::uint32_t>(function().instructions.size()), scope_,
+                               statement_span()});
 }
 
 void Builder::finish(std::uint32_t end_offset) {
@@ -120,7 +127,8 @@ void Builder::resolve_functions() {
       }
 }
 
-void Builder::open_brace(const Token &token) {
+void Builder::open_brace() {
+  const Token &token = tokens_.last();
   if (!in_body_) {
     if (!body_expected_)
       throw SyntaxError{token.span.begin, "'{' opens no function body"};
@@ -157,7 +165,8 @@ void Builder::open_brace(const Token &token) {
   }
 }
 
-void Builder::close_brace(const Token &token) {
+void Builder::close_brace() {
+  const Token &token = tokens_.last();
   if (!in_body_)
     throw SyntaxError{token.span.begin, "'}' without '{'"};
   for (const auto &[name, is_range] : declared_.back()) {
@@ -247,124 +256,6 @@ RegisterId Builder::find_register(std::string_view name) {
   if (id == no_register)
     id = new_register(name, *declaration);
   return id;
-}
-
-void Builder::location(std::span<const Token> tokens) {
-  std::uint32_t numbers[3] = {};
-  for (int i = 0; i < 3; ++i)
-    std::from_chars(text(tokens[i + 1]).data(),
-                    text(tokens[i + 1]).data() + text(tokens[i + 1]).size(), numbers[i]);
-  location_ = static_cast<std::uint32_t>(module_.locations.size());
-  module_.locations.push_back({numbers[0], numbers[1], numbers[2]});
-}
-
-void Builder::label(std::span<const Token> tokens) {
-  last_label_ = text(tokens[0]);
-  if (!in_body_)
-    return; // a prototype or target list at module scope
-  function().labels.push_back({last_label_,
-                               static_cast<std::uint32_t>(function().instructions.size()), scope_,
-                               span_of(tokens)});
-}
-
-void Builder::directive(std::span<const Token> tokens) {
-  const bool terminated = tokens.back().is(';');
-  std::size_t keyword = 0;
-  while (keyword < tokens.size() && tokens[keyword].kind == TokenKind::dot_word &&
-         text(tokens[keyword]) != ".entry" && text(tokens[keyword]) != ".func")
-    ++keyword;
-  if (keyword < tokens.size() && tokens[keyword].kind == TokenKind::dot_word) {
-    function_header(tokens, keyword);
-    return;
-  }
-  const std::string_view name = text(tokens[0]);
-  if (body_expected_ && (!terminated || name == ".pragma")) {
-    performance_directives(tokens, 0); // a header goes on after the ';' of its first .pragma
-    return;
-  }
-  body_expected_ = false;
-  if (!terminated)
-    throw SyntaxError{tokens.back().span.end, fmt::format("expected ';' after {}", name)};
-  if (name == ".pragma") {
-    if (in_body_)
-      for (const Token &token : tokens)
-        if (token.kind == TokenKind::string)
-          function().pragmas.push_back({text(token).substr(1, token.span.size() - 2),
-                                        static_cast<std::uint32_t>(function().instructions.size()),
-                                        span_of(tokens)});
-  } else if (name == ".branchtargets" || name == ".calltargets") {
-    target_list(tokens);
-  } else {
-    declaration(tokens);
-  }
-}
-
-void Builder::target_list(std::span<const Token> tokens) {
-  if (!in_body_)
-    return;
-  TargetList list{last_label_, scope_, {}};
-  for (const Token &token : tokens)
-    if (token.kind == TokenKind::word)
-      list.targets.push_back(text(token));
-  function().target_lists.push_back(std::move(list));
-}
-
-std::uint32_t Builder::intern_opcode(std::span<const Token> tokens) {
-  std::string_view whole = text(tokens[0]);
-  if (tokens.size() > 1) {
-    std::string joined;
-    for (const Token &token : tokens)
-      joined += text(token);
-    const auto known = opcode_ids_.find(joined);
-    whole = known != opcode_ids_.end() ? known->first
-                                       : module_.joined_opcodes.emplace_back(std::move(joined));
-  }
-  const auto [entry, is_new] =
-      opcode_ids_.try_emplace(whole, static_cast<std::uint32_t>(module_.opcodes.size()));
-  if (!is_new)
-    return entry->second;
-  module_.opcodes.push_back(Opcode::of(entry->first));
-  return entry->second;
-}
-
-void Builder::instruction(std::span<const Token> tokens) {
-  if (!in_body_)
-    throw SyntaxError{tokens.front().span.begin, "an instruction outside of a function"};
-  Instruction result;
-  result.span = span_of(tokens);
-  result.line = tokens.front().line;
-  result.scope = scope_;
-  result.location = location_;
-  std::size_t position = 0;
-  if (tokens[0].is('@')) {
-    ++position;
-    if (tokens[position].is('!')) {
-      result.guard_negated = true;
-      ++position;
-    }
-    result.guard = find_register(text(tokens[position]));
-    if (result.guard == no_register)
-      throw SyntaxError{tokens[position].span.begin,
-                        fmt::format("unknown predicate '{}'", text(tokens[position]))};
-    ++position;
-  }
-  result.opcode_span = tokens[position].span;
-  const std::size_t first = position++;
-  // Modifiers set apart from their opcode: legal, but never written. The bytes stay as they are;
-  // the instruction is opaque. What it may do to memory and to other lanes all of its words say.
-  while (position < tokens.size() && tokens[position].kind == TokenKind::dot_word) {
-    result.well_formed = false;
-    ++position;
-  }
-  result.opcode = intern_opcode(tokens.subspan(first, position - first));
-  std::vector<Operand> operands;
-  parse_operands(tokens.subspan(position, tokens.size() - 1 - position), operands, result);
-  if (operands.size() > UINT16_MAX)
-    throw SyntaxError{tokens[position].span.begin, "too many operands"};
-  result.first_operand = static_cast<std::uint32_t>(module_.all_operands.size());
-  result.operand_count = static_cast<std::uint16_t>(operands.size());
-  module_.all_operands.insert(module_.all_operands.end(), operands.begin(), operands.end());
-  function().instructions.push_back(result);
 }
 
 } // namespace ptxasw

@@ -1,9 +1,14 @@
 #pragma once
 
+#include "grammar/constant.h"
 #include "grammar/module.h"
+#include "grammar/scanner.h"
 
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace ptxasw {
@@ -14,16 +19,93 @@ struct SyntaxError {
   std::string message;
 };
 
-/// Turns statements, as the parser delimits them, into a Module. Keeps track of scopes and resolves
-/// every register to its declaration as it goes (declarations come before uses in PTX).
+/// The tokens of the statement that is being parsed, and those that the parser looked ahead at.
+struct StatementTokens {
+  std::vector<Token> tokens;
+  std::size_t consumed = 0; ///< how many of them the parser has taken
+
+  const Token &last() const { return tokens[consumed - 1]; }
+  const Token &ahead() const { return tokens[consumed]; }
+  /// The statement so far.
+  std::span<const Token> statement() const { return {tokens.data(), consumed}; }
+};
+
+/// Turns what the actions of PTX.g4 tell it into a Module. An action means the token that was taken
+/// last. Keeps track of scopes and resolves every register to its declaration as it goes
+/// (declarations come before uses in PTX). Every member may throw SyntaxError.
 class Builder {
 public:
-  explicit Builder(Module &module) : module_(module) {}
+  Builder(Module &module, const StatementTokens &tokens) : module_(module), tokens_(tokens) {}
 
-  /// One statement of PTX.g4. Throws SyntaxError.
-  void statement(std::span<const Token> tokens);
-  /// After the last statement. Throws SyntaxError if a body is still open.
+  /// Before a statement; its first token is ahead.
+  void begin_statement();
+  /// After the last statement, at the end of the text.
   void finish(std::uint32_t end_offset);
+
+  // Statements
+  void open_brace();
+  void close_brace();
+  void version();
+  void target();
+  void target_option();
+  void address_size();
+  void file();
+  void location();
+  void label();
+
+  // Directives and declarations
+  void specifier();
+  void alignment();
+  void begin_pragma();
+  void pragma();
+  void begin_target_list();
+  void target_label();
+  void begin_function(bool is_entry);
+  void function_name();
+  void return_parameters();
+  void parameters();
+  void begin_parameter();
+  void end_parameter();
+  void performance();
+  void performance_value();
+  void begin_variable();
+  void register_range();
+  void extent();
+  void no_extent();
+  void begin_initializer();
+  void end_initializer();
+  void unknown_in_declaration();
+  void end_variable();
+  void end_directive();
+
+  // Instructions
+  void negate_guard();
+  void guard();
+  void opcode();
+  void modifier_apart();
+  void missing_before(); ///< an operand, where the token stands that was taken last
+  void missing_after();  ///< an operand, where the next token stands
+  void unknown_in_operand();
+  void unknown_list();
+  void end_operand();
+  void end_instruction();
+
+  // Expressions. The parser shifts, the builder reduces: values and operators lie on two stacks.
+  void begin_expression();
+  void end_expression();
+  void prefix();
+  void cast();
+  void binary();
+  void question();
+  void select();
+  void name();
+  void number();
+  void string();
+  void open_list();
+  void group();
+  void address();
+  void vector();
+  void application();
 
 private:
   struct Declaration {
@@ -37,28 +119,83 @@ private:
     /// Registers of a range met so far, by index.
     std::unordered_map<std::uint32_t, RegisterId> members;
   };
-  struct Cursor;
+
+  /// What the words before a declaration's name say.
+  struct Specifier {
+    StateSpace space = StateSpace::generic;
+    ScalarType type = ScalarType::none;
+    unsigned vector = 1;
+    unsigned alignment = 0;
+    Linkage linkage = Linkage::internal;
+    bool is_pointer = false; ///< after `.ptr`: what follows is the pointee's
+  };
+
+  /// A part of an expression. What it becomes depends on what is around it, so names are looked up
+  /// and children stored when an operand is complete.
+  struct Value {
+    enum class Form : std::uint8_t {
+      constant, ///< `constant`
+      real,     ///< `constant.bits`, `real_type`
+      name,     ///< the token `name`
+      sum,      ///< the token `name` plus `constant`
+      negated,  ///< `!`, the token `name`
+      complete, ///< `operand`
+      elements, ///< the braces of an initializer, whose elements are stored already
+      opaque,   ///< anything else
+    };
+    Form form = Form::opaque;
+    ScalarType real_type = ScalarType::none;
+    bool in_parentheses = false; ///< a constant: it may still be an argument list, `(1)`
+    bool is_generic = false;     ///< a name: `generic(name)`
+    std::uint32_t first = 0;     ///< its tokens in the statement
+    std::uint32_t last = 0;
+    std::uint32_t name = 0;
+    Constant constant;
+    Operand operand;
+  };
+  using Form = Value::Form;
+
+  /// An expression that is being read.
+  struct Frame {
+    std::uint32_t first = 0; ///< its first token in the statement
+    std::size_t operators = 0;
+  };
+  /// An open bracket.
+  struct List {
+    std::uint32_t bracket = 0; ///< the token in the statement
+    std::size_t values = 0;
+  };
 
   std::string_view text(const Token &token) const { return module_.text(token.span); }
-  void open_brace(const Token &token);
-  void close_brace(const Token &token);
-  void directive(std::span<const Token> tokens);
-  void function_header(std::span<const Token> tokens, std::size_t keyword);
-  void declaration(std::span<const Token> tokens);
-  std::vector<Variable> parameter_list(std::span<const Token> tokens, std::size_t &position);
-  void performance_directives(std::span<const Token> tokens, std::size_t position);
-  void target_list(std::span<const Token> tokens);
-  void location(std::span<const Token> tokens);
-  void label(std::span<const Token> tokens);
-  void instruction(std::span<const Token> tokens);
+  std::string_view last_text() const { return text(tokens_.last()); }
+  std::uint32_t last_index() const { return static_cast<std::uint32_t>(tokens_.consumed - 1); }
+  const Token &first_token() const { return tokens_.tokens.front(); }
+  /// From the statement's first token to the last one taken.
+  Span statement_span() const { return {first_token().span.begin, tokens_.last().span.end}; }
+  Span span_of(const Value &value) const;
 
-  void parse_operands(std::span<const Token> tokens, std::vector<Operand> &out, Instruction &user);
-  Operand parse_operand(std::span<const Token> tokens, Instruction &user);
-  Operand parse_address(std::span<const Token> inside, Instruction &user);
-  Operand name_operand(const Token &token, Instruction &user);
-  void store_registers(Operand &operand, std::span<const Token> tokens, Instruction &user);
-  void store_children(Operand &operand, const std::vector<Operand> &children);
-  std::uint32_t intern_opcode(std::span<const Token> tokens);
+  std::vector<Variable> &variables();
+  void declare_parameters();
+  void add_performance(std::string_view name);
+  Variable make_variable() const;
+  void add_initial(const Value &value);
+
+  void push(Value value);
+  void shift(ConstantOperator op);
+  void reduce_down_to(int lowest);
+  bool is_constant(Value &value) const;
+  Value combine(ConstantOperator op, Value left, Value right);
+  Value combine(ConstantOperator op, Value value) const;
+  std::span<const Value> elements() const;
+  void close_list(Value value);
+
+  Operand name_operand(const Token &token);
+  Operand complete(const Value &value);
+  Operand opaque_operand(const Value &value);
+  void store_registers(Operand &operand, const Value &value);
+  void store_children(Operand &operand, std::span<const Operand> children);
+  void store_complete(Operand &operand, std::span<const Value> values);
+  std::uint32_t intern_opcode(std::string_view text);
 
   Declaration *find_declaration(std::string_view name, std::uint32_t &index);
   RegisterId find_register(std::string_view name);
@@ -68,14 +205,43 @@ private:
   Function &function();
   std::uint32_t find_symbol(std::string_view name);
   void resolve_functions();
-  std::vector<InitialValue> initial_values(std::span<const Token> tokens);
 
   Module &module_;
+  const StatementTokens &tokens_;
   bool in_body_ = false;
   bool body_expected_ = false; ///< the last statement was a function header without ';'
   std::uint32_t scope_ = 0;
   std::uint32_t location_ = no_index;
   std::string_view last_label_;
+
+  // The directive that is being read
+  Specifier specifier_;
+  std::vector<std::string_view> specifier_words_;
+  enum class Directive : std::uint8_t { plain, function, performance, pragma, targets };
+  Directive directive_ = Directive::plain;
+  std::uint32_t specifier_first_ = 0;   ///< its first word's token, of a parameter
+  bool has_name_ = false;               ///< it names a variable
+  std::size_t first_declared_ = 0;      ///< of variables(): the first that it declares
+  std::size_t first_pragma_ = 0;        ///< of Function::pragmas
+  std::uint32_t initializer_first_ = 0; ///< token
+  Variable variable_;
+  std::uint64_t range_ = 0; ///< `%r<range>`; 0: no range
+  unsigned braces_ = 0;     ///< of the initializer so far
+  bool in_initializer_ = false;
+  bool initial_known_ = false; ///< every element so far is understood
+  std::vector<Variable> parameters_;
+
+  // The instruction that is being read
+  Instruction instruction_;
+  bool in_instruction_ = false;
+  bool is_call_ = false;
+
+  std::vector<Value> values_;
+  std::vector<ConstantOperator> operators_;
+  std::vector<Frame> frames_;
+  std::vector<List> lists_;
+  std::vector<Operand> scratch_; ///< operands of the list that is being stored
+
   std::unordered_map<std::string_view, std::uint32_t> opcode_ids_;
   /// The last symbol met by that name, in Module::symbols: most mentions mean the same one.
   std::unordered_map<std::string_view, std::uint32_t> symbol_ids_;
@@ -89,17 +255,5 @@ private:
   /// What each open scope declared, to be undone when it closes.
   std::vector<std::vector<std::pair<std::string_view, bool>>> declared_;
 };
-
-/// Value of an integer constant expression over tokens (PTX ISA 4.5): literals, casts, the unary
-/// and binary operators, ?: and parentheses. Empty if it is none.
-std::optional<std::int64_t> constant_expression(std::string_view text,
-                                                std::span<const Token> tokens);
-
-/// Value of one numeric token; `type` is f32 or f64 for reals, none for integers.
-struct NumberValue {
-  std::int64_t bits = 0;
-  ScalarType type = ScalarType::none;
-};
-std::optional<NumberValue> number_value(std::string_view text);
 
 } // namespace ptxasw

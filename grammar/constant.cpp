@@ -1,7 +1,9 @@
-// Literals and constant expressions (PTX ISA 4.5).
+// Literals and the operators of constant expressions (PTX ISA 4.5). That a value is right rests on
+// ptxas: the unit tests hold the values that it puts into a variable's initializer.
 
-#include "grammar/builder.h"
+#include "grammar/constant.h"
 
+#include <array>
 #include <bit>
 #include <charconv>
 
@@ -26,229 +28,128 @@ std::optional<std::uint64_t> integer_bits(std::string_view text, unsigned base) 
   return text.empty() ? std::nullopt : std::optional(value);
 }
 
-/// 64 bits, and whether they count as unsigned (PTX ISA 4.5.6, and what ptxas makes of it).
-struct Constant {
-  std::uint64_t bits = 0;
-  bool is_unsigned = false;
-
-  std::int64_t as_signed() const { return static_cast<std::int64_t>(bits); }
+struct OperatorText {
+  ConstantOperator op;
+  char first;
+  char second; // or 0
+  int precedence;
 };
 
-/// Precedence climbing over one-character tokens; `<<`, `>=`, `&&` are two neighbouring ones.
-class Expression {
-public:
-  Expression(std::string_view text, std::span<const Token> tokens) : text_(text), tokens_(tokens) {}
+using Sign = ConstantOperator; // `Op` is an opcode
 
-  std::optional<std::int64_t> whole() {
-    const Value value = ternary();
-    return value && position_ == tokens_.size() ? std::optional(value->as_signed()) : std::nullopt;
-  }
-
-private:
-  using Value = std::optional<Constant>;
-
-  /// Counts nested calls; no one writes code this deep, and the stack is finite.
-  struct Depth {
-    explicit Depth(int &depth) : depth_(depth) { ++depth_; }
-    ~Depth() { --depth_; }
-    bool too_deep() const { return depth_ > 200; }
-    int &depth_;
-  };
-
-  std::string_view text(const Token &token) const {
-    return text_.substr(token.span.begin, token.span.size());
-  }
-  bool is(std::size_t ahead, char c) const {
-    return position_ + ahead < tokens_.size() && tokens_[position_ + ahead].is(c);
-  }
-  bool pair(char first, char second) const {
-    return is(0, first) && is(1, second) &&
-           tokens_[position_].span.end == tokens_[position_ + 1].span.begin;
-  }
-
-  Value ternary() {
-    const Depth depth(depth_);
-    if (depth.too_deep())
-      return std::nullopt;
-    const Value condition = binary(0);
-    if (!condition || !is(0, '?'))
-      return condition;
-    ++position_;
-    const Value yes = ternary();
-    if (!yes || !is(0, ':'))
-      return std::nullopt;
-    ++position_;
-    const Value no = ternary();
-    return !no ? no : condition->bits ? yes : no;
-  }
-
-  enum class Op {
-    logical_or,
-    logical_and,
-    equal,
-    not_equal,
-    less_equal,
-    greater_equal,
-    shift_left,
-    shift_right,
-    bit_or,
-    bit_xor,
-    bit_and,
-    less,
-    greater,
-    add,
-    subtract,
-    multiply,
-    divide,
-    remainder,
-  };
-  struct Operator {
-    Op op;
-    char first;
-    char second; // or 0
-    int precedence;
-  };
-
-  const Operator *peek() const {
-    // Two-character operators first.
-    static constexpr Operator operators[] = {
-        {Op::logical_or, '|', '|', 1}, {Op::logical_and, '&', '&', 2},
-        {Op::equal, '=', '=', 6},      {Op::not_equal, '!', '=', 6},
-        {Op::shift_left, '<', '<', 8}, {Op::shift_right, '>', '>', 8},
-        {Op::less_equal, '<', '=', 7}, {Op::greater_equal, '>', '=', 7},
-        {Op::bit_or, '|', 0, 3},       {Op::bit_xor, '^', 0, 4},
-        {Op::bit_and, '&', 0, 5},      {Op::less, '<', 0, 7},
-        {Op::greater, '>', 0, 7},      {Op::add, '+', 0, 9},
-        {Op::subtract, '-', 0, 9},     {Op::multiply, '*', 0, 10},
-        {Op::divide, '/', 0, 10},      {Op::remainder, '%', 0, 10},
-    };
-    for (const Operator &candidate : operators)
-      if (candidate.second ? pair(candidate.first, candidate.second) : is(0, candidate.first))
-        return &candidate;
-    return nullptr;
-  }
-
-  static Value apply(Op op, Constant a, Constant b) {
-    const bool is_unsigned = a.is_unsigned || b.is_unsigned;
-    const auto number = [&](std::uint64_t bits) { return Constant{bits, is_unsigned}; };
-    const auto truth = [](bool value) { return Constant{value, false}; };
-    const bool less = is_unsigned ? a.bits < b.bits : a.as_signed() < b.as_signed();
-    const unsigned amount = b.bits % 64; // as ptxas does; C leaves larger amounts undefined
-    switch (op) {
-    case Op::logical_or:
-      return truth(a.bits || b.bits);
-    case Op::logical_and:
-      return truth(a.bits && b.bits);
-    case Op::equal:
-      return truth(a.bits == b.bits);
-    case Op::not_equal:
-      return truth(a.bits != b.bits);
-    case Op::less:
-      return truth(less);
-    case Op::greater_equal:
-      return truth(!less);
-    case Op::less_equal:
-      return truth(less || a.bits == b.bits);
-    case Op::greater:
-      return truth(!less && a.bits != b.bits);
-    case Op::shift_left:
-      return Constant{a.bits << amount, a.is_unsigned};
-    case Op::shift_right:
-      return Constant{a.is_unsigned ? a.bits >> amount
-                                    : static_cast<std::uint64_t>(a.as_signed() >> amount),
-                      a.is_unsigned};
-    case Op::bit_or:
-      return number(a.bits | b.bits);
-    case Op::bit_xor:
-      return number(a.bits ^ b.bits);
-    case Op::bit_and:
-      return number(a.bits & b.bits);
-    case Op::add:
-      return number(a.bits + b.bits);
-    case Op::subtract:
-      return number(a.bits - b.bits);
-    case Op::multiply:
-      return number(a.bits * b.bits);
-    case Op::divide:
-      if (b.bits == 0)
-        return std::nullopt;
-      if (is_unsigned)
-        return number(a.bits / b.bits);
-      // The one quotient that does not fit is its own negation.
-      return number(b.as_signed() == -1
-                        ? 0 - a.bits
-                        : static_cast<std::uint64_t>(a.as_signed() / b.as_signed()));
-    case Op::remainder: // always unsigned
-      return b.bits == 0 ? Value() : Constant{a.bits % b.bits, true};
-    }
-    return std::nullopt;
-  }
-
-  Value binary(int lowest) {
-    Value left = unary();
-    while (left) {
-      const Operator *op = peek();
-      if (!op || op->precedence < lowest)
-        break;
-      position_ += op->second ? 2 : 1;
-      const Value right = binary(op->precedence + 1);
-      left = right ? apply(op->op, *left, *right) : std::nullopt;
-    }
-    return left;
-  }
-
-  Value unary() {
-    const Depth depth(depth_);
-    if (depth.too_deep() || position_ >= tokens_.size())
-      return std::nullopt;
-    const Token &token = tokens_[position_++];
-    Value value;
-    if (token.is('-')) {
-      if ((value = unary()))
-        value->bits = 0 - value->bits;
-    } else if (token.is('+')) {
-      value = unary();
-    } else if (token.is('~')) {
-      if ((value = unary()))
-        value = Constant{~value->bits, true};
-    } else if (token.is('!')) {
-      if ((value = unary()))
-        value = Constant{value->bits == 0, false};
-    } else if (token.is('(')) {
-      // A cast, `(.s64)`, or parentheses.
-      if (position_ + 1 < tokens_.size() && tokens_[position_].kind == TokenKind::dot_word &&
-          tokens_[position_ + 1].is(')')) {
-        const std::string_view type = text(tokens_[position_]);
-        position_ += 2;
-        value = unary();
-        if (value && (type == ".s64" || type == ".u64"))
-          value->is_unsigned = type == ".u64";
-        else
-          value.reset();
-      } else {
-        value = ternary();
-        if (!value || !is(0, ')'))
-          return std::nullopt;
-        ++position_;
-      }
-    } else if (token.kind == TokenKind::number) {
-      const auto number = number_value(text(token));
-      if (number && number->type == ScalarType::none)
-        value = Constant{static_cast<std::uint64_t>(number->bits),
-                         number->bits < 0 || (text(token).back() | 0x20) == 'u'};
-    } else if (token.kind == TokenKind::word && text(token) == "WARP_SZ") {
-      value = Constant{32, false};
-    }
-    return value;
-  }
-
-  std::string_view text_;
-  std::span<const Token> tokens_;
-  std::size_t position_ = 0;
-  int depth_ = 0;
-};
+constexpr std::array<OperatorText, 18> operators{{
+    {Sign::logical_or, '|', '|', 1},
+    {Sign::logical_and, '&', '&', 2},
+    {Sign::bit_or, '|', 0, 3},
+    {Sign::bit_xor, '^', 0, 4},
+    {Sign::bit_and, '&', 0, 5},
+    {Sign::equal, '=', '=', 6},
+    {Sign::not_equal, '!', '=', 6},
+    {Sign::less, '<', 0, 7},
+    {Sign::greater, '>', 0, 7},
+    {Sign::less_equal, '<', '=', 7},
+    {Sign::greater_equal, '>', '=', 7},
+    {Sign::shift_left, '<', '<', 8},
+    {Sign::shift_right, '>', '>', 8},
+    {Sign::add, '+', 0, 9},
+    {Sign::subtract, '-', 0, 9},
+    {Sign::multiply, '*', 0, 10},
+    {Sign::divide, '/', 0, 10},
+    {Sign::remainder, '%', 0, 10},
+}};
 
 } // namespace
+
+ConstantOperator binary_operator(char first, char second) {
+  for (const OperatorText &row : operators)
+    if (row.first == first && row.second == second)
+      return row.op;
+  return Sign::none;
+}
+
+int precedence(ConstantOperator op) {
+  for (const OperatorText &row : operators)
+    if (row.op == op)
+      return row.precedence;
+  return is_prefix(op) ? prefix_precedence : 1;
+}
+
+Constant constant_of(std::string_view text, std::int64_t bits) {
+  return {static_cast<std::uint64_t>(bits), bits < 0 || (text.back() | 0x20) == 'u'};
+}
+
+std::optional<Constant> apply(ConstantOperator op, Constant a, Constant b) {
+  const bool is_unsigned = a.is_unsigned || b.is_unsigned;
+  const auto number = [&](std::uint64_t bits) { return Constant{bits, is_unsigned}; };
+  const auto truth = [](bool value) { return Constant{value, false}; };
+  const bool less = is_unsigned ? a.bits < b.bits : a.as_signed() < b.as_signed();
+  const unsigned amount = b.bits % 64; // as ptxas does; C leaves larger amounts undefined
+  switch (op) {
+  case Sign::logical_or:
+    return truth(a.bits || b.bits);
+  case Sign::logical_and:
+    return truth(a.bits && b.bits);
+  case Sign::equal:
+    return truth(a.bits == b.bits);
+  case Sign::not_equal:
+    return truth(a.bits != b.bits);
+  case Sign::less:
+    return truth(less);
+  case Sign::greater_equal:
+    return truth(!less);
+  case Sign::less_equal:
+    return truth(less || a.bits == b.bits);
+  case Sign::greater:
+    return truth(!less && a.bits != b.bits);
+  case Sign::shift_left:
+    return Constant{a.bits << amount, a.is_unsigned};
+  case Sign::shift_right:
+    return Constant{a.is_unsigned ? a.bits >> amount
+                                  : static_cast<std::uint64_t>(a.as_signed() >> amount),
+                    a.is_unsigned};
+  case Sign::bit_or:
+    return number(a.bits | b.bits);
+  case Sign::bit_xor:
+    return number(a.bits ^ b.bits);
+  case Sign::bit_and:
+    return number(a.bits & b.bits);
+  case Sign::add:
+    return number(a.bits + b.bits);
+  case Sign::subtract:
+    return number(a.bits - b.bits);
+  case Sign::multiply:
+    return number(a.bits * b.bits);
+  case Sign::divide:
+    if (b.bits == 0)
+      return std::nullopt;
+    if (is_unsigned)
+      return number(a.bits / b.bits);
+    // The one quotient that does not fit is its own negation.
+    return number(b.as_signed() == -1 ? 0 - a.bits
+                                      : static_cast<std::uint64_t>(a.as_signed() / b.as_signed()));
+  case Sign::remainder: // always unsigned
+    return b.bits == 0 ? std::nullopt : std::optional(Constant{a.bits % b.bits, true});
+  default:
+    return std::nullopt;
+  }
+}
+
+Constant apply(ConstantOperator op, Constant a) {
+  switch (op) {
+  case Sign::negate:
+    return {0 - a.bits, a.is_unsigned};
+  case Sign::complement:
+    return {~a.bits, true};
+  case Sign::logical_not:
+    return {a.bits == 0, false};
+  case Sign::to_signed:
+    return {a.bits, false};
+  case Sign::to_unsigned:
+    return {a.bits, true};
+  default:
+    return a;
+  }
+}
 
 std::optional<NumberValue> number_value(std::string_view text) {
   if (starts_with_prefix(text, 'f') || starts_with_prefix(text, 'd')) {
@@ -278,11 +179,6 @@ std::optional<NumberValue> number_value(std::string_view text) {
   if (error != std::errc{} || end != text.data() + text.size())
     return std::nullopt;
   return NumberValue{std::bit_cast<std::int64_t>(real), ScalarType::f64};
-}
-
-std::optional<std::int64_t> constant_expression(std::string_view text,
-                                                std::span<const Token> tokens) {
-  return Expression(text, tokens).whole();
 }
 
 } // namespace ptxasw

@@ -1,24 +1,13 @@
-// Declarations and function headers (PTX ISA 5 and 11).
+// Directives, declarations and function headers (PTX ISA 5 and 11). Which words there are before a
+// name only says what is declared; a word that is not known is passed over, so that a directive of
+// a later PTX does no harm.
 
 #include "grammar/builder.h"
-#include "grammar/token_ranges.h"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <charconv>
-
 namespace ptxasw {
 namespace {
-
-/// What a run of dot-words in a declaration says.
-struct DeclarationSpecifier {
-  StateSpace space = StateSpace::generic;
-  ScalarType type = ScalarType::none;
-  unsigned vector = 1;
-  unsigned alignment = 0;
-  Linkage linkage = Linkage::internal;
-};
 
 Linkage linkage_of(std::string_view word) {
   return word == ".extern"    ? Linkage::external
@@ -28,249 +17,238 @@ Linkage linkage_of(std::string_view word) {
                               : Linkage::internal;
 }
 
-/// Reads the dot-words of a declaration from `position` on; stops at the first name.
-DeclarationSpecifier read_specifier(const Module &module, std::span<const Token> tokens,
-                                    std::size_t &position) {
-  DeclarationSpecifier result;
-  bool pointer = false;
-  while (position < tokens.size()) {
-    const Token &token = tokens[position];
-    if (token.is('(')) { // .attribute(.managed)
-      position = closing(tokens, position) + 1;
-      continue;
-    }
-    if (token.kind != TokenKind::dot_word)
-      break;
-    const std::string_view word = module.text(token.span);
-    ++position;
-    if (word == ".align") {
-      if (position < tokens.size()) {
-        const auto value = number_value(module.text(tokens[position++].span));
-        if (value && !pointer)
-          result.alignment = static_cast<unsigned>(value->bits);
-      }
-    } else if (word == ".ptr") {
-      pointer = true; // the space and alignment that follow are the pointee's
-    } else if (const Linkage linkage = linkage_of(word); linkage != Linkage::internal) {
-      result.linkage = linkage;
-    } else if (word == ".v2" || word == ".v4" || word == ".v8") {
-      result.vector = static_cast<unsigned>(word[2] - '0');
-    } else if (const ScalarType type = scalar_type(word); type != ScalarType::none) {
-      result.type = type;
-    } else if (const StateSpace space = state_space(word);
-               space != StateSpace::generic && !pointer) {
-      result.space = space;
-    }
-  }
-  return result;
-}
-
-/// Reads `name[2][3]`'s brackets.
-void read_extents(const Module &module, std::span<const Token> tokens, std::size_t &position,
-                  Variable &variable) {
-  while (position < tokens.size() && tokens[position].is('[')) {
-    const std::size_t close = closing(tokens, position);
-    const auto extent =
-        constant_expression(module.text(), tokens.subspan(position + 1, close - position - 1));
-    variable.count *= extent ? static_cast<std::uint64_t>(*extent) : 0;
-    variable.is_array = true;
-    position = close + 1;
-  }
-}
-
 } // namespace
 
-void Builder::declaration(std::span<const Token> tokens) {
-  std::size_t position = 0;
-  const DeclarationSpecifier specifier = read_specifier(module_, tokens, position);
-  const bool is_register = specifier.space == StateSpace::reg;
-  if (specifier.space == StateSpace::generic)
-    return; // .alias, .callprototype and whatever comes: nothing that code refers to by register
-  while (position < tokens.size() && !tokens[position].is(';')) {
-    const Token &name_token = tokens[position];
-    if (name_token.kind != TokenKind::word)
-      throw SyntaxError{name_token.span.begin, "expected a name in this declaration"};
-    const std::string_view name = text(name_token);
-    ++position;
-    std::uint64_t range = 0;
-    if (position < tokens.size() && tokens[position].is('<')) {
-      const auto value =
-          position + 2 < tokens.size() ? number_value(text(tokens[position + 1])) : std::nullopt;
-      if (!value || !tokens[position + 2].is('>'))
-        throw SyntaxError{tokens[position].span.begin,
-                          "expected <count> after the register prefix"};
-      range = static_cast<std::uint64_t>(value->bits);
-      position += 3;
-    }
-    Variable variable{.name = name,
-                      .space = specifier.space,
-                      .type = specifier.type,
-                      .vector = specifier.vector,
-                      .alignment = specifier.alignment,
-                      .linkage = specifier.linkage,
-                      .span = span_of(tokens)};
-    read_extents(module_, tokens, position, variable);
-    if (position < tokens.size() && tokens[position].is('=')) {
-      const std::size_t begin = ++position;
-      int depth = 0;
-      for (; position < tokens.size(); ++position) {
-        const Token &token = tokens[position];
-        if (depth == 0 && (token.is(',') || token.is(';')))
-          break;
-        if (token.is('{') || token.is('(') || token.is('['))
-          ++depth;
-        else if (token.is('}') || token.is(')') || token.is(']'))
-          --depth;
-      }
-      if (position > begin) {
-        variable.initializer = span_of(tokens.subspan(begin, position - begin));
-        variable.values = initial_values(tokens.subspan(begin, position - begin));
-        variable.has_rows = std::count_if(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
-                                          tokens.begin() + static_cast<std::ptrdiff_t>(position),
-                                          [](const Token &t) { return t.is('{'); }) > 1;
-      }
-    }
-    if (in_body_ && !is_register)
-      note_body_variable(name, specifier.space);
-    std::vector<Variable> &variables = in_body_ ? function().variables : module_.variables;
-    Symbol symbol{in_body_ ? Symbol::Kind::function_variable : Symbol::Kind::module_variable, name,
-                  in_body_ ? static_cast<std::uint32_t>(module_.functions.size() - 1) : no_index,
-                  static_cast<std::uint32_t>(variables.size())};
-    declare(name, {.type = specifier.type,
-                   .vector = specifier.vector,
-                   .count = range,
-                   .is_register = is_register,
-                   .symbol = symbol});
-    if (!is_register)
-      variables.push_back(std::move(variable));
-    if (position < tokens.size() && tokens[position].is(','))
-      ++position;
-    else if (position < tokens.size() && !tokens[position].is(';'))
-      throw SyntaxError{tokens[position].span.begin, "expected ',' or ';' in this declaration"};
+std::vector<Variable> &Builder::variables() {
+  return in_body_ ? function().variables : module_.variables;
+}
+
+void Builder::specifier() {
+  if (specifier_words_.empty())
+    specifier_first_ = last_index();
+  const std::string_view word = last_text();
+  specifier_words_.push_back(word);
+  if (word == ".ptr") {
+    specifier_.is_pointer = true;
+  } else if (const Linkage linkage = linkage_of(word); linkage != Linkage::internal) {
+    specifier_.linkage = linkage;
+  } else if (word == ".v2" || word == ".v4" || word == ".v8") {
+    specifier_.vector = static_cast<unsigned>(word[2] - '0');
+  } else if (const ScalarType type = scalar_type(word); type != ScalarType::none) {
+    specifier_.type = type;
+  } else if (const StateSpace space = state_space(word);
+             space != StateSpace::generic && !specifier_.is_pointer) {
+    specifier_.space = space;
   }
 }
 
-// Elements of an initializer in order, whatever braces are around them: numbers, constant
-// expressions, `name`, `name+8`, `generic(name)+8` (PTX ISA 5.4.4). Empty if one is none of these.
-std::vector<InitialValue> Builder::initial_values(std::span<const Token> tokens) {
-  std::vector<InitialValue> values;
-  std::size_t at = 0;
-  while (at < tokens.size()) {
-    if (tokens[at].is('{') || tokens[at].is('}') || tokens[at].is(',')) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    int depth = 0;
-    for (; end < tokens.size(); ++end) {
-      if (depth == 0 && (tokens[end].is(',') || tokens[end].is('}')))
-        break;
-      depth += tokens[end].is('(') ? 1 : tokens[end].is(')') ? -1 : 0;
-    }
-    std::span<const Token> element = tokens.subspan(at, end - at);
-    at = end;
-    InitialValue value;
-    const bool negative = element.size() == 2 && element[0].is('-');
-    if (element.size() == 1 || negative)
-      if (const auto number = number_value(text(element.back()));
-          number && number->type != ScalarType::none) {
-        const int sign = number->type == ScalarType::f32 ? 31 : 63;
-        value.real_type = number->type;
-        value.bits =
-            static_cast<std::uint64_t>(number->bits) ^ (negative ? std::uint64_t{1} << sign : 0);
-        values.push_back(value);
-        continue;
-      }
-    if (const auto constant = constant_expression(module_.text(), element)) {
-      value.bits = static_cast<std::uint64_t>(*constant);
-      values.push_back(value);
-      continue;
-    }
-    const bool generic = element.size() >= 4 && text(element[0]) == "generic" &&
-                         element[1].is('(') && element[3].is(')');
-    const Token &name = element[generic ? 2 : 0];
-    const std::span<const Token> offset = element.subspan(generic ? 4 : 1);
-    const auto added = offset.empty() ? std::optional<std::int64_t>(0)
-                                      : constant_expression(module_.text(), offset);
-    if (name.kind != TokenKind::word || !added)
-      return {};
-    value.symbol = find_symbol(text(name));
-    value.bits = static_cast<std::uint64_t>(*added);
-    values.push_back(value);
-  }
-  return values;
+void Builder::alignment() {
+  if (specifier_words_.empty())
+    specifier_first_ = last_index() - 1;
+  specifier_words_.push_back(".align");
+  if (const auto value = number_value(last_text()); value && !specifier_.is_pointer)
+    specifier_.alignment = static_cast<unsigned>(value->bits);
 }
 
-std::vector<Variable> Builder::parameter_list(std::span<const Token> tokens,
-                                              std::size_t &position) {
-  std::vector<Variable> parameters;
-  if (position >= tokens.size() || !tokens[position].is('('))
-    return parameters;
-  const std::size_t close = closing(tokens, position);
-  for (const auto part : split(tokens.subspan(position + 1, close - position - 1))) {
-    std::size_t at = 0;
-    const DeclarationSpecifier specifier = read_specifier(module_, part, at);
-    if (at >= part.size())
-      continue; // "..." of vprintf-like prototypes never reaches here; unnamed ones do
-    Variable parameter{.name = text(part[at]),
-                       .space = specifier.space,
-                       .type = specifier.type,
-                       .vector = specifier.vector,
-                       .alignment = specifier.alignment,
-                       .span = span_of(part)};
-    ++at;
-    read_extents(module_, part, at, parameter);
-    parameters.push_back(parameter);
-  }
-  position = close + 1;
-  return parameters;
+Variable Builder::make_variable() const {
+  return {.name = last_text(),
+          .space = specifier_.space,
+          .type = specifier_.type,
+          .vector = specifier_.vector,
+          .alignment = specifier_.alignment,
+          .linkage = specifier_.linkage};
 }
 
-void Builder::function_header(std::span<const Token> tokens, std::size_t keyword) {
+// Variables.
+
+void Builder::begin_variable() {
+  variable_ = make_variable();
+  range_ = 0;
+  has_name_ = true;
+}
+
+void Builder::register_range() {
+  const auto count = number_value(text(tokens_.tokens[last_index() - 1]));
+  if (!count)
+    throw SyntaxError{tokens_.tokens[last_index() - 1].span.begin,
+                      "expected <count> after the register prefix"};
+  range_ = static_cast<std::uint64_t>(count->bits);
+}
+
+void Builder::extent() {
+  Value extent = values_.back();
+  values_.pop_back();
+  variable_.count *= is_constant(extent) ? extent.constant.bits : 0;
+  variable_.is_array = true;
+}
+
+void Builder::no_extent() {
+  variable_.count = 0;
+  variable_.is_array = true;
+}
+
+void Builder::begin_initializer() {
+  in_initializer_ = true;
+  initial_known_ = true;
+  braces_ = 0;
+  initializer_first_ = static_cast<std::uint32_t>(tokens_.consumed);
+}
+
+void Builder::end_initializer() {
+  const Value value = values_.back();
+  values_.pop_back();
+  if (value.form != Form::elements)
+    add_initial(value);
+  in_initializer_ = false;
+  variable_.initializer = {tokens_.tokens[initializer_first_].span.begin, tokens_.last().span.end};
+  variable_.has_rows = braces_ > 1;
+  if (!initial_known_)
+    variable_.values.clear();
+}
+
+// An element of an initializer, whatever braces are around it: a number, a constant expression,
+// `name`, `name+8`, `generic(name)+8` (PTX ISA 5.4.4).
+void Builder::add_initial(const Value &value) {
+  InitialValue initial;
+  initial.bits = value.constant.bits;
+  Value number = value;
+  if (value.form == Form::real)
+    initial.real_type = value.real_type;
+  else if (is_constant(number))
+    initial.bits = number.constant.bits;
+  else if (value.form == Form::name || value.form == Form::sum)
+    initial.symbol = find_symbol(text(tokens_.tokens[value.name]));
+  else
+    initial_known_ = false;
+  variable_.values.push_back(initial);
+}
+
+void Builder::unknown_in_declaration() {
+  if (specifier_.space != StateSpace::generic)
+    throw SyntaxError{tokens_.last().span.begin, "expected ',' or ';' in this declaration"};
+}
+
+void Builder::end_variable() {
+  if (specifier_.space == StateSpace::generic)
+    return; // .alias and whatever comes: nothing that code refers to by register
+  const bool is_register = specifier_.space == StateSpace::reg;
+  if (in_body_ && !is_register)
+    note_body_variable(variable_.name, variable_.space);
+  const Symbol symbol{
+      in_body_ ? Symbol::Kind::function_variable : Symbol::Kind::module_variable, variable_.name,
+      in_body_ ? static_cast<std::uint32_t>(module_.functions.size() - 1) : no_index,
+      static_cast<std::uint32_t>(variables().size())};
+  declare(variable_.name, {.type = variable_.type,
+                           .vector = variable_.vector,
+                           .count = range_,
+                           .is_register = is_register,
+                           .symbol = symbol});
+  if (!is_register)
+    variables().push_back(std::move(variable_));
+}
+
+// Function headers.
+
+void Builder::begin_function(bool is_entry) {
   if (in_body_)
-    throw SyntaxError{tokens.front().span.begin, "a function inside a function"};
+    throw SyntaxError{first_token().span.begin, "a function inside a function"};
+  directive_ = Directive::function;
   Function result;
-  result.is_entry = text(tokens[keyword]) == ".entry";
-  for (const Token &token : tokens.first(keyword))
-    if (const Linkage linkage = linkage_of(text(token)); linkage != Linkage::internal)
-      result.linkage = linkage;
-  result.span = span_of(tokens);
-  result.line = tokens.front().line;
-  std::size_t position = keyword + 1;
-  while (position < tokens.size() && tokens[position].kind == TokenKind::dot_word) {
-    ++position; // .attribute(...), .noreturn
-    if (position < tokens.size() && tokens[position].is('('))
-      position = closing(tokens, position) + 1;
-  }
-  if (!result.is_entry)
-    result.return_parameters = parameter_list(tokens, position);
-  if (position >= tokens.size() || tokens[position].kind != TokenKind::word)
-    throw SyntaxError{tokens[std::min(position, tokens.size() - 1)].span.begin,
-                      "expected a function name"};
-  result.name = text(tokens[position++]);
-  result.parameters = parameter_list(tokens, position);
+  result.is_entry = is_entry;
+  result.linkage = specifier_.linkage;
+  result.line = first_token().line;
   module_.functions.push_back(std::move(result));
-  performance_directives(tokens, position);
-  // A header may end in the ';' of a .pragma and still have a body.
-  body_expected_ = true;
+  specifier_ = {};
+  specifier_words_.clear();
 }
 
-void Builder::performance_directives(std::span<const Token> tokens, std::size_t position) {
-  while (position < tokens.size()) {
-    if (tokens[position].kind != TokenKind::dot_word) {
-      ++position;
-      continue;
-    }
-    PerformanceDirective result;
-    result.name = text(tokens[position++]).substr(1);
-    while (position < tokens.size() && tokens[position].kind != TokenKind::dot_word) {
-      if (tokens[position].kind == TokenKind::number && result.count < 3)
-        if (const auto value = number_value(text(tokens[position])))
-          result.values[result.count++] = static_cast<std::uint32_t>(value->bits);
-      ++position;
-    }
-    function().directives.push_back(result);
+void Builder::function_name() { function().name = last_text(); }
+
+void Builder::begin_parameter() { variable_ = make_variable(); }
+
+void Builder::end_parameter() {
+  variable_.span = {tokens_.tokens[specifier_first_].span.begin, tokens_.last().span.end};
+  parameters_.push_back(std::move(variable_));
+  specifier_ = {};
+  specifier_words_.clear();
+}
+
+void Builder::return_parameters() { function().return_parameters = std::exchange(parameters_, {}); }
+
+void Builder::parameters() { function().parameters = std::exchange(parameters_, {}); }
+
+// Performance directives belong to the last header; one that a `.pragma` cut in two goes on with
+// them.
+void Builder::add_performance(std::string_view name) {
+  if (directive_ == Directive::function || body_expected_)
+    function().directives.push_back({.name = name.substr(1)});
+}
+
+void Builder::performance() { add_performance(last_text()); }
+
+void Builder::performance_value() {
+  if (directive_ == Directive::plain && specifier_.space != StateSpace::generic)
+    throw SyntaxError{tokens_.last().span.begin, "expected a name in this declaration"};
+  for (const std::string_view name : std::exchange(specifier_words_, {})) {
+    directive_ = Directive::performance;
+    add_performance(name);
   }
+  if (directive_ != Directive::function && !body_expected_)
+    return;
+  PerformanceDirective &directive = function().directives.back();
+  if (directive.count < std::size(directive.values))
+    if (const auto value = number_value(last_text()))
+      directive.values[directive.count++] = static_cast<std::uint32_t>(value->bits);
+}
+
+void Builder::begin_pragma() {
+  if (directive_ != Directive::function)
+    directive_ = Directive::pragma;
+  add_performance(last_text());
+}
+
+void Builder::pragma() {
+  if (directive_ == Directive::pragma && in_body_)
+    function().pragmas.push_back({last_text().substr(1, last_text().size() - 2),
+                                  static_cast<std::uint32_t>(function().instructions.size()),
+                                  {}});
+}
+
+void Builder::begin_target_list() {
+  directive_ = Directive::targets;
+  if (in_body_)
+    function().target_lists.push_back({last_label_, scope_, {}});
+}
+
+void Builder::target_label() {
+  if (in_body_)
+    function().target_lists.back().targets.push_back(last_text());
+}
+
+void Builder::end_directive() {
+  if (directive_ == Directive::function) {
+    function().span = statement_span();
+    // A header may end in the ';' of a .pragma and still have a body.
+    body_expected_ = true;
+    return;
+  }
+  const Token &last = tokens_.last();
+  const bool terminated = last.is(';');
+  if (body_expected_ && (!terminated || directive_ == Directive::pragma)) {
+    for (const std::string_view name : specifier_words_)
+      add_performance(name);
+    return; // a header goes on after the ';' of its first .pragma
+  }
+  body_expected_ = false;
+  if (!terminated)
+    throw SyntaxError{last.span.end, fmt::format("expected ';' after {}", text(first_token()))};
+  if (directive_ == Directive::plain && specifier_.space != StateSpace::generic && !has_name_)
+    throw SyntaxError{last.span.begin, "expected a name in this declaration"};
+  for (std::size_t i = first_declared_; i < variables().size(); ++i)
+    variables()[i].span = statement_span();
+  if (in_body_)
+    for (std::size_t i = first_pragma_; i < function().pragmas.size(); ++i)
+      function().pragmas[i].span = statement_span();
 }
 
 } // namespace ptxasw

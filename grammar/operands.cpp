@@ -1,12 +1,10 @@
-// Operands (PTX ISA 6).
+// Instructions and their operands (PTX ISA 4.3 and 6): what an expression has become is looked up
+// and stored when the whole is known. A shape that is not known makes its instruction not
+// well-formed, and is kept with the registers in it.
 
 #include "grammar/builder.h"
-#include "grammar/token_ranges.h"
 
 #include <fmt/core.h>
-
-#include <algorithm>
-#include <charconv>
 
 namespace ptxasw {
 namespace {
@@ -38,23 +36,107 @@ char selector_code(std::string_view text) {
 
 } // namespace
 
-void Builder::store_children(Operand &operand, const std::vector<Operand> &children) {
+void Builder::guard() {
+  if (!in_body_)
+    throw SyntaxError{first_token().span.begin, "an instruction outside of a function"};
+  instruction_.guard = find_register(last_text());
+  if (instruction_.guard == no_register)
+    throw SyntaxError{tokens_.last().span.begin,
+                      fmt::format("unknown predicate '{}'", last_text())};
+}
+
+void Builder::negate_guard() { instruction_.guard_negated = true; }
+
+void Builder::opcode() {
+  if (!in_body_)
+    throw SyntaxError{first_token().span.begin, "an instruction outside of a function"};
+  in_instruction_ = true;
+  instruction_.opcode_span = tokens_.last().span;
+  instruction_.opcode = intern_opcode(last_text());
+  is_call_ = module_.opcode(instruction_).op == Op::call;
+}
+
+// Modifiers set apart from their opcode: legal, but never written. The bytes stay as they are; the
+// instruction is opaque. What it may do to memory and to other lanes all of its words say.
+void Builder::modifier_apart() {
+  std::string joined(module_.opcode(instruction_).text);
+  joined += last_text();
+  const auto known = opcode_ids_.find(joined);
+  instruction_.opcode = known != opcode_ids_.end()
+                            ? known->second
+                            : intern_opcode(module_.joined_opcodes.emplace_back(std::move(joined)));
+  instruction_.well_formed = false;
+}
+
+void Builder::missing_before() {
+  throw SyntaxError{tokens_.last().span.begin, "an operand is missing"};
+}
+
+void Builder::missing_after() {
+  throw SyntaxError{tokens_.ahead().span.begin, "an operand is missing"};
+}
+
+void Builder::unknown_in_operand() {
+  values_.back().form = Form::opaque;
+  values_.back().last = last_index();
+}
+
+void Builder::unknown_list() {
+  values_.resize(lists_.back().values);
+  lists_.pop_back();
+  unknown_in_operand();
+}
+
+// Names are looked up in the order in which they stand, so that registers are numbered by their
+// first use.
+void Builder::end_operand() {
+  if (in_instruction_ && lists_.empty()) {
+    values_.back().operand = complete(values_.back());
+    values_.back().form = Form::complete;
+  }
+  if (in_initializer_ && tokens_.tokens[lists_.back().bracket].is('{') &&
+      values_.back().form != Form::elements)
+    add_initial(values_.back());
+}
+
+void Builder::end_instruction() {
+  if (values_.size() > UINT16_MAX)
+    throw SyntaxError{tokens_.tokens[values_.front().first].span.begin, "too many operands"};
+  instruction_.span = statement_span();
+  instruction_.line = first_token().line;
+  instruction_.scope = scope_;
+  instruction_.location = location_;
+  Operand operands;
+  store_complete(operands, values_);
+  instruction_.first_operand = operands.first_child;
+  instruction_.operand_count = static_cast<std::uint16_t>(operands.child_count);
+  function().instructions.push_back(instruction_);
+}
+
+std::uint32_t Builder::intern_opcode(std::string_view text) {
+  const auto [entry, is_new] =
+      opcode_ids_.try_emplace(text, static_cast<std::uint32_t>(module_.opcodes.size()));
+  if (is_new)
+    module_.opcodes.push_back(Opcode::of(entry->first));
+  return entry->second;
+}
+
+void Builder::store_children(Operand &operand, std::span<const Operand> children) {
   operand.first_child = static_cast<std::uint32_t>(module_.all_operands.size());
   operand.child_count = static_cast<std::uint32_t>(children.size());
   module_.all_operands.insert(module_.all_operands.end(), children.begin(), children.end());
 }
 
-void Builder::parse_operands(std::span<const Token> tokens, std::vector<Operand> &out,
-                             Instruction &user) {
-  for (const auto part : split(tokens)) {
-    if (part.empty())
-      // An instruction's tokens go on with a ',' or ';' or bracket where the operand should be.
-      throw SyntaxError{part.data()->span.begin, "an operand is missing"};
-    out.push_back(parse_operand(part, user));
-  }
+// Completing one may store children of its own, so they are stored after all are complete.
+void Builder::store_complete(Operand &operand, std::span<const Value> values) {
+  const std::size_t begin = scratch_.size();
+  for (const Value &value : values)
+    scratch_.push_back(complete(value));
+  store_children(operand, std::span(scratch_).subspan(begin));
+  scratch_.resize(begin);
 }
 
-Operand Builder::name_operand(const Token &token, Instruction &user) {
+Operand Builder::name_operand(const Token &token) {
   Operand operand;
   operand.span = token.span;
   const std::string_view name = text(token);
@@ -69,7 +151,7 @@ Operand Builder::name_operand(const Token &token, Instruction &user) {
     if (dot != std::string_view::npos)
       operand.selector = selector_code(name.substr(dot + 1));
     if (operand.selector == '?') // `.b3210` of the video instructions
-      user.well_formed = false;
+      instruction_.well_formed = false;
   } else if (std::uint32_t index;
              (name[0] == '%' && !find_declaration(name, index)) || name == "WARP_SZ") {
     operand.kind = Operand::Kind::special;
@@ -77,139 +159,75 @@ Operand Builder::name_operand(const Token &token, Instruction &user) {
     operand.kind = Operand::Kind::symbol;
     operand.symbol = find_symbol(name);
     if (ambiguous_.contains(name))
-      user.well_formed = false;
+      instruction_.well_formed = false;
   }
   return operand;
 }
 
-Operand Builder::parse_address(std::span<const Token> inside, Instruction &user) {
-  Operand operand;
-  operand.kind = Operand::Kind::address;
-  operand.span = span_of(inside);
-  const Token &first = inside.front();
-  if (first.kind == TokenKind::word) {
-    operand.value = 0;
-    if (inside.size() > 1) {
-      const auto offset = inside[1].is('+') || inside[1].is('-')
-                              ? constant_expression(module_.text(), inside.subspan(1))
-                              : std::nullopt;
-      if (!offset)
-        return Operand{};
-      operand.value = *offset;
-    }
-    store_children(operand, {name_operand(first, user)});
-    return operand;
-  }
-  if (const auto value = constant_expression(module_.text(), inside)) {
-    Operand base;
-    base.kind = Operand::Kind::integer;
-    base.span = operand.span;
-    base.value = *value;
-    store_children(operand, {base});
-    return operand;
-  }
-  return Operand{};
-}
-
-Operand Builder::parse_operand(std::span<const Token> tokens, Instruction &user) {
+Operand Builder::complete(const Value &value) {
   using Kind = Operand::Kind;
   Operand operand;
-  operand.span = span_of(tokens);
-  const Token &first = tokens.front();
-  if (tokens.size() == 1) {
-    if (first.kind == TokenKind::word)
-      return name_operand(first, user);
-    if (first.kind == TokenKind::number) {
-      const auto number = number_value(text(first));
-      if (!number)
-        throw SyntaxError{first.span.begin, fmt::format("malformed number '{}'", text(first))};
-      operand.kind = number->type == ScalarType::none ? Kind::integer : Kind::real;
-      operand.real_type = number->type;
-      operand.value = number->bits;
-      return operand;
-    }
-  }
-  const bool bracketed =
-      (first.is('[') || first.is('{') || first.is('(')) && closing(tokens, 0) == tokens.size() - 1;
-  if (bracketed && first.is('[') && tokens.size() > 2) {
-    Operand address = parse_address(tokens.subspan(1, tokens.size() - 2), user);
-    if (address.kind == Kind::address) {
-      address.span = operand.span;
-      return address;
-    }
-    // `[tensor, {x, y}]`: it only reads registers, but it is no address of the simple form.
-    if (tokens[2].is(',')) {
-      store_registers(operand, tokens, user);
-      return operand;
-    }
-  } else if (bracketed && first.is('{')) {
-    operand.kind = Kind::vector;
-    std::vector<Operand> children;
-    parse_operands(tokens.subspan(1, tokens.size() - 2), children, user);
-    store_children(operand, children);
-    return operand;
-  }
-  if (bracketed && first.is('(') && module_.opcode(user).op == Op::call) {
-    operand.kind = Kind::group;
-    std::vector<Operand> children;
-    parse_operands(tokens.subspan(1, tokens.size() - 2), children, user);
-    store_children(operand, children);
-    return operand;
-  }
-  if (const auto value = constant_expression(module_.text(), tokens)) {
+  switch (value.form) {
+  case Form::constant:
     operand.kind = Kind::integer;
-    operand.value = *value;
+    operand.value = value.constant.as_signed();
+    operand.span = span_of(value);
+    if (value.in_parentheses && is_call_) {
+      operand.span = {tokens_.tokens[value.first + 1].span.begin,
+                      tokens_.tokens[value.last - 1].span.end};
+      Operand group;
+      group.kind = Kind::group;
+      group.span = span_of(value);
+      store_children(group, {&operand, 1});
+      return group;
+    }
     return operand;
-  }
-  if (first.is('!') && tokens.size() == 2 && tokens[1].kind == TokenKind::word) {
-    operand = name_operand(tokens[1], user);
-    operand.negated = true;
-    operand.span.begin = first.span.begin;
+  case Form::real:
+    operand.kind = Kind::real;
+    operand.real_type = value.real_type;
+    operand.value = value.constant.as_signed();
+    operand.span = span_of(value);
     return operand;
-  }
-  if (first.is('-') && tokens.size() == 2 && tokens[1].kind == TokenKind::number) {
-    const auto number = number_value(text(tokens[1]));
-    if (number) {
-      operand.kind = Kind::real;
-      operand.real_type = number->type;
-      const int sign_bit = number->type == ScalarType::f32 ? 31 : 63;
-      operand.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(number->bits) ^
-                                                (std::uint64_t{1} << sign_bit));
+  case Form::name:
+  case Form::sum:
+  case Form::negated:
+    if (value.is_generic)
+      break;
+    operand = name_operand(tokens_.tokens[value.name]);
+    if (value.form == Form::name)
       return operand;
+    if (value.form == Form::sum) {
+      if (operand.kind != Kind::symbol)
+        break;
+      operand.value = value.constant.as_signed();
     }
-  }
-  // `d|p` and `{a, b}|p`.
-  if (tokens.size() >= 3 && tokens[tokens.size() - 2].is('|') &&
-      (tokens.size() == 3 || (first.is('{') && closing(tokens, 0) == tokens.size() - 3))) {
-    operand.kind = Kind::pair;
-    const Operand left = parse_operand(tokens.first(tokens.size() - 2), user);
-    store_children(operand, {left, parse_operand(tokens.last(1), user)});
+    operand.negated = value.form == Form::negated;
+    operand.span = span_of(value);
     return operand;
+  case Form::complete:
+    operand = value.operand;
+    operand.span = span_of(value);
+    return operand;
+  case Form::elements:
+  case Form::opaque:
+    break;
   }
-  if (first.kind == TokenKind::word && tokens.size() > 2 &&
-      (tokens[1].is('+') || tokens[1].is('-')))
-    if (const auto offset = constant_expression(module_.text(), tokens.subspan(1))) {
-      Operand name = name_operand(first, user);
-      if (name.kind == Kind::symbol) {
-        name.value = *offset;
-        name.span = operand.span;
-        return name;
-      }
-    }
-  // Anything else is opaque, but the registers in it are known.
-  store_registers(operand, tokens, user);
-  user.well_formed = false;
-  return operand;
+  // Opaque, but the registers in it are known.
+  Operand opaque;
+  opaque.span = span_of(value);
+  store_registers(opaque, value);
+  instruction_.well_formed = false;
+  return opaque;
 }
 
-void Builder::store_registers(Operand &operand, std::span<const Token> tokens, Instruction &user) {
-  std::vector<Operand> children;
-  for (const Token &token : tokens)
-    if (token.kind == TokenKind::word)
-      if (Operand name = name_operand(token, user); name.kind == Operand::Kind::reg)
-        children.push_back(name);
-  operand.kind = Operand::Kind::other;
-  store_children(operand, children);
+void Builder::store_registers(Operand &operand, const Value &value) {
+  const std::size_t begin = scratch_.size();
+  for (std::uint32_t i = value.first; i <= value.last; ++i)
+    if (tokens_.tokens[i].kind == TokenKind::word)
+      if (const Operand name = name_operand(tokens_.tokens[i]); name.kind == Operand::Kind::reg)
+        scratch_.push_back(name);
+  store_children(operand, std::span(scratch_).subspan(begin));
+  scratch_.resize(begin);
 }
 
 } // namespace ptxasw

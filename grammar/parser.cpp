@@ -1,5 +1,5 @@
-// Drives the generated parser over the scanner's tokens, one statement at a time, and hands each
-// statement to the builder. ANTLR decides what a statement is and where it is wrong; it builds no
+// Drives the generated parser over the scanner's tokens, one statement at a time; the grammar's
+// actions call the builder. ANTLR decides what a statement is and where it is wrong; it builds no
 // tree, so that memory and time per token stay small.
 
 #include "grammar/builder.h"
@@ -22,7 +22,7 @@ constexpr std::array<std::size_t, 256> make_antlr_types() {
   std::array<std::size_t, 256> types{};
   // Implicit literals are numbered in the order in which PTX.g4 first uses them.
   std::size_t next = 1;
-  for (char c : std::string_view("{};,+@!:-()=[]~|&^*/%<>?"))
+  for (char c : std::string_view("{};,+@!:-()=<>[]~?*/%^&|"))
     types[static_cast<unsigned char>(c)] = next++;
   const auto set = [&](TokenKind kind, std::size_t type) {
     types[static_cast<std::size_t>(kind)] = type;
@@ -38,12 +38,20 @@ constexpr std::array<std::size_t, 256> make_antlr_types() {
   set(TokenKind::loc, Parser::LOC);
   set(TokenKind::section, Parser::SECTION);
   set(TokenKind::dwarf_line, Parser::DWARF_LINE);
+  set(TokenKind::entry, Parser::ENTRY);
+  set(TokenKind::func, Parser::FUNC);
+  set(TokenKind::align, Parser::ALIGN);
+  set(TokenKind::attribute, Parser::ATTRIBUTE);
+  set(TokenKind::pragma, Parser::PRAGMA);
+  set(TokenKind::branch_targets, Parser::BRANCH_TARGETS);
+  set(TokenKind::call_targets, Parser::CALL_TARGETS);
+  set(TokenKind::call_prototype, Parser::CALL_PROTOTYPE);
   set(TokenKind::end_of_file, antlr4::Token::EOF);
   return types;
 }
 
 constexpr std::array<std::size_t, 256> antlr_types = make_antlr_types();
-static_assert(antlr_types['?'] == Parser::VERSION - 1, "PTX.g4's literals changed");
+static_assert(antlr_types['|'] == Parser::VERSION - 1, "PTX.g4's literals changed");
 
 /// A scanner token in ANTLR's clothes.
 class AntlrToken final : public antlr4::Token {
@@ -70,34 +78,38 @@ private:
   std::size_t index_ = 0;
 };
 
-/// The tokens of the current statement and one token of look-ahead; older ones are forgotten. ANTLR
-/// sees the last few of them: its parser is LL(1), builds no tree and keeps no token.
-class StatementTokens final : public antlr4::TokenStream {
+/// The scanner as ANTLR's stream. Tokens of finished statements are forgotten; ANTLR sees the last
+/// few: its parser is LL(1), builds no tree and keeps no token.
+class TokenStream final : public antlr4::TokenStream {
 public:
-  explicit StatementTokens(std::string_view text) : scanner_(text) { push(scanner_.next()); }
+  explicit TokenStream(std::string_view text) : scanner_(text) { push(scanner_.next()); }
 
-  /// The tokens consumed since the last call of forget().
-  std::span<const ptxasw::Token> consumed() const { return {tokens_.data(), position_}; }
-  const ptxasw::Token &ahead() const { return tokens_[position_]; }
+  /// What has been read of the current statement.
+  const StatementTokens &statement() const { return statement_; }
   void forget() {
-    const ptxasw::Token ahead_token = tokens_[position_];
-    tokens_.clear();
-    position_ = 0;
+    const ptxasw::Token ahead = statement_.ahead();
+    statement_.tokens.clear();
+    statement_.consumed = 0;
     nesting_ = 0;
-    push(ahead_token);
+    push(ahead);
   }
 
   antlr4::Token *LT(ssize_t k) override {
+    const std::size_t position = statement_.consumed;
     if (k < 0) // asked for on the way out of a statement whose first token is wrong
-      return position_ < static_cast<std::size_t>(-k) ? nullptr : get(position_ + k);
-    while (position_ + k > tokens_.size())
+      return position < static_cast<std::size_t>(-k) ? nullptr : get(position + k);
+    while (position + k > statement_.tokens.size())
       push(scanner_.next());
-    return get(position_ + k - 1);
+    return get(position + k - 1);
   }
-  std::size_t LA(ssize_t k) override { return LT(k)->getType(); }
+  std::size_t LA(ssize_t k) override {
+    const std::size_t index = statement_.consumed + k - 1;
+    while (index >= statement_.tokens.size())
+      push(scanner_.next());
+    return antlr_types[static_cast<std::size_t>(statement_.tokens[index].kind)];
+  }
   void consume() override {
-    ++position_;
-    if (position_ == tokens_.size())
+    if (++statement_.consumed == statement_.tokens.size())
       push(scanner_.next());
   }
   antlr4::Token *get(std::size_t index) const override {
@@ -110,9 +122,9 @@ public:
   std::string getText(antlr4::Token *, antlr4::Token *) override { return {}; }
   ssize_t mark() override { return 0; }
   void release(ssize_t) override {}
-  std::size_t index() override { return position_; }
-  void seek(std::size_t index) override { position_ = index; }
-  std::size_t size() override { return tokens_.size(); }
+  std::size_t index() override { return statement_.consumed; }
+  void seek(std::size_t index) override { statement_.consumed = index; }
+  std::size_t size() override { return statement_.tokens.size(); }
   std::string getSourceName() const override { return {}; }
 
 private:
@@ -126,17 +138,17 @@ private:
     } else if (token.is(')') || token.is(']') || token.is('}')) {
       --nesting_;
     }
-    antlr_tokens_[tokens_.size() % antlr_tokens_.size()] = AntlrToken(token, tokens_.size());
-    tokens_.push_back(token);
+    antlr_tokens_[statement_.tokens.size() % antlr_tokens_.size()] =
+        AntlrToken(token, statement_.tokens.size());
+    statement_.tokens.push_back(token);
   }
 
   static constexpr int deepest_nesting = 200;
 
   Scanner scanner_;
   int nesting_ = 0;
-  std::vector<ptxasw::Token> tokens_;
+  StatementTokens statement_;
   std::array<AntlrToken, 4> antlr_tokens_; // of the last four tokens
-  std::size_t position_ = 0;
 };
 
 /// Stops at the first error instead of guessing how to go on, and spares the look-ahead checks that
@@ -156,6 +168,34 @@ public:
   void sync(antlr4::Parser *) override {}
 
 private:
+  /// How a reader calls the token of that type.
+  static std::string describe(const antlr4::dfa::Vocabulary &vocabulary, std::size_t type) {
+    switch (type) {
+    case Parser::WORD:
+      return "a name";
+    case Parser::DOT_WORD:
+      return "a word after a dot";
+    case Parser::NUMBER:
+      return "a number";
+    case Parser::STRING:
+      return "a string";
+    case antlr4::Token::EOF:
+      return "the end of the file";
+    default:
+      return vocabulary.getDisplayName(type);
+    }
+  }
+  /// What a rule that is one thing to a reader is called; empty for the others.
+  static std::string_view describe_rule(const antlr4::ParserRuleContext *rule) {
+    switch (rule->getRuleIndex()) {
+    case Parser::RuleFunctionName:
+      return "a function name";
+    case Parser::RuleRegisterCount:
+      return "<count> after the register prefix";
+    default:
+      return {};
+    }
+  }
   [[noreturn]] void fail(antlr4::Parser *recognizer) {
     const antlr4::Token *token = recognizer->getCurrentToken();
     std::string expected;
@@ -165,8 +205,11 @@ private:
         break;
       }
       expected += (expected.empty() ? "" : ", ") +
-                  recognizer->getVocabulary().getDisplayName(static_cast<std::size_t>(type));
+                  describe(recognizer->getVocabulary(), static_cast<std::size_t>(type));
     }
+    if (const std::string_view whole = describe_rule(recognizer->getContext()); !whole.empty())
+      throw SyntaxError{static_cast<std::uint32_t>(token->getStartIndex()),
+                        fmt::format("expected {}", whole)};
     const auto begin = static_cast<std::uint32_t>(token->getStartIndex());
     const std::string_view found = text_.substr(begin, token->getStopIndex() - begin);
     throw SyntaxError{begin, found.empty()
@@ -208,17 +251,18 @@ tl::expected<std::unique_ptr<Module>, Diagnostic> parse(std::string text,
   try {
     if (source.size() >= ~std::uint32_t{0})
       throw SyntaxError{0, "a module of 4 GiB or more"};
-    Builder builder(*module);
-    StatementTokens tokens(source);
+    TokenStream tokens(source);
+    Builder builder(*module, tokens.statement());
     StatementParser parser(&tokens);
+    parser.build = &builder;
     parser.setBuildParseTree(false);
     parser.removeErrorListeners();
     parser.setErrorHandler(std::make_shared<StopAtFirstError>(source));
     parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
         antlr4::atn::PredictionMode::SLL);
-    while (tokens.ahead().kind != TokenKind::end_of_file) {
+    while (tokens.statement().ahead().kind != TokenKind::end_of_file) {
+      builder.begin_statement();
       parser.statement();
-      builder.statement(tokens.consumed());
       parser.forget();
       tokens.forget();
     }

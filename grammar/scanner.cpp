@@ -7,6 +7,7 @@
 
 #include "grammar/scanner.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ptxasw {
@@ -36,18 +37,29 @@ Class class_of(char c) { return classes[static_cast<unsigned char>(c)]; }
 bool is_word(char c) { return class_of(c) == letter || class_of(c) == digit; }
 
 TokenKind dot_word_kind(std::string_view text) {
-  if (text == ".loc")
-    return TokenKind::loc;
-  if (text == ".version")
-    return TokenKind::version;
-  if (text == ".target")
-    return TokenKind::target;
-  if (text == ".address_size")
-    return TokenKind::address_size;
-  if (text == ".file")
-    return TokenKind::file;
-  if (text == ".section")
-    return TokenKind::section;
+  struct Keyword {
+    std::string_view text;
+    TokenKind kind;
+  };
+  static constexpr Keyword keywords[] = {
+      {".loc", TokenKind::loc},
+      {".version", TokenKind::version},
+      {".target", TokenKind::target},
+      {".address_size", TokenKind::address_size},
+      {".file", TokenKind::file},
+      {".section", TokenKind::section},
+      {".entry", TokenKind::entry},
+      {".func", TokenKind::func},
+      {".align", TokenKind::align},
+      {".attribute", TokenKind::attribute},
+      {".pragma", TokenKind::pragma},
+      {".branchtargets", TokenKind::branch_targets},
+      {".calltargets", TokenKind::call_targets},
+      {".callprototype", TokenKind::call_prototype},
+  };
+  for (const Keyword &keyword : keywords)
+    if (text == keyword.text)
+      return keyword.kind;
   return TokenKind::dot_word;
 }
 
@@ -125,35 +137,30 @@ std::size_t Scanner::scan_tail(std::size_t position) const {
   return position;
 }
 
-std::size_t Scanner::scan_number(std::size_t position) const {
-  const std::size_t begin = position;
+std::size_t Scanner::scan_digits(std::size_t position) const {
   while (class_of(at(position)) == digit)
     ++position;
-  const std::size_t digits_end = position;
+  return position;
+}
+
+// `e5`, `e-5`; returns `position` if there is none.
+std::size_t Scanner::scan_exponent(std::size_t position) const {
+  if (at(position) != 'e' && at(position) != 'E')
+    return position;
+  const std::size_t digits =
+      position + (at(position + 1) == '+' || at(position + 1) == '-' ? 2 : 1);
+  const std::size_t end = scan_digits(digits);
+  return end == digits ? position : end;
+}
+
+std::size_t Scanner::scan_number(std::size_t position) const {
+  const std::size_t digits_end = scan_digits(position);
   while (is_word(at(position)) && at(position) != '$')
     ++position;
-  const auto exponent_sign = [&](std::size_t p) {
-    return (at(p) == '+' || at(p) == '-') && class_of(at(p + 1)) == digit;
-  };
-  const auto is_e = [&](std::size_t p) { return at(p) == 'e' || at(p) == 'E'; };
-  const auto digits = [&](std::size_t p) {
-    while (class_of(at(p)) == digit)
-      ++p;
-    return p;
-  };
-  if (at(position) == '.') {
-    position = digits(position + 1);
-    if (is_e(position)) {
-      if (exponent_sign(position + 1))
-        position = digits(position + 2);
-      else if (class_of(at(position + 1)) == digit)
-        position = digits(position + 1);
-    }
-  } else if (position == digits_end + 1 && digits_end > begin && is_e(digits_end) &&
-             exponent_sign(position)) {
-    position = digits(position + 1);
-  }
-  return position;
+  if (at(position) == '.')
+    return scan_exponent(scan_digits(position + 1));
+  // The word ends at the sign of `1e-5`.
+  return position == digits_end + 1 ? std::max(position, scan_exponent(digits_end)) : position;
 }
 
 Token Scanner::next() {
@@ -204,6 +211,11 @@ Token Scanner::next() {
             ++end;
         }
         token.kind = dot_word_kind(text_.substr(position_, end - position_));
+        const std::size_t fraction = scan_digits(position_ + 1);
+        if (fraction != position_ + 1 && scan_exponent(fraction) >= end) { // `.5e-3`
+          end = scan_exponent(fraction);
+          token.kind = TokenKind::number;
+        }
       } else if (c == '"') {
         end = text_.find_first_of("\"\r\n", position_ + 1);
         const bool closed = end != std::string_view::npos && text_[end] == '"';

@@ -10,7 +10,6 @@ enum class TokenKind : std::uint8_t {
   end_of_file = 0,
   // '!' .. '~' : the punctuation character itself
   word = 128,
-  dot_word,
   number,
   string,
   version,
@@ -20,8 +19,22 @@ enum class TokenKind : std::uint8_t {
   loc,
   section,
   dwarf_line,
+  // What directives begin with
+  dot_word,
+  entry,
+  func,
+  align,
+  attribute,
+  pragma,
+  branch_targets,
+  call_targets,
+  call_prototype,
   unknown, ///< a byte no PTX token starts with, an unterminated string or comment
 };
+
+inline bool begins_directive(TokenKind kind) {
+  return kind >= TokenKind::dot_word && kind <= TokenKind::call_prototype;
+}
 
 /// A byte range of the module's text.
 struct Span {
@@ -54,6 +67,8 @@ private:
   bool skip_trivia(); ///< false: a block comment does not end
   std::size_t scan_line_marker(std::size_t position) const;
   std::size_t scan_tail(std::size_t position) const;
+  std::size_t scan_digits(std::size_t position) const;
+  std::size_t scan_exponent(std::size_t position) const;
   std::size_t scan_number(std::size_t position) const;
 
   std::string_view text_;

@@ -16,7 +16,8 @@ namespace {
 
 using Lexer = ptxasw_antlr::PTXLexer;
 
-std::string kind_name(TokenKind kind) {
+/// ANTLR's name of a token's kind: keywords and punctuation are called what they are.
+std::string kind_name(TokenKind kind, std::string_view token) {
   switch (kind) {
   case TokenKind::word:
     return "WORD";
@@ -26,22 +27,10 @@ std::string kind_name(TokenKind kind) {
     return "NUMBER";
   case TokenKind::string:
     return "STRING";
-  case TokenKind::version:
-    return "'.version'";
-  case TokenKind::target:
-    return "'.target'";
-  case TokenKind::address_size:
-    return "'.address_size'";
-  case TokenKind::file:
-    return "'.file'";
-  case TokenKind::loc:
-    return "'.loc'";
-  case TokenKind::section:
-    return "'.section'";
   case TokenKind::dwarf_line:
     return "DWARF_LINE";
   default:
-    return std::string("'") + static_cast<char>(kind) + "'";
+    return "'" + std::string(token) + "'";
   }
 }
 
@@ -60,8 +49,8 @@ std::string scanned(std::string_view text) {
       lexemes += "?";
       break;
     }
-    lexemes +=
-        kind_name(token.kind) + " " + std::string(text.substr(end, token.span.size())) + "\n";
+    const std::string_view lexeme = text.substr(end, token.span.size());
+    lexemes += kind_name(token.kind, lexeme) + " " + std::string(lexeme) + "\n";
   }
   return lexemes;
 }
