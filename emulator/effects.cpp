@@ -85,6 +85,8 @@ bool asks_which_lanes(const Opcode &opcode) {
          ((opcode.op == Op::shfl || opcode.op == Op::vote) && !opcode.has(Modifier::sync));
 }
 
-bool wants_agreement(const Opcode &opcode) { return opcode.op == Op::ldu || opcode.has("uni"); }
+bool wants_agreement(const Opcode &opcode) {
+  return opcode.op == Op::ldu || opcode.has(Modifier::uni);
+}
 
 } // namespace ptxasw

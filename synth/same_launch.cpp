@@ -17,8 +17,8 @@ bool knows_clusters(const Module &module) {
   const auto mentions = [](std::string_view text) { return text.find("cluster") != text.npos; };
   return std::any_of(module.opcodes.begin(), module.opcodes.end(),
                      [&](const Opcode &opcode) {
-                       return mentions(opcode.text) || opcode.base == "mapa" ||
-                              opcode.base == "getctarank";
+                       return mentions(opcode.text) || opcode.op == Op::mapa ||
+                              opcode.op == Op::getctarank;
                      }) ||
          std::any_of(
              module.all_operands.begin(), module.all_operands.end(), [&](const Operand &operand) {
