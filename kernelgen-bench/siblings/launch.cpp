@@ -9,7 +9,8 @@
 //         (grid and block are divided; AXES of `-` appends nothing)
 //     end
 //
-// EXACT is assembled without contraction: there the bits must be equal.
+// EXACT is assembled without contraction: there the bits must be equal. `hash` is of all buffers
+// after the kernel ran there, for ./suite, which has the launch helper decide.
 
 #include <algorithm>
 #include <chrono>
@@ -55,7 +56,7 @@ struct Case {
 };
 
 std::map<std::string, CUmodule> modules;
-CUfunction fill_words, count_differences;
+CUfunction fill_words, count_differences, sum_words;
 
 CUfunction function_of(const std::string &file, const std::string &entry) {
   CUmodule &module = modules[file];
@@ -93,25 +94,35 @@ struct Set {
       }
   }
   unsigned long long differences(const Case &c, const Set &other) const {
+    return counted(c, count_differences, &other);
+  }
+  /// Of all words and their places.
+  unsigned long long hash(const Case &c) const { return counted(c, sum_words, nullptr); }
+
+private:
+  /// What a kernel of streams.cu adds up over all buffers.
+  unsigned long long counted(const Case &c, CUfunction function, const Set *other) const {
     CUdeviceptr counter;
     must(cuMemAlloc(&counter, 8), "counter");
     must(cuMemsetD8(counter, 0, 8), "counter");
-    size_t at = 0;
-    for (const Argument &a : c.arguments)
-      if (a.kind >= 0) {
-        CUdeviceptr left = buffers[at], right = other.buffers[at];
-        ++at;
-        unsigned long long words = a.words;
-        void *arguments[] = {&left, &right, &words, &counter};
-        must(cuLaunchKernel(count_differences, 2048, 1, 1, 256, 1, 1, 0, nullptr, arguments,
-                            nullptr),
-             "compare");
-      }
+    for (size_t argument = 0, at = 0; argument < c.arguments.size(); ++argument) {
+      if (c.arguments[argument].kind < 0)
+        continue;
+      CUdeviceptr left = buffers[at], right = other ? other->buffers[at] : 0;
+      ++at;
+      unsigned long long words = c.arguments[argument].words;
+      void *two[] = {&left, &right, &words, &counter};
+      void *one[] = {&left, &words, &counter};
+      must(cuLaunchKernel(function, 2048, 1, 1, 256, 1, 1, 0, nullptr, other ? two : one, nullptr),
+           "compare");
+    }
     unsigned long long result = 0;
     must(cuMemcpyDtoH(&result, counter, 8), "compare");
     must(cuMemFree(counter), "free");
     return result;
   }
+
+public:
   void release() {
     for (CUdeviceptr buffer : buffers)
       must(cuMemFree(buffer), "free");
@@ -177,11 +188,14 @@ void run(const Case &c, int rounds, std::FILE *out) {
     s.fits = threads <= most && threads <= most_exact;
     states.push_back(s);
   }
+  unsigned long long hash = 0;
   for (const bool exact : {true, false}) {
     const auto which = [&](const State &s) { return exact ? s.exact : s.timed; };
     sets[0].reset(c);
     if (states[0].fits)
       launch(c, c.versions[0], which(states[0]), sets[0]);
+    if (exact)
+      hash = sets[0].hash(c);
     for (size_t v = 1; v < states.size(); ++v)
       if (states[v].fits) {
         sets[1].reset(c);
@@ -218,12 +232,13 @@ void run(const Case &c, int rounds, std::FILE *out) {
         "{\"case\": \"%s\", \"block\": [%u, %u, %u], \"variant\": \"%s\", \"registers\": %d, "
         "\"local\": %d, \"blocks\": %d, \"fits\": %s, \"differ\": %llu, \"differ_contracted\": "
         "%llu, "
-        "\"ms\": %.6f, \"q1\": %.6f, \"q3\": %.6f, \"gain\": %.4f, \"gb_s\": %.1f}\n",
+        "\"ms\": %.6f, \"q1\": %.6f, \"q3\": %.6f, \"gain\": %.4f, \"gb_s\": %.1f, \"hash\": "
+        "\"%016llx\"}\n",
         c.name.c_str(), c.block[0], c.block[1], c.block[2], c.versions[v].variant.c_str(),
         s.registers, s.local, s.blocks, s.fits ? "true" : "false", s.exact_differences,
         s.timed_differences, median, s.times.empty() ? 0 : quantile(s.times, 0.25),
         s.times.empty() ? 0 : quantile(s.times, 0.75), median > 0 ? original / median : 0,
-        median > 0 ? c.bytes / median * 1e-6 : 0);
+        median > 0 ? c.bytes / median * 1e-6 : 0, hash);
   }
   std::fflush(out);
   for (Set &set : sets)
@@ -256,6 +271,7 @@ int main(int argc, char **argv) {
   std::fprintf(out, "{\"device\": \"%s\"}\n", name);
   fill_words = function_of("streams.cubin", "fill_words");
   count_differences = function_of("streams.cubin", "count_differences");
+  sum_words = function_of("streams.cubin", "sum_words");
   std::ifstream file(argv[1]);
   Case c;
   const double seconds = std::atof(argv[3]);

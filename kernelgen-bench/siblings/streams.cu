@@ -75,4 +75,16 @@ __global__ void count_differences(const uint32_t *a, const uint32_t *b, uint64_t
   if (mine)
     atomicAdd(differences, mine);
 }
+
+// A number that depends on every word and on where it stands, and not on the order of the sums.
+__global__ void sum_words(const uint32_t *a, uint64_t count, unsigned long long *sum) {
+  const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+  unsigned long long mine = 0;
+  for (uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x; i < count;
+       i += step) {
+    const unsigned long long mixed = (i * 0x9E3779B97F4A7C15ull + a[i]) * 0xD6E8FEB86659FD93ull;
+    mine += mixed ^ (mixed >> 32);
+  }
+  atomicAdd(sum, mine);
+}
 }
