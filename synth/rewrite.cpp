@@ -152,6 +152,51 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
   return Plan{0, 0, facts, emulation.cfg(), std::move(detection), {}};
 }
 
+/// What could be replaced in each kernel, before anything of it is written; what is not even looked
+/// at gets its report. Fills in what `options` leaves to the target.
+std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
+                              RewriteOptions &options, ModuleReport &report) {
+  report.file = file_name;
+  const unsigned sm = options.target_sm ? static_cast<unsigned>(options.target_sm) : module.sm;
+  const Decision decision = decide(options.shuffle, sm);
+  report.target = fmt::format("sm_{}", sm);
+  report.decision = decision.reason;
+  report.module = module_number(module.text());
+  const auto wanted = wanted_rewrites(options, report.module);
+  const std::optional<Reason> obstacle =
+      wanted ? module_obstacle(module, decision, options) : Reason::not_selected;
+  options.widths = options.widths.value_or(decision.widths);
+  options.widths->shared = decide_shared(options.shared);
+  if (decision.shuffle && options.widths->shared)
+    report.decision += ", loads from shared memory too";
+  const bool all_generic_global = !obstacle && generic_is_global(module);
+  std::vector<Plan> plans;
+  for (std::size_t f = 0; f < module.functions.size(); ++f) {
+    const Function &function = module.functions[f];
+    if (!function.has_body)
+      continue;
+    KernelReport kernel;
+    kernel.name = function.name;
+    const bool selected =
+        options.kernels.empty() || std::find(options.kernels.begin(), options.kernels.end(),
+                                             function.name) != options.kernels.end();
+    if (obstacle || !selected)
+      keep_all(module, function, *options.widths, obstacle ? *obstacle : Reason::not_selected,
+               kernel);
+    else if (!has_candidates(module, function, *options.widths))
+      keep_all(module, function, *options.widths, Reason::no_source, kernel);
+    else if (auto plan = plan_kernel(module, function, options, all_generic_global, kernel)) {
+      plan->function = f;
+      plan->report = report.kernels.size();
+      plans.push_back(std::move(*plan));
+    }
+    report.kernels.push_back(std::move(kernel));
+  }
+  if (wanted)
+    choose(*wanted, plans);
+  return plans;
+}
+
 void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
   const Function &function = module.functions[plan.function];
   const Detection &detection = plan.detection;
@@ -311,45 +356,8 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
                              const RewriteOptions &options, const Prover &prover,
                              std::vector<FunctionDetection> *detections) {
   RewriteResult result;
-  result.report.file = file_name;
-  const unsigned sm = options.target_sm ? static_cast<unsigned>(options.target_sm) : module.sm;
-  const Decision decision = decide(options.shuffle, sm);
-  result.report.target = fmt::format("sm_{}", sm);
-  result.report.decision = decision.reason;
-  result.report.module = module_number(module.text());
-  const auto wanted = wanted_rewrites(options, result.report.module);
-  const std::optional<Reason> obstacle =
-      wanted ? module_obstacle(module, decision, options) : Reason::not_selected;
   RewriteOptions resolved = options;
-  resolved.widths = options.widths.value_or(decision.widths);
-  resolved.widths->shared = decide_shared(options.shared);
-  if (decision.shuffle && resolved.widths->shared)
-    result.report.decision += ", loads from shared memory too";
-  const bool all_generic_global = !obstacle && generic_is_global(module);
-  std::vector<Plan> plans;
-  for (std::size_t f = 0; f < module.functions.size(); ++f) {
-    const Function &function = module.functions[f];
-    if (!function.has_body)
-      continue;
-    KernelReport report;
-    report.name = function.name;
-    const bool selected =
-        options.kernels.empty() || std::find(options.kernels.begin(), options.kernels.end(),
-                                             function.name) != options.kernels.end();
-    if (obstacle || !selected)
-      keep_all(module, function, *resolved.widths, obstacle ? *obstacle : Reason::not_selected,
-               report);
-    else if (!has_candidates(module, function, *resolved.widths))
-      keep_all(module, function, *resolved.widths, Reason::no_source, report);
-    else if (auto plan = plan_kernel(module, function, resolved, all_generic_global, report)) {
-      plan->function = f;
-      plan->report = result.report.kernels.size();
-      plans.push_back(std::move(*plan));
-    }
-    result.report.kernels.push_back(std::move(report));
-  }
-  if (wanted)
-    choose(*wanted, plans);
+  std::vector<Plan> plans = plan_module(module, file_name, resolved, result.report);
   emit_and_prove(module, resolved, prover, plans, result);
   for (Plan &plan : plans) {
     fill_report(module, plan, result.report.kernels[plan.report]);
@@ -361,6 +369,15 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
     result.text = module.text();
     result.lines.clear();
   }
+  return result;
+}
+
+std::vector<FunctionDetection> find_reuses(const Module &module, RewriteOptions options) {
+  options.shuffle = ShuffleMode::always;
+  ModuleReport report;
+  std::vector<FunctionDetection> result;
+  for (Plan &plan : plan_module(module, "", options, report))
+    result.push_back({plan.function, std::move(plan.detection)});
   return result;
 }
 

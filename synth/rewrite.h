@@ -105,4 +105,9 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
                              const RewriteOptions &options, const Prover &prover,
                              std::vector<FunctionDetection> *detections = nullptr);
 
+/// The loads of which another lane or the thread itself already has the value, by function, as the
+/// trace shows them: what a rewrite begins with, before anything is written or proved. Whether the
+/// target would gain by it is not asked.
+std::vector<FunctionDetection> find_reuses(const Module &module, RewriteOptions options);
+
 } // namespace ptxasw

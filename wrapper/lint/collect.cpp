@@ -3,7 +3,7 @@
 
 #include "wrapper/lint/collect.h"
 
-#include "synth/explain.h"
+#include "synth/detect.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -16,34 +16,35 @@ bool wanted(const LintQuery &query, std::string_view name) {
          std::find(query.kernels.begin(), query.kernels.end(), name) != query.kernels.end();
 }
 
-/// Loads that the rewriter would replace: the value is already known elsewhere.
+/// Loads whose value the thread or its warp already has.
 void add_redundant(const Module &module, const LintQuery &query, std::vector<KernelLint> &kernels) {
   RewriteOptions how;
   how.assume_block = query.block;
   how.kernels = query.kernels;
-  for (const KernelExplanation &explained : explain(module, how))
-    for (KernelLint &kernel : kernels) {
-      if (kernel.name != explained.name)
-        continue;
-      for (const LoadExplanation &load : explained.loads) {
-        if (!load.from)
-          continue;
-        Told told;
-        told.code = lint::Code::redundant_load;
-        told.line = load.line;
-        told.message =
-            load.from->is_own()
-                ? fmt::format("the thread itself has loaded this value, in line {} of the PTX",
-                              load.source_line)
-                : fmt::format("{} of the warp has loaded this value, in line {} of the PTX",
-                              to_string(*load.from), load.source_line);
-        told.note = load.from->is_own()
-                        ? "keep it in a variable"
-                        : "a shuffle could pass it on; on GPUs since Volta that is no faster than "
-                          "the load, which hits the cache";
-        kernel.warnings.push_back(std::move(told));
-      }
+  for (const FunctionDetection &found : find_reuses(module, how)) {
+    const Function &function = module.functions[found.function];
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const KernelLint &other) {
+      return other.name == function.name;
+    });
+    if (kernel == kernels.end())
+      continue;
+    for (const Reuse &reuse : found.detection.reuses) {
+      const std::uint32_t source = function.instructions[reuse.elements[0].source].line;
+      const bool own = reuse.lane().is_own();
+      Told told;
+      told.code = lint::Code::redundant_load;
+      told.line = function.instructions[reuse.load].line;
+      told.message =
+          own ? fmt::format("the thread itself has loaded this value, in line {} of the PTX",
+                            source)
+              : fmt::format("{} of the warp has loaded this value, in line {} of the PTX",
+                            to_string(reuse.lane()), source);
+      told.note = own ? "keep it in a variable"
+                      : "a shuffle could pass it on; on GPUs since Volta that is no faster than "
+                        "the load, which hits the cache";
+      kernel->warnings.push_back(std::move(told));
     }
+  }
 }
 
 bool same_place(const Told &a, const Told &b) {
