@@ -231,7 +231,7 @@ Detection Detector::run() {
     if (!load.group || load.is_source)
       continue;
     auto reason = cover(i);
-    if (reason && hoist_a_source(i))
+    if (reason && options_.move_sources && hoist_a_source(i))
       reason = cover(i);
     load.is_covered = !reason;
     if (!reason)

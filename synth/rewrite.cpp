@@ -374,6 +374,7 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
 
 std::vector<FunctionDetection> find_reuses(const Module &module, RewriteOptions options) {
   options.shuffle = ShuffleMode::always;
+  options.move_sources = false; // only what has been loaded before
   ModuleReport report;
   std::vector<FunctionDetection> result;
   for (Plan &plan : plan_module(module, "", options, report))

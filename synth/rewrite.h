@@ -57,6 +57,7 @@ struct RewriteOptions {
   std::vector<std::string> kernels;  ///< only these kernels; empty is all
   RewriteRange range;                ///< only these of a module's rewrites
   std::vector<ModuleChoice> modules; ///< only these modules; empty is all
+  bool move_sources = true;          ///< a load may be moved up to serve those before it
   bool assume_no_wrap = false;       ///< drop the no-wrap tests of rule 3
   bool assume_no_alias = false;      ///< stores never write what a later load reads (rule 5)
   /// Every block of every launch has this shape (rule 8), except where a `.reqntid` says another.

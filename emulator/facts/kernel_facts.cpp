@@ -120,11 +120,7 @@ private:
     const AddressForm &form = *query.form;
     const std::int64_t unit =
         query.shared ? 128 : std::min<std::int64_t>(query.alignment, std::int64_t{128});
-    std::vector<std::int64_t> key{form.tid[0],
-                                  form.tid[1],
-                                  form.tid[2],
-                                  form.laneid,
-                                  (form.constant % unit + unit) % unit,
+    std::vector<std::int64_t> key{(form.constant % unit + unit) % unit,
                                   query.bytes,
                                   query.alignment,
                                   query.shared,
@@ -132,12 +128,8 @@ private:
                                   query.wanders,
                                   form.may_wrap,
                                   form.is_linear(),
-                                  !form.varying.empty(),
-                                  static_cast<std::int64_t>(form.of_lane.size())};
-    for (const Term &term : form.of_lane) {
-      key.push_back(term.atom->id);
-      key.push_back(term.factor);
-    }
+                                  !form.varying.empty()};
+    append_lane_part(form, key);
     for (const StrideTerm &stride : form.strides)
       key.push_back(stride.lane->id);
     key.push_back(-1);
@@ -340,12 +332,45 @@ private:
 
   unsigned alignment(const Access &access) {
     std::uint64_t bits = access.shared_alignment;
-    const std::vector<std::int64_t> offsets = lane_offsets(lanes_, access.form);
-    const std::vector<bool> threads = active(access);
-    for (std::size_t t = 0; t < offsets.size(); ++t)
-      if (threads[t])
-        bits |= static_cast<std::uint64_t>(offsets[t]);
+    const auto &apart = offsets_without_constant(access.form);
+    const auto constant = static_cast<std::uint64_t>(access.form.constant);
+    const auto add = [&](const std::vector<bool> &threads) {
+      for (std::size_t t = 0; t < apart.size(); ++t)
+        if (threads[t])
+          bits |= static_cast<std::uint64_t>(apart[t]) + constant;
+    };
+    if (access.guard)
+      add(active(access));
+    else
+      add(active(access.block));
     return static_cast<unsigned>(bits & (~bits + 1));
+  }
+
+  // lane_offsets() but for what all lanes add, remembered: the accesses of a kernel have few ways to
+  // step from lane to lane.
+  const std::vector<std::int64_t> &offsets_without_constant(const AddressForm &form) {
+    std::vector<std::int64_t> key;
+    append_lane_part(form, key);
+    auto &known = known_offsets_[std::move(key)];
+    if (known.empty()) {
+      AddressForm apart;
+      std::copy(std::begin(form.tid), std::end(form.tid), apart.tid);
+      apart.laneid = form.laneid;
+      apart.of_lane = form.of_lane;
+      known = lane_offsets(lanes_, apart);
+    }
+    return known;
+  }
+
+  // What lane_offsets() looks at apart from the constant, in numbers.
+  static void append_lane_part(const AddressForm &form, std::vector<std::int64_t> &key) {
+    key.insert(key.end(), std::begin(form.tid), std::end(form.tid));
+    key.push_back(form.laneid);
+    key.push_back(static_cast<std::int64_t>(form.of_lane.size()));
+    for (const Term &term : form.of_lane) {
+      key.push_back(term.atom->id);
+      key.push_back(term.factor);
+    }
   }
 
   void restrict(std::vector<bool> &threads, Expr condition, bool holds) {
@@ -360,6 +385,7 @@ private:
   /// By what it depends on, then by which threads can take part.
   std::map<std::vector<std::int64_t>, std::list<std::pair<std::vector<bool>, Traffic>>>
       known_traffic_;
+  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> known_offsets_;
   std::optional<bool> generic_is_global_;
 };
 
