@@ -19,9 +19,9 @@ unsigned known_zeros(std::uint64_t value) { return static_cast<unsigned>(std::co
 class Walk {
 public:
   Walk(Emulation &emulation, LaneValues &lanes, Expr root, BlockId block, bool small_window,
-       AddressForm &form)
+       WrapMemo &memo, AddressForm &form)
       : root_(small_window ? root : nullptr), emulation_(emulation), lanes_(lanes), block_(block),
-        in_step_(emulation.in_step(block)), form_(form) {
+        in_step_(emulation.in_step(block)), memo_(memo), form_(form) {
     for (LoopId loop = 0; loop < emulation.cfg().loops().size(); ++loop)
       trips_.push_back(emulation.trip_count(loop));
   }
@@ -86,6 +86,15 @@ private:
 
   // True if lanes of one warp may lie on different sides of a wrap-around of the sum in `e`.
   bool may_wrap(Expr e) {
+    if (e == root_)
+      return work_out_wrap(e);
+    const auto [known, is_new] = memo_.try_emplace({e, block_}, false);
+    if (is_new)
+      known->second = work_out_wrap(e);
+    return known->second;
+  }
+
+  bool work_out_wrap(Expr e) {
     const Expr sum = e->children[0];
     const Layout &layout = lanes_.layout();
     std::vector<std::int64_t> own(layout.threads.size(), as_signed(sum->value.low, sum->width));
@@ -177,6 +186,7 @@ private:
   LaneValues &lanes_;
   const BlockId block_;
   const bool in_step_;
+  WrapMemo &memo_;
   AddressForm &form_;
   std::vector<Expr> trips_;
 };
@@ -205,9 +215,10 @@ unsigned trailing_zeros(const LaneValues &lanes, Expr expr) {
 }
 
 AddressForm address_form(Emulation &emulation, LaneValues &lanes, Expr address, BlockId block,
-                         bool small_window) {
+                         bool small_window, WrapMemo *memo) {
   AddressForm form;
-  Walk(emulation, lanes, address, block, small_window, form).add(address, 1);
+  WrapMemo own;
+  Walk(emulation, lanes, address, block, small_window, memo ? *memo : own, form).add(address, 1);
   return form;
 }
 

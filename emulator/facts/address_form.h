@@ -6,6 +6,8 @@
 #include "emulator/facts/lane_values.h"
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::facts {
@@ -47,11 +49,15 @@ struct AddressForm {
   bool is_linear() const { return mixed.empty() && varying.empty(); }
 };
 
+/// What address_form() found out about wrap-arounds, for the next address of the same kernel: an
+/// extension, by the block that it is seen from.
+using WrapMemo = std::map<std::pair<Expr, BlockId>, bool>;
+
 /// Takes an address or another number (expanded, at most 64 bits) apart as the lanes that are in
 /// `block` together see it. `small_window`: it is an address of shared, local, constant or
 /// parameter space, less than 2^31 bytes.
 AddressForm address_form(Emulation &emulation, LaneValues &lanes, Expr address, BlockId block,
-                         bool small_window = false);
+                         bool small_window = false, WrapMemo *memo = nullptr);
 
 /// The number of low bits that are known to be zero, at most the width: the expression's own, and
 /// those of ntid.x where rows are whole warps.

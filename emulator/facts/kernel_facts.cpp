@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <list>
+#include <deque>
+#include <map>
 
 namespace ptxasw::facts {
 namespace {
@@ -45,37 +46,20 @@ public:
     traffic_.resize(accesses_.size());
   }
 
-  const std::vector<bool> &active(BlockId block) {
-    if (active_.empty())
-      active_.resize(emulation_.cfg().blocks().size());
-    auto &known = active_[block];
-    if (!known) {
-      known.emplace(layout_.threads.size(), true);
-      for (const PathFact &fact : emulation_.facts_in(block))
-        restrict(*known, at_launch(emulation_.expand(fact.condition)), fact.holds);
-    }
-    return *known;
-  }
-
-  std::vector<bool> active(const Access &access) {
-    std::vector<bool> result = active(access.block);
-    if (access.guard)
-      restrict(result, access.guard, true);
-    return result;
-  }
+  const std::vector<bool> &active(BlockId block) { return sets_[active_set(block)]; }
+  const std::vector<bool> &active(const Access &access) { return sets_[active_set(access)]; }
 
   const Traffic &traffic(const Access &access) {
     auto &known = traffic_[access.number];
-    if (!known) {
-      const std::vector<bool> threads = active(access);
+    if (!known)
       known = &traffic_like({.form = &access.form,
                              .bytes = access.site.bytes,
                              .alignment = access.shared_alignment,
                              .shared = access.space == StateSpace::shared,
                              .load = access.site.kind == AccessKind::load,
                              .wanders = wanders(access.form),
-                             .active = &threads});
-    }
+                             .active = &active(access)},
+                            active_set(access));
     return *known;
   }
 
@@ -116,11 +100,12 @@ private:
   // The neighbours of a stencil cost the same: what traffic_of() depends on is remembered. Of what
   // all lanes add that is only the place in a line, or, where every beginning that an alignment
   // allows is tried anyway, within that alignment.
-  const Traffic &traffic_like(const TrafficQuery &query) {
+  const Traffic &traffic_like(const TrafficQuery &query, std::uint32_t active_set) {
     const AddressForm &form = *query.form;
     const std::int64_t unit =
         query.shared ? 128 : std::min<std::int64_t>(query.alignment, std::int64_t{128});
     std::vector<std::int64_t> key{(form.constant % unit + unit) % unit,
+                                  active_set,
                                   query.bytes,
                                   query.alignment,
                                   query.shared,
@@ -135,11 +120,40 @@ private:
     key.push_back(-1);
     for (const Term &term : form.mixed)
       key.push_back(term.atom->id);
-    auto &alike = known_traffic_[std::move(key)];
-    for (const auto &[active, traffic] : alike)
-      if (active == *query.active)
-        return traffic;
-    return alike.emplace_back(*query.active, traffic_of(lanes_, query)).second;
+    const auto [known, is_new] = known_traffic_.try_emplace(std::move(key));
+    if (is_new)
+      known->second = traffic_of(lanes_, query);
+    return known->second;
+  }
+
+  // Threads that can take part, by number: blocks and accesses have few different sets of them.
+  std::uint32_t number_of(std::vector<bool> threads) {
+    const auto found = std::find(sets_.begin(), sets_.end(), threads);
+    if (found == sets_.end())
+      sets_.push_back(std::move(threads));
+    return static_cast<std::uint32_t>(found - sets_.begin());
+  }
+
+  std::uint32_t active_set(BlockId block) {
+    if (active_.empty())
+      active_.resize(emulation_.cfg().blocks().size());
+    auto &known = active_[block];
+    if (!known) {
+      std::vector<bool> threads(layout_.threads.size(), true);
+      for (const PathFact &fact : emulation_.facts_in(block))
+        restrict(threads, at_launch(emulation_.expand(fact.condition)), fact.holds);
+      known = number_of(std::move(threads));
+    }
+    return *known;
+  }
+
+  std::uint32_t active_set(const Access &access) {
+    const std::uint32_t here = active_set(access.block);
+    if (!access.guard || !lanes_(access.guard))
+      return here;
+    std::vector<bool> threads = sets_[here];
+    restrict(threads, access.guard, true);
+    return number_of(std::move(threads));
   }
 
   // Of each site the register of its address, then its guard, where it has them.
@@ -218,9 +232,9 @@ private:
       if (access.loop != no_index)
         access.loop_depth = emulation_.cfg().loops()[access.loop].depth;
       if (access.address)
-        access.form =
-            address_form(emulation_, lanes_, access.address, block,
-                         site.space != StateSpace::global && site.space != StateSpace::generic);
+        access.form = address_form(
+            emulation_, lanes_, access.address, block,
+            site.space != StateSpace::global && site.space != StateSpace::generic, &wraps_);
       else
         access.form.varying.push_back({emulation_.pool().symbol("address", 64), 1});
       access.space = space_of(access);
@@ -331,23 +345,30 @@ private:
   }
 
   unsigned alignment(const Access &access) {
-    std::uint64_t bits = access.shared_alignment;
-    const auto &apart = offsets_without_constant(access.form);
-    const auto constant = static_cast<std::uint64_t>(access.form.constant);
-    const auto add = [&](const std::vector<bool> &threads) {
-      for (std::size_t t = 0; t < apart.size(); ++t)
-        if (threads[t])
-          bits |= static_cast<std::uint64_t>(apart[t]) + constant;
-    };
-    if (access.guard)
-      add(active(access));
-    else
-      add(active(access.block));
+    std::uint64_t bits = access.shared_alignment | lanes_alignment(access);
     return static_cast<unsigned>(bits & (~bits + 1));
   }
 
-  // lane_offsets() but for what all lanes add, remembered: the accesses of a kernel have few ways to
-  // step from lane to lane.
+  // The bits in which what lanes add by themselves is not a multiple of most_alignment, of all
+  // lanes that can take part; remembered.
+  std::uint64_t lanes_alignment(const Access &access) {
+    const std::uint64_t constant =
+        static_cast<std::uint64_t>(access.form.constant) % most_alignment;
+    const std::uint32_t set = active_set(access);
+    std::vector<std::int64_t> key{static_cast<std::int64_t>(constant), set};
+    append_lane_part(access.form, key);
+    const auto [known, is_new] = known_alignments_.try_emplace(std::move(key), 0);
+    if (is_new) {
+      const auto &apart = offsets_without_constant(access.form);
+      for (std::size_t t = 0; t < apart.size(); ++t)
+        if (sets_[set][t])
+          known->second |= (static_cast<std::uint64_t>(apart[t]) + constant) % most_alignment;
+    }
+    return known->second;
+  }
+
+  // lane_offsets() but for what all lanes add, remembered: the accesses of a kernel have few ways
+  // to step from lane to lane.
   const std::vector<std::int64_t> &offsets_without_constant(const AddressForm &form) {
     std::vector<std::int64_t> key;
     append_lane_part(form, key);
@@ -379,13 +400,15 @@ private:
         threads[t] = threads[t] && ((*values)[t] != 0) == holds;
   }
 
-  Substitution given_{emulation_.pool()};                ///< of parameters
-  std::vector<std::optional<std::vector<bool>>> active_; ///< by block
-  std::vector<const Traffic *> traffic_;                 ///< by access
-  /// By what it depends on, then by which threads can take part.
-  std::map<std::vector<std::int64_t>, std::list<std::pair<std::vector<bool>, Traffic>>>
-      known_traffic_;
+  Substitution given_{emulation_.pool()};            ///< of parameters
+  std::deque<std::vector<bool>> sets_;               ///< of threads, by number
+  std::vector<std::optional<std::uint32_t>> active_; ///< by block: the number of its set
+  std::vector<const Traffic *> traffic_;             ///< by access
+  WrapMemo wraps_;
+  // By numbers of what they depend on.
+  std::map<std::vector<std::int64_t>, Traffic> known_traffic_;
   std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> known_offsets_;
+  std::map<std::vector<std::int64_t>, std::uint64_t> known_alignments_;
   std::optional<bool> generic_is_global_;
 };
 
@@ -409,7 +432,7 @@ const std::vector<Branch> &KernelFacts::branches() const { return implementation
 const std::vector<bool> &KernelFacts::active(BlockId block) const {
   return implementation_->active(block);
 }
-std::vector<bool> KernelFacts::active(const Access &access) const {
+const std::vector<bool> &KernelFacts::active(const Access &access) const {
   return implementation_->active(access);
 }
 const Traffic &KernelFacts::traffic(const Access &access) const {

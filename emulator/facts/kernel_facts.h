@@ -84,7 +84,7 @@ public:
   /// the lane alone show. Such a thread may still not do so.
   const std::vector<bool> &active(BlockId block) const;
   /// The same for an access, with its guard.
-  std::vector<bool> active(const Access &access) const;
+  const std::vector<bool> &active(const Access &access) const;
 
   /// What the access costs a warp.
   const Traffic &traffic(const Access &access) const;

@@ -29,7 +29,7 @@ struct LaneBytes {
 /// Of the first warp that takes part.
 std::vector<LaneBytes> lane_bytes(const KernelFacts &facts, const Access &access) {
   const std::vector<std::int64_t> offsets = lane_offsets(facts.lane_values(), access.form);
-  const std::vector<bool> active = facts.active(access);
+  const std::vector<bool> &active = facts.active(access);
   for (const facts::WarpThreads &warp : facts.layout().warps) {
     std::vector<LaneBytes> lanes;
     std::int64_t lowest = 0;
