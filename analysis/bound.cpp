@@ -45,15 +45,17 @@ public:
         facts_.cfg(), return_edges(facts_.module(), facts_.function(), facts_.cfg()));
     LoopState nothing(facts_.emulation().pool());
     const WalkContext context{facts_, *amounts_, reader_, trips_, costs, postdominators, nothing};
-    for (const BoundMetric &metric : options_.metrics)
+    for (const BoundMetric &metric : options_.metrics) {
       result_.metrics.push_back(bound(context, metric));
+      count_shares(context, metric, result_.metrics.back());
+    }
     return std::move(result_);
   }
 
 private:
   KernelBounds refused(const std::string &reason) {
     for (const BoundMetric &metric : options_.metrics) {
-      MetricBound none{metric.name, {}, {}, {}};
+      MetricBound none{metric.name, {}, {}, {}, {}, {}};
       for (Bound *bound : {&none.warp, &none.block, &none.launch})
         bound->obstacle = Obstacle{0, reason};
       result_.metrics.push_back(std::move(none));
@@ -167,13 +169,73 @@ private:
     }
     for (const facts::Branch &branch : facts_.branches()) {
       ++result_.branches.all;
-      if (known_exactly(branch))
+      branch_known_.push_back(known_exactly(branch));
+      if (branch_known_.back())
         ++result_.branches.exact;
       else
         result_.unknown_branches.push_back(
             {facts_.function().instructions[branch.instruction].line,
              branch.condition ? unknown_ : "its condition is not understood"});
     }
+  }
+
+  // The same for what one metric counts. Where a branch that tests data leads, or how often a loop
+  // that data ends runs, makes no difference to a sum of which nothing is counted on the way.
+  void count_shares(const WalkContext &context, const BoundMetric &metric, MetricBound &result) {
+    const ControlFlowGraph &cfg = facts_.cfg();
+    std::vector<bool> costs(cfg.blocks().size());
+    for (BlockId block = 0; block < costs.size(); ++block)
+      for (std::size_t warp = 0; warp < context.costs.warps(); ++warp)
+        if (cfg.reachable(block) && facts_.emulation().feasible(block))
+          costs[block] = costs[block] || counts_any(context, metric, block, warp);
+    const bool parting_counts =
+        metric.weights[static_cast<std::size_t>(CountedEvent::divwarps)] != 0;
+    for (std::size_t i = 0; i < facts_.branches().size(); ++i) {
+      const BlockId block = facts_.branches()[i].block;
+      ++result.branches.all;
+      result.branches.exact +=
+          branch_known_[i] ||
+          (!parting_counts && costless(block, context.postdominators[block], costs));
+    }
+    for (LoopId loop = 0; loop < trips_.size(); ++loop) {
+      if (!facts_.emulation().feasible(cfg.loops()[loop].header))
+        continue;
+      bool free = !parting_counts;
+      for (BlockId block = 0; block < costs.size(); ++block)
+        free = free && !(cfg.contains(loop, block) && costs[block]);
+      ++result.loops.all;
+      result.loops.exact += free || (trips_[loop].known && trips_[loop].exact);
+    }
+  }
+
+  // True if something in a block may be counted.
+  static bool counts_any(const WalkContext &context, const BoundMetric &metric, BlockId block,
+                         std::size_t warp) {
+    const BlockCost &cost = context.costs.cost(block, warp, context.nothing_known);
+    for (std::size_t event = 0; event < counted_events; ++event)
+      if (metric.weights[event] != 0 &&
+          (cost.events[event].obstacle || cost.events[event].most != 0))
+        return true;
+    return false;
+  }
+
+  // True if no block costs anything that is on a way from a branch to where its ways meet.
+  bool costless(BlockId branch, BlockId meeting, const std::vector<bool> &costs) const {
+    std::vector<bool> seen(costs.size());
+    std::vector<BlockId> work{branch};
+    while (!work.empty()) {
+      const BlockId at = work.back();
+      work.pop_back();
+      for (const BlockId to : facts_.cfg().blocks()[at].successors) {
+        if (to == meeting || seen[to])
+          continue;
+        seen[to] = true;
+        if (costs[to])
+          return false;
+        work.push_back(to);
+      }
+    }
+    return true;
   }
 
   // True if it is known which lanes go which way: all of them one way, or those given by a formula
@@ -282,7 +344,7 @@ private:
   }
 
   MetricBound bound(const WalkContext &context, const BoundMetric &metric) {
-    MetricBound result{metric.name, {}, {}, {}};
+    MetricBound result{metric.name, {}, {}, {}, {}, {}};
     Amount warp, block;
     bool exact = true;
     for (std::size_t w = 0; w < context.costs.warps(); ++w) {
@@ -316,7 +378,8 @@ private:
   facts::IntegerReader reader_;
   std::vector<facts::TripCount> trips_;
   KernelBounds result_;
-  std::string unknown_; ///< what is_formula() stumbled over last
+  std::vector<bool> branch_known_; ///< by place in the facts: known_exactly()
+  std::string unknown_;            ///< what is_formula() stumbled over last
 };
 
 } // namespace

@@ -43,11 +43,19 @@ struct Bound {
   std::optional<Obstacle> obstacle;
 };
 
+/// How many branches or loops there are, and for how many it is known exactly what they do.
+struct ExactShare {
+  unsigned exact = 0, all = 0;
+};
+
 struct MetricBound {
   std::string name;
   Bound warp;   ///< of the dearest warp of a launch
   Bound block;  ///< of the dearest block
   Bound launch; ///< of all blocks
+  /// Branches and loops at which what is counted does not depend on data: it is known exactly what
+  /// they do (KernelBounds::branches, counted_loops), or nothing is counted whatever they do.
+  ExactShare branches, loops;
 };
 
 /// What is known of one loop's rounds, for one thread.
@@ -57,11 +65,6 @@ struct LoopBound {
   std::optional<facts::Amount> rounds;
   bool exact = false;
   std::string reason; ///< why there is no count
-};
-
-/// How many branches or loops there are, and for how many it is known exactly what they do.
-struct ExactShare {
-  unsigned exact = 0, all = 0;
 };
 
 /// All bounds of one kernel. Amounts are over `amounts`.

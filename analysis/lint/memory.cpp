@@ -90,8 +90,13 @@ void find_uncoalesced(Context &context) {
              sectors.most});
       continue;
     }
-    // Where it is known where a warp begins, that counts, too; an unlucky pitch does not.
-    const std::uint32_t cost = std::max(sectors.typical, sectors.least);
+    // Where it is known where a warp begins, that counts, too; an unlucky pitch does not, unless
+    // there is no lucky one.
+    std::uint32_t cost = std::max(sectors.typical, sectors.least);
+    const std::uint32_t without_beginnings = cost;
+    if (!beyond(context.options, cost, traffic.ideal_sectors) &&
+        beyond(context.options, sectors.most, traffic.ideal_sectors))
+      cost = context.facts.certain_sectors(access);
     if (!beyond(context.options, cost, traffic.ideal_sectors))
       continue;
     const bool exact = sectors.least == sectors.most;
@@ -100,7 +105,11 @@ void find_uncoalesced(Context &context) {
          fmt::format("excessive sectors: this {} takes {}{} per warp where {} would do",
                      verb(access.site.kind), exact ? "" : "up to ", plural(cost, "sector"),
                      traffic.ideal_sectors),
-         coalescing_note(context.facts, access, traffic), cost});
+         cost > without_beginnings
+             ? "some warps begin in the middle of a sector, whatever the numbers of the launch: "
+               "align the first element of a row, and pad rows to a multiple of 32 bytes"
+             : coalescing_note(context.facts, access, traffic),
+         cost});
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "emulator/facts/kernel_facts.h"
 
+#include "emulator/facts/beginnings.h"
 #include "emulator/facts/reading.h"
 #include "emulator/generic.h"
 
@@ -10,11 +11,13 @@
 #include <bit>
 #include <deque>
 #include <map>
+#include <set>
 
 namespace ptxasw::facts {
 namespace {
 
 constexpr unsigned most_alignment = 4096;
+constexpr std::int64_t sector_bytes = 32;
 
 /// The space whose addresses a conversion to generic ones takes (ExprPool::generic_address).
 std::optional<StateSpace> made_generic_from(const ExprPool &pool, Expr atom) {
@@ -52,15 +55,26 @@ public:
   const Traffic &traffic(const Access &access) {
     auto &known = traffic_[access.number];
     if (!known)
-      known = &traffic_like({.form = &access.form,
-                             .bytes = access.site.bytes,
-                             .alignment = access.shared_alignment,
-                             .shared = access.space == StateSpace::shared,
-                             .load = access.site.kind == AccessKind::load,
-                             .wanders = wanders(access.form),
-                             .active = &active(access)},
-                            active_set(access));
+      known = &traffic_like(query_of(access), active_set(access));
     return *known;
+  }
+
+  std::uint32_t certain_sectors(const Access &access) {
+    const Count &sectors = traffic(access).sectors;
+    const std::uint32_t enough = std::max(sectors.typical, sectors.least);
+    if (access.space != StateSpace::global || sectors.verdict == Verdict::unknown ||
+        sectors.most <= enough)
+      return enough;
+    const UnknownNumbers numbers{
+        .counts_up = [&](Expr symbol) { return counts_up(symbol); },
+        .most = [&](Expr symbol) { return most_in_block(symbol); },
+        .fixed = [&](Expr symbol) { return fixed_in_launch(symbol); },
+        .zeros =
+            [&](Expr symbol) {
+              return static_cast<unsigned>(std::countr_zero(term_alignment(symbol, 1)));
+            },
+        .possible = [&](const auto &values) { return possible(access, values); }};
+    return std::max(enough, certain_units(lanes_, query_of(access), sector_bytes, numbers, enough));
   }
 
   std::optional<std::int64_t> lane_stride(const Access &access) {
@@ -97,6 +111,97 @@ public:
   std::vector<Branch> branches_;
 
 private:
+  TrafficQuery query_of(const Access &access) {
+    const AddressForm &form = access.usual ? *access.usual : access.form;
+    return {.form = &form,
+            .bytes = access.site.bytes,
+            .alignment = access.usual ? shared_alignment(form) : access.shared_alignment,
+            .shared = access.space == StateSpace::shared,
+            .load = access.site.kind == AccessKind::load,
+            .exceptions = access.exceptions,
+            .wanders = wanders(form),
+            .active = &active(access)};
+  }
+
+  std::uint64_t most_in_block(Expr symbol) {
+    if (layout_.symbolic || !layout_.whole_rows)
+      return ~std::uint64_t{0};
+    const std::string &name = emulation_.pool().symbols()[symbol->index].name;
+    return name == "%tid.y"   ? layout_.shape.y - 1
+           : name == "%tid.z" ? layout_.shape.z - 1
+                              : ~std::uint64_t{0};
+  }
+
+  bool fixed_in_launch(Expr symbol) {
+    const std::string &name = emulation_.pool().symbols()[symbol->index].name;
+    return emulation_.parameter_field(symbol) || name.starts_with('&') ||
+           name.starts_with("%ntid.") || name.starts_with("%nctaid.");
+  }
+
+  // False if a branch on the way to an access, or its guard, says no where what counts up has these
+  // values. What is not decided by them is taken to say yes in some launch.
+  bool possible(const Access &access, const std::vector<std::pair<Expr, std::uint64_t>> &values) {
+    Substitution now(emulation_.pool());
+    for (const auto &[symbol, value] : values)
+      now.map(symbol, emulation_.pool().constant(symbol->width, value));
+    const auto excluded = [&](Expr condition, bool holds) {
+      const Expr here = now(condition);
+      const auto *by_lane = lanes_(here);
+      return by_lane && std::none_of(by_lane->begin(), by_lane->end(),
+                                     [&](std::uint64_t value) { return (value != 0) == holds; });
+    };
+    const auto facts = emulation_.facts_in(access.block);
+    return std::none_of(facts.begin(), facts.end(),
+                        [&](const PathFact &fact) {
+                          return excluded(at_launch(emulation_.expand(fact.condition)), fact.holds);
+                        }) &&
+           !(access.guard && excluded(access.guard, true));
+  }
+
+  // Takes the other way of every choice that at most one lane of a warp makes: `i == 0 ? i : i -
+  // 1`.
+  void find_usual_form(Access &access) {
+    if (!access.in_step || access.form.is_linear() || access.space != StateSpace::global)
+      return;
+    Substitution usual(emulation_.pool());
+    unsigned exceptions = 0;
+    for_each_node(access.address, [&](Expr node) {
+      if (node->kind != ExprKind::ite || node->children[0]->kind != ExprKind::eq0 ||
+          !holds_in_one_lane(node->children[0], access.block))
+        return;
+      usual.map(node, node->children[2]);
+      ++exceptions;
+    });
+    if (exceptions == 0)
+      return;
+    AddressForm form =
+        address_form(emulation_, lanes_, usual(access.address), access.block, false, &wraps_);
+    if (!form.is_linear())
+      return;
+    access.usual = std::move(form);
+    access.exceptions = exceptions;
+  }
+
+  // True if something that all lanes share plus a different number for each lane is 0.
+  bool holds_in_one_lane(Expr is_zero, BlockId block) {
+    const Expr sum = is_zero->children[0];
+    const auto [known, is_new] = in_one_lane_.try_emplace({sum, block}, false);
+    if (!is_new || sum->width > 64 || lanes_(sum))
+      return known->second;
+    const AddressForm form = address_form(emulation_, lanes_, sum, block);
+    if (!form.is_linear() || !form.strides.empty() || form.may_wrap)
+      return false;
+    const auto &apart = offsets_without_constant(form);
+    bool differ = true;
+    for (const WarpThreads &warp : layout_.warps) {
+      std::set<std::uint64_t> seen;
+      for (std::uint32_t t = warp.first; t < warp.first + warp.count; ++t)
+        differ =
+            seen.insert(static_cast<std::uint64_t>(apart[t]) & mask64(sum->width)).second && differ;
+    }
+    return known->second = differ;
+  }
+
   // The neighbours of a stencil cost the same: what traffic_of() depends on is remembered. Of what
   // all lanes add that is only the place in a line, or, where every beginning that an alignment
   // allows is tried anyway, within that alignment.
@@ -110,6 +215,7 @@ private:
                                   query.alignment,
                                   query.shared,
                                   query.load,
+                                  query.exceptions,
                                   query.wanders,
                                   form.may_wrap,
                                   form.is_linear(),
@@ -238,6 +344,8 @@ private:
       else
         access.form.varying.push_back({emulation_.pool().symbol("address", 64), 1});
       access.space = space_of(access);
+      if (access.address)
+        find_usual_form(access);
       access.shared_alignment = shared_alignment(access.form);
       access.alignment = alignment(access);
       accesses_.push_back(std::move(access));
@@ -405,6 +513,7 @@ private:
   std::vector<std::optional<std::uint32_t>> active_; ///< by block: the number of its set
   std::vector<const Traffic *> traffic_;             ///< by access
   WrapMemo wraps_;
+  std::map<std::pair<Expr, BlockId>, bool> in_one_lane_; ///< holds_in_one_lane()
   // By numbers of what they depend on.
   std::map<std::vector<std::int64_t>, Traffic> known_traffic_;
   std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> known_offsets_;
@@ -437,6 +546,9 @@ const std::vector<bool> &KernelFacts::active(const Access &access) const {
 }
 const Traffic &KernelFacts::traffic(const Access &access) const {
   return implementation_->traffic(access);
+}
+std::uint32_t KernelFacts::certain_sectors(const Access &access) const {
+  return implementation_->certain_sectors(access);
 }
 std::optional<std::int64_t> KernelFacts::lane_stride(const Access &access) const {
   return implementation_->lane_stride(access);

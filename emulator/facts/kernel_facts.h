@@ -40,6 +40,10 @@ struct Access {
   Expr address = nullptr; ///< 64 bits, loops written out; null: not understood
   Expr guard = nullptr;   ///< expanded; null: not predicated
   AddressForm form;       ///< of the address; one varying term if it is not understood
+  /// Where `form` is not linear only because of what a single lane of a warp does, in global
+  /// memory: the form for all lanes except at most `exceptions` of a warp.
+  std::optional<AddressForm> usual;
+  unsigned exceptions = 0;
   bool in_step = false;   ///< lanes here together are in the same iteration (soundness.md, E1)
   LoopId loop = no_index; ///< the innermost loop around it
   unsigned loop_depth = 0;
@@ -88,6 +92,10 @@ public:
 
   /// What the access costs a warp.
   const Traffic &traffic(const Access &access) const;
+  /// Sectors that some warp touches in every launch that fills its grid: whatever the parameters,
+  /// however well arrays are aligned, as far as that is not assumed. At least what `traffic` has as
+  /// typical. Global memory only.
+  std::uint32_t certain_sectors(const Access &access) const;
   /// Bytes from one lane to the next along x, the same for all lanes of all warps; nothing if it is
   /// not, or not a number.
   std::optional<std::int64_t> lane_stride(const Access &access) const;

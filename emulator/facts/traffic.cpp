@@ -144,9 +144,11 @@ private:
   std::deque<std::pair<Group, GroupCost>> known_;
 };
 
-/// Adds what one warp costs to what all do.
+/// Adds what one warp costs to what all do. Lanes that go elsewhere may cost `elsewhere` units
+/// more, and as many less where they are missing.
 void add_warp(Count &count, const std::vector<GroupCost> &groups, Range GroupCost::*which,
-              std::uint32_t cap, std::uint64_t copies, bool first, bool wanders) {
+              std::uint32_t cap, std::uint32_t elsewhere, std::uint64_t copies, bool first,
+              bool wanders) {
   std::uint32_t least = 0, most = 0, typical = 0;
   for (const GroupCost &group : groups) {
     const Range &span = group.*which;
@@ -156,8 +158,10 @@ void add_warp(Count &count, const std::vector<GroupCost> &groups, Range GroupCos
     most += span.most;
     typical += wanders ? span.most : span.aligned;
   }
-  most = std::min(most, cap);
+  most = std::min(most + elsewhere, cap);
   typical = std::min(typical, cap);
+  if (elsewhere > 0)
+    least = least > elsewhere ? least - elsewhere : std::min(least, 1u);
   count.least = first ? least : std::min(count.least, least);
   count.most = std::max(count.most, most);
   count.typical = std::max(count.typical, typical);
@@ -281,12 +285,13 @@ Traffic traffic_of(LaneValues &lanes, const TrafficQuery &query) {
     }
     // A naturally aligned access lies in one sector and one line.
     const std::uint32_t units_a_lane = result.misaligned ? 2 : 1;
-    add_warp(result.sectors, costs, &GroupCost::sectors, active * units_a_lane, layout.copies,
-             first, query.wanders);
-    add_warp(result.lines, costs, &GroupCost::lines, active * units_a_lane, layout.copies, first,
-             query.wanders);
+    const std::uint32_t elsewhere = query.exceptions * units_a_lane;
+    add_warp(result.sectors, costs, &GroupCost::sectors, active * units_a_lane, elsewhere,
+             layout.copies, first, query.wanders);
+    add_warp(result.lines, costs, &GroupCost::lines, active * units_a_lane, elsewhere,
+             layout.copies, first, query.wanders);
     add_warp(result.wavefronts, costs, &GroupCost::wavefronts, active * (words + units_a_lane - 1),
-             layout.copies, first, false);
+             0, layout.copies, first, false);
     result.ideal_sectors = std::max(result.ideal_sectors, ceil_of(bytes, sector_bytes));
     result.ideal_lines = std::max(result.ideal_lines, ceil_of(bytes, line_bytes));
     result.ideal_wavefronts = std::max(result.ideal_wavefronts, ceil_of(bytes, line_bytes));

@@ -47,11 +47,12 @@ struct Traffic {
 /// What is asked about an access.
 struct TrafficQuery {
   const AddressForm *form = nullptr;
-  unsigned bytes = 0;     ///< per lane, 1 to 32
-  unsigned alignment = 1; ///< bytes; a power of two that divides the part all lanes share
-  bool shared = false;    ///< wavefronts instead of sectors and lines
-  bool load = false;      ///< wide loads of shared memory may be served in pairs of lanes
-  bool wanders = false;   ///< there are warps at every place that `alignment` allows
+  unsigned bytes = 0;      ///< per lane, 1 to 32
+  unsigned alignment = 1;  ///< bytes; a power of two that divides the part all lanes share
+  bool shared = false;     ///< wavefronts instead of sectors and lines
+  bool load = false;       ///< wide loads of shared memory may be served in pairs of lanes
+  unsigned exceptions = 0; ///< lanes of a warp, at most, that go elsewhere than `form` says
+  bool wanders = false;    ///< there are warps at every place that `alignment` allows
   /// By thread of the layout: true if it can take part at all.
   const std::vector<bool> *active = nullptr;
 };

@@ -91,6 +91,51 @@ private:
       ++result_.launches;
     else
       ++result_.unusable["a condition of the bounds does not hold"];
+    with_other_data(drawn, outcome);
+  }
+
+  // Where all branches and loops are said to be known as far as a metric is concerned, and no
+  // address and no guard is data, a launch counts the same whatever lies in memory.
+  void with_other_data(const DrawnLaunch &drawn, const WarpOutcome &outcome) {
+    const KernelBounds &known = bounds(drawn.launch.block, 1);
+    std::vector<const MetricBound *> claimed;
+    for (const MetricBound &metric : known.metrics)
+      if (metric.launch.most && metric.branches.exact == metric.branches.all &&
+          metric.loops.exact == metric.loops.all &&
+          (known.branches.exact < known.branches.all ||
+           known.counted_loops.exact < known.counted_loops.all))
+        claimed.push_back(&metric);
+    if (claimed.empty() || !accesses_without_data(drawn.launch.block))
+      return;
+    GlobalMemory memory;
+    if (!program_.place_variables(memory, drawn.seed).empty())
+      return;
+    DrawnLaunch other = drawn;
+    other.seed += 1 + random_.below(1000);
+    WarpLaunch launch;
+    place_buffers(other, memory, launch);
+    WarpOptions how;
+    how.count = true;
+    how.step_limit = options_.step_limit;
+    how.memory_limit = std::uint64_t{256} << 20;
+    const WarpOutcome again = run_kernel(program_, number_, launch, memory, how);
+    if (again.fault)
+      return;
+    for (const MetricBound *metric : claimed) {
+      const Numbers one = count(metric->name, outcome), two = count(metric->name, again);
+      ++result_.with_other_data;
+      if (one.warp != two.warp || one.block != two.block || one.launch != two.launch)
+        violation(drawn, *metric, drawn.launch.block, 1,
+                  fmt::format("counted {}, with other data {}", one.launch, two.launch));
+    }
+  }
+
+  bool accesses_without_data(const BlockShape &block) {
+    facts::KernelFacts facts(module_, kernel_, {.block = block});
+    return std::all_of(
+        facts.accesses().begin(), facts.accesses().end(), [&](const facts::Access &access) {
+          return (!access.guard || facts.lane_values()(access.guard)) && access.form.is_linear();
+        });
   }
 
   // What all pointers of a launch are multiples of.

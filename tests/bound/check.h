@@ -19,6 +19,7 @@ struct CheckResult {
   std::map<std::string, unsigned> unusable; ///< launches that were not compared, by reason
   unsigned numbers = 0;                     ///< counts that were checked against a bound
   unsigned exact = 0;                       ///< of these, against one that should be exactly that
+  unsigned with_other_data = 0;             ///< counts that were compared with those of other data
   std::vector<std::string> violations;
 };
 

@@ -6,6 +6,7 @@
 #include "sources.h"
 
 #include <fmt/core.h>
+#include <map>
 
 namespace {
 
@@ -14,9 +15,15 @@ using namespace ptxasw;
 struct Total {
   unsigned kernels = 0, with_launches = 0, launches = 0, numbers = 0, exact = 0;
   unsigned metrics = 0, bounded = 0, exact_metrics = 0, exact_kernels = 0, bounded_kernels = 0;
-  unsigned violations = 0;
+  unsigned violations = 0, with_other_data = 0;
   ExactShare branches, loops;
+  std::map<std::string, std::pair<ExactShare, ExactShare>> by_metric; ///< branches, loops
 };
+
+void add(const ExactShare &one, ExactShare &sum) {
+  sum.exact += one.exact;
+  sum.all += one.all;
+}
 
 /// What share of a kernel is known, its block shape being that of its directives.
 void add_shares(const Module &module, const Function &kernel, Total &total, bool verbose) {
@@ -28,6 +35,9 @@ void add_shares(const Module &module, const Function &kernel, Total &total, bool
     total.exact_metrics += metric.launch.exact;
     all = all && metric.launch.most;
     exact = exact && metric.launch.exact;
+    auto &[branches, loops] = total.by_metric[metric.name];
+    add(metric.branches, branches);
+    add(metric.loops, loops);
     if (verbose && metric.launch.obstacle)
       fmt::print("  {} {}: line {}: {}\n", kernel.name, metric.name, metric.launch.obstacle->line,
                  metric.launch.obstacle->reason);
@@ -43,10 +53,8 @@ void add_shares(const Module &module, const Function &kernel, Total &total, bool
   }
   total.bounded_kernels += all;
   total.exact_kernels += exact;
-  total.branches.exact += bounds.branches.exact;
-  total.branches.all += bounds.branches.all;
-  total.loops.exact += bounds.counted_loops.exact;
-  total.loops.all += bounds.counted_loops.all;
+  add(bounds.branches, total.branches);
+  add(bounds.counted_loops, total.loops);
 }
 
 void check(const std::string &name, const std::string &text, test::CheckOptions options,
@@ -68,6 +76,7 @@ void check(const std::string &name, const std::string &text, test::CheckOptions 
     total.with_launches += result.launches > 0;
     total.numbers += result.numbers;
     total.exact += result.exact;
+    total.with_other_data += result.with_other_data;
     total.violations += !result.violations.empty();
     for (const std::string &violation : result.violations)
       fmt::print("{} {}: {}\n", name, kernel.name, violation);
@@ -85,13 +94,19 @@ double percent(unsigned part, unsigned whole) { return whole ? 100.0 * part / wh
 
 void print(const Total &total) {
   fmt::print("{} kernels, {} with launches; {} launches, {} numbers held to a bound, {} of them to "
-             "an exact one; {} kernels with violations\n",
+             "an exact one, {} to those of other data; {} kernels with violations\n",
              total.kernels, total.with_launches, total.launches, total.numbers, total.exact,
-             total.violations);
+             total.with_other_data, total.violations);
   fmt::print("branches known exactly: {} of {} ({:.0f} %); loops: {} of {} ({:.0f} %)\n",
              total.branches.exact, total.branches.all,
              percent(total.branches.exact, total.branches.all), total.loops.exact, total.loops.all,
              percent(total.loops.exact, total.loops.all));
+  for (const auto &[metric, shares] : total.by_metric) {
+    const auto &[branches, loops] = shares;
+    fmt::print("{} known exactly: at branches {} of {} ({:.0f} %), at loops {} of {} ({:.0f} %)\n",
+               metric, branches.exact, branches.all, percent(branches.exact, branches.all),
+               loops.exact, loops.all, percent(loops.exact, loops.all));
+  }
   fmt::print("kernels with all bounds: {} of {}, all exact: {}; bounds: {} of {}, exact: {}\n",
              total.bounded_kernels, total.kernels, total.exact_kernels, total.bounded,
              total.metrics, total.exact_metrics);

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 using namespace ptxasw;
 using namespace ptxasw::facts;
@@ -215,6 +216,14 @@ const Case cases[] = {
        load shared 8: wavefronts 1..2 (1) of 1 bound, stride 0
        store shared 8: wavefronts 2 of 1 exact, stride 0
        load shared 16: wavefronts 4 of 4 exact, stride 16)"},
+    {"all lanes but one", R"(
+       setp.eq.s32 %p1, %r3, 0; selp.b32 %r10, 0, -1, %p1; add.s32 %r11, %r3, %r10;
+       mul.wide.s32 %rd3, %r11, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r10, [%rd3];
+       setp.lt.s32 %p1, %r3, %r9; selp.b32 %r10, 0, -1, %p1; add.s32 %r11, %r3, %r10;
+       mul.wide.s32 %rd3, %r11, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r10, [%rd3];)",
+     R"(
+       load global 4: sectors 4..6 (5) of 4 bound, lines 1..3 (2)
+       load global 4: sectors 1..32 (32) of 4 unknown, lines 1..32 (32))"},
     {"addresses that say where they come from", R"(
        mov.u64 %rd3, tile; cvta.shared.u64 %rd4, %rd3; mul.wide.u32 %rd5, %r1, 4;
        add.s64 %rd4, %rd4, %rd5; ld.f32 %r10, [%rd4]; ld.f32 %r10, [%rd1];)",
@@ -229,5 +238,67 @@ TEST_CASE("what is said of accesses and branches") {
   for (const Case &c : cases) {
     const std::string got = facts_of(c);
     CHECK_MESSAGE(got == lines_of(c.facts), std::string(c.name) << " gives\n" << got);
+  }
+}
+
+// Row `row` of a matrix with a pitch that nobody knows, in blocks of 16x16: two rows a warp. What
+// is certain is the least over pitches of the worst warp's sectors, here counted lane by lane.
+TEST_CASE("what some warp touches whatever the pitch") {
+  for (const int ahead : {0, 1, 4, 8, 9}) {
+    const auto module = parse(fmt::format(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n) {{
+.reg .b64 %rd<8>; .reg .b32 %r<16>;
+ld.param.u64 %rd1, [p]; ld.param.u32 %r9, [n];
+mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %ctaid.y;
+mad.lo.s32 %r4, %r3, 16, %r2; mad.lo.s32 %r5, %r4, %r9, %r1;
+mul.wide.s32 %rd2, %r5, 4; add.s64 %rd2, %rd2, %rd1;
+ld.global.f32 %r6, [%rd2+{}];
+ret;
+}})",
+                                          4 * ahead),
+                              "rows");
+    REQUIRE(module);
+    const KernelFacts facts(**module, (*module)->functions[0],
+                            {.block = BlockShape{16, 16, 1}, .base_alignment = 256});
+    std::uint32_t least = ~0u;
+    for (int pitch = 64; pitch < 128; ++pitch) {
+      std::uint32_t worst = 0;
+      for (int row = 0; row < 64; row += 2) {
+        std::set<int> sectors;
+        for (int lane = 0; lane < 32; ++lane)
+          sectors.insert((4 * ((row + lane / 16) * pitch + lane % 16 + ahead)) / 32);
+        worst = std::max(worst, static_cast<std::uint32_t>(sectors.size()));
+      }
+      least = std::min(least, worst);
+    }
+    CHECK_MESSAGE(facts.certain_sectors(facts.accesses().back()) == least, ahead);
+  }
+}
+
+// Where a branch says that only block 0 comes here, other blocks' rows say nothing.
+TEST_CASE("only warps that get to an access count") {
+  for (const bool guarded : {false, true}) {
+    const std::string guard = guarded ? "setp.ne.s32 %p1, %r3, 0; @%p1 bra DONE;"
+                                      : "setp.ne.s32 %p1, %r9, 0; @%p1 bra DONE;";
+    const auto module = parse(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n) {
+.reg .b64 %rd<8>; .reg .b32 %r<16>; .reg .pred %p<2>;
+ld.param.u64 %rd1, [p]; ld.param.u32 %r9, [n];
+mov.u32 %r1, %tid.x; mov.u32 %r3, %ctaid.y;
+)" + guard + R"(
+mad.lo.s32 %r5, %r3, 12, %r1;
+mul.wide.s32 %rd2, %r5, 4; add.s64 %rd2, %rd2, %rd1;
+ld.global.f32 %r6, [%rd2];
+DONE: ret;
+})",
+                              "guarded");
+    REQUIRE(module);
+    const KernelFacts facts(**module, (*module)->functions[0],
+                            {.block = BlockShape{32, 1, 1}, .base_alignment = 256});
+    CHECK(facts.certain_sectors(facts.accesses().back()) == (guarded ? 4 : 5));
   }
 }

@@ -4,6 +4,7 @@ are is tested in tests/analysis."""
 import json
 import os
 import unittest
+from pathlib import Path
 
 from support import JACOBI, PTXASW, Scratch, cuda_home, main, run
 
@@ -287,6 +288,21 @@ class WithToolkit(Base):
         self.write("b.txt", text.replace(f"registers={registers}", f"registers={registers - 1}"))
         told = self.lint(str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256", code=1).stderr
         self.assertIn(f"registers: {registers - 1} before, {registers} now", told)
+
+    def test_numbers_of_a_launch_in_a_build(self):
+        text = (Path(__file__).resolve().parent.parent / "analysis/lint/uncoalesced-beginnings-right.ptx").read_text()
+        self.write("a.ptx", text.replace(".param .u32 n", ".param .u32 k_param_2").replace("[n]", "[k_param_2]"))
+        os.symlink(PTXASW, "ptxas")
+        build = ["./ptxas", "-arch=sm_90", "a.ptx", "-o", "a.cubin", "--ptxasw-lint", "--ptxasw-lint-assume=base-align=256"]
+        self.assertEqual(run(build).stderr, "")
+        for told in ("param_2=257", "k:param_2=257", "param_2=257,other:param_2=256"):
+            self.assertIn("warning: excessive sectors", run([*build, f"--ptxasw-lint-at={told}"]).stderr, told)
+        for told in ("param_2=256", "other:param_2=257", "elsewhere=3"):
+            self.assertEqual(run([*build, f"--ptxasw-lint-at={told}"]).stderr, "", told)
+        for wrong in ("param_2", "param_2=x", "block=0"):
+            failed = run([*build, f"--ptxasw-lint-at={wrong}"])
+            self.assertNotEqual(failed.returncode, 0, wrong)
+            self.assertIn("lint-at", failed.stderr)
 
     def test_in_a_build(self):
         self.write("a.ptx", module(64))

@@ -3,7 +3,7 @@
 
 #include "analysis/bound.h"
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/launch_point.h"
+#include "wrapper/settings/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
@@ -142,6 +142,7 @@ Json to_json(const ToldBounds &told, const LaunchPoint *point) {
     const auto &obstacle = metric.launch.obstacle;
     to["reason"] = obstacle ? Json(obstacle->reason) : Json(nullptr);
     to["line"] = obstacle && obstacle->line ? Json(obstacle->line) : Json(nullptr);
+    to["known"] = {{"branches", share_json(metric.branches)}, {"loops", share_json(metric.loops)}};
   }
   json["conditions"] = Json::array();
   for (const Amount &condition : bounds.conditions)

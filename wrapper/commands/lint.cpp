@@ -2,13 +2,13 @@
 // and the gate that compares a module with what it cost before.
 
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/drop_in/lint_run.h"
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
+#include "wrapper/settings/launch_point.h"
 
 #include <fmt/core.h>
 
@@ -82,9 +82,10 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto choices = choices_of(*settings, request);
   if (!choices)
     return complain(choices.error(), usage_error);
-  LaunchPoint point;
-  if (const auto wrong = read_point(request.at, point))
+  LaunchPoint asked, point = choices->point;
+  if (const auto wrong = read_point(request.at, asked))
     return complain(*wrong, usage_error);
+  read_point(request.at, point);
   if (point.block)
     if (const std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
       return complain(wrong, usage_error);
@@ -107,7 +108,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto values = [&](const Function &kernel) {
     return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
   };
-  if (const std::string name = unknown_name(*module, request.names, point); !name.empty())
+  if (const std::string name = unknown_name(*module, request.names, asked); !name.empty())
     return complain(fmt::format("--at: no kernel has a parameter `{}`", name), usage_error);
   const auto kernels = lint_module(*module, places, {*choices, block, *chosen, values});
   fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));

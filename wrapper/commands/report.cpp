@@ -2,7 +2,7 @@
 // accesses.
 
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/launch_point.h"
+#include "wrapper/settings/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/lint/html.h"

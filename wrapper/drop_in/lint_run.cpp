@@ -7,6 +7,7 @@
 #include "wrapper/drop_in/summary.h"
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
+#include "wrapper/settings/launch_point.h"
 
 #include <cerrno>
 #include <fmt/core.h>
@@ -92,7 +93,12 @@ int lint_run(const Settings &settings, const std::string &real, const std::strin
       continue;
     }
     const Places places(**module);
-    const LintQuery query{choices, settings.rewrite.assume_block, {}};
+    // Names that no kernel here has are those of other modules' kernels.
+    const auto values = [&](const Function &kernel) {
+      return ParameterNames(kernel, {}).values_at(choices.point);
+    };
+    const auto block = choices.point.block ? choices.point.block : settings.rewrite.assume_block;
+    const LintQuery query{choices, block, {}, values};
     const auto kernels = lint_module(**module, places, query);
     tell_user(lint_text(kernels, input.name));
     failed = failed || has_errors(kernels);

@@ -60,6 +60,11 @@ bool LintChoices::assume(std::string_view word) {
   return true;
 }
 
+bool LintChoices::at(std::string_view word) {
+  return !read_point({std::string(word)}, point) &&
+         (!point.block || launch_shape_error({}, *point.block).empty());
+}
+
 bool LintChoices::is_silenced(lint::Code code, std::string_view kernel) const {
   return !on[static_cast<std::size_t>(code)] ||
          std::any_of(silenced.begin(), silenced.end(), [&](const Silence &silence) {

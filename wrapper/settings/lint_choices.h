@@ -3,6 +3,7 @@
 // What a user can choose about warnings.
 
 #include "analysis/lint/codes.h"
+#include "wrapper/settings/launch_point.h"
 
 #include <array>
 #include <string>
@@ -26,7 +27,9 @@ struct LintChoices {
   unsigned base_alignment = 1;           ///< bytes; see facts::Assumptions
   std::string baseline;                  ///< file; empty: none
   std::string sarif, json;               ///< files that a run as ptxas writes; empty: none
+  LaunchPoint point;                     ///< numbers of a launch
   std::string warnings, errors, assumed; ///< the words behind the above, as settings show them
+  std::string launch;                    ///< those behind `point`
 
   static std::array<bool, lint::code_count> by_default();
   /// Takes a word after -W: `CODE`, `no-CODE`, `no-CODE:KERNEL`, `all`, `none`. False if it is
@@ -36,6 +39,8 @@ struct LintChoices {
   bool error_on(std::string_view word);
   /// Takes `base-align=N`, N a power of two up to 4096. False if it is none.
   bool assume(std::string_view word);
+  /// Takes a word after --at (read_point()). False if it is none.
+  bool at(std::string_view word);
   bool is_silenced(lint::Code code, std::string_view kernel) const;
 };
 

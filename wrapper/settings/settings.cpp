@@ -337,6 +337,11 @@ void clear_lint_assume(Settings &settings) {
   settings.lint_choices.base_alignment = 1;
 }
 
+void clear_lint_at(Settings &settings) {
+  settings.lint_choices.launch.clear();
+  settings.lint_choices.point = {};
+}
+
 bool set_threshold(Settings &settings, std::string_view value) {
   const auto number = parse_number(value);
   settings.lint_choices.options.threshold = number.value_or(0);
@@ -565,6 +570,13 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_words<&LintChoices::assume, &LintChoices::assumed>,
      .get = get_choice<&LintChoices::assumed>,
      .clear = clear_lint_assume},
+    {.name = "lint-at",
+     .values = "NAME=NUMBER|KERNEL:NAME=NUMBER|block=XxYxZ[,...]",
+     .meaning = "for warnings: numbers of a launch, as --at of `ptxasw lint`",
+     .in_project = true,
+     .set = set_words<&LintChoices::at, &LintChoices::launch>,
+     .get = get_choice<&LintChoices::launch>,
+     .clear = clear_lint_at},
     {.name = "lint-baseline",
      .values = "FILE",
      .meaning = "fail if a kernel is worse than this file of `ptxasw lint --update-baseline` says",

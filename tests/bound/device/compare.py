@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""compare.py PTXASW COUNTERS [--table]: RaCUDA's kernels: what `ptxasw lint` predicts of each access, times
-how often the warp emulator executes it, and what the emulator counts, against the counters of a GPU
+"""compare.py PTXASW COUNTERS [--bench] [--table]: RaCUDA's kernels, or those of kernelgen-bench: what
+`ptxasw lint` predicts of each access, times how often the warp emulator executes it, and what the emulator counts, against the counters of a GPU
 for the same launches: sectors and instructions of global loads and stores, wavefronts and instructions
 of shared ones. Exit code 1 if a counter is above the prediction, or another one where all predictions are
 exact and no lane was missing, and the difference is not in EXPLAINED."""
@@ -9,10 +9,12 @@ import csv
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 PTXASW, COUNTERS = sys.argv[1:3]
 HERE = Path(__file__).resolve().parent.parent
+PROJECT = HERE.parent.parent
 GLOBAL, SHARED = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 EXECUTED = "smsp__inst_executed_op_{}_{}.sum"
 SHORT = {"load": "ld", "store": "st"}
@@ -21,7 +23,8 @@ MERGED = "ptxas merges neighbouring accesses into wider ones"
 EXPLAINED = {**{(f"reduce{version}", "shared", op): PREDICATED
                 for version in ("0", "2", "2a", "3", "3a") for op in ("load", "store")},
              ("matMul", "shared", "load"): MERGED, ("synBrdis", "shared", "store"): MERGED,
-             ("synBrdisOpt", "shared", "store"): MERGED}
+             ("synBrdisOpt", "shared", "store"): MERGED,
+             ("ptx/matmul even", "global", "load"): PREDICATED, ("ptx/matvec odd", "global", "load"): PREDICATED}
 
 
 def ask(*words):
@@ -31,17 +34,31 @@ def ask(*words):
     return json.loads(done.stdout)
 
 
+def launch_file(launch):
+    """The launch as `ptxasw emulate --launch` reads it."""
+    lines = [f"{word} = {json.dumps(launch[word])}" for word in ("grid", "block", "shared")]
+    lines.insert(0, f"kernel = \"{launch['name']}\"")
+    arguments = []
+    for i, (kind, value) in enumerate(launch["args"]):
+        if kind == "zeros":
+            lines += ["[[buffer]]", f"name = \"b{i}\"", f"size = {value}", "alignment = 256"]
+        arguments += ["[[argument]]", f"buffer = \"b{i}\"" if kind == "zeros" else f"bytes = \"{value}\""
+                      if kind == "bytes" else f"value = {value}"]
+    return "\n".join(lines + arguments) + "\n"
+
+
 def predicted(launch):
     """By space and operation: prediction, emulator's count, executions, and if all of it is exact."""
-    ptx = HERE / "racuda" / f"{launch['file']}.ptx"
-    block, grid = (",".join(map(str, launch[word])) for word in ("block", "grid"))
+    ptx = PROJECT / launch["ptx"] if "ptx" in launch else HERE / "racuda" / f"{launch['file']}.ptx"
+    block, grid = ("x".join(map(str, launch[word])) for word in ("block", "grid"))
     numbers = ",".join(f"{name}={value}" for name, value in launch["numbers"].items())
-    told = ask(PTXASW, "lint", ptx, "--json", "--kernel", launch["name"], "--names", launch["names"], "--at",
-               f"{numbers},block={block.replace(',', 'x')},grid={grid.replace(',', 'x')}",
-               "--assume", "base-align=256")
-    words = [f"--arg={'zeros:' if kind == 'zeros' else ''}{value}" for kind, value in launch["args"]]
-    ran = ask(PTXASW, "emulate", ptx, "--kernel", launch["name"], "--block", block, "--grid", grid, "--shared",
-              launch["shared"], *words, "--profile", "--json")
+    names = ["--names", launch["names"]] if "names" in launch else []
+    told = ask(PTXASW, "lint", ptx, "--json", "--kernel", launch["name"], *names, "--at",
+               f"{numbers},block={block},grid={grid}", "--assume", "base-align=256")
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(launch_file(launch))
+        file.flush()
+        ran = ask(PTXASW, "emulate", ptx, "--launch", file.name, "--profile", "--json")
     profile = {entry["line"]: entry for entry in ran["profile"]}
     sums = {}
     for access in told["kernels"][0]["accesses"]:
@@ -64,21 +81,23 @@ def predicted(launch):
 
 
 def main():
-    launches = ask(sys.executable, "-B", HERE / "racuda.py", PTXASW, "--launches")
+    script = [HERE / "device" / "bench.py"] if "--bench" in sys.argv else [HERE / "racuda.py", PTXASW, "--launches"]
+    launches = ask(sys.executable, "-B", *script)
     counted = {row["Kernel Name"]: row for row in csv.DictReader(open(COUNTERS))}
     rows, wrong, exact, equal = [], 0, 0, 0
     for launch in launches:
-        row = {key: int(value.replace(",", "")) for key, value in counted[launch["name"]].items() if ".sum" in key}
+        label = launch.get("label", launch["name"])
+        row = {key: int(value.replace(",", "")) for key, value in counted[label].items() if ".sum" in key}
         for (space, op), (most, emulated, executed, all_exact) in sorted(predicted(launch).items()):
             name = (GLOBAL if space == "global" else SHARED).format(SHORT[op])
             instructions, there = row[EXECUTED.format(space, SHORT[op])], row[name]
-            known = EXPLAINED.get((launch["name"], space, op))
+            known = EXPLAINED.get((label, space, op))
             good = (most is None or there <= most) and (not all_exact or there == most or known == MERGED)
             good = good and (instructions == executed or known is not None)
             wrong += not good
             exact += all_exact
             equal += there == emulated
-            rows.append((launch["name"], f"{space} {op}", executed, instructions, most,
+            rows.append((label, f"{space} {op}", executed, instructions, most,
                          "unknown" if most is None else "exact" if all_exact else "bound", emulated, there,
                          (known or "") if good else "WRONG"))
     if "--table" in sys.argv:

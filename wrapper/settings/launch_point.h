@@ -14,7 +14,8 @@
 
 namespace ptxasw {
 
-/// What --at gives: numbers by name, extents as `ntid.x` and `nctaid.x`.
+/// What --at gives: numbers by name, extents as `ntid.x` and `nctaid.x`. A name may be that of one
+/// kernel's parameter, `KERNEL:NAME`.
 struct LaunchPoint {
   std::map<std::string, facts::Rational> numbers;
   std::optional<BlockShape> block;
@@ -22,8 +23,8 @@ struct LaunchPoint {
 
 std::vector<std::string> cut_at_commas(const std::vector<std::string> &texts);
 
-/// Adds what words of --at say; what is wrong with the first that is not NAME=NUMBER, block=XxYxZ
-/// or grid=XxYxZ.
+/// Adds what words of --at say; what is wrong with the first that is not NAME=NUMBER,
+/// KERNEL:NAME=NUMBER, block=XxYxZ or grid=XxYxZ.
 std::optional<std::string> read_point(const std::vector<std::string> &texts, LaunchPoint &point);
 
 /// Names given to parameters, in order, stand for those of the PTX (facts::parameter_name()).
@@ -37,6 +38,7 @@ public:
   std::map<std::string, std::int64_t> values_at(const LaunchPoint &point) const;
 
 private:
+  std::string kernel_;
   std::vector<std::string> own_;
   std::map<std::string, std::string> given_;
 };

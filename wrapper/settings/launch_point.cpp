@@ -1,7 +1,7 @@
 // Words of the form NAME=NUMBER; names that are no extents are those of parameters, which nothing
 // here knows.
 
-#include "wrapper/commands/launch_point.h"
+#include "wrapper/settings/launch_point.h"
 
 #include <algorithm>
 #include <array>
@@ -77,7 +77,8 @@ std::optional<std::string> read_point(const std::vector<std::string> &texts, Lau
   return std::nullopt;
 }
 
-ParameterNames::ParameterNames(const Function &kernel, const std::vector<std::string> &given) {
+ParameterNames::ParameterNames(const Function &kernel, const std::vector<std::string> &given)
+    : kernel_(kernel.name) {
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::string_view own = kernel.parameters[i].name;
     if (own.size() > kernel.name.size() + 1 && own.starts_with(kernel.name) &&
@@ -99,7 +100,11 @@ std::string ParameterNames::operator()(const std::string &variable) const {
 
 std::map<std::string, std::int64_t> ParameterNames::values_at(const LaunchPoint &point) const {
   std::map<std::string, std::int64_t> result;
-  for (const auto &[name, number] : point.numbers) {
+  for (const auto &[whole_name, number] : point.numbers) {
+    const std::size_t colon = whole_name.find(':');
+    if (colon != std::string::npos && whole_name.substr(0, colon) != kernel_)
+      continue;
+    const std::string name = whole_name.substr(colon == std::string::npos ? 0 : colon + 1);
     if (number < std::numeric_limits<std::int64_t>::min() ||
         number > std::numeric_limits<std::int64_t>::max())
       continue;
