@@ -47,8 +47,10 @@ bool is_indirect(const facts::KernelFacts &facts, const Access &access) {
                      [&](const facts::Term &term) { return is_private(term.atom); });
 }
 
-std::string coalescing_note(const facts::KernelFacts &facts, const Access &access,
+std::string coalescing_note(const facts::KernelFacts &facts, Access access,
                             const facts::Traffic &traffic) {
+  if (access.usual)
+    access.form = *access.usual;
   const std::string distance = stride_text(facts, access);
   const auto stride = facts.lane_stride(access);
   if (stride && std::abs(*stride) > access.site.bytes && std::abs(*stride) <= 32)
@@ -183,6 +185,28 @@ void find_misaligned_vectors(Context &context) {
   }
 }
 
+namespace {
+
+/// A product without the factors that take the value 1 within a launch, as indices of blocks and
+/// rounds of loops do: what the rest has to be a multiple of, all of it has.
+Expr what_launch_gives(const facts::KernelFacts &facts, Expr what) {
+  if (what->kind != ExprKind::product)
+    return what;
+  Emulation &emulation = facts.emulation();
+  Expr rest = nullptr;
+  for (const Expr child : what->operands()) {
+    bool counts = child->kind == ExprKind::symbol &&
+                  emulation.pool().symbols()[child->index].name.starts_with("%ctaid.");
+    for (LoopId loop = 0; loop < facts.cfg().loops().size(); ++loop)
+      counts = counts || child == emulation.trip_count(loop);
+    if (!counts)
+      rest = rest ? emulation.pool().mul(rest, child) : child;
+  }
+  return rest ? rest : what;
+}
+
+} // namespace
+
 void find_vector_preconditions(Context &context) {
   ExprPool &pool = context.facts.emulation().pool();
   for (const Access &access : context.facts.accesses()) {
@@ -193,6 +217,7 @@ void find_vector_preconditions(Context &context) {
       continue;
     std::string needs;
     const auto need = [&](Expr what, std::int64_t factor) {
+      what = what_launch_gives(context.facts, what);
       const auto zeros =
           static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(factor)));
       const unsigned left = zeros >= 5 ? 1 : bytes >> std::min(zeros, 5u);

@@ -289,6 +289,17 @@ class WithToolkit(Base):
         told = self.lint(str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256", code=1).stderr
         self.assertIn(f"registers: {registers - 1} before, {registers} now", told)
 
+    def test_what_ptxas_says_itself(self):
+        self.write("a.ptx", module(4))
+        self.write("fake", "#!/bin/sh\necho \"ptxas info    : (C7504) Potential Performance Loss: wgmma.mma_async instructions are "
+                   f"serialized due to wait in function 'k'\" >&2\nexec {cuda_home()}/bin/ptxas \"$@\"\n")
+        os.chmod("fake", 0o755)
+        os.symlink(PTXASW, "ptxas")
+        told = run(["./ptxas", "-arch=sm_90", "a.ptx", "-o", "a.cubin", "--ptxasw-lint", f"--ptxasw-real={self.dir}/fake"])
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("advisory C7504", told.stderr)
+        self.assertIn("note: matrix instructions of the warp group (wgmma) are serialised", told.stderr)
+
     def test_numbers_of_a_launch_in_a_build(self):
         text = (Path(__file__).resolve().parent.parent / "analysis/lint/uncoalesced-beginnings-right.ptx").read_text()
         self.write("a.ptx", text.replace(".param .u32 n", ".param .u32 k_param_2").replace("[n]", "[k_param_2]"))

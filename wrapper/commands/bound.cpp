@@ -3,10 +3,10 @@
 
 #include "analysis/bound.h"
 #include "wrapper/commands/commands.h"
-#include "wrapper/settings/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
+#include "wrapper/settings/launch_point.h"
 
 #include <algorithm>
 #include <fmt/core.h>

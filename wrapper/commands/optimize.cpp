@@ -5,10 +5,10 @@
 #include "synth/search/search.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/kernel_needs.h"
-#include "wrapper/settings/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
+#include "wrapper/settings/launch_point.h"
 
 #include <charconv>
 #include <filesystem>

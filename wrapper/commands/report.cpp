@@ -2,11 +2,11 @@
 // accesses.
 
 #include "wrapper/commands/commands.h"
-#include "wrapper/settings/launch_point.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/lint/html.h"
 #include "wrapper/os/files.h"
+#include "wrapper/settings/launch_point.h"
 
 #include <algorithm>
 #include <filesystem>
