@@ -219,13 +219,16 @@ private:
     return false;
   }
 
-  // True if no block costs anything that is on a way from a branch to where its ways meet.
+  // True if no block costs anything that is on a way from a branch to where its ways meet, or to
+  // the end if lanes may end on the way: what comes then they do not execute.
   bool costless(BlockId branch, BlockId meeting, const std::vector<bool> &costs) const {
     std::vector<bool> seen(costs.size());
     std::vector<BlockId> work{branch};
+    bool lanes_end = false;
     while (!work.empty()) {
       const BlockId at = work.back();
       work.pop_back();
+      lanes_end = lanes_end || ends_lanes(at);
       for (const BlockId to : facts_.cfg().blocks()[at].successors) {
         if (to == meeting || seen[to])
           continue;
@@ -235,7 +238,18 @@ private:
         work.push_back(to);
       }
     }
-    return true;
+    return !lanes_end || meeting == no_index || costless(branch, no_index, costs);
+  }
+
+  // True if lanes may end at the end of a block.
+  bool ends_lanes(BlockId block) const {
+    const BasicBlock &info = facts_.cfg().blocks()[block];
+    if (info.successors.empty())
+      return true;
+    const Op op = info.branch == no_index
+                      ? Op::bra
+                      : facts_.module().opcode(facts_.function().instructions[info.branch]).op;
+    return op == Op::exit || op == Op::ret || op == Op::trap;
   }
 
   // True if it is known which lanes go which way: all of them one way, or those given by a formula
