@@ -246,10 +246,8 @@ private:
     const BasicBlock &info = facts_.cfg().blocks()[block];
     if (info.successors.empty())
       return true;
-    const Op op = info.branch == no_index
-                      ? Op::bra
-                      : facts_.module().opcode(facts_.function().instructions[info.branch]).op;
-    return op == Op::exit || op == Op::ret || op == Op::trap;
+    return info.branch != no_index &&
+           ends_thread(facts_.module().opcode(facts_.function().instructions[info.branch]).op);
   }
 
   // True if it is known which lanes go which way: all of them one way, or those given by a formula
