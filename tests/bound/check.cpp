@@ -72,11 +72,7 @@ private:
       return;
     WarpLaunch launch;
     place_buffers(drawn, memory, launch);
-    WarpOptions how;
-    how.count = true;
-    how.step_limit = options_.step_limit;
-    how.memory_limit = std::uint64_t{256} << 20;
-    const WarpOutcome outcome = run_kernel(program_, number_, launch, memory, how);
+    const WarpOutcome outcome = counted(launch, memory);
     memory_ = &memory;
     if (outcome.fault) {
       ++result_.unusable[std::string(to_string(outcome.fault->kind))];
@@ -92,6 +88,14 @@ private:
     else
       ++result_.unusable["a condition of the bounds does not hold"];
     with_other_data(drawn, outcome);
+  }
+
+  WarpOutcome counted(const WarpLaunch &launch, GlobalMemory &memory) const {
+    WarpOptions how;
+    how.count = true;
+    how.step_limit = options_.step_limit;
+    how.memory_limit = std::uint64_t{256} << 20;
+    return run_kernel(program_, number_, launch, memory, how);
   }
 
   // Where all branches and loops are said to be known as far as a metric is concerned, and no
@@ -114,11 +118,7 @@ private:
     other.seed += 1 + random_.below(1000);
     WarpLaunch launch;
     place_buffers(other, memory, launch);
-    WarpOptions how;
-    how.count = true;
-    how.step_limit = options_.step_limit;
-    how.memory_limit = std::uint64_t{256} << 20;
-    const WarpOutcome again = run_kernel(program_, number_, launch, memory, how);
+    const WarpOutcome again = counted(launch, memory);
     if (again.fault)
       return;
     for (const MetricBound *metric : claimed) {
