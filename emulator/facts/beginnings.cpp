@@ -175,12 +175,13 @@ private:
       for (std::uint32_t t = warp.first; t < warp.first + warp.count; ++t) {
         if (query_.active && !(*query_.active)[t])
           continue;
-        std::vector<std::uint64_t> key;
-        for (const auto *values : factors)
-          key.push_back((*values)[t]);
+        std::vector<std::uint64_t> key(factors.size());
+        std::transform(factors.begin(), factors.end(), key.begin(),
+                       [&](const auto *values) { return (*values)[t]; });
         rows[std::move(key)].push_back(offsets[t]);
       }
       std::vector<Rows> all;
+      all.reserve(rows.size());
       for (auto &[key, members] : rows)
         all.push_back({key, std::move(members)});
       if (!all.empty())
