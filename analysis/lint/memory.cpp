@@ -190,11 +190,14 @@ namespace {
 /// A product without the factors that take the value 1 within a launch, as indices of blocks and
 /// rounds of loops do: what the rest has to be a multiple of, all of it has.
 Expr what_launch_gives(const facts::KernelFacts &facts, Expr what) {
-  if (what->kind != ExprKind::product)
+  Expr product = what;
+  while (product->kind == ExprKind::zext || product->kind == ExprKind::sext)
+    product = product->children[0]; // the low bits are the same
+  if (product->kind != ExprKind::product)
     return what;
   Emulation &emulation = facts.emulation();
   Expr rest = nullptr;
-  for (const Expr child : what->operands()) {
+  for (const Expr child : product->operands()) {
     bool counts = child->kind == ExprKind::symbol &&
                   emulation.pool().symbols()[child->index].name.starts_with("%ctaid.");
     for (LoopId loop = 0; loop < facts.cfg().loops().size(); ++loop)
