@@ -471,6 +471,7 @@ Detector::Verdict Detector::judge_together(std::vector<Holder> sources, Holder l
   };
   std::sort(sources.begin(), sources.end(), [](Holder a, Holder b) { return a.access < b.access; });
   std::vector<BlockId> blocks;
+  blocks.reserve(sources.size());
   for (const Holder source : sources)
     blocks.push_back(trace[source.access].block);
   const auto ways = ways_since(emulation_, blocks, load.block, known_at(load.block));

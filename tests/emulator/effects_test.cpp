@@ -62,8 +62,7 @@ TEST_CASE("what may order, or is not decided") {
         "red.add.u32 [%d1], 1;",
         "red.release.cta.shared.add.u32 [%r1], 1;",
         "red.shared::cluster.add.u32 [%r1], 1;",
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], "
-        "%r2, [%r3];",
+        "red.async.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%r1], 1, [%r2];",
         "cp.async.mbarrier.arrive.shared.b64 [%r1];",
         "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 16;",
         "cp.async.bulk.commit_group;",
