@@ -166,8 +166,9 @@ private:
   Between between_;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
-  std::optional<LaneSamples> samples_;       ///< made when first needed
-  std::size_t sampled_ = 0;                  ///< loads that were looked for by numbers
+  std::optional<LaneSamples> samples_; ///< made when first needed
+  std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
+  std::unordered_map<BlockId, std::vector<BlockId>> before_; ///< by block, those on the ways to it
   std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
   std::vector<Holder> holders_;              ///< every element of every source, in order
   std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
@@ -469,6 +470,17 @@ Detector::Verdict Detector::judge_together(std::vector<Holder> sources, Holder l
     verdict.reason = reason;
     return verdict;
   };
+  auto nearby = before_.find(load.block);
+  if (nearby == before_.end())
+    nearby =
+        before_.emplace(load.block, blocks_before(emulation_, load.block, known_at(load.block)))
+            .first;
+  std::erase_if(sources, [&](Holder source) {
+    const BlockId block = trace[source.access].block;
+    return std::find(nearby->second.begin(), nearby->second.end(), block) == nearby->second.end();
+  });
+  if (sources.empty())
+    return no(Reason::not_dominated);
   std::sort(sources.begin(), sources.end(), [](Holder a, Holder b) { return a.access < b.access; });
   std::vector<BlockId> blocks;
   blocks.reserve(sources.size());

@@ -107,6 +107,16 @@ void Known::add(Expr condition, bool holds) {
 
 void Known::assume(Expr condition, bool holds) {
   add(condition, holds);
+  propagate();
+}
+
+void Known::assume_all(std::span<const std::pair<Expr, bool>> conditions) {
+  for (const auto &[condition, holds] : conditions)
+    add(condition, holds);
+  propagate();
+}
+
+void Known::propagate() {
   // What was undecided may be decided now. What was found out holds for as long as nothing is
   // added.
   Memo memo;

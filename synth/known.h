@@ -5,6 +5,7 @@
 #include "synth/source_lane.h"
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ public:
 
   /// Adds a condition and what follows.
   void assume(Expr condition, bool holds);
+  /// The same for several, at the price of one.
+  void assume_all(std::span<const std::pair<Expr, bool>> conditions);
   /// True if a condition follows, false if its opposite does; nothing if neither is found.
   std::optional<bool> decide(Expr condition) const;
   /// Returns true if the assumptions contradict each other: then everything follows.
@@ -39,6 +42,7 @@ private:
   std::optional<bool> find(Expr condition) const;
   std::optional<bool> decide(Expr condition, Memo &memo) const;
   void add(Expr condition, bool holds);
+  void propagate();
 
   ExprPool *pool_;
   std::vector<std::pair<Expr, bool>> literals_;

@@ -17,15 +17,45 @@ namespace ptxasw {
 namespace {
 
 /// Blocks looked at for one load.
-constexpr std::size_t ways_budget = 256;
+constexpr std::size_t ways_budget = 64;
+
+/// Returns true if the way from `before` to `block` was not taken in the iteration of `to`.
+bool contradicts(Emulation &emulation, LoopId loop, BlockId before, BlockId block,
+                 const Known &known) {
+  if (emulation.cfg().loop_of(before) != loop)
+    return false;
+  const auto fact = emulation.fact_on_edge(before, block);
+  return fact && known.decide(emulation.expand(fact->condition)) == !fact->holds;
+}
 
 } // namespace
 
 Known known_on_path(Emulation &emulation, BlockId block) {
-  Known known(emulation.pool());
+  std::vector<std::pair<Expr, bool>> conditions;
   for (const PathFact &fact : emulation.facts_in(block))
-    known.assume(emulation.expand(fact.condition), fact.holds);
+    conditions.emplace_back(emulation.expand(fact.condition), fact.holds);
+  Known known(emulation.pool());
+  known.assume_all(conditions);
   return known;
+}
+
+std::vector<BlockId> blocks_before(Emulation &emulation, BlockId to, const Known &known) {
+  const ControlFlowGraph &cfg = emulation.cfg();
+  const LoopId loop = cfg.loop_of(to);
+  std::vector<BlockId> found{to};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const BlockId block = found[i];
+    if (loop != no_index && block == cfg.loops()[loop].header)
+      continue;
+    for (const BlockId before : cfg.blocks()[block].predecessors) {
+      if (found.size() > ways_budget)
+        return found;
+      if (cfg.reachable(before) && !contradicts(emulation, loop, before, block, known) &&
+          std::find(found.begin(), found.end(), before) == found.end())
+        found.push_back(before);
+    }
+  }
+  return found;
 }
 
 std::optional<Ways> ways_since(Emulation &emulation, std::span<const BlockId> from, BlockId to,
@@ -53,11 +83,7 @@ std::optional<Ways> ways_since(Emulation &emulation, std::span<const BlockId> fr
     for (const BlockId before : predecessors) {
       if (!cfg.reachable(before))
         continue;
-      if (cfg.loop_of(before) == loop)
-        if (const auto fact = emulation.fact_on_edge(before, block))
-          if (known.decide(emulation.expand(fact->condition)) == !fact->holds)
-            continue;
-      if (!seen.insert(before).second)
+      if (contradicts(emulation, loop, before, block, known) || !seen.insert(before).second)
         continue;
       if (seen.size() > ways_budget)
         return std::nullopt;

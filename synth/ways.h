@@ -22,6 +22,10 @@ struct Ways {
 std::optional<Ways> ways_since(Emulation &emulation, std::span<const BlockId> from, BlockId to,
                                const Known &known);
 
+/// Blocks on the ways to a block, those nearest first, up to the budget: `from` has to be among
+/// them.
+std::vector<BlockId> blocks_before(Emulation &emulation, BlockId to, const Known &known);
+
 /// What the branches on every path to a block establish.
 Known known_on_path(Emulation &emulation, BlockId block);
 
