@@ -123,6 +123,7 @@ private:
   void discover_pointers();
   DrawHints hints();
   DrawnLaunch draw(unsigned attempt);
+  DrawnLaunch finish(LaunchCandidate candidate);
   Target *open_target();
   Boundary *open_boundary();
   unsigned most_tries(unsigned usual) const { return std::min(usual, options_.search / 8 + 1); }
@@ -622,7 +623,7 @@ void Verifier::discover_pointers() {
       LaunchCandidate candidate = draw_candidate(kernel_, slots_, {.one_block = true}, random_);
       candidate.values[i] = far;
       DrawnLaunch drawn =
-          finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
+          finish(candidate);
       WarpOptions how;
       how.step_limit = 200'000;
       const FinishedRun run = execute(original_, first_, drawn, {}, how);
@@ -677,6 +678,24 @@ std::optional<KernelModel::Wish> Verifier::wish_of(const Target &target) {
                         : model.to_run(target.instruction);
 }
 
+// A launch of the candidate; if all blocks run, of a grid that is not too large for that.
+DrawnLaunch Verifier::finish(LaunchCandidate candidate) {
+  constexpr std::uint32_t most[] = {12, 6, 3}; // more than the blocks that one does, along each axis
+  constexpr std::uint64_t most_blocks = 32;
+  for (int axis = 0; options_.whole_grid && axis < 3; ++axis) {
+    std::uint32_t &extent = candidate.grid[axis];
+    extent = 1 + (extent - 1) % most[axis];
+    for (; candidate.grid.count() > most_blocks && extent > 1; extent /= 2) {
+    }
+    candidate.block_index[axis] = std::min(candidate.block_index[axis], extent - 1);
+  }
+  DrawnLaunch drawn =
+      finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
+  if (options_.whole_grid)
+    drawn.launch.blocks.clear();
+  return drawn;
+}
+
 // In turns: anything plausible, what has not run yet, what lies at a boundary, and a large block.
 DrawnLaunch Verifier::draw(unsigned attempt) {
   DrawHints how = hints();
@@ -715,8 +734,7 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   suit_arguments(candidate);
   suit_arguments(plain);
   const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
-  DrawnLaunch drawn = finish_launch(kernel_, slots_, possible ? candidate : plain, dynamic_shared_,
-                                    options_.reassociate, random_);
+  DrawnLaunch drawn = finish(possible ? candidate : plain);
   drawn.searched = target || boundary_;
   return drawn;
 }
@@ -827,7 +845,7 @@ void Verifier::ask_solver(Target &target) {
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
     DrawnLaunch drawn =
-        finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
+        finish(candidate);
     drawn.searched = true;
     if (!try_launch(drawn))
       return;

@@ -48,6 +48,8 @@ struct VerifyOptions {
   bool volatile_races = false; ///< volatile accesses race, too
   /// Called now and then: how many launches of the kernel at work have agreed so far.
   std::function<void(const std::string &kernel, unsigned agreed)> progress;
+  /// Blocks of the rewritten kernel may do the work of others: grids are small, and all blocks run.
+  bool whole_grid = false;
   bool small = false; ///< mostly launches of few threads, for many kernels in little time
 };
 

@@ -98,6 +98,13 @@ struct Resources {
   unsigned barriers = 0; ///< block barriers
 };
 
+/// What became of the wish for a sibling inside a kernel (synth/in_kernel).
+struct InKernelRecord {
+  std::string variant;          ///< what stands in it now; empty: it is as it was
+  std::vector<unsigned> block;  ///< the shape of blocks that it is made for; empty: none is known
+  std::vector<std::string> why; ///< nothing, or nothing better, was done
+};
+
 /// What happened to one kernel.
 struct KernelReport {
   std::string name;
@@ -112,6 +119,7 @@ struct KernelReport {
   std::vector<KeptRecord> kept;
   std::vector<std::string>
       assumptions;                 ///< what the rewrites rely on that only the user vouched for
+  std::optional<InKernelRecord> in_kernel; ///< if it was asked for
   std::optional<Resources> before; ///< of the original, if it was asked for
   std::optional<Resources> after;  ///< of the result
 };

@@ -9,6 +9,7 @@
 #include "synth/decide.h"
 #include "synth/detect.h"
 #include "synth/emit.h"
+#include "synth/in_kernel/in_kernel.h"
 #include "synth/prove.h"
 
 #include <fmt/core.h>
@@ -331,6 +332,44 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
   }
 }
 
+/// Puts siblings into the kernels of what has become of the module. A kernel that shuffles is none
+/// that can have one.
+void put_in_kernels(const Module &module, const RewriteOptions &options, RewriteResult &result) {
+  if (options.in_kernel.empty() || options.variant != Variant::full)
+    return;
+  std::unique_ptr<Module> rewritten;
+  if (result.changed) {
+    auto parsed = parse(result.text, result.report.file);
+    if (!parsed)
+      return;
+    rewritten = std::move(*parsed);
+  }
+  Stopwatch watch;
+  InKernelResult made = replace_in_kernel(
+      rewritten ? *rewritten : module,
+      {.kernels = options.kernels, .variants = options.in_kernel, .block = options.assume_block});
+  const double milliseconds = watch.lap();
+  for (const InKernelOutcome &outcome : made.kernels)
+    for (KernelReport &kernel : result.report.kernels) {
+      if (kernel.name != outcome.kernel)
+        continue;
+      kernel.in_kernel.emplace(InKernelRecord{outcome.variant, {}, outcome.why});
+      if (outcome.block)
+        kernel.in_kernel->block = {outcome.block->x, outcome.block->y, outcome.block->z};
+      if (!outcome.variant.empty() && outcome.block_assumed)
+        kernel.assumptions.emplace_back("block-shape");
+      kernel.milliseconds.push_back({"in-kernel", milliseconds});
+    }
+  if (!made.changed)
+    return;
+  if (rewritten) // both steps' lines in one
+    for (std::uint32_t &line : made.lines)
+      line = line < result.lines.size() ? result.lines[line] : line;
+  result.text = std::move(made.text);
+  result.lines = std::move(made.lines);
+  result.changed = true;
+}
+
 } // namespace
 
 tl::expected<RewriteResult, Diagnostic>
@@ -369,6 +408,7 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
     result.text = module.text();
     result.lines.clear();
   }
+  put_in_kernels(module, resolved, result);
   return result;
 }
 

@@ -62,6 +62,9 @@ struct RewriteOptions {
   bool assume_no_alias = false;      ///< stores never write what a later load reads (rule 5)
   /// Every block of every launch has this shape (rule 8), except where a `.reqntid` says another.
   std::optional<BlockShape> assume_block;
+  /// Siblings that stand in their kernels where blocks have a known shape
+  /// (InKernelOptions::variants).
+  std::vector<std::string> in_kernel;
   int target_sm =
       0; ///< compute capability x 10 that will be assembled for; 0: the module's .target
 };

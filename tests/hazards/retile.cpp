@@ -1,4 +1,4 @@
-// retile_hazards [--only NAME] [-v]
+// retile_hazards [--only NAME] [-v] [--in-kernel]
 //
 // Each file of retile/ is a trap for kernels several of whose blocks are run by one. With the lines
 // that end in `// hazard` re-tiling is refused with the reason in the head, or is `written` and
@@ -7,7 +7,11 @@
 // What is written runs on the warp emulator beside its kernel, as `variants` says: K = 2 and 4
 // along x if nothing is said. Where the head says `naive: differs`, writing it all the same is
 // shown to be wrong.
+//
+// With --in-kernel the same kernels get their siblings inside, for blocks that a `.reqntid` fixes and
+// for blocks that are only promised, which other launches do not keep.
 
+#include "synth/in_kernel/in_kernel.h"
 #include "synth/retile/retile.h"
 #include "emulator/warp_verify.h"
 #include "synth/siblings.h"
@@ -76,6 +80,104 @@ KernelVerdict compare(const Module &written, const Sibling &sibling) {
   how.small = true;
   how.step_limit = 400'000;
   return verify(written, written, how).at(0);
+}
+
+/// A block that a variant can be made for.
+BlockShape block_of(std::string_view variant) {
+  if (variant.find("z4-rows") != std::string_view::npos || variant.find("neighbours") != variant.npos)
+    return {8, 8, 1};
+  if (variant.starts_with("wide") || variant.find("rows") != std::string_view::npos)
+    return {32, 1, 1};
+  return {6, 2, 1};
+}
+
+/// The kernel for blocks of one shape only.
+std::string with_block(const std::string &text, const BlockShape &block) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return text;
+  const Function &kernel = (*module)->functions.back();
+  return kernel.directive("reqntid")
+             ? text
+             : text.substr(0, kernel.body.begin) +
+                   fmt::format(".reqntid {}, {}, {}\n", block.x, block.y, block.z) +
+                   text.substr(kernel.body.begin);
+}
+
+/// How many in-kernel versions were compared, and of how many some line never ran.
+unsigned in_kernel_versions = 0, in_kernel_not_exercised = 0;
+
+/// What is wrong with one sibling inside its kernel.
+std::string check_in_kernel(const std::string &text, const std::string &variant,
+                            const BlockShape &block, bool must) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return format(module.error());
+  InKernelOptions options;
+  options.variants = {variant};
+  options.block = block;
+  const InKernelResult result = replace_in_kernel(**module, options);
+  const InKernelOutcome &outcome = result.kernels.back();
+  for (const std::string &why : outcome.why)
+    if (why.find("unproved") != std::string::npos)
+      return why;
+  if (outcome.variant.empty())
+    return must ? fmt::format("{} is not written: {}", variant,
+                              outcome.why.empty() ? "" : outcome.why.front())
+                : "";
+  const auto written = parse(result.text, "written.ptx");
+  if (!written)
+    return format(written.error());
+  VerifyOptions how;
+  how.kernel = "k";
+  how.runs = 8;
+  how.search = 60;
+  how.schedules = 1;
+  how.small = true;
+  how.step_limit = 400'000;
+  how.whole_grid = true;
+  const KernelVerdict verdict = verify(**module, **written, how).at(0);
+  ++in_kernel_versions;
+  in_kernel_not_exercised += verdict.kind == KernelVerdict::Kind::not_exercised;
+  if (verdict.kind == KernelVerdict::Kind::differ)
+    return fmt::format("{}: {}", variant, verdict.counter_example);
+  if (verdict.kind == KernelVerdict::Kind::unchecked)
+    return fmt::format("{}: only {} launches", variant, verdict.agreed);
+  return "";
+}
+
+/// The same of a module that siblings can be written for.
+std::string check_all_in_kernel(const std::string &text, const std::vector<std::string> &variants) {
+  for (const std::string &variant : variants) {
+    const BlockShape block = block_of(variant);
+    for (const std::string &one : {with_block(text, block), text})
+      if (std::string wrong = check_in_kernel(one, variant, block, true); !wrong.empty())
+        return wrong;
+  }
+  return "";
+}
+
+/// What siblings are refused for is refused in the kernel, too.
+std::string check_none_in_kernel(const std::string &text, const std::string &reason, bool wide) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return format(module.error());
+  InKernelOptions options;
+  for (const std::string &variant : retile_variants())
+    if (wide == variant.starts_with("wide"))
+      options.variants.push_back(variant);
+  for (const BlockShape &block : {BlockShape{32, 1, 1}, BlockShape{8, 8, 1}}) {
+    options.block = block;
+    const InKernelResult result = replace_in_kernel(**module, options);
+    const InKernelOutcome &outcome = result.kernels.back();
+    if (result.changed)
+      return fmt::format("{} was written", outcome.variant);
+    if (std::none_of(outcome.why.begin(), outcome.why.end(), [&](const std::string &why) {
+          return why.starts_with(reason);
+        }))
+      return "refused for another reason";
+  }
+  return "";
 }
 
 /// What is wrong with a module that siblings are to be written for; empty if nothing is.
@@ -156,9 +258,10 @@ std::string check_naive(const std::string &text) {
 
 int main(int argc, char **argv) {
   std::string only;
-  bool verbose = false;
+  bool verbose = false, in_kernel = false;
   for (int i = 1; i < argc; ++i) {
     verbose |= std::string_view(argv[i]) == "-v";
+    in_kernel |= std::string_view(argv[i]) == "--in-kernel";
     if (std::string_view(argv[i]) == "--only" && i + 1 < argc)
       only = argv[++i];
   }
@@ -178,20 +281,33 @@ int main(int argc, char **argv) {
     };
     if (file.written + file.absent + !file.refused.empty() != 1)
       tell("head", "neither refused nor written");
-    if (file.written)
+    if (in_kernel) {
+      if (file.written)
+        tell("written", check_all_in_kernel(file.text, file.variants));
+      else if (file.absent) // of siblings; what is written all the same is right
+        for (const std::string &variant : file.variants)
+          tell("absent", check_in_kernel(file.text, variant, block_of(variant), false));
+      else
+        tell("refused", check_none_in_kernel(file.text, file.refused, is_wide(file)));
+      if (file.has_twin)
+        tell("twin", check_all_in_kernel(file.twin, file.variants));
+    } else if (file.written)
       tell("written", check_written(file.text, file.variants));
     else if (file.absent)
       tell("absent", check_absent(file.text, file.variants));
     else
       tell("refused", check_refused(file.text, file.refused, is_wide(file)));
-    if (file.naive)
+    if (file.naive && !in_kernel)
       tell("naive", check_naive(file.text));
-    if (file.has_twin)
+    if (file.has_twin && !in_kernel)
       tell("twin", check_written(file.twin, file.variants));
     ++(file.written ? written : refused);
     twins += file.has_twin;
   }
   fmt::print("{} refused, {} written, {} twins written, {} wrong\n", refused, written, twins,
              failed);
+  if (in_kernel)
+    fmt::print("{} in a kernel, {} of them with a line that no launch reached\n",
+               in_kernel_versions, in_kernel_not_exercised);
   return failed != 0 ? 1 : 0;
 }

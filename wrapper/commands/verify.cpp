@@ -3,6 +3,7 @@
 
 #include "emulator/compare_launches.h"
 #include "emulator/warp_verify.h"
+#include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/launch_file.h"
@@ -217,6 +218,10 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
     ++at;
     options.kernel = one.kernel;
     options.stand_in = one.sibling ? std::optional(stand_in(*one.sibling)) : std::nullopt;
+    options.whole_grid =
+        std::any_of(rewritten.functions.begin(), rewritten.functions.end(), [&](const Function &f) {
+          return f.name == one.kernel && has_sibling_inside(f);
+        });
     for (KernelVerdict &verdict : verify(one.sibling ? second : first, second, options)) {
       if (one.sibling)
         verdict.kernel = one.sibling->name;

@@ -47,6 +47,8 @@ struct DropInRun {
   std::string first_input; ///< for the log
   launch::Profile profile; ///< if the settings name one
 
+  /// Something is done to kernels whatever is decided about shuffles.
+  bool changes_kernels() const { return !settings.rewrite.in_kernel.empty() || adds_siblings(); }
   bool adds_siblings() const { return settings.siblings.most > 0 || !settings.profile.empty(); }
 };
 
@@ -111,7 +113,7 @@ std::optional<Outcome> not_ours(const DropInRun &run) {
   const CommandLine &line = run.line;
   if (line.help || line.list_versions || line.inputs.empty())
     return Outcome::information_only;
-  const bool siblings = run.adds_siblings();
+  const bool siblings = run.changes_kernels();
   if (run.settings.rewrite.shuffle == ShuffleMode::never && !siblings)
     return Outcome::switched_off;
   if (line.doubt)
@@ -213,6 +215,10 @@ void withdraw(ModuleReport &report, Reason reason, std::string_view detail) {
     for (const RewriteRecord &record : kernel.rewrites)
       kernel.kept.push_back({record.line, record.source_line, reason, detail});
     kernel.rewrites.clear();
+    if (kernel.in_kernel && !kernel.in_kernel->variant.empty()) {
+      kernel.in_kernel->variant.clear();
+      kernel.in_kernel->why.push_back(fmt::format("{}: {}", to_string(reason), detail));
+    }
     kernel.shuffles = kernel.copies = 0;
     kernel.mean_delta = 0;
   }
@@ -291,6 +297,13 @@ int rewrite_and_run(const DropInRun &run) {
   unsigned siblings = 0;
   for (const InputModule &module : *modules)
     siblings += module.siblings;
+  unsigned in_kernel = 0;
+  for (const InputModule &module : *modules)
+    for (const KernelReport &kernel : module.report.kernels)
+      in_kernel += kernel.in_kernel && !kernel.in_kernel->variant.empty();
+  if (in_kernel > 0)
+    sentence += fmt::format("; {} kernel{} with a sibling inside", in_kernel,
+                            in_kernel == 1 ? "" : "s");
   if (siblings > 0)
     sentence += fmt::format("; {} sibling{} added", siblings, siblings == 1 ? "" : "s");
   if (handover.outcome == Outcome::nothing_found)

@@ -88,6 +88,10 @@ Json kernel_json(const KernelReport &kernel) {
                  {"rewrites", std::move(rewrites)},
                  {"kept", std::move(kept)},
                  {"assumptions", kernel.assumptions}};
+  if (kernel.in_kernel)
+    result["in_kernel"] = {{"variant", kernel.in_kernel->variant},
+                           {"block", kernel.in_kernel->block},
+                           {"why", kernel.in_kernel->why}};
   if (kernel.before || kernel.after)
     result["resources"] = {{"before", resources_json(kernel.before)},
                            {"after", resources_json(kernel.after)}};

@@ -50,6 +50,14 @@ std::string summarize(const ModuleReport &module) {
       ++reasons[record.reason];
     for (const auto &[reason, count] : reasons)
       text += fmt::format("    kept {}: {} ({})\n", count, to_string(reason), describe(reason));
+    if (kernel.in_kernel) {
+      const InKernelRecord &made = *kernel.in_kernel;
+      if (!made.variant.empty())
+        text += fmt::format("    in the kernel: {} for blocks of {}x{}x{}\n", made.variant,
+                            made.block.at(0), made.block.at(1), made.block.at(2));
+      for (const std::string &why : made.why)
+        text += fmt::format("    not in the kernel: {}\n", why);
+    }
     for (const std::string &assumption : kernel.assumptions)
       text += fmt::format("    relies on: {}\n", assumption);
   }

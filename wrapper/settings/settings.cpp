@@ -4,6 +4,8 @@
 
 #include "wrapper/settings/settings.h"
 
+#include "synth/in_kernel/in_kernel.h"
+
 #include "wrapper/os/files.h"
 #include "wrapper/settings/suggest.h"
 
@@ -261,6 +263,18 @@ std::string joined(const std::vector<std::string> &words) {
 
 std::string get_retile(const Settings &settings) { return joined(settings.siblings.retile); }
 
+bool set_in_kernel(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view variant) {
+    const std::vector<std::string> &all = retile_variants();
+    settings.rewrite.in_kernel.emplace_back(variant);
+    return variant == in_kernel_auto || std::find(all.begin(), all.end(), variant) != all.end();
+  });
+}
+
+void clear_in_kernel(Settings &settings) { settings.rewrite.in_kernel.clear(); }
+
+std::string get_in_kernel(const Settings &settings) { return joined(settings.rewrite.in_kernel); }
+
 bool set_register_limits(Settings &settings, std::string_view value) {
   return each_part(value, [&](std::string_view limit) {
     const std::vector<std::string> &all = register_limits();
@@ -488,6 +502,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_register_limits,
      .get = get_register_limits,
      .clear = clear_register_limits},
+    {.name = "in-kernel",
+     .values = "auto|x2|y4-rows|wide-x4|...[,...]",
+     .meaning = "where the shape of blocks is known, the kernel itself as the first of these versions "
+                "that it can be",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_in_kernel,
+     .get = get_in_kernel,
+     .clear = clear_in_kernel},
     {.name = "profile",
      .values = "FILE",
      .meaning = "add the versions that won in this profile of `ptxasw tune`, and no others",

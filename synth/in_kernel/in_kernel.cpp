@@ -1,0 +1,213 @@
+// Each kernel by itself: the first wanted variant that it can have, for the block that is known, is
+// written as a sibling, proved as one, put into the kernel, and proved there. Nothing of another
+// kernel matters to that, so the proofs hold for all of them together.
+
+#include "synth/in_kernel/in_kernel.h"
+
+#include "grammar/edits.h"
+#include "synth/retile/retile.h"
+#include "synth/vectorise/vectorise.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr Refusal block_unknown{"block-unknown",
+                                "the shape of blocks is neither in the PTX nor promised"};
+constexpr Refusal registers_given{"registers-given",
+                                  "the kernel says itself how many registers it may have"};
+constexpr unsigned registers_of_multiprocessor = 65'536, most_registers = 255;
+
+/// Only these know that no thread sees another one's (retile_obstacle()).
+const Family *family_of(std::string_view name) {
+  if (name != "retile" && name != "vectorise")
+    return nullptr;
+  for (const Family &family : families())
+    if (family.name == name)
+      return &family;
+  return nullptr;
+}
+
+bool limits_registers(const Function &kernel) {
+  return kernel.directive("maxnreg") || kernel.directive("minnctapersm") ||
+         kernel.directive("maxnctapersm");
+}
+
+/// The registers per thread that the kernel may have at most; 0: the assembler knows. Without a
+/// `.reqntid` or `.maxntid` it does not know of the promised block, which must stay possible.
+unsigned register_limit(const Function &kernel, const Proposal &proposal, const BlockShape &block) {
+  unsigned limit = proposal.registers;
+  if (limits_registers(kernel) || kernel.directive("reqntid") || kernel.directive("maxntid"))
+    return limit;
+  constexpr unsigned step = 8;
+  const auto threads = static_cast<unsigned>(block.count());
+  const unsigned room = registers_of_multiprocessor / threads / step * step;
+  if (room < most_registers && (limit == 0 || room < limit))
+    limit = room;
+  return limit;
+}
+
+std::unique_ptr<Module> parsed(std::string text) {
+  auto module = parse(std::move(text), "in-kernel");
+  return module ? std::move(*module) : nullptr;
+}
+
+const Function *find(const Module &module, std::string_view name) {
+  const auto found = std::find_if(module.functions.begin(), module.functions.end(),
+                                  [&](const Function &f) { return f.is_entry && f.name == name; });
+  return found == module.functions.end() ? nullptr : &*found;
+}
+
+/// A body with a sibling in it, or why there is none. `free` is the module in which `own` is the
+/// kernel without a `.reqntid`.
+tl::expected<std::string, std::string>
+write_and_prove(const Module &module, const Function &kernel, const Module &free,
+                const Function &own, const Proposal &proposal, const BlockShape &block) {
+  const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
+  const Family &family = *family_of(proposal.family);
+  const auto written =
+      parsed(fmt::format("{}\n\n{}\n", free.text(), family.write(free, own, proposal)));
+  const Function *const beside = written ? find(*written, kernel.name) : nullptr;
+  const Function *const sibling = written ? find(*written, proposal.sibling.name) : nullptr;
+  if (!beside || !sibling)
+    return fail("what was written is not understood");
+  if (std::string fault = family.prove(*written, *beside, *sibling, proposal); !fault.empty())
+    return fail(std::move(fault));
+  const InKernelForm form{proposal.sibling, block};
+  const auto arm = in_kernel_arm(*written, *sibling, form);
+  if (!arm)
+    return fail(arm.error());
+  std::string body = write_in_kernel(module, kernel, form, *arm);
+  if (const unsigned limit = register_limit(kernel, proposal, block); limit != 0)
+    body = fmt::format(".maxnreg {}\n{}", limit, body);
+  Edits edit;
+  edit.replace(kernel.body, body);
+  const auto text = edit.apply(module.text());
+  const auto after = text ? parsed(*text) : nullptr;
+  const Function *const replaced = after ? find(*after, kernel.name) : nullptr;
+  if (!replaced || after->functions.size() != module.functions.size() ||
+      after->variables.size() != module.variables.size())
+    return fail("what was written is not understood");
+  std::string fault = prove_in_kernel({module, kernel}, {*written, *beside}, {*written, *sibling},
+                                      {*after, *replaced}, form);
+  if (!fault.empty())
+    return fail(std::move(fault));
+  return body;
+}
+
+void refuse(InKernelOutcome &outcome, const Refusal &refusal, std::string_view variant = "") {
+  std::string why = fmt::format(
+      "{}{}{}{}: {}", variant, variant.empty() ? "" : ": ", refusal.reason,
+      refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line), refusal.meaning);
+  if (std::find(outcome.why.begin(), outcome.why.end(), why) == outcome.why.end())
+    outcome.why.push_back(std::move(why));
+}
+
+/// What a kernel could have, for blocks of any shape. It is asked of the kernel without its
+/// `.reqntid`, which only says that siblings cannot be launched otherwise.
+std::vector<Proposal> propose(const Module &module, const Function &kernel,
+                              InKernelOutcome &outcome) {
+  std::vector<Proposal> all;
+  for (const Family &family : families()) {
+    if (!family_of(family.name))
+      continue;
+    FamilyAnswer answer = family.propose(module, kernel);
+    for (const Refusal &refusal : answer.refusals)
+      refuse(outcome, refusal);
+    std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+/// The module with no `.reqntid` at one kernel.
+std::unique_ptr<Module> without_block(const Module &module, const Function &kernel) {
+  std::string text(module.text());
+  if (kernel.directive("reqntid")) {
+    const std::string_view header = module.text({kernel.span.begin, kernel.body.begin});
+    const std::size_t at = header.rfind(".reqntid");
+    if (at == std::string_view::npos)
+      return nullptr;
+    // The word and its numbers become blanks, so that lines stay as they are.
+    std::size_t end = at + std::string_view(".reqntid").size();
+    const std::size_t rest = header.find_first_not_of(" \t\r\n0123456789,xXabcdefABCDEFuU", end);
+    end = rest == std::string_view::npos ? header.size() : rest;
+    for (std::size_t i = at; i < end; ++i)
+      if (char &c = text[kernel.span.begin + i]; c != '\n')
+        c = ' ';
+  }
+  auto result = parsed(std::move(text));
+  const Function *const same = result ? find(*result, kernel.name) : nullptr;
+  return same && !same->directive("reqntid") && same->body == kernel.body ? std::move(result)
+                                                                         : nullptr;
+}
+
+/// Returns the new body; empty: the kernel stays.
+std::string replace(const Module &module, const Function &kernel, const InKernelOptions &options,
+                    InKernelOutcome &outcome) {
+  const LaunchFacts facts = launch_facts(kernel, options.block);
+  outcome.block = facts.block;
+  outcome.block_assumed = facts.block_assumed;
+  if (!outcome.block) {
+    refuse(outcome, block_unknown);
+    return "";
+  }
+  const auto free = without_block(module, kernel);
+  const Function *const own = free ? find(*free, kernel.name) : nullptr;
+  if (!own) {
+    refuse(outcome, block_unknown);
+    return "";
+  }
+  const std::vector<Proposal> proposals = propose(*free, *own, outcome);
+  for (const std::string &variant : options.variants) {
+    const auto proposal =
+        std::find_if(proposals.begin(), proposals.end(),
+                     [&](const Proposal &one) { return one.variant == variant; });
+    if (proposal == proposals.end())
+      continue;
+    auto obstacle = in_kernel_obstacle(*free, *own, {proposal->sibling, *outcome.block});
+    if (proposal->registers != 0 && limits_registers(kernel))
+      obstacle = registers_given;
+    if (obstacle) {
+      refuse(outcome, *obstacle, variant);
+      continue;
+    }
+    auto body = write_and_prove(module, kernel, *free, *own, *proposal, *outcome.block);
+    if (body) {
+      outcome.variant = variant;
+      return std::move(*body);
+    }
+    outcome.why.push_back(fmt::format("{}: unproved: {}", variant, body.error()));
+  }
+  return "";
+}
+
+} // namespace
+
+InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &options) {
+  InKernelResult result;
+  result.text = module.text();
+  Edits edits;
+  for (const Function &kernel : module.functions) {
+    if (!kernel.is_entry || !kernel.has_body ||
+        (!options.kernels.empty() && std::find(options.kernels.begin(), options.kernels.end(),
+                                               kernel.name) == options.kernels.end()))
+      continue;
+    InKernelOutcome &outcome = result.kernels.emplace_back();
+    outcome.kernel = kernel.name;
+    const std::string body = replace(module, kernel, options, outcome);
+    if (!body.empty())
+      edits.replace(kernel.body, body);
+  }
+  if (edits.empty())
+    return result;
+  if (auto text = edits.apply(module.text())) {
+    result.text = std::move(*text);
+    result.lines = edits.lines(module.text());
+    result.changed = true;
+  }
+  return result;
+}
+
+} // namespace ptxasw

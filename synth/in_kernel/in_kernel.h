@@ -1,0 +1,99 @@
+#pragma once
+
+// A sibling inside its kernel: where the shape of a block is known, the kernel itself can do what a
+// sibling does, without anybody who launches it differently. Of each K blocks one does the work of
+// K, and the others leave at once. A launch that is not the one that was promised, or whose
+// arguments are not what the sibling needs, runs the kernel's own code, which is still there.
+//
+// How it is written: write.cpp. Why it is right: prove.cpp.
+
+#include "synth/family.h"
+
+#include "emulator/launch.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+
+/// Among the variants: what is likely to pay, by the order of choice.cpp.
+inline constexpr std::string_view in_kernel_auto = "auto";
+
+/// What a caller may ask for.
+struct InKernelOptions {
+  std::vector<std::string> kernels; ///< only these; empty: all
+  /// The variants that may be written (Proposal::variant), the most wanted first. A kernel gets the
+  /// first that it can have; empty: nothing is done.
+  std::vector<std::string> variants;
+  /// Every block of every launch has this shape, except where a `.reqntid` says another. A launch
+  /// with another one is computed as before, but might be refused if it has more threads in a block.
+  std::optional<BlockShape> block;
+};
+
+/// What was done with one kernel.
+struct InKernelOutcome {
+  std::string kernel;
+  std::string variant;             ///< what stands in it now; empty: it is as it was
+  std::optional<BlockShape> block; ///< the shape that it is made for
+  bool block_assumed = false;      ///< that is the caller's word
+  /// Why not, or why not what was wanted more: `barrier, line 7: threads of a block wait ...`.
+  std::vector<std::string> why;
+};
+
+struct InKernelResult {
+  std::string text; ///< of the module; its own if not `changed`
+  bool changed = false;
+  /// For every line of `text` the line of the module's own (Edits::lines); empty if not `changed`.
+  std::vector<std::uint32_t> lines;
+  std::vector<InKernelOutcome> kernels; ///< all that are wanted and have a body
+};
+
+/// Puts siblings into their kernels.
+InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &options);
+
+/// Returns true if a kernel has a sibling in it: its blocks may then do the work of others.
+bool has_sibling_inside(const Function &kernel);
+
+/// A sibling for blocks of one shape.
+struct InKernelForm {
+  Sibling sibling;
+  BlockShape block;
+};
+
+/// Why a sibling cannot stand in its kernel for blocks of a shape; nothing if it can.
+std::optional<Refusal> in_kernel_obstacle(const Module &module, const Function &kernel,
+                                          const InKernelForm &form);
+
+/// A function's place in a launch of the sibling, as a register of the kernel's: for each special
+/// register of the sibling that becomes one, the register. `%ctaid.x` and `%ptxasw_ctaid_x`.
+std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernelForm &form);
+
+/// The sibling's body, in braces, with these registers in place of the special ones, and with the
+/// kernel's grid in place of the appended parameters. Error: it asks for something else of its
+/// launch; says why.
+tl::expected<std::string, std::string> in_kernel_arm(const Module &written,
+                                                     const Function &sibling,
+                                                     const InKernelForm &form);
+
+/// The kernel's body with an arm: the whole of it, in braces.
+std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
+                            std::string_view arm);
+
+/// A function and its module.
+struct FunctionOf {
+  const Module &module;
+  const Function &function;
+};
+
+/// What is not proved of a kernel that has a sibling in it; empty: every launch computes what it
+/// did. `beside` is the same kernel, except for a `.reqntid`, in the module of the sibling, where
+/// its family has proved that.
+std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
+                            const FunctionOf &sibling, const FunctionOf &replaced,
+                            const InKernelForm &form);
+
+} // namespace ptxasw
