@@ -682,9 +682,10 @@ std::optional<KernelModel::Wish> Verifier::wish_of(const Target &target) {
 DrawnLaunch Verifier::finish(LaunchCandidate candidate) {
   constexpr std::uint32_t most[] = {12, 6, 3}; // more than the blocks that one does, along each axis
   constexpr std::uint64_t most_blocks = 32;
+  const bool row = options_.whole_grid && random_.one_in(2); // blocks that only x tells apart race
   for (int axis = 0; options_.whole_grid && axis < 3; ++axis) {
     std::uint32_t &extent = candidate.grid[axis];
-    extent = 1 + (extent - 1) % most[axis];
+    extent = row && axis > 0 ? 1 : 1 + (extent - 1) % most[axis];
     for (; candidate.grid.count() > most_blocks && extent > 1; extent /= 2) {
     }
     candidate.block_index[axis] = std::min(candidate.block_index[axis], extent - 1);

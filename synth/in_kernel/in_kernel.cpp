@@ -18,7 +18,7 @@ constexpr Refusal block_unknown{"block-unknown",
                                 "the shape of blocks is neither in the PTX nor promised"};
 constexpr Refusal registers_given{"registers-given",
                                   "the kernel says itself how many registers it may have"};
-constexpr unsigned registers_of_multiprocessor = 65'536, most_registers = 255;
+constexpr unsigned registers_of_multiprocessor = 65'536;
 
 /// Only these know that no thread sees another one's (retile_obstacle()).
 const Family *family_of(std::string_view name) {
@@ -35,18 +35,19 @@ bool limits_registers(const Function &kernel) {
          kernel.directive("maxnctapersm");
 }
 
-/// The registers per thread that the kernel may have at most; 0: the assembler knows. Without a
-/// `.reqntid` or `.maxntid` it does not know of the promised block, which must stay possible.
-unsigned register_limit(const Function &kernel, const Proposal &proposal, const BlockShape &block) {
-  unsigned limit = proposal.registers;
-  if (limits_registers(kernel) || kernel.directive("reqntid") || kernel.directive("maxntid"))
-    return limit;
+/// What the assembler must be told beyond what the kernel says. A limit is kept; without one, and
+/// without a `.reqntid` or `.maxntid`, every block that could be launched before still can be.
+std::string directive_for(const Function &kernel, const Proposal &proposal,
+                          const BlockShape &block) {
+  const bool block_known = kernel.directive("reqntid") || kernel.directive("maxntid");
+  if (proposal.registers == 0)
+    return block_known || limits_registers(kernel) ? ""
+                                                   : fmt::format(".maxntid {}\n", most_threads);
   constexpr unsigned step = 8;
   const auto threads = static_cast<unsigned>(block.count());
   const unsigned room = registers_of_multiprocessor / threads / step * step;
-  if (room < most_registers && (limit == 0 || room < limit))
-    limit = room;
-  return limit;
+  return fmt::format(".maxnreg {}\n", block_known ? proposal.registers
+                                                  : std::min(proposal.registers, room));
 }
 
 std::unique_ptr<Module> parsed(std::string text) {
@@ -79,9 +80,8 @@ write_and_prove(const Module &module, const Function &kernel, const Module &free
   const auto arm = in_kernel_arm(*written, *sibling, form);
   if (!arm)
     return fail(arm.error());
-  std::string body = write_in_kernel(module, kernel, form, *arm);
-  if (const unsigned limit = register_limit(kernel, proposal, block); limit != 0)
-    body = fmt::format(".maxnreg {}\n{}", limit, body);
+  std::string body =
+      directive_for(kernel, proposal, block) + write_in_kernel(module, kernel, form, *arm);
   Edits edit;
   edit.replace(kernel.body, body);
   const auto text = edit.apply(module.text());
@@ -97,25 +97,25 @@ write_and_prove(const Module &module, const Function &kernel, const Module &free
   return body;
 }
 
-void refuse(InKernelOutcome &outcome, const Refusal &refusal, std::string_view variant = "") {
+void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_view variant = "") {
   std::string why = fmt::format(
       "{}{}{}{}: {}", variant, variant.empty() ? "" : ": ", refusal.reason,
       refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line), refusal.meaning);
-  if (std::find(outcome.why.begin(), outcome.why.end(), why) == outcome.why.end())
-    outcome.why.push_back(std::move(why));
+  if (std::find(all.begin(), all.end(), why) == all.end())
+    all.push_back(std::move(why));
 }
 
 /// What a kernel could have, for blocks of any shape. It is asked of the kernel without its
 /// `.reqntid`, which only says that siblings cannot be launched otherwise.
 std::vector<Proposal> propose(const Module &module, const Function &kernel,
-                              InKernelOutcome &outcome) {
+                              std::vector<std::string> &why) {
   std::vector<Proposal> all;
   for (const Family &family : families()) {
     if (!family_of(family.name))
       continue;
     FamilyAnswer answer = family.propose(module, kernel);
     for (const Refusal &refusal : answer.refusals)
-      refuse(outcome, refusal);
+      refuse(why, refusal);
     std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(all));
   }
   return all;
@@ -143,37 +143,54 @@ std::unique_ptr<Module> without_block(const Module &module, const Function &kern
                                                                          : nullptr;
 }
 
+/// A kernel, what is known of its blocks, and what could stand in it.
+struct Offers {
+  LaunchFacts facts;
+  std::unique_ptr<Module> free;  ///< the module in which the kernel has no `.reqntid`
+  const Function *own = nullptr; ///< the kernel there; null: nothing can be done
+  std::vector<Proposal> proposals;
+};
+
+Offers offers_for(const Module &module, const Function &kernel,
+                  const std::optional<BlockShape> &block, std::vector<std::string> &why) {
+  Offers offers;
+  offers.facts = launch_facts(kernel, block);
+  if (offers.facts.block)
+    offers.free = without_block(module, kernel);
+  offers.own = offers.free ? find(*offers.free, kernel.name) : nullptr;
+  if (offers.own)
+    offers.proposals = propose(*offers.free, *offers.own, why);
+  else
+    refuse(why, block_unknown);
+  return offers;
+}
+
+/// Why one of them cannot be.
+std::optional<Refusal> obstacle_to(const Offers &offers, const Proposal &proposal) {
+  if (proposal.registers != 0 && limits_registers(*offers.own))
+    return registers_given;
+  return in_kernel_obstacle(*offers.free, *offers.own, {proposal.sibling, *offers.facts.block});
+}
+
 /// Returns the new body; empty: the kernel stays.
 std::string replace(const Module &module, const Function &kernel, const InKernelOptions &options,
                     InKernelOutcome &outcome) {
-  const LaunchFacts facts = launch_facts(kernel, options.block);
-  outcome.block = facts.block;
-  outcome.block_assumed = facts.block_assumed;
-  if (!outcome.block) {
-    refuse(outcome, block_unknown);
-    return "";
-  }
-  const auto free = without_block(module, kernel);
-  const Function *const own = free ? find(*free, kernel.name) : nullptr;
-  if (!own) {
-    refuse(outcome, block_unknown);
-    return "";
-  }
-  const std::vector<Proposal> proposals = propose(*free, *own, outcome);
-  for (const std::string &variant : options.variants) {
+  const Offers offers = offers_for(module, kernel, options.block, outcome.why);
+  outcome.block = offers.facts.block;
+  outcome.block_assumed = offers.facts.block_assumed;
+  for (const std::string &wanted : options.variants) {
+    const std::string_view variant = wanted == in_kernel_auto ? std::string_view("wide") : wanted;
     const auto proposal =
-        std::find_if(proposals.begin(), proposals.end(),
+        std::find_if(offers.proposals.begin(), offers.proposals.end(),
                      [&](const Proposal &one) { return one.variant == variant; });
-    if (proposal == proposals.end())
+    if (proposal == offers.proposals.end())
       continue;
-    auto obstacle = in_kernel_obstacle(*free, *own, {proposal->sibling, *outcome.block});
-    if (proposal->registers != 0 && limits_registers(kernel))
-      obstacle = registers_given;
-    if (obstacle) {
-      refuse(outcome, *obstacle, variant);
+    if (const auto obstacle = obstacle_to(offers, *proposal)) {
+      refuse(outcome.why, *obstacle, variant);
       continue;
     }
-    auto body = write_and_prove(module, kernel, *free, *own, *proposal, *outcome.block);
+    auto body = write_and_prove(module, kernel, *offers.free, *offers.own, *proposal,
+                                *outcome.block);
     if (body) {
       outcome.variant = variant;
       return std::move(*body);
@@ -184,6 +201,19 @@ std::string replace(const Module &module, const Function &kernel, const InKernel
 }
 
 } // namespace
+
+InKernelVariants in_kernel_variants(const Module &module, const Function &kernel,
+                                    const std::optional<BlockShape> &block) {
+  InKernelVariants result;
+  const Offers offers = offers_for(module, kernel, block, result.why);
+  result.block = offers.facts.block;
+  for (const Proposal &proposal : offers.proposals)
+    if (const auto obstacle = obstacle_to(offers, proposal))
+      refuse(result.why, *obstacle, proposal.variant);
+    else
+      result.variants.push_back(proposal.variant);
+  return result;
+}
 
 InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &options) {
   InKernelResult result;

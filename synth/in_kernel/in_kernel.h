@@ -20,7 +20,12 @@
 
 namespace ptxasw {
 
-/// Among the variants: what is likely to pay, by the order of choice.cpp.
+/// Threads that a block may have (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
+inline constexpr unsigned most_threads = 1024;
+
+/// Among the variants: what is sure to pay. That is what lets no block leave early, for the price of
+/// that depends on the launch: wide accesses within one thread.
 inline constexpr std::string_view in_kernel_auto = "auto";
 
 /// What a caller may ask for.
@@ -30,7 +35,8 @@ struct InKernelOptions {
   /// first that it can have; empty: nothing is done.
   std::vector<std::string> variants;
   /// Every block of every launch has this shape, except where a `.reqntid` says another. A launch
-  /// with another one is computed as before, but might be refused if it has more threads in a block.
+  /// with another one is computed as before; if the variant limits registers (`-r128`), a block with
+  /// more threads than promised may be refused.
   std::optional<BlockShape> block;
 };
 
@@ -51,6 +57,16 @@ struct InKernelResult {
   std::vector<std::uint32_t> lines;
   std::vector<InKernelOutcome> kernels; ///< all that are wanted and have a body
 };
+
+/// What could stand in a kernel for the block that is known of it.
+struct InKernelVariants {
+  std::optional<BlockShape> block;   ///< empty: none is known
+  std::vector<std::string> variants; ///< that may be written; each is still to be proved
+  std::vector<std::string> why;      ///< there are no more, as InKernelOutcome::why
+};
+
+InKernelVariants in_kernel_variants(const Module &module, const Function &kernel,
+                                    const std::optional<BlockShape> &block);
 
 /// Puts siblings into their kernels.
 InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &options);

@@ -232,15 +232,18 @@ private:
   Terms originals_, leaves_;
 };
 
-/// What stands before the body: as it was, except for a limit of the registers.
+/// What stands before the body: as it was, except for a limit of the registers, or that blocks have
+/// no more threads than they can have.
 void check_header(const FunctionOf &kernel, const FunctionOf &replaced) {
   const Function &own = kernel.function, &now = replaced.function;
   show(replaced.module.text({now.span.begin, now.body.begin})
            .starts_with(kernel.module.text({own.span.begin, own.body.begin})),
        "what stands before its body is not the kernel's");
   std::vector<PerformanceDirective> rest = now.directives;
-  if (!own.directive("maxnreg"))
-    std::erase_if(rest, [](const PerformanceDirective &one) { return one.name == "maxnreg"; });
+  std::erase_if(rest, [&](const PerformanceDirective &one) {
+    return !own.directive(one.name) &&
+           (one.name == "maxnreg" || (one.name == "maxntid" && one.values[0] == most_threads));
+  });
   show(std::equal(own.directives.begin(), own.directives.end(), rest.begin(), rest.end(),
                   [](const PerformanceDirective &a, const PerformanceDirective &b) {
                     return a.name == b.name && a.count == b.count &&

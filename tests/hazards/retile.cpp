@@ -131,7 +131,7 @@ std::string check_in_kernel(const std::string &text, const std::string &variant,
   VerifyOptions how;
   how.kernel = "k";
   how.runs = 8;
-  how.search = 60;
+  how.search = 20;
   how.schedules = 1;
   how.small = true;
   how.step_limit = 400'000;

@@ -1,7 +1,7 @@
 // One behaviour, one file under golden/. The comment at its head says what it shows and what must
 // come out:
 //
-//   // options: variant=no-load assume=no-alias max-delta=1 shuffle=auto widths=32
+//   // options: variant=no-load assume=no-alias max-delta=1 shuffle=auto widths=32 in-kernel=x2
 //   // expect: loads=2 shuffles=1 copies=0 delta=-1 kept=no-source:1,store-between:1
 //   assumed=no-wrap
 //   // has: text that the result contains
@@ -75,7 +75,9 @@ TEST_CASE("golden rewrites") {
                                      ? std::vector<std::string>{expected["assumed"]}
                                      : std::vector<std::string>{}));
     CHECK((kernel.z3_contexts > 0) == expected.contains("z3"));
-    CHECK(result->changed == (kernel.shuffles + kernel.copies > 0));
+    const std::string in_kernel = kernel.in_kernel ? kernel.in_kernel->variant : "";
+    CHECK(in_kernel == expected["in-kernel"]);
+    CHECK(result->changed == (kernel.shuffles + kernel.copies > 0 || !in_kernel.empty()));
     if (!result->changed)
       CHECK(result->text == module);
     const std::string &code = result->text;

@@ -34,6 +34,7 @@ TEST_CASE("impossible values are refused") {
                                     {"assume", "no-bugs"},
                                     {"assume-block", "0"},
                                     {"assume-block", "64,"},
+                                    {"in-kernel", "x3"},
                                     {"assume-block", "64,4,1,1"},
                                     {"assume-block", "64,x"},
                                     {"assume-block", "64, 4"},

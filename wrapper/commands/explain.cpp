@@ -6,6 +6,7 @@
 #include "emulator/effects.h"
 #include "emulator/expr.h"
 #include "emulator/instructions.h"
+#include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
@@ -116,6 +117,29 @@ Json explain_siblings(const Module &module, std::string_view kernel, bool json) 
   return result;
 }
 
+/// What could stand in a kernel whose blocks have a known shape, or what prevents it.
+Json explain_in_kernel(const Module &module, std::string_view kernel,
+                       const std::optional<BlockShape> &block, bool json) {
+  Json result = {{"in_kernel", nullptr}};
+  for (const Function &function : module.functions) {
+    if (function.name != kernel || !function.has_body)
+      continue;
+    const InKernelVariants found = in_kernel_variants(module, function, block);
+    if (!found.block)
+      continue;
+    const std::vector<unsigned> shape = {found.block->x, found.block->y, found.block->z};
+    result["in_kernel"] = {{"block", shape}, {"variants", found.variants}, {"why", found.why}};
+    if (json)
+      continue;
+    std::string variants;
+    for (const std::string &variant : found.variants)
+      variants += " " + variant;
+    fmt::print("  in the kernel, for blocks of {}x{}x{}:{}\n", shape[0], shape[1], shape[2],
+               variants.empty() ? " nothing" : variants);
+  }
+  return result;
+}
+
 /// Prints the base opcodes that do one thing to memory, in one line.
 void print_opcodes(MemoryUse use) {
   for (const OpcodeTraits &row : opcode_table())
@@ -167,8 +191,11 @@ int run(const ExplainRequest &request, const Invocation &) {
     if (!request.json)
       print(kernel, request.shared);
     Json siblings = explain_siblings(*module, kernel.name, request.json);
+    const Json in_kernel =
+        explain_in_kernel(*module, kernel.name, request.assume_block, request.json);
     if (!request.json)
       continue;
+    siblings.update(in_kernel);
     all["kernels"].push_back(to_json(kernel));
     all["kernels"].back().update(siblings);
   }
