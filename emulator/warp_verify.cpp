@@ -622,8 +622,7 @@ void Verifier::discover_pointers() {
     for (int attempt = 0; attempt < 2 && !slot.is_pointer; ++attempt) {
       LaunchCandidate candidate = draw_candidate(kernel_, slots_, {.one_block = true}, random_);
       candidate.values[i] = far;
-      DrawnLaunch drawn =
-          finish(candidate);
+      DrawnLaunch drawn = finish(candidate);
       WarpOptions how;
       how.step_limit = 200'000;
       const FinishedRun run = execute(original_, first_, drawn, {}, how);
@@ -680,7 +679,8 @@ std::optional<KernelModel::Wish> Verifier::wish_of(const Target &target) {
 
 // A launch of the candidate; if all blocks run, of a grid that is not too large for that.
 DrawnLaunch Verifier::finish(LaunchCandidate candidate) {
-  constexpr std::uint32_t most[] = {12, 6, 3}; // more than the blocks that one does, along each axis
+  constexpr std::uint32_t most[] = {12, 6,
+                                    3}; // more than the blocks that one does, along each axis
   constexpr std::uint64_t most_blocks = 32;
   const bool row = options_.whole_grid && random_.one_in(2); // blocks that only x tells apart race
   for (int axis = 0; options_.whole_grid && axis < 3; ++axis) {
@@ -845,8 +845,7 @@ void Verifier::ask_solver(Target &target) {
     suit_arguments(candidate);
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
-    DrawnLaunch drawn =
-        finish(candidate);
+    DrawnLaunch drawn = finish(candidate);
     drawn.searched = true;
     if (!try_launch(drawn))
       return;

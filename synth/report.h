@@ -118,10 +118,10 @@ struct KernelReport {
   std::vector<RewriteRecord> rewrites;
   std::vector<KeptRecord> kept;
   std::vector<std::string>
-      assumptions;                 ///< what the rewrites rely on that only the user vouched for
+      assumptions; ///< what the rewrites rely on that only the user vouched for
   std::optional<InKernelRecord> in_kernel; ///< if it was asked for
-  std::optional<Resources> before; ///< of the original, if it was asked for
-  std::optional<Resources> after;  ///< of the result
+  std::optional<Resources> before;         ///< of the original, if it was asked for
+  std::optional<Resources> after;          ///< of the result
 };
 
 /// What happened to one module.

@@ -5,6 +5,7 @@
 #include "synth/siblings.h"
 
 #include "emulator/warp_verify.h"
+#include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
@@ -28,6 +29,7 @@ constexpr Family all_families[] = {
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
+constexpr Refusal inside{"sibling-inside", "a sibling stands in the kernel already"};
 constexpr Refusal not_text{"not-text", "the module's text holds a NUL"};
 
 /// One sibling on its way.
@@ -204,6 +206,8 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       outcome.refusals.push_back(not_text);
     else if (module.text().find(std::string(kernel.name) + "__ptxasw_") != std::string_view::npos)
       outcome.refusals.push_back(name_taken);
+    else if (has_sibling_inside(kernel))
+      outcome.refusals.push_back(inside);
     const bool possible = outcome.refusals.empty();
     std::vector<Offer> offers;
     for (const Family &family : families()) {

@@ -41,13 +41,14 @@ std::string directive_for(const Function &kernel, const Proposal &proposal,
                           const BlockShape &block) {
   const bool block_known = kernel.directive("reqntid") || kernel.directive("maxntid");
   if (proposal.registers == 0)
-    return block_known || limits_registers(kernel) ? ""
-                                                   : fmt::format(".maxntid {}\n", most_threads);
+    return block_known || limits_registers(kernel)
+               ? ""
+               : fmt::format(".maxntid {}\n", threads_of_any_block);
   constexpr unsigned step = 8;
   const auto threads = static_cast<unsigned>(block.count());
   const unsigned room = registers_of_multiprocessor / threads / step * step;
-  return fmt::format(".maxnreg {}\n", block_known ? proposal.registers
-                                                  : std::min(proposal.registers, room));
+  return fmt::format(".maxnreg {}\n",
+                     block_known ? proposal.registers : std::min(proposal.registers, room));
 }
 
 std::unique_ptr<Module> parsed(std::string text) {
@@ -63,9 +64,10 @@ const Function *find(const Module &module, std::string_view name) {
 
 /// A body with a sibling in it, or why there is none. `free` is the module in which `own` is the
 /// kernel without a `.reqntid`.
-tl::expected<std::string, std::string>
-write_and_prove(const Module &module, const Function &kernel, const Module &free,
-                const Function &own, const Proposal &proposal, const BlockShape &block) {
+tl::expected<std::string, std::string> write_and_prove(const Module &module, const Function &kernel,
+                                                       const Module &free, const Function &own,
+                                                       const Proposal &proposal,
+                                                       const BlockShape &block) {
   const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
   const Family &family = *family_of(proposal.family);
   const auto written =
@@ -98,9 +100,9 @@ write_and_prove(const Module &module, const Function &kernel, const Module &free
 }
 
 void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_view variant = "") {
-  std::string why = fmt::format(
-      "{}{}{}{}: {}", variant, variant.empty() ? "" : ": ", refusal.reason,
-      refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line), refusal.meaning);
+  std::string why =
+      fmt::format("{}{}{}{}: {}", variant, variant.empty() ? "" : ": ", refusal.reason,
+                  refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line), refusal.meaning);
   if (std::find(all.begin(), all.end(), why) == all.end())
     all.push_back(std::move(why));
 }
@@ -140,7 +142,7 @@ std::unique_ptr<Module> without_block(const Module &module, const Function &kern
   auto result = parsed(std::move(text));
   const Function *const same = result ? find(*result, kernel.name) : nullptr;
   return same && !same->directive("reqntid") && same->body == kernel.body ? std::move(result)
-                                                                         : nullptr;
+                                                                          : nullptr;
 }
 
 /// A kernel, what is known of its blocks, and what could stand in it.
@@ -180,17 +182,16 @@ std::string replace(const Module &module, const Function &kernel, const InKernel
   outcome.block_assumed = offers.facts.block_assumed;
   for (const std::string &wanted : options.variants) {
     const std::string_view variant = wanted == in_kernel_auto ? std::string_view("wide") : wanted;
-    const auto proposal =
-        std::find_if(offers.proposals.begin(), offers.proposals.end(),
-                     [&](const Proposal &one) { return one.variant == variant; });
+    const auto proposal = std::find_if(offers.proposals.begin(), offers.proposals.end(),
+                                       [&](const Proposal &one) { return one.variant == variant; });
     if (proposal == offers.proposals.end())
       continue;
     if (const auto obstacle = obstacle_to(offers, *proposal)) {
       refuse(outcome.why, *obstacle, variant);
       continue;
     }
-    auto body = write_and_prove(module, kernel, *offers.free, *offers.own, *proposal,
-                                *outcome.block);
+    auto body =
+        write_and_prove(module, kernel, *offers.free, *offers.own, *proposal, *outcome.block);
     if (body) {
       outcome.variant = variant;
       return std::move(*body);

@@ -22,10 +22,10 @@ namespace ptxasw {
 
 /// Threads that a block may have (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability").
-inline constexpr unsigned most_threads = 1024;
+inline constexpr unsigned threads_of_any_block = 1024;
 
-/// Among the variants: what is sure to pay. That is what lets no block leave early, for the price of
-/// that depends on the launch: wide accesses within one thread.
+/// Among the variants: what is sure to pay. That is what lets no block leave early, for the price
+/// of that depends on the launch: wide accesses within one thread.
 inline constexpr std::string_view in_kernel_auto = "auto";
 
 /// What a caller may ask for.
@@ -35,8 +35,8 @@ struct InKernelOptions {
   /// first that it can have; empty: nothing is done.
   std::vector<std::string> variants;
   /// Every block of every launch has this shape, except where a `.reqntid` says another. A launch
-  /// with another one is computed as before; if the variant limits registers (`-r128`), a block with
-  /// more threads than promised may be refused.
+  /// with another one is computed as before; if the variant limits registers (`-r128`), a block
+  /// with more threads than promised may be refused.
   std::optional<BlockShape> block;
 };
 
@@ -91,8 +91,7 @@ std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernel
 /// The sibling's body, in braces, with these registers in place of the special ones, and with the
 /// kernel's grid in place of the appended parameters. Error: it asks for something else of its
 /// launch; says why.
-tl::expected<std::string, std::string> in_kernel_arm(const Module &written,
-                                                     const Function &sibling,
+tl::expected<std::string, std::string> in_kernel_arm(const Module &written, const Function &sibling,
                                                      const InKernelForm &form);
 
 /// The kernel's body with an arm: the whole of it, in braces.

@@ -47,7 +47,7 @@ std::string special_term(std::string_view what, std::size_t axis) {
 
 /// What the first code must do.
 struct Expected {
-  Terms originals, leaves;                    ///< conditions of jumps
+  Terms originals, leaves;                   ///< conditions of jumps
   std::map<std::string, std::string> places; ///< by register
 };
 
@@ -77,8 +77,7 @@ Expected expected_of(const InKernelForm &form) {
     };
     if (by_grid * by_block == 1)
       continue;
-    result.leaves.insert(
-        fmt::format("setp.ne.u32(and.b32({}, {}), 0)", b, by_grid * by_block - 1));
+    result.leaves.insert(fmt::format("setp.ne.u32(and.b32({}, {}), 0)", b, by_grid * by_block - 1));
     if (by_grid > 1) {
       result.places[of("ctaid")] = fmt::format("shr.u32({}, {})", b, std::countr_zero(by_grid));
       continue;
@@ -188,14 +187,13 @@ private:
 
   std::string term(const Instruction &one, const Opcode &opcode) const {
     static const std::map<std::string_view, unsigned> known{
-        {"mov.u32", 32},     {"and.b32", 32},     {"and.b64", 64},    {"shr.u32", 32},
-        {"add.u32", 32},     {"div.u32", 32},     {"rem.u32", 32},    {"ld.param.u32", 32},
+        {"mov.u32", 32},      {"and.b32", 32},    {"and.b64", 64},    {"shr.u32", 32},
+        {"add.u32", 32},      {"div.u32", 32},    {"rem.u32", 32},    {"ld.param.u32", 32},
         {"ld.param.u64", 64}, {"setp.ne.u32", 1}, {"setp.gt.u32", 1}, {"setp.ge.u32", 1},
         {"setp.ne.u64", 1}};
     const auto found = known.find(opcode.text);
     const auto operands = module_.operands(one);
-    show(found != known.end() &&
-             bit_width(f_.registers[operands[0].reg].type) == found->second &&
+    show(found != known.end() && bit_width(f_.registers[operands[0].reg].type) == found->second &&
              (f_.registers[operands[0].reg].type == ScalarType::pred) == (found->second == 1),
          "the code before the bodies is not understood");
     const bool is_load = opcode.op == Op::ld, is_move = opcode.op == Op::mov;
@@ -242,7 +240,8 @@ void check_header(const FunctionOf &kernel, const FunctionOf &replaced) {
   std::vector<PerformanceDirective> rest = now.directives;
   std::erase_if(rest, [&](const PerformanceDirective &one) {
     return !own.directive(one.name) &&
-           (one.name == "maxnreg" || (one.name == "maxntid" && one.values[0] == most_threads));
+           (one.name == "maxnreg" ||
+            (one.name == "maxntid" && one.values[0] == threads_of_any_block));
   });
   show(std::equal(own.directives.begin(), own.directives.end(), rest.begin(), rest.end(),
                   [](const PerformanceDirective &a, const PerformanceDirective &b) {

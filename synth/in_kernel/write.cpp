@@ -195,8 +195,8 @@ std::optional<Refusal> in_kernel_obstacle(const Module &module, const Function &
 tl::expected<std::string, std::string> in_kernel_arm(const Module &written, const Function &sibling,
                                                      const InKernelForm &form) {
   const auto places = in_kernel_places(form);
-  const auto own = static_cast<std::uint32_t>(sibling.parameters.size() -
-                                              form.sibling.appended.size());
+  const auto own =
+      static_cast<std::uint32_t>(sibling.parameters.size() - form.sibling.appended.size());
   Edits edits;
   std::string fault;
   const std::function<void(const Operand &)> replace = [&](const Operand &operand) {

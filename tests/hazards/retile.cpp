@@ -8,12 +8,12 @@
 // along x if nothing is said. Where the head says `naive: differs`, writing it all the same is
 // shown to be wrong.
 //
-// With --in-kernel the same kernels get their siblings inside, for blocks that a `.reqntid` fixes and
-// for blocks that are only promised, which other launches do not keep.
+// With --in-kernel the same kernels get their siblings inside, for blocks that a `.reqntid` fixes
+// and for blocks that are only promised, which other launches do not keep.
 
-#include "synth/in_kernel/in_kernel.h"
 #include "synth/retile/retile.h"
 #include "emulator/warp_verify.h"
+#include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 
 #include <algorithm>
@@ -84,7 +84,8 @@ KernelVerdict compare(const Module &written, const Sibling &sibling) {
 
 /// A block that a variant can be made for.
 BlockShape block_of(std::string_view variant) {
-  if (variant.find("z4-rows") != std::string_view::npos || variant.find("neighbours") != variant.npos)
+  if (variant.find("z4-rows") != std::string_view::npos ||
+      variant.find("neighbours") != variant.npos)
     return {8, 8, 1};
   if (variant.starts_with("wide") || variant.find("rows") != std::string_view::npos)
     return {32, 1, 1};
@@ -172,9 +173,8 @@ std::string check_none_in_kernel(const std::string &text, const std::string &rea
     const InKernelOutcome &outcome = result.kernels.back();
     if (result.changed)
       return fmt::format("{} was written", outcome.variant);
-    if (std::none_of(outcome.why.begin(), outcome.why.end(), [&](const std::string &why) {
-          return why.starts_with(reason);
-        }))
+    if (std::none_of(outcome.why.begin(), outcome.why.end(),
+                     [&](const std::string &why) { return why.starts_with(reason); }))
       return "refused for another reason";
   }
   return "";

@@ -1,6 +1,6 @@
 // A sibling inside its kernel: what is written computes the same in launches with the promised
-// block, in all others, and with arguments that the sibling could not have; and whatever one changes
-// of the code before the two bodies, the proof refuses it unless it changes nothing.
+// block, in all others, and with arguments that the sibling could not have; and whatever one
+// changes of the code before the two bodies, the proof refuses it unless it changes nothing.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/in_kernel/in_kernel.h"
@@ -241,7 +241,8 @@ TEST_CASE("what is not known or cannot be is refused by name") {
   const std::vector<std::string> axpy = {"_Z4axpyPfPKffi"};
   CHECK(why(text, {axpy, {"x4"}, std::nullopt}).starts_with("block-unknown"));
   // A block that no four threads of can be one.
-  const InKernelResult odd = replace_in_kernel(*parsed(text), {axpy, {"wide-x4"}, BlockShape{30, 1, 1}});
+  const InKernelResult odd =
+      replace_in_kernel(*parsed(text), {axpy, {"wide-x4"}, BlockShape{30, 1, 1}});
   CHECK_FALSE(odd.changed);
   REQUIRE_FALSE(odd.kernels[0].why.empty());
   CHECK(odd.kernels[0].why.back().starts_with("wide-x4: block-shape"));

@@ -96,6 +96,38 @@ class Siblings(Scratch):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
         self.assertEqual(Path("out.ptx").read_bytes(), Path("empty.ptx").read_bytes())
 
+    def test_in_kernel(self):
+        words = ["rewrite", JACOBI, "-o", "out.ptx", "--in-kernel=wide,y2", "--report", "report.json"]
+        run([PTXASW, *words])
+        self.assertEqual(Path("out.ptx").read_bytes(), Path(JACOBI).read_bytes())  # the block is not known
+        (kernel,) = json.loads(Path("report.json").read_text())["kernels"]
+        self.assertEqual((kernel["in_kernel"]["variant"], kernel["in_kernel"]["block"]), ("", []))
+        self.assertTrue(kernel["in_kernel"]["why"][0].startswith("block-unknown"))
+        result = run([PTXASW, *words, "--assume-block=64,2", "--verbose"])
+        self.assertIn("    in the kernel: y2 for blocks of 64x2x1\n", result.stderr)
+        (kernel,) = json.loads(Path("report.json").read_text())["kernels"]
+        self.assertEqual((kernel["in_kernel"]["variant"], kernel["in_kernel"]["block"]), ("y2", [64, 2, 1]))
+        self.assertEqual(kernel["assumptions"], ["block-shape"])
+        self.assertIn("$ptxasw_original:", Path("out.ptx").read_text())
+        self.assertEqual(run([PTXASW, "rewrite", JACOBI, "-o", "out.ptx", "--in-kernel=x3"]).returncode, 2)
+        # What is sure to pay is nothing here.
+        run([PTXASW, "rewrite", JACOBI, "-o", "out.ptx", "--in-kernel=auto", "--assume-block=64,2"])
+        self.assertEqual(Path("out.ptx").read_bytes(), Path(JACOBI).read_bytes())
+        text = run([PTXASW, "explain", JACOBI, "--assume-block=512"]).stdout
+        self.assertRegex(text, r"\n  in the kernel, for blocks of 512x1x1:.* y4-rows ")
+        self.assertNotIn("in the kernel", run([PTXASW, "explain", JACOBI]).stdout)
+
+    @unittest.skipUnless(shutil.which("ptxas"), "needs ptxas")
+    def test_in_kernel_in_a_build(self):
+        os.symlink(PTXASW, "ptxas")
+        environment = {**os.environ, "PTXASW_REAL": shutil.which("ptxas")}
+        for words, changed in (([], False), (["--ptxasw-in-kernel=y2"], False),
+                               (["--ptxasw-in-kernel=y2", "--ptxasw-assume-block=512"], True)):
+            done = subprocess.run(["./ptxas", "-v", "-arch=sm_90", *words, "-o", "out.cubin", str(JACOBI)],
+                                  capture_output=True, text=True, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("1 kernel with a sibling inside" in done.stderr, changed)
+
     def test_errors(self):
         for words, code, text in ((["none.ptx"], 1, "cannot read"), ([JACOBI, "--kernel", "none"], 1, "none"),
                                   ([JACOBI, "--retile", "x3"], 2, "x3"), ([JACOBI, "--most", "-1"], 2, "most"),

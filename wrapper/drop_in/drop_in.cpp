@@ -302,8 +302,8 @@ int rewrite_and_run(const DropInRun &run) {
     for (const KernelReport &kernel : module.report.kernels)
       in_kernel += kernel.in_kernel && !kernel.in_kernel->variant.empty();
   if (in_kernel > 0)
-    sentence += fmt::format("; {} kernel{} with a sibling inside", in_kernel,
-                            in_kernel == 1 ? "" : "s");
+    sentence +=
+        fmt::format("; {} kernel{} with a sibling inside", in_kernel, in_kernel == 1 ? "" : "s");
   if (siblings > 0)
     sentence += fmt::format("; {} sibling{} added", siblings, siblings == 1 ? "" : "s");
   if (handover.outcome == Outcome::nothing_found)

@@ -504,8 +504,9 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .clear = clear_register_limits},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
-     .meaning = "where the shape of blocks is known, the kernel itself as the first of these versions "
-                "that it can be",
+     .meaning =
+         "where the shape of blocks is known, the kernel itself as the first of these versions "
+         "that it can be",
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
