@@ -89,6 +89,8 @@ BlockShape block_of(std::string_view variant) {
     return {8, 8, 1};
   if (variant.starts_with("wide") || variant.find("rows") != std::string_view::npos)
     return {32, 1, 1};
+  if (variant.starts_with("x"))
+    return {12, 1, 1}; // most kernels have one thread per element along x
   return {6, 2, 1};
 }
 

@@ -53,6 +53,7 @@ ELSEWHERE = {
     "python3 docs/examples/saxpy.py": "needs NumPy; test_ptx_run.py runs it where there is",
     "DIRECTORY/launch": GPU,
     "kernelgen-bench/siblings/build": MINUTES,
+    "kernelgen-bench/siblings/predict": MINUTES,
     "kernelgen-bench/tiles/build": "needs what the next one needs, " + GPU,
     "DIRECTORY/tiles": GPU,
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
