@@ -234,10 +234,11 @@ private:
 
   // Threads that can take part, by number: blocks and accesses have few different sets of them.
   std::uint32_t number_of(std::vector<bool> threads) {
-    const auto found = std::find(sets_.begin(), sets_.end(), threads);
-    if (found == sets_.end())
+    const auto number =
+        static_cast<std::uint32_t>(std::find(sets_.begin(), sets_.end(), threads) - sets_.begin());
+    if (number == sets_.size())
       sets_.push_back(std::move(threads));
-    return static_cast<std::uint32_t>(found - sets_.begin());
+    return number;
   }
 
   std::uint32_t active_set(BlockId block) {
