@@ -1,16 +1,9 @@
 #pragma once
 
+#include "emulator/parameter_layout.h"
 #include "emulator/warp_program.h"
 
 namespace ptxasw {
-
-/// Bytes of .param space, by variable.
-using ParameterLayout = std::unordered_map<const Variable *, std::uint32_t>;
-
-/// Where a function's own parameters lie in its .param bytes: results, then parameters, then what
-/// its body declares. For kernels the parameters come first, as the driver lays them out.
-ParameterLayout parameter_layout(const Function &function);
-std::uint32_t parameter_bytes(const Function &function);
 
 /// Addresses that do not depend on the thread.
 struct StaticLayout {

@@ -8,6 +8,7 @@
 
 #include "emulator/exact_real.h"
 #include "emulator/launch.h"
+#include "emulator/parameter_layout.h"
 #include "emulator/warp_fault.h"
 #include "emulator/warp_memory.h"
 #include "emulator/warp_program.h"
@@ -135,10 +136,5 @@ struct WarpOutcome {
 /// Runs a kernel to its end or first fault.
 WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                        GlobalMemory &memory, const WarpOptions &options);
-
-/// Bytes that a kernel's parameters occupy.
-std::uint32_t kernel_parameter_bytes(const Function &kernel);
-/// Where one of them lies, by its position.
-std::uint32_t kernel_parameter_offset(const Function &kernel, std::size_t index);
 
 } // namespace ptxasw

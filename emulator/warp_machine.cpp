@@ -535,16 +535,4 @@ WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const W
   return WarpMachine(program, kernel, launch, memory, options).run();
 }
 
-std::uint32_t kernel_parameter_bytes(const Function &kernel) {
-  std::uint32_t end = 0;
-  const ParameterLayout layout = parameter_layout(kernel);
-  for (const Variable &parameter : kernel.parameters)
-    end = std::max(end, layout.at(&parameter) + static_cast<std::uint32_t>(parameter.size()));
-  return end;
-}
-
-std::uint32_t kernel_parameter_offset(const Function &kernel, std::size_t index) {
-  return parameter_layout(kernel).at(&kernel.parameters[index]);
-}
-
 } // namespace ptxasw

@@ -12,15 +12,6 @@
 namespace ptxasw {
 namespace {
 
-std::uint64_t alignment_of(const Variable &variable) {
-  const std::uint64_t natural = std::max(1u, bit_width(variable.type) / 8 * variable.vector);
-  return std::max<std::uint64_t>(variable.alignment, natural);
-}
-
-std::uint64_t align(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
-
 /// A walk over the blocks that finishes what leaves a loop before what stays, so that in reverse
 /// order a loop's blocks come before what follows the loop.
 std::vector<std::uint32_t> scheduling_ranks(const ControlFlowGraph &cfg) {
@@ -84,31 +75,6 @@ std::vector<BlockEdge> return_edges(const Module &module, const Function &functi
       by_return.push_back({block});
   }
   return by_return.empty() ? ends : by_return;
-}
-
-ParameterLayout parameter_layout(const Function &function) {
-  ParameterLayout result;
-  std::uint64_t next = 0;
-  const auto add = [&](const Variable &variable) {
-    next = align(next, alignment_of(variable));
-    result[&variable] = static_cast<std::uint32_t>(next);
-    next += variable.size();
-  };
-  for (const Variable &variable : function.parameters)
-    add(variable);
-  for (const Variable &variable : function.return_parameters)
-    add(variable);
-  for (const Variable &variable : function.variables)
-    if (variable.space == StateSpace::param)
-      add(variable);
-  return result;
-}
-
-std::uint32_t parameter_bytes(const Function &function) {
-  std::uint64_t end = 0;
-  for (const auto &[variable, offset] : parameter_layout(function))
-    end = std::max(end, offset + variable->size());
-  return static_cast<std::uint32_t>(end);
 }
 
 WarpProgram::WarpProgram(const Module &module) : module_(module) {

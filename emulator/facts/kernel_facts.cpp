@@ -17,8 +17,6 @@ namespace ptxasw::facts {
 namespace {
 
 constexpr unsigned most_alignment = 4096;
-constexpr std::int64_t sector_bytes = 32;
-
 /// The space whose addresses a conversion to generic ones takes (ExprPool::generic_address).
 std::optional<StateSpace> made_generic_from(const ExprPool &pool, Expr atom) {
   if (atom->kind != ExprKind::uf)

@@ -18,7 +18,6 @@ namespace ptxasw::facts {
 namespace {
 
 constexpr std::int64_t line_bytes = 128;
-constexpr std::int64_t sector_bytes = 32;
 
 /// Lanes with known distances.
 struct Group {

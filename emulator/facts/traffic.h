@@ -11,6 +11,9 @@
 
 namespace ptxasw::facts {
 
+/// What the memory system moves at once.
+inline constexpr std::int64_t sector_bytes = 32;
+
 /// How much a number says. `exact`: every execution by all of the lanes that can take part costs
 /// exactly that, and one by fewer of them no more. `bound`: no execution costs more. `unknown`: no
 /// execution costs more, but the bound is that of lanes which have nothing in common.
