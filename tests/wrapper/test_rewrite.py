@@ -33,6 +33,17 @@ class Rewrite(Scratch):
                                 input=JACOBI.read_bytes())
         self.assertEqual(result.stdout, (self.dir / "out.ptx").read_bytes())
 
+    def test_siblings(self):
+        """Whatever has PTX rewritten gets the siblings that the settings ask for: so does the launch helper's --jit."""
+        expected = run([PTXASW, "siblings", "in.ptx", "-o", "-", "--most=2"])
+        self.assertEqual(expected.stdout.count(".entry"), 3)
+        self.assertEqual(self.rewrite("in.ptx", "-o", "-", "--siblings=2").stdout, expected.stdout)
+        by_environment = self.rewrite("in.ptx", "-o", "-", env={**os.environ, "PTXASW_SIBLINGS": "2"})
+        self.assertEqual(by_environment.stdout, expected.stdout)
+        wrong = self.rewrite("in.ptx", "-o", "-", "--profile=none.toml")
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.assertIn("cannot read the profile `none.toml`", wrong.stderr)
+
     def test_words_that_people_try(self):
         version = run([PTXASW, "--version"]).stdout
         for words in (["version"], ["-V"]):

@@ -7,6 +7,7 @@
 #include "wrapper/os/files.h"
 
 #include "wrapper/drop_in/outcome.h"
+#include "wrapper/drop_in/profiled_siblings.h"
 #include "wrapper/drop_in/report_json.h"
 #include "wrapper/drop_in/resources.h"
 #include "wrapper/drop_in/summary.h"
@@ -74,6 +75,21 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   }
   if (const auto missing = missing_kernel(*settings, result->report))
     return complain(fmt::format("there is no kernel `{}` in `{}`", *missing, input));
+  if (wants_siblings(*settings)) {
+    launch::Profile profile;
+    if (!settings->profile.empty()) {
+      auto read = read_profile(settings->profile);
+      if (!read)
+        return complain(read.error());
+      profile = std::move(*read);
+    }
+    if (auto more = with_siblings(
+            result->text, result->report.file, *settings, profile,
+            [](const std::string &said) { fmt::print(stderr, "ptxasw: warning: {}\n", said); })) {
+      result->text = std::move(more->text);
+      result->changed = true;
+    }
+  }
   if (const auto written = write_file_atomically(output, result->text); !written)
     return complain(written.error());
   if (settings->registers)

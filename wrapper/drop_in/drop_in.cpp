@@ -49,7 +49,7 @@ struct DropInRun {
 
   /// Something is done to kernels whatever is decided about shuffles.
   bool changes_kernels() const { return !settings.rewrite.in_kernel.empty() || adds_siblings(); }
-  bool adds_siblings() const { return settings.siblings.most > 0 || !settings.profile.empty(); }
+  bool adds_siblings() const { return wants_siblings(settings); }
 };
 
 /// A line among those that -v makes ptxas write.
@@ -137,26 +137,14 @@ std::optional<Outcome> not_ours(const DropInRun &run) {
 
 /// Appends siblings to what is to be assembled. A kernel that shuffles has none.
 void add_siblings(InputModule &module, const DropInRun &run) {
-  const Settings &settings = run.settings;
-  const auto parsed = parse(module.rewritten, module.name);
-  if (!parsed)
+  auto result = with_siblings(
+      module.rewritten, module.name, run.settings, run.profile,
+      [](const std::string &said) { tell_user(fmt::format("ptxasw: warning: {}\n", said)); });
+  if (!result)
     return;
-  SiblingOptions options = settings.siblings;
-  options.kernels = settings.rewrite.kernels;
-  if (!settings.profile.empty()) {
-    options.names =
-        profiled_siblings(run.profile, settings.profile, **parsed, [](const std::string &said) {
-          tell_user(fmt::format("ptxasw: warning: {}\n", said));
-        });
-    if (options.most == 0)
-      options.most = ~0u;
-  }
-  SiblingResult result = add_siblings(**parsed, options);
-  if (!result.changed)
-    return;
-  for (const KernelSiblings &kernel : result.kernels)
+  for (const KernelSiblings &kernel : result->kernels)
     module.siblings += static_cast<unsigned>(kernel.written.size());
-  module.rewritten = std::move(result.text);
+  module.rewritten = std::move(result->text);
   module.changed = true;
 }
 

@@ -34,4 +34,27 @@ std::vector<std::string> profiled_siblings(const launch::Profile &profile, const
   return names;
 }
 
+bool wants_siblings(const Settings &settings) {
+  return settings.siblings.most > 0 || !settings.profile.empty();
+}
+
+std::optional<SiblingResult> with_siblings(const std::string &text, const std::string &name,
+                                           const Settings &settings, const launch::Profile &profile,
+                                           void (*tell)(const std::string &sentence)) {
+  const auto parsed = parse(text, name);
+  if (!parsed)
+    return std::nullopt;
+  SiblingOptions options = settings.siblings;
+  options.kernels = settings.rewrite.kernels;
+  if (!settings.profile.empty()) {
+    options.names = profiled_siblings(profile, settings.profile, **parsed, tell);
+    if (options.most == 0)
+      options.most = ~0u;
+  }
+  SiblingResult result = add_siblings(**parsed, options);
+  if (!result.changed)
+    return std::nullopt;
+  return result;
+}
+
 } // namespace ptxasw

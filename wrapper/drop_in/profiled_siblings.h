@@ -1,14 +1,17 @@
 #pragma once
 
 #include "grammar/module.h"
+#include "synth/siblings.h"
 #include "wrapper/launch/profile.h"
+#include "wrapper/settings/settings.h"
 
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
-// What a build takes from a profile of `ptxasw tune`: the versions that won, of code that is still
-// the same.
+// The siblings that a build wants: the first few, or from a profile of `ptxasw tune` those that
+// won, of code that is still the same.
 
 namespace ptxasw {
 
@@ -19,6 +22,15 @@ tl::expected<launch::Profile, std::string> read_profile(const std::string &path)
 /// other code has none, and `tell` is told so, as a sentence that names `path`.
 std::vector<std::string> profiled_siblings(const launch::Profile &profile, const std::string &path,
                                            const Module &module,
+                                           void (*tell)(const std::string &sentence));
+
+/// True if the settings ask for siblings: a number of them, or those of a profile.
+bool wants_siblings(const Settings &settings);
+
+/// The module with the siblings that the settings ask for, those of kernels that they name; empty
+/// if it stays as it is. `profile` is that of the settings, if they name one; `tell` as above.
+std::optional<SiblingResult> with_siblings(const std::string &text, const std::string &name,
+                                           const Settings &settings, const launch::Profile &profile,
                                            void (*tell)(const std::string &sentence));
 
 } // namespace ptxasw
