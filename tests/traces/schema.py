@@ -63,6 +63,8 @@ def main():
         seen = set()
         for module in modules:
             more = ["--registers"] if name == "report" and "modules" in module.parts else []
+            if name == "report" and module.name.startswith("in-kernel-"):
+                more.append("--in-kernel=auto,x2,wide-x2")
             text = subprocess.run([PTXASW, *words, *more, module], capture_output=True, text=True,
                                   check=True, env=environment).stdout
             value = json.loads(text)

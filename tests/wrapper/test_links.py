@@ -21,10 +21,10 @@ def outside_code(text):
 
 
 def anchors(text):
-    """The names of the headings of a page."""
+    """The names of the headings of a page, and those that it gives to other places."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
-            for title in re.findall(r"^#+ (.*)", text, flags=re.M)}
+            for title in re.findall(r"^#+ (.*)", text, flags=re.M)} | set(re.findall(r'<a id="([^"]+)">', text))
 
 
 class Markdown(unittest.TestCase):
