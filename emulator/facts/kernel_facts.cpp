@@ -117,7 +117,7 @@ private:
             .shared = access.space == StateSpace::shared,
             .load = access.site.kind == AccessKind::load,
             .exceptions = access.exceptions,
-            .wanders = wanders(form),
+            .wanders = wanders(access, form),
             .active = &active(access)};
   }
 
@@ -136,17 +136,20 @@ private:
            name.starts_with("%ntid.") || name.starts_with("%nctaid.");
   }
 
-  // False if a branch on the way to an access, or its guard, says no where what counts up has these
-  // values. What is not decided by them is taken to say yes in some launch.
+  // False if a branch on the way to an access, or its guard, keeps lanes from it that can take part
+  // elsewhere where what counts up has these values. What is not decided by them is taken to say
+  // yes in some launch.
   bool possible(const Access &access, const std::vector<std::pair<Expr, std::uint64_t>> &values) {
     Substitution now(emulation_.pool());
     for (const auto &[symbol, value] : values)
       now.map(symbol, emulation_.pool().constant(symbol->width, value));
+    const std::vector<bool> &can = active(access);
     const auto excluded = [&](Expr condition, bool holds) {
-      const Expr here = now(condition);
-      const auto *by_lane = lanes_(here);
-      return by_lane && std::none_of(by_lane->begin(), by_lane->end(),
-                                     [&](std::uint64_t value) { return (value != 0) == holds; });
+      const auto *by_lane = lanes_(now(condition));
+      for (std::size_t t = 0; by_lane && t < can.size(); ++t)
+        if (can[t] && ((*by_lane)[t] != 0) != holds)
+          return true;
+      return false;
     };
     const auto facts = emulation_.facts_in(access.block);
     return std::none_of(facts.begin(), facts.end(),
@@ -409,13 +412,16 @@ private:
   }
 
   // True if all that keeps an address from being a multiple of 128 bytes counts up within a launch:
-  // blocks and rounds of loops, by numbers. Then there are warps at every place that the alignment
-  // allows.
-  bool wanders(const AddressForm &form) {
-    bool moves = false;
+  // blocks and rounds of loops, by numbers; and if the one of them that steps least gets everywhere
+  // that the alignment allows while the others are 0. Then there are warps at every such place.
+  bool wanders(const Access &access, const AddressForm &form) {
+    std::vector<std::pair<Expr, std::uint64_t>> at;
+    std::size_t mover = 0;
+    unsigned step = 128;
     for (const auto *terms : {&form.uniform, &form.loops})
       for (const Term &term : *terms) {
-        if (term_alignment(term.atom, term.factor) >= 128)
+        const unsigned alignment = term_alignment(term.atom, term.factor);
+        if (alignment >= 128)
           continue;
         Expr atom = term.atom;
         while (atom->kind == ExprKind::zext || atom->kind == ExprKind::sext ||
@@ -423,9 +429,23 @@ private:
           atom = atom->children[0];
         if (!counts_up(atom))
           return false;
-        moves = true;
+        if (alignment < step) {
+          step = alignment;
+          mover = at.size();
+        }
+        at.emplace_back(atom, 0);
       }
-    return moves && form.strides.empty();
+    if (at.empty() || !form.strides.empty())
+      return false;
+    const std::uint64_t places = 128 / step;
+    if (places - 1 > most_in_block(at[mover].first))
+      return false;
+    for (std::uint64_t place = 0; place < places; ++place) {
+      at[mover].second = place;
+      if (!possible(access, at))
+        return false;
+    }
+    return true;
   }
 
   bool counts_up(Expr symbol) {
