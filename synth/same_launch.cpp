@@ -28,6 +28,13 @@ bool knows_clusters(const Module &module) {
 
 } // namespace
 
+const Function *kernel_named(const Module &module, std::string_view name) {
+  for (const Function &function : module.functions)
+    if (function.name == name && function.has_body)
+      return &function;
+  return nullptr;
+}
+
 std::string same_launch_header(const Module &module, const Function &kernel,
                                std::string_view name) {
   const FunctionHeader own = header_of(module, kernel);

@@ -11,6 +11,9 @@
 
 namespace ptxasw {
 
+/// The function of a name that has a body; null if there is none.
+const Function *kernel_named(const Module &module, std::string_view name);
+
 /// Everything of a kernel before its body, its directives included, under another name.
 std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name);
 

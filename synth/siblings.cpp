@@ -7,6 +7,7 @@
 #include "emulator/warp_verify.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
+#include "synth/promote/promote.h"
 #include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
@@ -26,6 +27,8 @@ constexpr Family all_families[] = {
      prove_registers},
     {"meld", "what both ways of a branch do, done once where lanes part", propose_meld, write_meld,
      prove_meld},
+    {"promote", "loads that a loop repeats as registers, if its stores stay away from them",
+     propose_promote, write_promote, prove_promote},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -58,6 +61,8 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.registers, false};
   if (family == "meld")
     return {&options.meld, false};
+  if (family == "promote")
+    return {&options.promote, false};
   return {};
 }
 

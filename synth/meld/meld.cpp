@@ -4,7 +4,9 @@
 
 #include "synth/meld/meld.h"
 
+#include "emulator/effects.h"
 #include "emulator/facts/kernel_facts.h"
+#include "synth/beside/same.h"
 #include "synth/meld/write.h"
 #include "synth/same_launch.h"
 
@@ -65,13 +67,6 @@ struct Meldable {
   std::vector<BlockId> meeting;
   Liveness liveness;
 };
-
-const Function *kernel_named(const Module &module, std::string_view name) {
-  for (const Function &function : module.functions)
-    if (function.name == name && function.has_body)
-      return &function;
-  return nullptr;
-}
 
 /// The module with every branch of a kernel melded that gains something; nothing if none does.
 std::unique_ptr<Module> meld_all(const Module &module, const Function &kernel, MeldCutoff cutoff) {
@@ -150,6 +145,11 @@ std::optional<std::string> meld_branch(const Module &module, const Function &ker
     return std::nullopt;
   return meld::write_melded(module, kernel, cfg, all.liveness, *site,
                             meld::align(module, kernel, *site, cost_apart(cutoff)));
+}
+
+std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
+                         const Function &melded) {
+  return beside::prove_same(before, kernel, after, melded);
 }
 
 const std::vector<std::string> &meld_variants() {

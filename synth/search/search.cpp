@@ -5,6 +5,7 @@
 #include "synth/search/search.h"
 
 #include "synth/meld/meld.h"
+#include "synth/promote/promote.h"
 #include "synth/rewrite.h"
 
 #include <algorithm>
@@ -24,6 +25,9 @@ using facts::Rational;
 struct Rewrite {
   std::string name;
   std::optional<std::string> text; ///< the whole module
+  /// What is not proved of the function after it; null: that is proved where it is written.
+  std::string (*prove)(const Module &before, const Function &kernel, const Module &after,
+                       const Function &rewritten) = nullptr;
 };
 
 /// Returns true if there is something to compare.
@@ -82,14 +86,20 @@ private:
     return nullptr;
   }
 
+  /// The bound of a version with promoted loads is that of launches in which its tests come out
+  /// well: the other arm is the version without them, and what it costs is known.
   void evaluate(SearchCandidate &candidate) const {
-    const Function &function = *function_in(*candidate.module);
-    KernelBounds bounds = bound_kernel(*candidate.module, function, bound_);
+    std::shared_ptr<const Module> module = candidate.module;
+    if (candidate.apart)
+      if (auto parsed = parse(where_apart(*module), "optimize"))
+        module = std::shared_ptr<const Module>(std::move(*parsed));
+    const Function &function = *function_in(*module);
+    KernelBounds bounds = bound_kernel(*module, function, bound_);
     candidate.cost.amounts = bounds.amounts;
     candidate.cost.wsteps = std::move(bounds.metrics[0].warp);
     candidate.cost.divwarps = std::move(bounds.metrics[1].warp);
     if (options_.time)
-      options_.time(*candidate.module, function, candidate.cost);
+      options_.time(*module, function, candidate.cost);
   }
 
   /// The versions one rewrite further than candidate `from`; those that are proved join `next`.
@@ -104,9 +114,17 @@ private:
         consider(*module, steps, next, [&]() -> Rewrite {
           return {
               fmt::format("meld:{}:{}", site.line, cutoff == MeldCutoff::all ? "all" : "costly"),
-              meld_branch(*module, function, site.instruction, cutoff)};
+              meld_branch(*module, function, site.instruction, cutoff), prove_melded};
         });
       }
+    for (const PromotionSite &site : promotion_sites(*module, function).sites) {
+      if (spent())
+        return;
+      consider(*module, steps, next, [&]() -> Rewrite {
+        return {fmt::format("promote:{}", site.line), promote_loop(*module, function, site.header),
+                prove_promoted};
+      });
+    }
     if (options_.shuffle && std::find(steps.begin(), steps.end(), "shuffle") == steps.end() &&
         !spent())
       consider(*module, steps, next, [&] { return shuffled(*module); });
@@ -131,15 +149,18 @@ private:
     SearchCandidate candidate;
     candidate.steps = steps;
     candidate.steps.push_back(rewrite.name);
+    candidate.apart =
+        std::any_of(candidate.steps.begin(), candidate.steps.end(),
+                    [](const std::string &step) { return step.starts_with("promote"); });
     auto parsed = parse(std::move(*rewrite.text), "optimize");
     if (parsed)
       candidate.module = std::shared_ptr<const Module>(std::move(*parsed));
     const Function *function = parsed ? function_in(*candidate.module) : nullptr;
     if (!function)
       candidate.withdrawn = parsed ? "the kernel is gone" : parsed.error().message;
-    else if (rewrite.name != "shuffle") // that is proved where it is written
+    else if (rewrite.prove)
       candidate.withdrawn =
-          prove_melded(before, *function_in(before), *candidate.module, *function);
+          rewrite.prove(before, *function_in(before), *candidate.module, *function);
     if (candidate.withdrawn.empty())
       evaluate(candidate);
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;

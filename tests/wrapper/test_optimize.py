@@ -58,6 +58,15 @@ class Optimize(Scratch):
         self.assertEqual(len(narrow["candidates"][0]["steps"]), 0)
         self.assertLess(int(chosen(wide)["wsteps"]), int(chosen(narrow)["wsteps"]))
 
+    def test_repeated_loads_are_promoted(self):
+        for name in ("addSub2", "dvmm", "conv1D", "elementWise"):
+            kernel = kernels(COPPER, "--kernel", name, "--base-align", "256", "--block", "256", "-o", "out.ptx")[name]
+            self.assertTrue(kernel["improved"], name)
+            self.assertTrue(chosen(kernel)["apart"], name)
+            self.assertTrue(any(step.startswith("promote:") for step in chosen(kernel)["steps"]), name)
+            self.assertIn("%promote0_", Path("out.ptx").read_text())
+        self.assertFalse(kernels(COPPER, "--kernel", "dmvm", "--base-align", "256", "--block", "256")["dmvm"]["improved"])
+
     def test_formulas_without_sizes(self):
         kernel = kernels(COPPER, "--kernel", "addSub0", "--names", "A,B,w,h", "--base-align", "256", "-o", "out.ptx")["addSub0"]
         self.assertTrue(kernel["improved"])

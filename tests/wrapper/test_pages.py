@@ -69,6 +69,7 @@ ELSEWHERE = {
     "parallel": "no package of the tests; test_shards.py runs it where it is",
     "build/tests/random/random_kernels": MINUTES,
     "build/tests/random/random_meld": MINUTES,
+    "build/tests/random/random_promote": MINUTES,
     "./chunks": GPU,
     "docker": "needs images from a registry",
 }

@@ -89,12 +89,13 @@ void print(const ToldSearch &told, const LaunchPoint *point) {
     const std::string cost =
         !one.withdrawn.empty()
             ? "withdrawn: " + one.withdrawn
-            : fmt::format("wsteps {}, divwarps {}{}",
+            : fmt::format("wsteps {}, divwarps {}{}{}",
                           bound_text(told, one.cost, one.cost.wsteps, point),
                           bound_text(told, one.cost, one.cost.divwarps, point),
                           one.cost.microseconds ? fmt::format(", {:.2f} us", *one.cost.microseconds)
                           : one.cost.no_time.empty() ? ""
-                                                     : ", no time: " + one.cost.no_time);
+                                                     : ", no time: " + one.cost.no_time,
+                          one.apart ? ", where stores stay away from what it repeats" : "");
     fmt::print("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one), cost,
                one.milliseconds);
   }
@@ -126,6 +127,7 @@ Json to_json(const ToldSearch &told, const LaunchPoint *point) {
          {"wsteps", bound(one.cost.wsteps)},
          {"divwarps", bound(one.cost.divwarps)},
          {"microseconds", one.cost.microseconds ? Json(*one.cost.microseconds) : Json()},
+         {"apart", one.apart},
          {"milliseconds", one.milliseconds},
          {"chosen", one.chosen}});
   }

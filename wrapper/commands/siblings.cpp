@@ -3,6 +3,7 @@
 
 #include "synth/siblings.h"
 #include "synth/meld/meld.h"
+#include "synth/promote/promote.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -129,6 +130,9 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--meld", request.options.meld, meld_variants(),
                 "also the kernel with what both arms of branches do melded: wherever it gains "
                 "something, or only what is costly");
+  words.choices("--promote", request.options.promote, promote_variants(),
+                "also the kernel with loads that loops repeat as registers, under a test that the "
+                "loops' stores stay away from them");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

@@ -24,7 +24,7 @@ inline constexpr std::size_t setting_count = 32;
 struct Settings {
   RewriteOptions rewrite;
   SiblingOptions siblings = {
-      .kernels = {}, .retile = {}, .registers = {}, .names = {}, .meld = {}, .most = 0};
+      .kernels = {}, .retile = {}, .registers = {}, .names = {}, .meld = {}, .promote = {}, .most = 0};
   std::string profile;    ///< of `ptxasw tune`: only the siblings that won there; empty: none
   std::string report;     ///< JSON report file, or an existing directory; empty: none
   bool registers = false; ///< the report says what ptxas makes of the original and the result

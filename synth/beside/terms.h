@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::meld {
+namespace ptxasw::beside {
 
 using Term = std::uint32_t;
 /// Which kind of term it is and what it consists of: words, of which those with the highest bit set
@@ -96,4 +96,4 @@ private:
   std::vector<Class> classes_;
 };
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::beside

@@ -2,13 +2,13 @@
 // two registers stay equal if they are in both, and what they were computed from stays known if it
 // is the same in both; so what is known only ever becomes less, and every search over it ends.
 
-#include "synth/meld/terms.h"
+#include "synth/beside/terms.h"
 
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
-namespace ptxasw::meld {
+namespace ptxasw::beside {
 
 bool keeps_its_value(std::string_view special) {
   static constexpr std::array<std::string_view, 6> beginnings{"%tid",    "%ntid",   "%ctaid",
@@ -238,4 +238,4 @@ Knowledge Classes::knowledge(Terms &terms) const {
   return known;
 }
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::beside

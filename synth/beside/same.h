@@ -1,0 +1,40 @@
+#pragma once
+
+// The proof of a kernel that was rewritten in its place, from the two texts alone: each thread does
+// what it did, in the same order.
+
+#include "synth/beside/side.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace ptxasw::beside {
+
+/// Which loads of the kernel the other function may leave out, as told by whoever knows what they
+/// would read. What it keeps is among Knowledge::values and becomes less where ways meet, as what
+/// is known of registers does.
+class Omissions {
+public:
+  virtual ~Omissions() = default;
+  /// How many values it keeps, behind those of all registers.
+  virtual std::size_t values() const = 0;
+  /// The kernel goes from one instruction to another; `from` is no_index where it begins.
+  virtual void went(std::uint32_t from, std::uint32_t to, Knowledge &known) = 0;
+  /// Both have done an instruction of the kernel.
+  virtual void done(std::uint32_t instruction, const Knowledge &before, Knowledge &known) = 0;
+  /// The kernel alone does an instruction: what it reads is known. False: it is not.
+  virtual bool leave_out(std::uint32_t instruction, Knowledge &known) = 0;
+};
+
+/// Makes one for the kernel and the other function; `first` is the index of its first value.
+using MakeOmissions = std::function<std::unique_ptr<Omissions>(
+    const Side &kernel, const Side &other, std::size_t first)>;
+
+/// What is not proved of a kernel that was rewritten in its place, for the same launch; empty: all
+/// is. Both functions may be of one module. Without `omissions` no load may be left out, and the
+/// other function has no branches but the kernel's.
+std::string prove_same(const Module &before, const Function &kernel, const Module &after,
+                       const Function &other, const MakeOmissions &omissions = {});
+
+} // namespace ptxasw::beside

@@ -1,0 +1,249 @@
+// What is known to compute from its operands alone becomes a term of them; all else is left to the
+// caller, and so are branches that are not decided.
+
+#include "synth/beside/side.h"
+
+#include "emulator/effects.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+
+namespace ptxasw::beside {
+
+std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
+  while (position < end()) {
+    if (budget < instruction_effort)
+      throw NotSame{"it takes too long"};
+    budget -= instruction_effort;
+    const Instruction &instruction = function.instructions[position];
+    const std::optional<bool> runs = decided(instruction, known);
+    const Opcode &opcode = module.opcode(instruction);
+    std::uint32_t next = position + 1;
+    if (opcode.op == Op::bra || ends(opcode)) {
+      if (instruction.guard != no_register && wants_agreement(opcode))
+        throw NotSame{"a branch on which lanes must agree, whichever are together"};
+      if (!runs)
+        return position;
+      if (*runs)
+        next = ends(opcode) ? end() : target(instruction);
+    } else if (runs != false) {
+      if (!computes_[position])
+        return position;
+      compute(instruction, known, !runs);
+    }
+    if (went)
+      went(position, next, known);
+    position = next;
+  }
+  return end();
+}
+
+std::optional<bool> Side::decided(const Instruction &instruction, const Knowledge &known) const {
+  if (instruction.guard == no_register)
+    return true;
+  const auto holds = truth(known.values[first + instruction.guard], known);
+  return holds ? std::optional(*holds != instruction.guard_negated) : std::nullopt;
+}
+
+bool Side::is_branch(std::uint32_t position) const {
+  const Opcode &opcode = module.opcode(function.instructions[position]);
+  return opcode.op == Op::bra || ends(opcode);
+}
+
+Term Side::guard(const Instruction &instruction, const Knowledge &known) const {
+  return known.values[first + instruction.guard];
+}
+
+void Side::read(const Operand &operand, const Knowledge &known,
+                std::vector<std::uint64_t> &key) const {
+  using Is = Operand::Kind;
+  key.push_back(operand.negated);
+  key.push_back(static_cast<unsigned char>(operand.selector));
+  if (operand.kind == Is::reg || operand.kind == Is::integer || operand.kind == Is::real) {
+    const Term term = value(operand, known);
+    key.push_back(100);
+    key.push_back(term_mark | term);
+    return;
+  }
+  key.push_back(static_cast<std::uint64_t>(operand.kind));
+  if (operand.kind == Is::other)
+    throw NotSame{"an operand is not understood"};
+  if (operand.kind == Is::address && is_wide_register(module.children(operand)[0])) {
+    key.push_back(term_mark | terms.plus(value(module.children(operand)[0], known), operand.value));
+    return;
+  }
+  if (operand.kind == Is::symbol) { // scopes may give one name to several variables
+    const Symbol &symbol = module.symbol(operand);
+    key.push_back(static_cast<std::uint64_t>(symbol.kind));
+    key.push_back(terms.text(symbol.name));
+    key.push_back(symbol.index);
+  } else if (operand.child_count == 0) {
+    key.push_back(terms.text(module.text(operand.span)));
+  }
+  key.push_back(terms.text(std::to_string(operand.value)));
+  key.push_back(operand.child_count);
+  for (const Operand &child : module.children(operand))
+    read(child, known, key);
+}
+
+void Side::written(const Operand &operand, std::vector<RegisterId> &registers) const {
+  if (operand.kind == Operand::Kind::reg)
+    registers.push_back(operand.reg);
+  for (const Operand &child : module.children(operand))
+    written(child, registers);
+}
+
+void Side::write(RegisterId reg, Term value, const Instruction &instruction, Knowledge &known,
+                 bool maybe) const {
+  Term &to = known.values[first + reg];
+  if (!maybe)
+    to = value;
+  else if (instruction.guard_negated)
+    to = terms.choice(guard(instruction, known), to, value);
+  else
+    to = terms.choice(guard(instruction, known), value, to);
+}
+
+bool Side::only_computes(const Instruction &instruction) const {
+  const Opcode &opcode = module.opcode(instruction);
+  if (!instruction.well_formed || !is_pure(opcode) || opcode.has(Modifier::cc) ||
+      opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc ||
+      first_operand(opcode) != FirstOperand::destination)
+    return false;
+  const auto operands = module.operands(instruction);
+  return !operands.empty() &&
+         std::all_of(operands.begin(), operands.end(),
+                     [&](const Operand &operand) { return is_steady(operand); });
+}
+
+bool Side::is_steady(const Operand &operand) const {
+  if (operand.kind == Operand::Kind::special && !keeps_its_value(module.text(operand.span)))
+    return false;
+  const auto children = module.children(operand);
+  return operand.kind != Operand::Kind::other &&
+         std::all_of(children.begin(), children.end(),
+                     [&](const Operand &child) { return is_steady(child); });
+}
+
+std::optional<bool> Side::truth(Term term, const Knowledge &known) const {
+  if (const auto number = terms.number_of(term))
+    return *number != 0;
+  const auto found = known.truth.find(term);
+  return found == known.truth.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint32_t Side::target(const Instruction &instruction) const {
+  const auto operands = module.operands(instruction);
+  if (operands.size() == 1 && operands[0].kind == Operand::Kind::symbol && operands[0].value == 0)
+    if (const Label *label =
+            function.find_label(module.symbol(operands[0]).name, instruction.scope))
+      return label->position;
+  throw NotSame{"a branch is not understood"};
+}
+
+bool Side::is_wide_register(const Operand &base) const {
+  return base.kind == Operand::Kind::reg && base.selector == 0 && !base.negated &&
+         width(function.registers[base.reg]) == 64;
+}
+
+Term Side::value(const Operand &operand, const Knowledge &known) const {
+  if (operand.kind == Operand::Kind::reg)
+    return known.values[first + operand.reg];
+  return operand.kind == Operand::Kind::integer
+             ? terms.number(operand.value)
+             : terms.real(static_cast<std::uint64_t>(operand.value), operand.real_type);
+}
+
+Term Side::kept(Term term, unsigned bits) const {
+  const auto number = terms.number_of(term);
+  if (!number || bits >= 64)
+    return term;
+  if (bits == 1)
+    return terms.number(*number != 0);
+  const unsigned unused = 64 - bits;
+  return terms.number(static_cast<std::int64_t>(static_cast<std::uint64_t>(*number) << unused) >>
+                      unused);
+}
+
+std::optional<Term> Side::moved(const Operand &source, unsigned bits, const Opcode &opcode,
+                                const Knowledge &known) const {
+  if (source.negated || source.selector != 0 || bit_width(opcode.type) != bits)
+    return std::nullopt;
+  if (source.kind == Operand::Kind::reg)
+    return width(function.registers[source.reg]) == bits
+               ? std::optional(known.values[first + source.reg])
+               : std::nullopt;
+  if (source.kind == Operand::Kind::integer && !is_float(opcode.type))
+    return kept(value(source, known), bits);
+  if (source.kind == Operand::Kind::real && bit_width(source.real_type) == bits)
+    return value(source, known);
+  return std::nullopt;
+}
+
+std::optional<Term> Side::simple(const Instruction &instruction, const Knowledge &known) const {
+  const Opcode &opcode = module.opcode(instruction);
+  const auto operands = module.operands(instruction);
+  if (operands.empty() || operands[0].kind != Operand::Kind::reg || operands[0].selector != 0)
+    return std::nullopt;
+  const unsigned bits = width(function.registers[operands[0].reg]);
+  if (opcode.op == Op::mov && operands.size() == 2)
+    return moved(operands[1], bits, opcode, known);
+  if (opcode.op == Op::selp && operands.size() == 4 && !operands[3].negated &&
+      operands[3].kind == Operand::Kind::reg) {
+    const auto chosen = truth(known.values[first + operands[3].reg], known);
+    const auto when = moved(operands[1], bits, opcode, known);
+    const auto otherwise = moved(operands[2], bits, opcode, known);
+    if (chosen)
+      return *chosen ? when : otherwise;
+    return when && otherwise ? std::optional(terms.choice(known.values[first + operands[3].reg],
+                                                          *when, *otherwise))
+                             : std::nullopt;
+  }
+  const auto is_addend = [&](const Operand &operand) {
+    return is_wide_register(operand) || operand.kind == Operand::Kind::integer;
+  };
+  if ((opcode.text == "add.s64" || opcode.text == "add.u64") && operands.size() == 3 &&
+      bits == 64 && is_addend(operands[1]) && is_addend(operands[2]))
+    return terms.sum(value(operands[1], known), value(operands[2], known));
+  return std::nullopt;
+}
+
+void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe) const {
+  const auto operands = module.operands(instruction);
+  std::vector<RegisterId> registers;
+  if (!operands.empty())
+    written(operands[0], registers);
+  if (const auto result = simple(instruction, known)) {
+    write(registers[0], *result, instruction, known, maybe);
+    return;
+  }
+  std::vector<std::uint64_t> key{terms.text(module.opcode(instruction).text), operands.size()};
+  for (const Operand &operand : operands.subspan(operands.empty() ? 0 : 1))
+    read(operand, known, key);
+  // Where a destination is of several parts, or a part of a register is written, the shape is
+  // part of what is computed, and so is what the register held.
+  shape(operands[0], known, key);
+  key.push_back(0);
+  key.push_back(0);
+  std::vector<Term> results;
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    key[key.size() - 2] = i;
+    key.back() = width(function.registers[registers[i]]);
+    results.push_back(terms.computed(key));
+  }
+  for (std::size_t i = 0; i < registers.size(); ++i)
+    write(registers[i], results[i], instruction, known, maybe);
+}
+
+void Side::shape(const Operand &operand, const Knowledge &known,
+                 std::vector<std::uint64_t> &key) const {
+  key.push_back(static_cast<std::uint64_t>(operand.kind));
+  key.push_back(static_cast<unsigned char>(operand.selector));
+  key.push_back(operand.child_count);
+  if (operand.kind == Operand::Kind::reg && operand.selector != 0)
+    key.push_back(term_mark | known.values[first + operand.reg]);
+  for (const Operand &child : module.children(operand))
+    shape(child, known, key);
+}
+
+} // namespace ptxasw::beside

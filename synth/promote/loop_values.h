@@ -1,0 +1,90 @@
+#pragma once
+
+// What a loop does to addresses: which registers go on by the same amount in every round, how many
+// rounds there are at most, and what has to be tested before the loop so that its stores are known
+// to stay away from what a load reads in all of them. All is told in what registers hold where the
+// loop is entered.
+//
+// This is the law by which promotion stands: the family writes such tests, and its proof asks for
+// them again, of the kernel that it reads.
+
+#include "synth/promote/polynomial.h"
+
+#include "grammar/cfg.h"
+
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace ptxasw::promote {
+
+/// What a register holds in round k of a loop (the first one is 0): first + k * step. Leaves of the
+/// polynomials are registers, as they are where the loop is entered.
+struct Progress {
+  Polynomial first, step;
+};
+
+/// Something that is tested before a loop.
+struct Condition {
+  enum class Kind : std::uint8_t {
+    not_negative, ///< value >= 0
+    multiple,     ///< value is a multiple of `of`, a power of two
+    apart,        ///< see `value`
+  };
+  Kind kind = Kind::not_negative;
+  /// What is tested, an integer less than 9e18 in magnitude. For `apart`: a load's address less a
+  /// store's in the first round, modulo 2^64.
+  Polynomial value;
+  std::int64_t of = 1;
+  Polynomial way; ///< of `apart`: by how much the store's address grows until the last round
+  unsigned loaded = 0, stored = 0; ///< of `apart`: bytes
+  bool operator==(const Condition &) const = default;
+};
+
+/// One loop of a function. Its control flow must be understood.
+class LoopValues {
+public:
+  /// `atoms` must outlive it.
+  LoopValues(const Module &module, const Function &function, const ControlFlowGraph &cfg,
+             LoopId loop, Atoms &atoms);
+
+  /// Returns true if an instruction runs in each round that is followed by another.
+  bool runs_in_each_round(std::uint32_t instruction) const;
+  /// The address of a load or a store in each round, under `conditions` that are added to; nothing
+  /// if it is not understood, as where it has not 64 bits.
+  std::optional<Progress> address(std::uint32_t instruction, std::vector<Condition> &conditions);
+  /// What to test so that a load's address is the same in all rounds and no store that `store` does
+  /// in them touches its bytes; nothing if there is no such test. Empty: that needs no test.
+  std::optional<std::vector<Condition>> apart(std::uint32_t load, std::uint32_t store);
+
+private:
+  std::optional<Progress> value(RegisterId reg, std::uint32_t at, unsigned bits);
+  std::optional<Progress> operand(const Operand &operand, std::uint32_t at, unsigned bits);
+  std::optional<Progress> computed(std::uint32_t instruction);
+  std::optional<Progress> progression(RegisterId reg, std::uint32_t definition, std::uint32_t at);
+  std::optional<Progress> widened(const std::optional<Progress> &narrow, bool is_signed);
+  bool require(Polynomial not_negative);
+  bool require_narrow(const Polynomial &value, bool is_signed);
+
+  struct Guard;
+  std::optional<Guard> guard_of(BlockId block);
+  std::optional<Polynomial> rounds_of(const Guard &guard, bool passed);
+  std::optional<Polynomial> rounds();
+  std::optional<std::uint32_t> definition(RegisterId reg) const;
+  bool precedes(std::uint32_t earlier, std::uint32_t later) const;
+  bool reaches(BlockId from, BlockId to) const;
+  bool dominates_latches(BlockId block) const;
+
+  const Module &module_;
+  const Function &function_;
+  const ControlFlowGraph &cfg_;
+  const LoopId loop_;
+  Atoms &atoms_;
+  std::vector<std::vector<std::uint32_t>> definitions_; ///< by register, in the loop
+  std::set<RegisterId> in_progress_;
+  std::uint32_t access_ = 0; ///< whose address is looked at
+  std::vector<Condition> conditions_;
+  unsigned budget_ = 0;
+};
+
+} // namespace ptxasw::promote

@@ -1,0 +1,185 @@
+// Loops are promoted one after the other, the innermost first: what an inner loop's registers need
+// is read anew in each activation, and stays in the first round of the outer one.
+
+#include "synth/promote/promote.h"
+
+#include "emulator/effects.h"
+#include "grammar/edits.h"
+#include "synth/promote/write.h"
+#include "synth/same_launch.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace ptxasw {
+namespace {
+
+namespace promote_refusal {
+constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
+constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
+constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
+constexpr Refusal lanes{"warp-collective", "it asks which lanes are together"};
+constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
+constexpr Refusal narrow{"address-size", "addresses have 32 bits"};
+} // namespace promote_refusal
+
+constexpr std::size_t promoted_instructions_budget = 20'000;
+constexpr unsigned promoted_loops_budget = 16; ///< of a kernel
+
+std::optional<Refusal> promotion_obstacle(const Module &module, const Function &kernel) {
+  if (!kernel.is_entry || !kernel.has_body)
+    return promote_refusal::no_entry;
+  if (module.debug)
+    return promote_refusal::debugged;
+  if (module.address_size != 64)
+    return promote_refusal::narrow;
+  if (kernel.instructions.size() > promoted_instructions_budget)
+    return promote_refusal::unknown;
+  for (const Instruction &instruction : kernel.instructions)
+    if (asks_which_lanes(module.opcode(instruction))) {
+      Refusal refusal = promote_refusal::lanes;
+      refusal.line = instruction.line;
+      return refusal;
+    }
+  return std::nullopt;
+}
+
+/// The module with each loop promoted in which something can be; null if there is none.
+std::unique_ptr<Module> promote_all(const Module &module, const Function &kernel) {
+  std::unique_ptr<Module> result;
+  for (unsigned i = 0; i < promoted_loops_budget; ++i) {
+    const Module &now = result ? *result : module;
+    const Function *function = result ? kernel_named(now, kernel.name) : &kernel;
+    const PromotionSites sites = function ? promotion_sites(now, *function) : PromotionSites();
+    if (sites.sites.empty())
+      break;
+    auto text = promote_loop(now, *function, sites.sites.back().header);
+    if (!text)
+      break;
+    auto next = parse(std::move(*text), "promoted");
+    if (!next)
+      break;
+    result = std::move(*next);
+  }
+  return result;
+}
+
+/// Returns true if a loop is what became of another one: it goes back to where its first round is
+/// told from the others.
+bool is_promoted(const Function &kernel, std::uint32_t header) {
+  return std::any_of(kernel.labels.begin(), kernel.labels.end(), [&](const Label &label) {
+    return label.position == header && label.name.starts_with(fmt::format("${}", promote::prefix));
+  });
+}
+
+} // namespace
+
+PromotionSites promotion_sites(const Module &module, const Function &kernel) {
+  PromotionSites result;
+  if (const auto obstacle = promotion_obstacle(module, kernel)) {
+    result.refusals.push_back(*obstacle);
+    return result;
+  }
+  const ControlFlowGraph cfg(module, kernel);
+  if (!cfg.well_formed()) {
+    result.refusals.push_back(promote_refusal::unknown);
+    return result;
+  }
+  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
+    const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;
+    if (is_promoted(kernel, header))
+      continue;
+    promote::Atoms atoms;
+    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms);
+    if (!promotion) {
+      result.refusals.push_back(promotion.error());
+      continue;
+    }
+    PromotionSite site{header, kernel.instructions[header].line, {}, 0};
+    for (const promote::RepeatedLoad &load : promotion->loads)
+      site.loads.push_back(load.instruction);
+    site.conditions = static_cast<unsigned>(promotion->conditions.size());
+    result.sites.push_back(std::move(site));
+  }
+  std::sort(result.sites.begin(), result.sites.end(),
+            [](const PromotionSite &a, const PromotionSite &b) { return a.header < b.header; });
+  if (result.sites.empty() && result.refusals.empty())
+    result.refusals.push_back(promote_refusal::no_loop);
+  return result;
+}
+
+std::optional<std::string> promote_loop(const Module &module, const Function &kernel,
+                                        std::uint32_t header) {
+  const ControlFlowGraph cfg(module, kernel);
+  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
+    if (cfg.blocks()[cfg.loops()[loop].header].first != header)
+      continue;
+    promote::Atoms atoms;
+    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms);
+    return promotion ? promote::write_promoted(module, kernel, cfg, *promotion, atoms)
+                     : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string where_apart(const Module &module) {
+  Edits edits;
+  for (const Function &function : module.functions)
+    for (const Instruction &instruction : function.instructions) {
+      if (module.opcode(instruction).op != Op::bra || instruction.guard == no_register)
+        continue;
+      const std::string_view name = function.registers[instruction.guard].name;
+      if (name.starts_with(fmt::format("%{}", promote::prefix)) &&
+          name.ends_with(promote::predicate_suffix))
+        edits.replace({instruction.span.begin, instruction.opcode_span.begin}, "");
+    }
+  return edits.apply(module.text()).value_or(std::string(module.text()));
+}
+
+const std::vector<std::string> &promote_variants() {
+  static const std::vector<std::string> variants{"all"};
+  return variants;
+}
+
+FamilyAnswer propose_promote(const Module &module, const Function &kernel) {
+  FamilyAnswer answer;
+  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  const PromotionSites sites = promotion_sites(module, kernel);
+  answer.refusals = sites.refusals;
+  if (sites.sites.empty())
+    return answer;
+  Proposal proposal;
+  proposal.family = "promote";
+  proposal.variant = "all";
+  proposal.sibling.family = proposal.family;
+  proposal.sibling.kind = proposal.variant;
+  proposal.sibling.name = fmt::format("{}__ptxasw_promote_all", kernel.name);
+  answer.proposals.push_back(std::move(proposal));
+  return answer;
+}
+
+std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal) {
+  const std::unique_ptr<Module> promoted = promote_all(module, kernel);
+  const Function *function = promoted ? kernel_named(*promoted, kernel.name) : nullptr;
+  return same_launch_header(module, kernel, proposal.sibling.name) +
+         fmt::format("{}\n", function ? promoted->text(function->body) : module.text(kernel.body));
+}
+
+std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
+                          const Proposal &proposal) {
+  Sibling plain;
+  plain.name = proposal.sibling.name;
+  plain.family = proposal.sibling.family;
+  plain.kind = proposal.sibling.kind;
+  if (proposal.sibling != plain)
+    return "the table does not say what is proved";
+  if (const auto obstacle = same_launch_obstacle(written, kernel))
+    return std::string(obstacle->meaning);
+  return prove_promoted(written, kernel, written, sibling);
+}
+
+} // namespace ptxasw

@@ -1,0 +1,57 @@
+#pragma once
+
+// Promotion: a load that a loop repeats becomes a register. Where stores of the loop may hit what
+// it reads, a test before the loop decides whether they do in any round; if they may, the loop runs
+// as it was.
+//
+// What is tested and why it suffices: loop_values.h. How it is written: write.h. Why it is right:
+// prove.cpp.
+
+#include "synth/family.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// A loop with loads that can be promoted.
+struct PromotionSite {
+  std::uint32_t header = 0; ///< the first instruction of the loop's header
+  std::uint32_t line = 0;   ///< of that
+  std::vector<std::uint32_t> loads;
+  unsigned conditions = 0; ///< that are tested before the loop
+};
+
+struct PromotionSites {
+  std::vector<PromotionSite> sites; ///< in the order of the text
+  std::vector<Refusal> refusals;
+};
+
+/// The loops of a kernel in which something can be promoted.
+PromotionSites promotion_sites(const Module &module, const Function &kernel);
+
+/// The module's text with the loads of one of these loops promoted.
+std::optional<std::string> promote_loop(const Module &module, const Function &kernel,
+                                        std::uint32_t header);
+
+/// The module's text as it would be if every test of a promotion came out well: what it costs where
+/// arrays do not overlap. It computes something else where they do.
+std::string where_apart(const Module &module);
+
+/// What is not proved of a kernel in which loads were promoted, for the same launch; empty: each
+/// thread does what it did but for loads whose values it has. Both may be of one module.
+std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
+                           const Function &promoted);
+
+/// All variants of promotion: `all`.
+const std::vector<std::string> &promote_variants();
+
+FamilyAnswer propose_promote(const Module &module, const Function &kernel);
+std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal);
+std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
+                          const Proposal &proposal);
+
+} // namespace ptxasw

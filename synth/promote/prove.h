@@ -1,0 +1,13 @@
+#pragma once
+
+#include "synth/beside/same.h"
+
+#include <memory>
+
+namespace ptxasw::promote {
+
+/// What is known of loads that loops repeat: for beside::prove_same.
+std::unique_ptr<beside::Omissions> repeated_loads(const beside::Side &kernel,
+                                                  const beside::Side &other, std::size_t first);
+
+} // namespace ptxasw::promote

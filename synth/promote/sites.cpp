@@ -1,0 +1,256 @@
+// A load is promoted where every round runs it at the address of the first one, and each store of
+// the loop is of another space, writes to the very place what the load would read, or can be tested
+// to stay away. A load on whose value the end of the loop depends stays: a program may wait there
+// for another thread, if without the right to.
+
+#include "synth/promote/sites.h"
+
+#include "emulator/effects.h"
+#include "emulator/generic.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ptxasw::promote {
+namespace {
+
+namespace refusal {
+constexpr Refusal synchronises{"synchronises", "something in the loop synchronises"};
+constexpr Refusal shape{"control-flow", "the loop's control flow is not understood"};
+constexpr Refusal too_large{"too-large", "the loop is too large to be copied"};
+constexpr Refusal none{"no-repeated-load", "no load of the loop reads one place in every round"};
+constexpr Refusal ranges{"store-range", "where a store of the loop writes cannot be tested"};
+constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what the load reads"};
+} // namespace refusal
+
+constexpr std::size_t largest_loop = 2'000; ///< instructions
+constexpr std::size_t most_conditions = 64;
+
+Refusal at(Refusal refusal, const Instruction &instruction) {
+  refusal.line = instruction.line;
+  return refusal;
+}
+
+/// The instructions of a loop in the order of the text.
+std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop) {
+  std::vector<std::uint32_t> result;
+  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
+    if (cfg.reachable(block) && cfg.contains(loop, block))
+      for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i)
+        result.push_back(i);
+  return result;
+}
+
+/// Returns true if a branch that leaves the loop depends on what a load reads.
+bool decides_end(const Module &module, const Function &function, const ControlFlowGraph &cfg,
+                 LoopId loop, const std::vector<std::uint32_t> &body, std::uint32_t load) {
+  std::set<RegisterId> known;
+  for_each_register(module, function.instructions[load], [&](RegisterId reg, RegisterUse use) {
+    if (use != RegisterUse::read)
+      known.insert(reg);
+  });
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const std::uint32_t i : body) {
+      bool reads = false;
+      std::vector<RegisterId> writes;
+      for_each_register(module, function.instructions[i], [&](RegisterId reg, RegisterUse use) {
+        if (use == RegisterUse::read)
+          reads = reads || known.contains(reg);
+        else
+          writes.push_back(reg);
+      });
+      for (const RegisterId reg : writes)
+        grows = (reads && known.insert(reg).second) || grows;
+    }
+  }
+  return std::any_of(body.begin(), body.end(), [&](std::uint32_t i) {
+    const Instruction &one = function.instructions[i];
+    const Op op = module.opcode(one).op;
+    if (one.guard == no_register || !known.contains(one.guard) ||
+        (op != Op::bra && op != Op::ret && op != Op::exit))
+      return false;
+    const std::vector<BlockId> &next = cfg.blocks()[cfg.block_of(i)].successors;
+    return op != Op::bra || std::any_of(next.begin(), next.end(),
+                                        [&](BlockId block) { return !cfg.contains(loop, block); });
+  });
+}
+
+/// Returns true if the loop can be copied: its back edges are branches, and nothing else than its
+/// text is needed to say where it goes.
+bool is_copyable(const Module &module, const Function &function, const ControlFlowGraph &cfg,
+                 LoopId loop, const std::vector<std::uint32_t> &body) {
+  for (const BlockId latch : cfg.loops()[loop].latches) {
+    const Instruction &last = function.instructions[cfg.blocks()[latch].end - 1];
+    const auto operands = module.operands(last);
+    if (module.opcode(last).op != Op::bra || operands.size() != 1 ||
+        operands[0].kind != Operand::Kind::symbol)
+      return false;
+    const Label *label = function.find_label(module.symbol(operands[0]).name, last.scope);
+    if (!label || label->position != cfg.blocks()[cfg.loops()[loop].header].first)
+      return false;
+  }
+  return function.target_lists.empty() &&
+         std::all_of(body.begin(), body.end(), [&](std::uint32_t i) {
+           const Instruction &one = function.instructions[i];
+           return one.scope == 0 && one.well_formed && module.opcode(one).op != Op::brx;
+         });
+}
+
+/// Returns true if a load's destination can be copied register by register.
+bool is_simple(const Module &module, const Function &function, const Instruction &load) {
+  const Operand &to = module.operands(load)[0];
+  const auto is_register = [&](const Operand &one) {
+    return one.kind == Operand::Kind::reg && one.selector == 0 &&
+           function.registers[one.reg].vector == 1 &&
+           bit_width(function.registers[one.reg].type) >= 16 &&
+           bit_width(function.registers[one.reg].type) <= 64;
+  };
+  const auto parts = module.children(to);
+  return is_register(to) || (to.kind == Operand::Kind::vector &&
+                             std::all_of(parts.begin(), parts.end(), [&](const Operand &one) {
+                               return one.kind == Operand::Kind::sink || is_register(one);
+                             }));
+}
+
+class Loop {
+public:
+  Loop(const Module &module, const Function &function, const ControlFlowGraph &cfg, LoopId loop,
+       Atoms &atoms)
+      : module_(module), function_(function), values_(module, function, cfg, loop, atoms),
+        body_(instructions_of(cfg, loop)), all_global_(generic_is_global(module)) {}
+
+  /// What a load needs to be promoted; or why it is not.
+  tl::expected<RepeatedLoad, Refusal> look_at(std::uint32_t load,
+                                              std::vector<Condition> &conditions) {
+    const Instruction &instruction = function_.instructions[load];
+    std::vector<Condition> own;
+    const auto place = values_.address(load, own);
+    if (!values_.runs_in_each_round(load) || !place || !place->step.is_zero() ||
+        !is_simple(module_, function_, instruction))
+      return tl::unexpected(refusal::none);
+    RepeatedLoad result{load, {}};
+    for (const std::uint32_t i : body_) {
+      const Opcode &store = module_.opcode(function_.instructions[i]);
+      if (effect_of(store) != Effect::store)
+        continue;
+      const Spaces spaces = spaces_of(module_.opcode(instruction), store, all_global_);
+      if (spaces == Spaces::apart)
+        continue;
+      std::vector<Condition> ignored;
+      const auto to = spaces == Spaces::comparable ? values_.address(i, ignored) : std::nullopt;
+      if (to && to->step.is_zero() && to->first == place->first &&
+          forwarded(module_, function_, load, i)) {
+        result.to_the_place.push_back(i);
+        continue;
+      }
+      auto needed = to ? values_.apart(load, i) : std::nullopt;
+      if (!needed)
+        return tl::unexpected(at(refusal::ranges, function_.instructions[i]));
+      own.insert(own.end(), needed->begin(), needed->end());
+    }
+    conditions.insert(conditions.end(), own.begin(), own.end());
+    return result;
+  }
+
+  const std::vector<std::uint32_t> &body() const { return body_; }
+
+private:
+  const Module &module_;
+  const Function &function_;
+  LoopValues values_;
+  const std::vector<std::uint32_t> body_;
+  const bool all_global_;
+};
+
+} // namespace
+
+Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global) {
+  const bool numbered = store.space == StateSpace::global || store.space == StateSpace::generic;
+  if (numbered)
+    return Spaces::comparable;
+  if (store.space != StateSpace::shared && store.space != StateSpace::local)
+    return Spaces::unknown;
+  return load.space == StateSpace::global || all_global ? Spaces::apart : Spaces::unknown;
+}
+
+bool is_repeatable(const Opcode &opcode) {
+  return opcode.op == Op::ld && effect_of(opcode) == Effect::load &&
+         (opcode.space == StateSpace::global || opcode.space == StateSpace::generic);
+}
+
+const Operand *forwarded(const Module &module, const Function &function, std::uint32_t load,
+                         std::uint32_t store) {
+  const Instruction &reader = function.instructions[load], &writer = function.instructions[store];
+  const Opcode &reads = module.opcode(reader), &writes = module.opcode(writer);
+  const auto to = module.operands(reader), from = module.operands(writer);
+  const unsigned bits = bit_width(reads.type);
+  if (reads.vector != 1 || writes.vector != 1 || bit_width(writes.type) != bits ||
+      (bits != 32 && bits != 64) || to.size() < 2 || from.size() < 2 ||
+      to[0].kind != Operand::Kind::reg || to[0].selector != 0 ||
+      bit_width(function.registers[to[0].reg].type) != bits)
+    return nullptr;
+  const Operand &value = from[1];
+  const bool is_register = value.kind == Operand::Kind::reg && value.selector == 0 &&
+                           !value.negated && function.registers[value.reg].vector == 1 &&
+                           bit_width(function.registers[value.reg].type) == bits;
+  const bool is_number = value.kind == Operand::Kind::integer && !is_float(writes.type);
+  return is_register || is_number ? &value : nullptr;
+}
+
+bool is_plain(const Module &module, const Function &function, const ControlFlowGraph &cfg,
+              LoopId loop) {
+  const std::vector<std::uint32_t> body = instructions_of(cfg, loop);
+  return std::all_of(body.begin(), body.end(), [&](std::uint32_t i) {
+    const Opcode &opcode = module.opcode(function.instructions[i]);
+    const bool moves = opcode.op == Op::bra || opcode.op == Op::ret || opcode.op == Op::exit;
+    return !cfg.irreducible(cfg.block_of(i)) && function.instructions[i].well_formed &&
+           (moves || effect_of(opcode) != Effect::sync);
+  });
+}
+
+tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Function &function,
+                                              const ControlFlowGraph &cfg, LoopId loop,
+                                              Atoms &atoms) {
+  const Instruction &first = function.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
+  Loop one(module, function, cfg, loop, atoms);
+  if (one.body().size() > largest_loop)
+    return tl::unexpected(at(refusal::too_large, first));
+  if (!is_plain(module, function, cfg, loop))
+    return tl::unexpected(at(refusal::synchronises, first));
+  if (!is_copyable(module, function, cfg, loop, one.body()))
+    return tl::unexpected(at(refusal::shape, first));
+  Promotion promotion;
+  promotion.loop = loop;
+  Refusal why = at(refusal::none, first);
+  std::vector<Condition> conditions;
+  for (const std::uint32_t i : one.body()) {
+    if (!is_repeatable(module.opcode(function.instructions[i])))
+      continue;
+    std::vector<Condition> needed = conditions;
+    const auto load = one.look_at(i, needed);
+    if (!load) {
+      if (load.error().reason != refusal::none.reason)
+        why = load.error();
+    } else if (needed.size() > 8 * most_conditions) {
+      why = at(refusal::too_large, function.instructions[i]);
+    } else if (decides_end(module, function, cfg, loop, one.body(), i)) {
+      why = at(refusal::polls, function.instructions[i]);
+    } else {
+      promotion.loads.push_back(*load);
+      conditions = std::move(needed);
+    }
+  }
+  for (Condition &condition : conditions)
+    if (std::find(promotion.conditions.begin(), promotion.conditions.end(), condition) ==
+        promotion.conditions.end())
+      promotion.conditions.push_back(std::move(condition));
+  if (promotion.loads.empty())
+    return tl::unexpected(why);
+  if (promotion.conditions.size() > most_conditions)
+    return tl::unexpected(at(refusal::too_large, first));
+  return promotion;
+}
+
+} // namespace ptxasw::promote

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "synth/promote/sites.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::promote {
+
+/// What the predicate of a promotion's test is called: `%promote0_apart`.
+inline constexpr std::string_view prefix = "promote", predicate_suffix = "apart";
+
+/// The module's text with loads of a loop promoted; nothing if the loop cannot be taken apart.
+std::optional<std::string> write_promoted(const Module &module, const Function &function,
+                                          const ControlFlowGraph &cfg, const Promotion &promotion,
+                                          Atoms &atoms);
+
+} // namespace ptxasw::promote

@@ -1,0 +1,141 @@
+// promote_hazards [--only NAME] [-v]
+//
+// Each file of promote/ is a trap for kernels with loops in which loads repeat. With the lines that
+// end in `// hazard`, and without those that begin with `//twin`, promotion is refused with the
+// reason in the head, or is `written`; the other way round it is always written. What is written
+// runs on the warp emulator beside its kernel, and each line of it must be executed: both arms.
+
+#include "synth/promote/promote.h"
+#include "emulator/warp_verify.h"
+#include "synth/siblings.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/core.h>
+#include <fstream>
+#include <string>
+
+using namespace ptxasw;
+
+namespace {
+
+struct File {
+  std::string name, refused;
+  bool written = false;
+  std::string text, twin;
+};
+
+File read(const std::filesystem::path &path) {
+  File file;
+  file.name = path.stem();
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);) {
+    const std::string_view refused = "// refused: ";
+    if (line.starts_with(refused))
+      file.refused = line.substr(refused.size());
+    file.written |= line == "// written";
+    if (line.starts_with("//twin")) {
+      file.twin += line.substr(6) + "\n";
+    } else {
+      file.text += line + "\n";
+      if (!line.ends_with("// hazard"))
+        file.twin += line + "\n";
+    }
+  }
+  return file;
+}
+
+SiblingResult promoted(const Module &module) {
+  SiblingOptions options;
+  options.retile = {"none"};
+  options.promote = promote_variants();
+  return add_siblings(module, options);
+}
+
+std::string check_written(const std::string &text) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return format(module.error());
+  const SiblingResult result = promoted(**module);
+  const KernelSiblings &kernel = result.kernels.back();
+  for (const UnprovedSibling &one : kernel.unproved)
+    return fmt::format("{} is not proved: {}", one.name, one.why);
+  if (kernel.written.empty())
+    return "it was not written";
+  const auto written = parse(result.text, "written.ptx");
+  if (!written)
+    return format(written.error());
+  for (const Proposal &proposal : kernel.written) {
+    VerifyOptions how;
+    how.kernel = "k";
+    how.stand_in = stand_in(proposal.sibling);
+    how.runs = 6;
+    how.search = 60;
+    how.schedules = 1;
+    how.small = true;
+    how.step_limit = 400'000;
+    const KernelVerdict verdict = verify(**written, **written, how).at(0);
+    if (verdict.kind == KernelVerdict::Kind::differ)
+      return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
+    if (!verdict.not_exercised.empty())
+      return fmt::format("{}: line {} of the version never ran", proposal.variant,
+                         verdict.not_exercised[0]);
+    if (verdict.kind == KernelVerdict::Kind::unchecked)
+      return fmt::format("{}: only {} launches", proposal.variant, verdict.agreed);
+  }
+  return "";
+}
+
+std::string check_refused(const std::string &text, const std::string &reason) {
+  const auto module = parse(text, "k.ptx");
+  if (!module)
+    return format(module.error());
+  const SiblingResult result = promoted(**module);
+  if (result.changed)
+    return "it was written";
+  std::string reasons;
+  for (const Refusal &refusal : result.kernels.back().refusals) {
+    if (refusal.reason == reason)
+      return "";
+    reasons += fmt::format(" {}", refusal.reason);
+  }
+  return "refused for other reasons:" + reasons;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string only;
+  bool verbose = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "-v") {
+      verbose = true;
+    } else if (word == "--only" && i + 1 < argc) {
+      only = argv[++i];
+    } else {
+      fmt::print(stderr, "usage: promote_hazards [--only NAME] [-v]\n");
+      return 2;
+    }
+  }
+  std::vector<std::filesystem::path> paths;
+  for (const auto &entry : std::filesystem::directory_iterator(PROMOTE_HAZARDS_DIR))
+    paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  unsigned checked = 0, wrong = 0;
+  for (const std::filesystem::path &path : paths) {
+    const File file = read(path);
+    if (!only.empty() && file.name != only)
+      continue;
+    ++checked;
+    const auto say = [&](const char *which, const std::string &fault) {
+      wrong += !fault.empty();
+      if (!fault.empty() || verbose)
+        fmt::print("{}, {}: {}\n", file.name, which, fault.empty() ? "ok" : fault);
+    };
+    say("hazard", file.written ? check_written(file.text) : check_refused(file.text, file.refused));
+    say("twin", check_written(file.twin));
+  }
+  fmt::print("{} hazards, {} wrong\n", checked, wrong);
+  return wrong != 0 || checked == 0;
+}
