@@ -1,5 +1,7 @@
 #pragma once
 
+// What a proof knows of loads that loops repeat.
+
 #include "synth/beside/same.h"
 
 #include <memory>

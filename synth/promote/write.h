@@ -1,5 +1,7 @@
 #pragma once
 
+// Writes a loop with promoted loads, and the loop as it was, into the text of its module.
+
 #include "synth/promote/sites.h"
 
 #include <optional>
