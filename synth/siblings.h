@@ -25,8 +25,8 @@ struct SiblingOptions {
   std::vector<std::string> retile;
   /// Which limits of registers are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> registers;
-  /// Only siblings of these names, whatever limits of registers, meldings and promotions are wanted; unset:
-  /// all.
+  /// Only siblings of these names, whatever limits of registers, meldings and promotions are
+  /// wanted; unset: all.
   std::optional<std::vector<std::string>> names;
   /// Which meldings of branches are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> meld;

@@ -8,8 +8,10 @@
 // which hold a number, and which predicates are decided (terms.h). A branch of the kernel is walked
 // both ways, with its predicate decided; the rewritten function waits for that where it chooses by
 // that predicate, with selp or under a guard, and so it is known what. A branch of its own is
-// walked both ways, too, where it may have any. Where several ways come to one pair, what holds on
-// all of them is kept, and the pair is walked again if that is less than before.
+// walked both ways, too, where it may have any; but it must not come back to it while the kernel
+// stands still, so that no thread stays in a loop that is not the kernel's. Where several ways come
+// to one pair, what holds on all of them is kept, and the pair is walked again if that is less than
+// before.
 //
 // So whatever a thread finds, it does what it did, and in the same order. Lanes see each other only
 // at barriers and collectives, which are among what is compared and must belong to each other one
@@ -94,12 +96,13 @@ private:
     return known;
   }
 
-  void arrive(Position mine, Position theirs, Knowledge known) {
+  /// `stood`: where the kernel stands while the other function branches alone.
+  void arrive(Position mine, Position theirs, Knowledge known, Position stood = no_index) {
+    const Position from = theirs;
     mine = kernel_.run(mine, known, budget_);
     theirs = other_.run(theirs, known, budget_);
     while (omissions_ && mine != kernel_.end() && !branches(kernel_, mine) &&
-           !branches(other_, theirs) && !difference(mine, theirs, known).empty() &&
-           omissions_->leave_out(mine, known)) {
+           is_ahead(mine, theirs, known) && omissions_->leave_out(mine, known)) {
       spend(known.values.size());
       kernel_.went(mine, mine + 1, known);
       mine = kernel_.run(mine + 1, known, budget_);
@@ -108,6 +111,8 @@ private:
     const bool other_ends = theirs == other_.end();
     if (ends && other_ends)
       return;
+    if (mine == stood && branches(other_, theirs))
+      go_alone(mine, from, theirs);
     if (!branches(kernel_, mine)) {
       if (branches(other_, theirs) ? !omissions_ : ends != other_ends)
         fail(theirs, ends != other_ends ? "the thread ends elsewhere"
@@ -119,6 +124,31 @@ private:
       found->second = Classes(known, terms_);
     if (added || found->second.meet(known, terms_))
       open_.insert({mine, theirs});
+  }
+
+  /// Returns true if the other function does not do what the kernel, which is at no branch, does
+  /// next, and is at no branch of its own that may lead there.
+  bool is_ahead(Position mine, Position theirs, const Knowledge &known) const {
+    return branches(other_, theirs) ? !omissions_->tests(other_.function.instructions[theirs].guard)
+                                    : !difference(mine, theirs, known).empty();
+  }
+
+  /// From one branch to another while the kernel stands still: never in a circle, or a thread may
+  /// stay in a loop that is not the kernel's.
+  void go_alone(Position mine, Position from, Position to) {
+    if (!alone_[{mine, from}].insert(to).second)
+      return;
+    std::set<Position> seen{to};
+    std::vector<Position> open{to};
+    while (!open.empty()) {
+      const Position one = open.back();
+      open.pop_back();
+      if (one == from)
+        fail(to, "it may stay in a loop where the kernel stands still");
+      for (const Position next : alone_[{mine, one}])
+        if (seen.insert(next).second)
+          open.push_back(next);
+    }
   }
 
   void spend(std::size_t effort) { budget_ -= std::min(budget_, effort); }
@@ -141,7 +171,7 @@ private:
       const Side &side = own ? kernel_ : other_;
       const Term predicate = side.guard(side.function.instructions[own ? mine : theirs], known);
       for (const bool holds : {true, false})
-        arrive(mine, theirs, where(predicate, holds, known));
+        arrive(mine, theirs, where(predicate, holds, known), own ? no_index : mine);
       return;
     }
     const Opcode &opcode = kernel_.module.opcode(kernel_.function.instructions[mine]);
@@ -273,6 +303,8 @@ private:
   std::unique_ptr<Omissions> omissions_;
   std::map<std::pair<Position, Position>, Classes> known_;
   std::set<std::pair<Position, Position>> open_;
+  /// Where the other function goes from one branch to the next while the kernel stands still.
+  std::map<std::pair<Position, Position>, std::set<Position>> alone_;
   std::map<Position, Position> partner_, other_partner_; ///< of what gathers lanes
   std::size_t budget_ = effort_budget;
 };

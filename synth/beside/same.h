@@ -23,6 +23,8 @@ public:
   virtual void went(std::uint32_t from, std::uint32_t to, Knowledge &known) = 0;
   /// Both have done an instruction of the kernel.
   virtual void done(std::uint32_t instruction, const Knowledge &before, Knowledge &known) = 0;
+  /// Returns true if the other function alone branches by one of its registers.
+  virtual bool tests(RegisterId reg) const = 0;
   /// The kernel alone does an instruction: what it reads is known. False: it is not.
   virtual bool leave_out(std::uint32_t instruction, Knowledge &known) = 0;
 };

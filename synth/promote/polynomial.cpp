@@ -68,10 +68,11 @@ Polynomial Polynomial::narrow() const {
 }
 
 AtomId Atoms::id(const Atom &atom) {
-  const auto found = std::find(atoms_.begin(), atoms_.end(), atom);
-  if (found == atoms_.end())
+  const auto index =
+      static_cast<AtomId>(std::find(atoms_.begin(), atoms_.end(), atom) - atoms_.begin());
+  if (index == atoms_.size())
     atoms_.push_back(atom);
-  return static_cast<AtomId>(found == atoms_.end() ? atoms_.size() - 1 : found - atoms_.begin());
+  return index;
 }
 
 Polynomial Atoms::rounds(Polynomial distance, std::int64_t step) {

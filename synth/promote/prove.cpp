@@ -58,16 +58,20 @@ public:
     return number ? Polynomial(static_cast<std::int32_t>(*number)) : atoms.narrow(term);
   }
 
-  /// What an instruction computed a term from, if all of it are terms.
+  /// What an instruction computed a term from, if all of it are terms, and the term is all that it
+  /// computed: `setp` may give two results.
   std::optional<std::vector<Term>> made_by(std::string_view opcode, Term term) {
     const beside::TermKey &key = terms_.key(term);
-    if (key[0] != 3 || key[1] != terms_.text(opcode) || key.size() < 3)
+    if (key[0] != 3 || key[1] != terms_.text(opcode) || key.size() < 3 || key[2] == 0)
+      return std::nullopt;
+    const std::size_t end = 3 + 4 * (key[2] - 1); // of the sources; then Side::shape(), part, width
+    if (key.size() != end + 5 || key[end] != static_cast<std::uint64_t>(Operand::Kind::reg) ||
+        key[end + 1] != 0 || key[end + 2] != 0 || key[end + 3] != 0)
       return std::nullopt;
     std::vector<Term> from;
     for (std::size_t i = 1; i < key[2]; ++i) {
       const std::size_t at = 3 + 4 * (i - 1);
-      if (at + 3 >= key.size() || key[at] != 0 || key[at + 1] != 0 || key[at + 2] != 100 ||
-          (key[at + 3] & term_mark) == 0)
+      if (key[at] != 0 || key[at + 1] != 0 || key[at + 2] != 100 || (key[at + 3] & term_mark) == 0)
         return std::nullopt;
       from.push_back(static_cast<Term>(key[at + 3] & ~term_mark));
     }
@@ -138,8 +142,6 @@ public:
       either_.emplace_back((*either)[0], (*either)[1]);
     } else if (const auto ge = reader_.made_by("setp.ge.s64", predicate)) {
       add_order((*ge)[0], (*ge)[1]);
-    } else if (const auto le = reader_.made_by("setp.le.s64", predicate)) {
-      add_order((*le)[1], (*le)[0]);
     } else if (const auto eq = reader_.made_by("setp.eq.s64", predicate)) {
       const auto rest = reader_.made_by("and.b64", (*eq)[0]);
       const auto mask = rest ? terms_.number_of((*rest)[1]) : std::nullopt;
@@ -172,9 +174,13 @@ public:
   }
 
 private:
+  /// What is larger has no number in it, what is smaller is one. So what says that rounds are few
+  /// is their number alone, negated, against a number, and is right however many there are; all
+  /// other magnitudes rest on that, which every condition on rounds comes with.
   void add_order(Term larger, Term smaller) {
     const Polynomial a = reader_.wide(larger), b = reader_.wide(smaller);
-    if (reader_.atoms.magnitude(a) + reader_.atoms.magnitude(b) < exact_limit)
+    if (b.number() && !a.terms().contains({}) &&
+        reader_.atoms.magnitude(a) + reader_.atoms.magnitude(b) < exact_limit)
       not_negative_.push_back(a - b);
   }
 
@@ -201,9 +207,9 @@ private:
     };
     const auto either = [&](Term a, Term b) {
       return is(a, "setp.ge.s64", "max.s64",
-                [&](std::int64_t bytes) { return bytes >= condition.stored; }) &&
+                [&](std::int64_t bytes) { return bytes == condition.stored; }) &&
              is(b, "setp.le.s64", "min.s64",
-                [&](std::int64_t bytes) { return bytes <= -std::int64_t{condition.loaded}; });
+                [&](std::int64_t bytes) { return bytes == -std::int64_t{condition.loaded}; });
     };
     return std::any_of(either_.begin(), either_.end(), [&](const auto &one) {
       return either(one.first, one.second) || either(one.second, one.first);
@@ -269,7 +275,12 @@ public:
       known.values[load.token] = known.values[loops_[load.loop].token];
       for (const auto &[reg, place] : load.parts)
         known.values[place] = known.values[kernel_.first + reg];
+      keep_if_tested(load, before, known);
     }
+  }
+
+  bool tests(RegisterId reg) const override {
+    return std::find(predicates_.begin(), predicates_.end(), reg) != predicates_.end();
   }
 
   bool leave_out(std::uint32_t at, Knowledge &known) override {
@@ -404,6 +415,7 @@ private:
         else
           now = store.guard_negated ? kernel_.terms.choice(kernel_.guard(store, before), now, next)
                                     : kernel_.terms.choice(kernel_.guard(store, before), next, now);
+        keep_if_tested(load, before, known);
         return;
       }
     keep_if_apart(load, at, before, known);
@@ -411,17 +423,37 @@ private:
 
   void keep_if_apart(const LoadState &load, std::uint32_t at, const Knowledge &before,
                      Knowledge &known) {
-    const LoopState &loop = loops_[load.loop];
     const auto needed = load.apart.find(at);
-    if (needed == load.apart.end() || before.values[load.token] != before.values[loop.token]) {
+    if (needed == load.apart.end() ||
+        before.values[load.token] != before.values[loops_[load.loop].token]) {
       forget(load, known);
       return;
     }
+    const Shown shown = apart_if(load, needed->second, before);
+    if (shown.by == Shown::By::nothing)
+      forget(load, known);
+    else if (shown.by == Shown::By::predicate)
+      keep_if(shown.predicate, load, known);
+  }
+
+  /// What shows that conditions hold.
+  struct Shown {
+    enum class By : std::uint8_t {
+      nothing,
+      decided,   ///< what is decided has tested them
+      predicate, ///< they do if this one does, which is not decided yet
+    } by = By::nothing;
+    Term predicate = 0;
+  };
+
+  Shown apart_if(const LoadState &load, const std::vector<Condition> &needed,
+                 const Knowledge &known) const {
+    const LoopState &loop = loops_[load.loop];
     TermReader reader(kernel_.terms);
     std::vector<Condition> conditions;
-    for (Condition condition : needed->second) {
-      condition.value = in_terms(condition.value, loop, before, reader);
-      condition.way = in_terms(condition.way, loop, before, reader);
+    for (Condition condition : needed) {
+      condition.value = in_terms(condition.value, loop, known, reader);
+      condition.way = in_terms(condition.way, loop, known, reader);
       conditions.push_back(std::move(condition));
     }
     const auto all_hold = [&](Tested &tested) {
@@ -429,25 +461,38 @@ private:
                          [&](const Condition &one) { return tested.holds(one); });
     };
     Tested tested(reader, kernel_.terms);
-    for (const auto &[term, holds] : before.truth)
+    for (const auto &[term, holds] : known.truth)
       if (holds)
         tested.add(term);
     if (all_hold(tested))
-      return;
+      return {Shown::By::decided, 0};
     for (const RegisterId reg : predicates_) {
-      const Term predicate = before.values[other_.first + reg];
+      const Term predicate = known.values[other_.first + reg];
       Tested more = tested;
       more.add(predicate);
-      if (before.truth.contains(predicate) || !all_hold(more))
-        continue;
-      std::map<Term, Term> decided;
-      for (const auto &[own, place] : load.parts)
-        known.values[place] = kernel_.terms.choice(
-            predicate, kernel_.terms.decided(known.values[place], predicate, true, decided),
-            kernel_.terms.fresh());
-      return;
+      if (!known.truth.contains(predicate) && all_hold(more))
+        return {Shown::By::predicate, predicate};
     }
-    forget(load, known);
+    return {};
+  }
+
+  /// What is there if a predicate holds is known; what else is not.
+  void keep_if(Term predicate, const LoadState &load, Knowledge &known) const {
+    std::map<Term, Term> decided;
+    for (const auto &[own, place] : load.parts)
+      known.values[place] = kernel_.terms.choice(
+          predicate, kernel_.terms.decided(known.values[place], predicate, true, decided),
+          kernel_.terms.fresh());
+  }
+
+  /// Where a value becomes known that only a test will keep, it is known under that test at once: a
+  /// way on which stores follow then meets one without them.
+  void keep_if_tested(const LoadState &load, const Knowledge &before, Knowledge &known) const {
+    for (const auto &[store, needed] : load.apart)
+      if (const Shown shown = apart_if(load, needed, before); shown.by == Shown::By::predicate) {
+        keep_if(shown.predicate, load, known);
+        return;
+      }
   }
 
   /// What the kernel's registers held when the loop was entered stands for them.

@@ -29,10 +29,11 @@ struct SearchCost {
 
 /// One version that was looked at.
 struct SearchCandidate {
-  std::vector<std::string> steps; ///< what was done to the kernel: `meld:54:all`, `promote:9`, `shuffle`
-  std::string withdrawn;          ///< what is not proved; empty: all is
-  SearchCost cost;                ///< if it is not withdrawn
-  double milliseconds = 0;        ///< to write, prove and bound it
+  std::vector<std::string>
+      steps;               ///< what was done to the kernel: `meld:54:all`, `promote:9`, `shuffle`
+  std::string withdrawn;   ///< what is not proved; empty: all is
+  SearchCost cost;         ///< if it is not withdrawn
+  double milliseconds = 0; ///< to write, prove and bound it
   bool chosen = false;
   /// Loads were promoted: the cost is that of launches in which stores stay away from them.
   bool apart = false;

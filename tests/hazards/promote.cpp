@@ -69,7 +69,7 @@ std::string check_written(const std::string &text) {
     VerifyOptions how;
     how.kernel = "k";
     how.stand_in = stand_in(proposal.sibling);
-    how.runs = 6;
+    how.runs = 12;
     how.search = 60;
     how.schedules = 1;
     how.small = true;

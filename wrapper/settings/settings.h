@@ -23,8 +23,13 @@ inline constexpr std::size_t setting_count = 32;
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
-  SiblingOptions siblings = {
-      .kernels = {}, .retile = {}, .registers = {}, .names = {}, .meld = {}, .promote = {}, .most = 0};
+  SiblingOptions siblings = {.kernels = {},
+                             .retile = {},
+                             .registers = {},
+                             .names = {},
+                             .meld = {},
+                             .promote = {},
+                             .most = 0};
   std::string profile;    ///< of `ptxasw tune`: only the siblings that won there; empty: none
   std::string report;     ///< JSON report file, or an existing directory; empty: none
   bool registers = false; ///< the report says what ptxas makes of the original and the result
