@@ -129,8 +129,12 @@ private:
   /// Returns true if the other function does not do what the kernel, which is at no branch, does
   /// next, and is at no branch of its own that may lead there.
   bool is_ahead(Position mine, Position theirs, const Knowledge &known) const {
-    return branches(other_, theirs) ? !omissions_->tests(other_.function.instructions[theirs].guard)
-                                    : !difference(mine, theirs, known).empty();
+    return branches(other_, theirs) ? !is_test(theirs) : !difference(mine, theirs, known).empty();
+  }
+
+  bool is_test(Position theirs) const {
+    return omissions_ && branches(other_, theirs) &&
+           omissions_->tests(other_.function.instructions[theirs].guard);
   }
 
   /// From one branch to another while the kernel stands still: never in a circle, or a thread may
@@ -166,7 +170,8 @@ private:
   }
 
   void step(Position mine, Position theirs, Knowledge known) {
-    const bool own = branches(kernel_, mine);
+    // A test of the other function goes first, before the kernel is rounds ahead of it.
+    const bool own = branches(kernel_, mine) && !is_test(theirs);
     if (own || branches(other_, theirs)) {
       const Side &side = own ? kernel_ : other_;
       const Term predicate = side.guard(side.function.instructions[own ? mine : theirs], known);
