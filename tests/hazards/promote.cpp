@@ -70,7 +70,7 @@ std::string check_written(const std::string &text) {
     how.kernel = "k";
     how.stand_in = stand_in(proposal.sibling);
     how.runs = 12;
-    how.search = 200;
+    how.search = 400;
     how.schedules = 1;
     how.small = true;
     how.step_limit = 400'000;
