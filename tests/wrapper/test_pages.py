@@ -52,6 +52,7 @@ ELSEWHERE = {
     "./saxpy docs": "made with a command that has the build's folder; test_ptx_run.py runs it",
     "python3 docs/examples/saxpy.py": "needs NumPy; test_ptx_run.py runs it where there is",
     "DIRECTORY/launch": GPU,
+    "DIRECTORY/suite": GPU,
     "kernelgen-bench/siblings/build": MINUTES,
     "kernelgen-bench/siblings/predict": MINUTES,
     "kernelgen-bench/tiles/build": "needs what the next one needs, " + GPU,
