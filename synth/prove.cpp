@@ -253,9 +253,7 @@ Known FunctionProver::known_in(BlockId block) {
   const auto found = known_in_.find(block);
   if (found != known_in_.end())
     return found->second;
-  const Known known = known_on_path(*emulation_, block);
-  known_in_.emplace(block, known);
-  return known;
+  return known_in_.emplace(block, known_on_path(*emulation_, block)).first->second;
 }
 
 // What is wrong with the values that stand in the place of a replaced load; nothing if they are the
