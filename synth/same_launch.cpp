@@ -58,4 +58,35 @@ std::optional<Refusal> same_launch_obstacle(const Module &module, const Function
   return std::nullopt;
 }
 
+Proposal same_launch_proposal(const Function &kernel, std::string_view family,
+                              const std::string &variant) {
+  Proposal proposal;
+  proposal.family = family;
+  proposal.variant = variant;
+  proposal.sibling.family = family;
+  proposal.sibling.kind = variant;
+  proposal.sibling.name = fmt::format("{}__ptxasw_{}_{}", kernel.name, family, variant);
+  return proposal;
+}
+
+std::string same_launch_version(const Module &module, const Function &kernel,
+                                const Proposal &proposal, const Module *changed) {
+  const Function *function = changed ? kernel_named(*changed, kernel.name) : nullptr;
+  return same_launch_header(module, kernel, proposal.sibling.name) +
+         fmt::format("{}\n", function ? changed->text(function->body) : module.text(kernel.body));
+}
+
+std::string same_launch_fault(const Module &written, const Function &kernel,
+                              const Proposal &proposal) {
+  Sibling plain;
+  plain.name = proposal.sibling.name;
+  plain.family = proposal.sibling.family;
+  plain.kind = proposal.sibling.kind;
+  if (proposal.sibling != plain)
+    return "the table does not say what is proved";
+  if (const auto obstacle = same_launch_obstacle(written, kernel))
+    return std::string(obstacle->meaning);
+  return "";
+}
+
 } // namespace ptxasw

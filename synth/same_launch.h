@@ -26,4 +26,18 @@ std::string same_launch_header(const Module &module, const Function &kernel, std
 ///     its siblings.
 std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel);
 
+/// A version of a kernel, of which the table says only its name, family and kind.
+Proposal same_launch_proposal(const Function &kernel, std::string_view family,
+                              const std::string &variant);
+
+/// The version as a whole function, with the body that the kernel has in `changed`; with its own
+/// body where that is null.
+std::string same_launch_version(const Module &module, const Function &kernel,
+                                const Proposal &proposal, const Module *changed);
+
+/// What is wrong with a version apart from its body, which is for the family to prove: the table
+/// promises more than same_launch_proposal() says, or there is an obstacle. Empty: nothing.
+std::string same_launch_fault(const Module &written, const Function &kernel,
+                              const Proposal &proposal);
+
 } // namespace ptxasw

@@ -169,13 +169,7 @@ FamilyAnswer propose_meld(const Module &module, const Function &kernel) {
       answer.refusals = sites.refusals;
     if (sites.sites.empty())
       continue;
-    Proposal proposal;
-    proposal.family = "meld";
-    proposal.variant = variant;
-    proposal.sibling.family = proposal.family;
-    proposal.sibling.kind = variant;
-    proposal.sibling.name = fmt::format("{}__ptxasw_meld_{}", kernel.name, variant);
-    answer.proposals.push_back(std::move(proposal));
+    answer.proposals.push_back(same_launch_proposal(kernel, "meld", variant));
   }
   return answer;
 }
@@ -184,22 +178,13 @@ std::string write_meld(const Module &module, const Function &kernel, const Propo
   const auto cutoff = cutoff_of(proposal.variant);
   const std::unique_ptr<Module> melded =
       cutoff ? meld_all(module, kernel, *cutoff) : std::unique_ptr<Module>();
-  const Function *function = melded ? kernel_named(*melded, kernel.name) : nullptr;
-  return same_launch_header(module, kernel, proposal.sibling.name) +
-         fmt::format("{}\n", function ? melded->text(function->body) : module.text(kernel.body));
+  return same_launch_version(module, kernel, proposal, melded.get());
 }
 
 std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
                        const Proposal &proposal) {
-  Sibling plain;
-  plain.name = proposal.sibling.name;
-  plain.family = proposal.sibling.family;
-  plain.kind = proposal.sibling.kind;
-  if (proposal.sibling != plain)
-    return "the table does not say what is proved";
-  if (const auto obstacle = same_launch_obstacle(written, kernel))
-    return std::string(obstacle->meaning);
-  return prove_melded(written, kernel, written, sibling);
+  const std::string fault = same_launch_fault(written, kernel, proposal);
+  return fault.empty() ? prove_melded(written, kernel, written, sibling) : fault;
 }
 
 } // namespace ptxasw

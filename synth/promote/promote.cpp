@@ -152,34 +152,19 @@ FamilyAnswer propose_promote(const Module &module, const Function &kernel) {
   answer.refusals = sites.refusals;
   if (sites.sites.empty())
     return answer;
-  Proposal proposal;
-  proposal.family = "promote";
-  proposal.variant = "all";
-  proposal.sibling.family = proposal.family;
-  proposal.sibling.kind = proposal.variant;
-  proposal.sibling.name = fmt::format("{}__ptxasw_promote_all", kernel.name);
-  answer.proposals.push_back(std::move(proposal));
+  answer.proposals.push_back(same_launch_proposal(kernel, "promote", "all"));
   return answer;
 }
 
 std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal) {
   const std::unique_ptr<Module> promoted = promote_all(module, kernel);
-  const Function *function = promoted ? kernel_named(*promoted, kernel.name) : nullptr;
-  return same_launch_header(module, kernel, proposal.sibling.name) +
-         fmt::format("{}\n", function ? promoted->text(function->body) : module.text(kernel.body));
+  return same_launch_version(module, kernel, proposal, promoted.get());
 }
 
 std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal) {
-  Sibling plain;
-  plain.name = proposal.sibling.name;
-  plain.family = proposal.sibling.family;
-  plain.kind = proposal.sibling.kind;
-  if (proposal.sibling != plain)
-    return "the table does not say what is proved";
-  if (const auto obstacle = same_launch_obstacle(written, kernel))
-    return std::string(obstacle->meaning);
-  return prove_promoted(written, kernel, written, sibling);
+  const std::string fault = same_launch_fault(written, kernel, proposal);
+  return fault.empty() ? prove_promoted(written, kernel, written, sibling) : fault;
 }
 
 } // namespace ptxasw

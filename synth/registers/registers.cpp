@@ -63,15 +63,8 @@ FamilyAnswer propose_registers(const Module &module, const Function &kernel) {
     answer.refusals.push_back(*in_the_way);
   if (!answer.refusals.empty())
     return answer;
-  for (const std::string &limit : register_limits()) {
-    Proposal proposal;
-    proposal.family = "registers";
-    proposal.variant = limit;
-    proposal.sibling.family = proposal.family;
-    proposal.sibling.kind = limit;
-    proposal.sibling.name = fmt::format("{}__ptxasw_registers_{}", kernel.name, limit);
-    answer.proposals.push_back(std::move(proposal));
-  }
+  for (const std::string &limit : register_limits())
+    answer.proposals.push_back(same_launch_proposal(kernel, "registers", limit));
   return answer;
 }
 

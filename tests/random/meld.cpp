@@ -6,10 +6,8 @@
 // wrong; it is printed.
 
 #include "synth/meld/meld.h"
-#include "emulator/warp_verify.h"
-#include "synth/siblings.h"
+#include "tests/random/versions.h"
 
-#include <charconv>
 #include <fmt/core.h>
 #include <random>
 #include <string>
@@ -246,85 +244,9 @@ private:
   unsigned labels_ = 0;
 };
 
-struct Counts {
-  unsigned kernels = 0, melded = 0, compared = 0, unexecuted = 0, unproved = 0, wrong = 0;
-};
-
-void compare(const Module &written, const Proposal &proposal, std::uint64_t seed, Counts &counts) {
-  VerifyOptions how;
-  how.kernel = "k";
-  how.stand_in = stand_in(proposal.sibling);
-  how.runs = 4;
-  how.search = 8;
-  how.schedules = 1;
-  how.small = true;
-  how.seed = seed;
-  how.step_limit = 300'000;
-  const KernelVerdict verdict = verify(written, written, how).at(0);
-  counts.compared += verdict.agreed > 0;
-  counts.unexecuted += !verdict.not_exercised.empty();
-  if (verdict.kind != KernelVerdict::Kind::differ)
-    return;
-  ++counts.wrong;
-  fmt::print("seed {}, {}: {}\n{}\n", seed, proposal.variant, verdict.counter_example,
-             written.text());
-}
-
-void check(std::uint64_t seed, bool verbose, Counts &counts) {
-  ++counts.kernels;
-  const std::string text = Kernel(seed).text();
-  const auto module = parse(text, "k.ptx");
-  if (!module) {
-    ++counts.wrong;
-    fmt::print("seed {}: {}\n{}\n", seed, format(module.error()), text);
-    return;
-  }
-  SiblingOptions options;
-  options.retile = {"none"};
-  options.meld = meld_variants();
-  const SiblingResult result = add_siblings(**module, options);
-  for (const UnprovedSibling &one : result.kernels[0].unproved) {
-    ++counts.unproved;
-    if (verbose)
-      fmt::print("seed {}: {} is not proved: {}\n{}\n", seed, one.name, one.why, text);
-  }
-  if (!result.changed)
-    return;
-  ++counts.melded;
-  const auto written = parse(result.text, "written.ptx");
-  for (const Proposal &proposal : result.kernels[0].written)
-    compare(**written, proposal, seed, counts);
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-  std::uint64_t kernels = 300, seed = 1;
-  bool verbose = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    std::uint64_t *const number = word == "--kernels" ? &kernels
-                                  : word == "--seed"  ? &seed
-                                                      : nullptr;
-    if (word == "-v") {
-      verbose = true;
-      continue;
-    }
-    const std::string_view value = number && i + 1 < argc ? argv[++i] : "";
-    if (value.empty() || std::from_chars(value.begin(), value.end(), *number).ptr != value.end()) {
-      fmt::print(stderr, "usage: random_meld [--kernels N] [--seed S] [-v]\n");
-      return 2;
-    }
-  }
-  Counts counts;
-  for (std::uint64_t i = 0; i < kernels; ++i) {
-    check(seed + i, verbose, counts);
-    if (verbose && counts.kernels % 100 == 0)
-      fmt::print(stderr, "{} kernels, {} wrong\n", counts.kernels, counts.wrong);
-  }
-  fmt::print("{} kernels, {} melded, {} versions compared, {} of them not executed to the last "
-             "line, {} not proved, {} wrong\n",
-             counts.kernels, counts.melded, counts.compared, counts.unexecuted, counts.unproved,
-             counts.wrong);
-  return counts.wrong != 0 || counts.melded == 0;
+  return random_versions(argc, argv, {"meld", "melded", &SiblingOptions::meld, meld_variants},
+                         [](std::uint64_t seed) { return Kernel(seed).text(); });
 }

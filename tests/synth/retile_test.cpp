@@ -6,6 +6,7 @@
 #include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/siblings.h"
+#include "tests/synth/versions.h"
 
 #include "emulator/warp_verify.h"
 
@@ -21,19 +22,6 @@
 using namespace ptxasw;
 
 namespace {
-
-std::string read(const std::filesystem::path &path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-std::unique_ptr<Module> parsed(const std::string &text) {
-  auto module = parse(text, "test.ptx");
-  if (!module)
-    FAIL(format(module.error()));
-  return std::move(*module);
-}
 
 const Function &function(const Module &module, std::string_view name) {
   const auto found = std::find_if(module.functions.begin(), module.functions.end(),
@@ -80,7 +68,7 @@ Written write_one(const std::string &text, const std::string &kernel, const std:
 
 TEST_CASE("what is proposed is proved and computes the same") {
   for (const auto &entry : std::filesystem::directory_iterator(RETILE_DIR)) {
-    const auto module = parsed(read(entry.path()));
+    const auto module = parsed(file_text(entry.path()));
     SiblingOptions options;
     options.retile = {"x2",           "x4", "y2", "z2", "y2-rows", "z4-rows", "y2-neighbours",
                       "z4-neighbours"};
@@ -108,7 +96,7 @@ TEST_CASE("what is proposed is proved and computes the same") {
 }
 
 TEST_CASE("of a kernel only so many, of a module only those kernels") {
-  const auto module = parsed(read(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"));
+  const auto module = parsed(file_text(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"));
   SiblingOptions options;
   options.most = 1;
   options.kernels = {"loops", "bare"};
@@ -299,7 +287,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   Count all;
   const auto run = [&](const char *file, const char *kernel, const char *variant) {
     const Count count =
-        try_all(write_one(read(std::filesystem::path(RETILE_DIR) / file), kernel, variant));
+        try_all(write_one(file_text(std::filesystem::path(RETILE_DIR) / file), kernel, variant));
     MESSAGE(fmt::format("{} {}: {} mutants, {} refused, {} no PTX, {} harmless", kernel, variant,
                         count.tried, count.refused, count.no_ptx, count.harmless));
     all.tried += count.tried;
@@ -320,7 +308,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
 }
 
 TEST_CASE("the kernel with fewer registers is the kernel") {
-  const std::string text = read(std::filesystem::path(RETILE_DIR) / "by-hand.ptx");
+  const std::string text = file_text(std::filesystem::path(RETILE_DIR) / "by-hand.ptx");
   SiblingOptions options;
   options.kernels = {"mixed"};
   options.retile = {"none"};
@@ -397,7 +385,7 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
 }
 
 TEST_CASE("wide accesses are proved for what the table needs, and for nothing less") {
-  const Written one = write_one(read(std::filesystem::path(RETILE_DIR) / "../wide/points.ptx"),
+  const Written one = write_one(file_text(std::filesystem::path(RETILE_DIR) / "../wide/points.ptx"),
                                 "stencil", "wide-x4");
   const auto module = parsed(one.before + one.sibling + one.after);
   const auto proved = [&](const std::function<void(Sibling &)> &change) {
@@ -424,7 +412,7 @@ TEST_CASE("wide accesses are proved for what the table needs, and for nothing le
 
 TEST_CASE("the table must say what is proved") {
   const Written one =
-      write_one(read(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"), "mixed", "x2");
+      write_one(file_text(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"), "mixed", "x2");
   const auto module = parsed(one.before + one.sibling + one.after);
   const auto proved = [&](const std::function<void(Sibling &)> &change) {
     Proposal proposal = one.proposal;

@@ -1,12 +1,13 @@
-// promote_hazards [--only NAME] [-v]
+// version_hazards FAMILY [--only NAME] [-v]
 //
-// Each file of promote/ is a trap for kernels with loops in which loads repeat. With the lines that
-// end in `// hazard`, and without those that begin with `//twin`, promotion is refused with the
-// reason in the head, or is `written`; the other way round it is always written. What is written
-// runs on the warp emulator beside its kernel, and each line of it must be executed: both arms.
+// Each file of FAMILY/ is a trap for the versions that a family puts beside a kernel, to be
+// launched as it is. With the lines that end in `// hazard`, and without those that begin with
+// `//twin`, the family refuses with the reason in the head, or the version is `written`; the other
+// way round it is always written. What is written runs on the warp emulator beside its kernel.
 
-#include "synth/promote/promote.h"
 #include "emulator/warp_verify.h"
+#include "synth/meld/meld.h"
+#include "synth/promote/promote.h"
 #include "synth/siblings.h"
 
 #include <algorithm>
@@ -18,6 +19,20 @@
 using namespace ptxasw;
 
 namespace {
+
+/// How the versions of a family are asked for and run.
+struct Trapped {
+  std::string_view name;
+  std::vector<std::string> SiblingOptions::*wanted;
+  const std::vector<std::string> &(*variants)();
+  unsigned runs, search;
+  bool to_the_last_line; ///< each line of a version must be executed: all of its ways
+};
+
+constexpr Trapped trapped[] = {
+    {"meld", &SiblingOptions::meld, meld_variants, 6, 10, false},
+    {"promote", &SiblingOptions::promote, promote_variants, 12, 400, true},
+};
 
 struct File {
   std::string name, refused;
@@ -45,18 +60,18 @@ File read(const std::filesystem::path &path) {
   return file;
 }
 
-SiblingResult promoted(const Module &module) {
+SiblingResult with_versions(const Trapped &family, const Module &module) {
   SiblingOptions options;
   options.retile = {"none"};
-  options.promote = promote_variants();
+  options.*family.wanted = family.variants();
   return add_siblings(module, options);
 }
 
-std::string check_written(const std::string &text) {
+std::string check_written(const Trapped &family, const std::string &text) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
-  const SiblingResult result = promoted(**module);
+  const SiblingResult result = with_versions(family, **module);
   const KernelSiblings &kernel = result.kernels.back();
   for (const UnprovedSibling &one : kernel.unproved)
     return fmt::format("{} is not proved: {}", one.name, one.why);
@@ -69,15 +84,15 @@ std::string check_written(const std::string &text) {
     VerifyOptions how;
     how.kernel = "k";
     how.stand_in = stand_in(proposal.sibling);
-    how.runs = 12;
-    how.search = 400;
+    how.runs = family.runs;
+    how.search = family.search;
     how.schedules = 1;
     how.small = true;
     how.step_limit = 400'000;
     const KernelVerdict verdict = verify(**written, **written, how).at(0);
     if (verdict.kind == KernelVerdict::Kind::differ)
       return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
-    if (!verdict.not_exercised.empty())
+    if (family.to_the_last_line && !verdict.not_exercised.empty())
       return fmt::format("{}: line {} of the version never ran", proposal.variant,
                          verdict.not_exercised[0]);
     if (verdict.kind == KernelVerdict::Kind::unchecked)
@@ -86,11 +101,12 @@ std::string check_written(const std::string &text) {
   return "";
 }
 
-std::string check_refused(const std::string &text, const std::string &reason) {
+std::string check_refused(const Trapped &family, const std::string &text,
+                          const std::string &reason) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
-  const SiblingResult result = promoted(**module);
+  const SiblingResult result = with_versions(family, **module);
   if (result.changed)
     return "it was written";
   std::string reasons;
@@ -106,20 +122,27 @@ std::string check_refused(const std::string &text, const std::string &reason) {
 
 int main(int argc, char **argv) {
   std::string only;
-  bool verbose = false;
+  const Trapped *family = nullptr;
+  bool verbose = false, understood = true;
   for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+    const std::string_view word = argv[i];
     if (word == "-v") {
       verbose = true;
     } else if (word == "--only" && i + 1 < argc) {
       only = argv[++i];
     } else {
-      fmt::print(stderr, "usage: promote_hazards [--only NAME] [-v]\n");
-      return 2;
+      family = std::find_if(std::begin(trapped), std::end(trapped),
+                            [&](const Trapped &one) { return one.name == word; });
+      understood &= family != std::end(trapped);
     }
   }
+  if (!family || !understood) {
+    fmt::print(stderr, "usage: version_hazards FAMILY [--only NAME] [-v]\n");
+    return 2;
+  }
   std::vector<std::filesystem::path> paths;
-  for (const auto &entry : std::filesystem::directory_iterator(PROMOTE_HAZARDS_DIR))
+  for (const auto &entry : std::filesystem::directory_iterator(std::filesystem::path(HAZARDS_DIR) /
+                                                               std::string(family->name)))
     paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   unsigned checked = 0, wrong = 0;
@@ -133,8 +156,9 @@ int main(int argc, char **argv) {
       if (!fault.empty() || verbose)
         fmt::print("{}, {}: {}\n", file.name, which, fault.empty() ? "ok" : fault);
     };
-    say("hazard", file.written ? check_written(file.text) : check_refused(file.text, file.refused));
-    say("twin", check_written(file.twin));
+    say("hazard", file.written ? check_written(*family, file.text)
+                               : check_refused(*family, file.text, file.refused));
+    say("twin", check_written(*family, file.twin));
   }
   fmt::print("{} hazards, {} wrong\n", checked, wrong);
   return wrong != 0 || checked == 0;

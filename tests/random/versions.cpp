@@ -1,0 +1,94 @@
+#include "tests/random/versions.h"
+
+#include "emulator/warp_verify.h"
+
+#include <charconv>
+#include <fmt/core.h>
+
+using namespace ptxasw;
+
+namespace {
+
+struct Counts {
+  unsigned kernels = 0, done = 0, compared = 0, unexecuted = 0, unproved = 0, wrong = 0;
+};
+
+void compare(const Module &written, const Proposal &proposal, std::uint64_t seed, Counts &counts) {
+  VerifyOptions how;
+  how.kernel = "k";
+  how.stand_in = stand_in(proposal.sibling);
+  how.runs = 4;
+  how.search = 8;
+  how.schedules = 1;
+  how.small = true;
+  how.seed = seed;
+  how.step_limit = 300'000;
+  const KernelVerdict verdict = verify(written, written, how).at(0);
+  counts.compared += verdict.agreed > 0;
+  counts.unexecuted += verdict.agreed > 0 && !verdict.not_exercised.empty();
+  if (verdict.kind != KernelVerdict::Kind::differ)
+    return;
+  ++counts.wrong;
+  fmt::print("seed {}, {}: {}\n{}\n", seed, proposal.variant, verdict.counter_example,
+             written.text());
+}
+
+void check(const RandomFamily &family, const std::string &text, std::uint64_t seed, bool verbose,
+           Counts &counts) {
+  ++counts.kernels;
+  const auto module = parse(text, "k.ptx");
+  if (!module) {
+    ++counts.wrong;
+    fmt::print("seed {}: {}\n{}\n", seed, format(module.error()), text);
+    return;
+  }
+  SiblingOptions options;
+  options.retile = {"none"};
+  options.*family.wanted = family.variants();
+  const SiblingResult result = add_siblings(**module, options);
+  for (const UnprovedSibling &one : result.kernels[0].unproved) {
+    ++counts.unproved;
+    if (verbose)
+      fmt::print("seed {}: {} is not proved: {}\n{}\n", seed, one.name, one.why, text);
+  }
+  if (!result.changed)
+    return;
+  ++counts.done;
+  const auto written = parse(result.text, "written.ptx");
+  for (const Proposal &proposal : result.kernels[0].written)
+    compare(**written, proposal, seed, counts);
+}
+
+} // namespace
+
+int random_versions(int argc, char **argv, const RandomFamily &family,
+                    const std::function<std::string(std::uint64_t)> &kernel) {
+  std::uint64_t kernels = 300, seed = 1;
+  bool verbose = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    std::uint64_t *const number = word == "--kernels" ? &kernels
+                                  : word == "--seed"  ? &seed
+                                                      : nullptr;
+    if (word == "-v") {
+      verbose = true;
+      continue;
+    }
+    const std::string_view value = number && i + 1 < argc ? argv[++i] : "";
+    if (value.empty() || std::from_chars(value.begin(), value.end(), *number).ptr != value.end()) {
+      fmt::print(stderr, "usage: random_{} [--kernels N] [--seed S] [-v]\n", family.name);
+      return 2;
+    }
+  }
+  Counts counts;
+  for (std::uint64_t i = 0; i < kernels; ++i) {
+    check(family, kernel(seed + i), seed + i, verbose, counts);
+    if (verbose && counts.kernels % 100 == 0)
+      fmt::print(stderr, "{} kernels, {} wrong\n", counts.kernels, counts.wrong);
+  }
+  fmt::print("{} kernels, {} {}, {} versions compared, {} of them not executed to the last line, "
+             "{} not proved, {} wrong\n",
+             counts.kernels, counts.done, family.done, counts.compared, counts.unexecuted,
+             counts.unproved, counts.wrong);
+  return counts.wrong != 0 || counts.done == 0;
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+// Random kernels, and the versions that one family puts beside them.
+
+#include "synth/siblings.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// A family whose versions are launched as their kernel is.
+struct RandomFamily {
+  std::string_view name;
+  std::string_view done; ///< of a kernel that has a version: "melded"
+  std::vector<std::string> ptxasw::SiblingOptions::*wanted;
+  const std::vector<std::string> &(*variants)();
+};
+
+/// The main function: every version of as many random kernels as the command line says must compute
+/// what its kernel does on the warp emulator. `kernel` writes the one of a seed, named k.
+int random_versions(int argc, char **argv, const RandomFamily &family,
+                    const std::function<std::string(std::uint64_t)> &kernel);

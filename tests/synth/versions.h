@@ -1,0 +1,44 @@
+#pragma once
+
+// What the tests of families have in common whose versions are launched as their kernel is.
+
+#include "grammar/module.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+std::string file_text(const std::filesystem::path &path);
+
+/// A module that must be one.
+std::unique_ptr<ptxasw::Module> parsed(const std::string &text);
+
+/// The function that a test is about: the last one.
+const ptxasw::Function &only(const ptxasw::Module &module);
+
+/// A hazard's file as it is, without the lines of its twin.
+std::string hazard(const std::filesystem::path &path);
+
+/// How lines that a family wrote are changed.
+struct LineChanges {
+  std::string_view mark; ///< is in each line that the family wrote: "meld0_"
+  /// Regular expressions and what stands instead of what they match.
+  std::vector<std::pair<const char *, const char *>> changes;
+  unsigned runs = 4; ///< of what the proof takes, on the warp emulator
+  /// The proof of a text in the place of a module's; empty: it is one.
+  std::function<std::string(const ptxasw::Module &module, const ptxasw::Module &after)> prove;
+};
+
+/// What became of changed texts.
+struct MutantCount {
+  unsigned tried = 0, refused = 0, no_ptx = 0, harmless = 0;
+};
+
+/// Changes each line of a text that a family wrote in every way, leaves it out, has it twice and
+/// behind the next one. What the proof takes must compute what the module's last kernel does.
+void try_mutants(const ptxasw::Module &module, const std::string &text, const LineChanges &changes,
+                 MutantCount &count);
