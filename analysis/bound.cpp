@@ -5,7 +5,7 @@
 #include "analysis/bound.h"
 
 #include "analysis/bound_walk.h"
-#include "emulator/warp_program.h"
+#include "emulator/machine/warp_program.h"
 
 #include <algorithm>
 #include <fmt/core.h>

@@ -14,7 +14,7 @@
 
 #include "analysis/bound_walk.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 
 #include <algorithm>
 #include <fmt/core.h>

@@ -19,7 +19,7 @@
 #include "analysis/independence.h"
 
 #include "analysis/shape_algebra.h"
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include "analysis/warp_costs.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 
 #include <algorithm>
 #include <bit>

@@ -41,7 +41,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.c ${PROJECT_SOURCE_DIR}/
 
 # The libraries. A static library needs what it was built from at its user's link, so all layers up to the
 # analyses are exported, and the generated parser.
-set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_emulator ptxasw_facts ptxasw_analysis)
+set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_semantics ptxasw_symbolic ptxasw_machine ptxasw_emulator ptxasw_facts ptxasw_analysis)
 foreach(library ${exported})
   string(REPLACE ptxasw_ "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})

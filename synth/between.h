@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/emulate.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/report.h"
 
 #include <map>

@@ -14,7 +14,7 @@
 
 #include "synth/detect.h"
 
-#include "emulator/solver.h"
+#include "emulator/symbolic/solver.h"
 #include "grammar/roles.h"
 #include "synth/between.h"
 #include "synth/known.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "emulator/address.h"
-#include "emulator/emulate.h"
+#include "emulator/symbolic/address.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/rewrite.h"
 #include "synth/source_lane.h"
 

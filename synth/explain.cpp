@@ -2,8 +2,8 @@
 
 #include "synth/explain.h"
 
-#include "emulator/address.h"
-#include "emulator/emulate.h"
+#include "emulator/symbolic/address.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/decide.h"
 #include "synth/detect.h"
 #include "synth/prove.h"

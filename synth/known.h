@@ -1,7 +1,7 @@
 #pragma once
 
-#include "emulator/emulate.h"
-#include "emulator/expr.h"
+#include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/expr.h"
 #include "synth/source_lane.h"
 
 #include <optional>

@@ -5,7 +5,7 @@
 
 #include "synth/lane_samples.h"
 
-#include "emulator/warp_memory.h"
+#include "emulator/semantics/scramble.h"
 
 namespace ptxasw {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "emulator/emulate.h"
-#include "emulator/evaluation.h"
+#include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/evaluation.h"
 #include "synth/source_lane.h"
 
 #include <array>

@@ -6,7 +6,7 @@
 
 #include "synth/match.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "grammar/scanner.h"
 

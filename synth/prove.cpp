@@ -23,7 +23,7 @@
 
 #include "synth/prove_implementation.h"
 
-#include "emulator/generic.h"
+#include "emulator/symbolic/generic.h"
 #include "grammar/roles.h"
 #include "synth/ways.h"
 

@@ -5,7 +5,7 @@
 
 #include "synth/prove_implementation.h"
 
-#include "emulator/instructions.h"
+#include "emulator/semantics/instructions.h"
 #include "grammar/roles.h"
 
 #include <algorithm>

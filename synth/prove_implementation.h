@@ -8,10 +8,10 @@
 
 #include "synth/prove.h"
 
-#include "emulator/address.h"
-#include "emulator/emulate.h"
-#include "emulator/instructions.h"
-#include "emulator/solver.h"
+#include "emulator/semantics/instructions.h"
+#include "emulator/symbolic/address.h"
+#include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/solver.h"
 #include "synth/known.h"
 #include "synth/match.h"
 

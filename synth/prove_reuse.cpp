@@ -4,7 +4,7 @@
 
 #include "synth/prove_implementation.h"
 
-#include "emulator/address.h"
+#include "emulator/symbolic/address.h"
 #include "synth/ways.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Decides if lanes that are active together in a loop are in the same iteration of it, for the
-// proof: from the definitions, by other means than detection, which has emulator/convergence.cpp.
+// proof: from the definitions, by other means than detection, which has
+// emulator/symbolic/convergence.cpp.
 //
 // Two lanes of a row come together where all ways from the branch that parted them to some end lead
 // through, so for every such branch and every block of the loop the ways are walked. And they come
@@ -11,7 +12,7 @@
 
 #include "synth/prove_implementation.h"
 
-#include "emulator/calls.h"
+#include "emulator/symbolic/calls.h"
 
 #include <algorithm>
 

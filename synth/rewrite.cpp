@@ -3,8 +3,8 @@
 
 #include "synth/rewrite.h"
 
-#include "emulator/emulate.h"
-#include "emulator/generic.h"
+#include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/generic.h"
 #include "grammar/module.h"
 #include "synth/decide.h"
 #include "synth/detect.h"

@@ -2,7 +2,7 @@
 
 #include "synth/report.h"
 
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
 #include "grammar/diagnostic.h"
 
 #include <functional>

@@ -4,7 +4,7 @@
 
 #include "synth/siblings.h"
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"

@@ -64,7 +64,8 @@ struct SiblingResult {
 /// The tables among a module's variables.
 std::vector<SiblingTable> sibling_tables(const Module &module);
 
-/// How the warp emulator launches a sibling for a launch of its kernel (emulator/warp_verify.h).
+/// How the warp emulator launches a sibling for a launch of its kernel
+/// (emulator/machine/warp_verify.h).
 StandIn stand_in(const Sibling &sibling);
 
 /// Adds siblings to a module.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
 
 #include <cstdlib>
 #include <set>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/emulate.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/known.h"
 
 #include <optional>

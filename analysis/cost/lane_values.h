@@ -2,8 +2,8 @@
 
 // The numeric values of expressions, in the 32 lanes of one warp at one moment of a launch.
 
-#include "emulator/emulate.h"
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
+#include "emulator/symbolic/emulate.h"
 
 #include <array>
 #include <cstdint>

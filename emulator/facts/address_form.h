@@ -2,8 +2,8 @@
 
 // What an address is made of, as seen by a warp.
 
-#include "emulator/emulate.h"
 #include "emulator/facts/lane_values.h"
+#include "emulator/symbolic/emulate.h"
 
 #include <cstdint>
 #include <map>

@@ -5,7 +5,7 @@
 
 #include "emulator/facts/beginnings.h"
 #include "emulator/facts/reading.h"
-#include "emulator/generic.h"
+#include "emulator/symbolic/generic.h"
 
 #include <algorithm>
 #include <bit>

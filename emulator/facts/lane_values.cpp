@@ -3,7 +3,7 @@
 
 #include "emulator/facts/lane_values.h"
 
-#include "emulator/evaluation.h"
+#include "emulator/symbolic/evaluation.h"
 
 namespace ptxasw::facts {
 

@@ -2,8 +2,8 @@
 
 // The value of an expression in every lane, where it depends on tid and laneid only.
 
-#include "emulator/emulate.h"
 #include "emulator/facts/layout.h"
+#include "emulator/symbolic/emulate.h"
 
 #include <optional>
 #include <unordered_map>

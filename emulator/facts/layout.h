@@ -3,7 +3,7 @@
 // How the threads of a block lie in its warps (PTX ISA 2.2.1, 10.4: the thread with number
 // tid.x + ntid.x * (tid.y + ntid.y * tid.z) is lane number % 32 of warp number / 32).
 
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
 
 #include <cstdint>
 #include <vector>

@@ -3,9 +3,9 @@
 // Registers as numbers: what a bit pattern of the emulation is as a polynomial over parameters,
 // extents, indices and loop counters, and when.
 
-#include "emulator/emulate.h"
 #include "emulator/facts/amount.h"
-#include "emulator/path.h"
+#include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/path.h"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 
 // What one access costs a warp: sectors, lines, wavefronts, from the form of its address.
 
-#include "emulator/banks.h"
 #include "emulator/facts/address_form.h"
+#include "emulator/semantics/banks.h"
 
 #include <cstdint>
 #include <optional>

@@ -22,7 +22,7 @@
 
 #include "synth/beside/same.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 
 #include <algorithm>

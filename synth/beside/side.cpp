@@ -3,7 +3,7 @@
 
 #include "synth/beside/side.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 
 #include <algorithm>

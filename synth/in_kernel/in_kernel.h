@@ -9,7 +9,7 @@
 
 #include "synth/family.h"
 
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
 
 #include <optional>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "synth/meld/arms.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "synth/beside/terms.h"
 
 #include <algorithm>

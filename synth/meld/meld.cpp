@@ -4,8 +4,8 @@
 
 #include "synth/meld/meld.h"
 
-#include "emulator/effects.h"
 #include "emulator/facts/kernel_facts.h"
+#include "emulator/semantics/effects.h"
 #include "synth/beside/same.h"
 #include "synth/meld/write.h"
 #include "synth/same_launch.h"

@@ -3,7 +3,7 @@
 
 #include "synth/promote/promote.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/edits.h"
 #include "synth/promote/write.h"
 #include "synth/same_launch.h"

@@ -15,8 +15,8 @@
 
 #include "synth/promote/prove.h"
 
-#include "emulator/effects.h"
-#include "emulator/generic.h"
+#include "emulator/semantics/effects.h"
+#include "emulator/symbolic/generic.h"
 #include "synth/promote/promote.h"
 #include "synth/promote/sites.h"
 

@@ -5,8 +5,8 @@
 
 #include "synth/promote/sites.h"
 
-#include "emulator/effects.h"
-#include "emulator/generic.h"
+#include "emulator/semantics/effects.h"
+#include "emulator/symbolic/generic.h"
 #include "grammar/roles.h"
 
 #include <algorithm>

@@ -32,7 +32,7 @@ enum class Spaces : std::uint8_t {
   unknown,    ///< their addresses say nothing
 };
 
-/// `all_global`: generic addresses of the module are global (emulator/generic.h).
+/// `all_global`: generic addresses of the module are global (emulator/symbolic/generic.h).
 Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global);
 
 /// Returns true if a load may be promoted as far as its opcode says: weak, from memory that is

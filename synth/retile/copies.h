@@ -2,7 +2,7 @@
 
 #include "synth/retile/retile.h"
 
-#include "emulator/emulate.h"
+#include "emulator/symbolic/emulate.h"
 
 #include <unordered_set>
 #include <vector>

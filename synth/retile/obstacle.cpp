@@ -14,7 +14,7 @@
 #include "synth/retile/obstacle.h"
 
 #include "analysis/independence.h"
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/cfg.h"
 #include "synth/retile/retile.h"
 

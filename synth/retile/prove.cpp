@@ -40,7 +40,7 @@
 // names of the registers are a hint at the renaming; only that registers of different names are
 // different is taken from them.
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"

@@ -6,7 +6,7 @@
 
 #include "synth/retile/recompute.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "synth/retile/retile.h"
 

@@ -3,7 +3,7 @@
 // them, whatever the path. The largest set of such registers is found by removing those that do not
 // qualify.
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/expr.h"
+#include "emulator/symbolic/expr.h"
 
 #include <cstdint>
 #include <functional>

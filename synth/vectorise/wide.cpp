@@ -12,7 +12,7 @@
 
 #include "synth/vectorise/wide.h"
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 
 #include <algorithm>
 #include <bit>

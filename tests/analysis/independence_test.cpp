@@ -2,7 +2,7 @@
 // they are, and what is called independent does the same in the warp emulator whatever the shape.
 
 #include "analysis/independence.h"
-#include "emulator/warp_launch.h"
+#include "emulator/machine/warp_launch.h"
 #include "recorded.h"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-#include "emulator/warp_draw.h"
+#include "emulator/machine/warp_draw.h"
 
 #include <algorithm>
 #include <bit>

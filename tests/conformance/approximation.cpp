@@ -1,6 +1,6 @@
 #include "approximation.h"
 
-#include "emulator/floating.h"
+#include "emulator/semantics/floating.h"
 
 #include <algorithm>
 #include <cmath>

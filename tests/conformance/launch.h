@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/warp_launch.h"
+#include "emulator/machine/warp_launch.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 #include "operands.h"
 
-#include "emulator/bits.h"
-#include "emulator/warp_memory.h"
+#include "emulator/machine/warp_memory.h"
+#include "emulator/semantics/bits.h"
 
 #include <algorithm>
 #include <cstring>

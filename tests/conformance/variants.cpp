@@ -1,6 +1,6 @@
 #include "variants.h"
 
-#include "emulator/concrete.h"
+#include "emulator/semantics/concrete.h"
 #include "grammar/module.h"
 #include "tests/emulator/table.h"
 

@@ -7,7 +7,7 @@
 
 #include "loop_kernel.h"
 
-#include "emulator/warp_memory.h"
+#include "emulator/machine/warp_memory.h"
 
 #include <fmt/core.h>
 #include <vector>

@@ -6,7 +6,7 @@
 // lanes wait forever under some schedule are dropped. With --write the kernels and what is expected
 // of them are left for device/run, many to a module.
 
-#include "emulator/warp_launch.h"
+#include "emulator/machine/warp_launch.h"
 #include "loop_kernel.h"
 #include "synth/rewrite.h"
 

@@ -1,7 +1,7 @@
 // Equality of addresses and what it hangs on: whenever it is claimed, numbers and Z3 must agree.
 
-#include "emulator/address.h"
-#include "emulator/solver.h"
+#include "emulator/symbolic/address.h"
+#include "emulator/symbolic/solver.h"
 #include "support.h"
 
 #include <doctest/doctest.h>

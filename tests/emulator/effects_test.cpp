@@ -1,7 +1,7 @@
 // What orders nothing between two loads of global memory, instruction by instruction as
 // docs/soundness.md decides. What is not listed there as harmless must not be.
 
-#include "emulator/effects.h"
+#include "emulator/semantics/effects.h"
 #include "grammar/module.h"
 
 #include <doctest/doctest.h>

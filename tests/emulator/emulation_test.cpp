@@ -5,7 +5,7 @@
 // does, its address with loops written out, and whether all lanes of a row that are there together
 // have that address (uniform), or have it except for their lane (lane), or may not (varying).
 
-#include "emulator/emulate.h"
+#include "emulator/symbolic/emulate.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

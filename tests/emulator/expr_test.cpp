@@ -4,7 +4,7 @@
 // under some assignments of the symbols, so a failure is always the fault of the last operation;
 // the smallest one of a run is shown.
 
-#include "emulator/concrete.h"
+#include "emulator/semantics/concrete.h"
 #include "support.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // docs/instructions.md is what the table says. `cmake --build build --target docs-instructions`
 // rewrites it.
 
-#include "emulator/float_instructions.h"
+#include "emulator/semantics/float_instructions.h"
 #include "support.h"
 #include "table.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view head = R"(# Instructions that are modelled
 
-Generated from the table in `emulator/instructions.h`; one line here is one line there. Both emulators
+Generated from the table in `emulator/semantics/instructions.h`; one line here is one line there. Both emulators
 run it: the symbolic one on expressions, the warp emulator on numbers.
 
 - *Types*: the first type of the opcode, one of these.
@@ -40,7 +40,7 @@ opcode that is not known at all is taken to write any register and any memory it
 constexpr std::string_view floating_head = R"(
 ## Floating point
 
-From `emulator/float_instructions.h`. The warp emulator computes these; to the symbolic emulator each is
+From `emulator/semantics/float_instructions.h`. The warp emulator computes these; to the symbolic emulator each is
 an unknown function of its operands, named by the whole opcode.
 
 | instruction | types | modifiers | result = operands |

@@ -2,7 +2,7 @@
 // assumed one after the other, and whatever is concluded must hold for every pair that satisfies
 // them.
 
-#include "emulator/path.h"
+#include "emulator/symbolic/path.h"
 #include "support.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "emulator/evaluation.h"
-#include "emulator/expr.h"
+#include "emulator/symbolic/evaluation.h"
+#include "emulator/symbolic/expr.h"
 
 #include <cstdint>
 #include <string>

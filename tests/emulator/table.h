@@ -1,7 +1,7 @@
 #pragma once
 
-#include "emulator/concrete.h"
-#include "emulator/instructions.h"
+#include "emulator/semantics/concrete.h"
+#include "emulator/semantics/instructions.h"
 
 #include <optional>
 #include <string>

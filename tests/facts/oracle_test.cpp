@@ -4,7 +4,7 @@
 // nothing would also pass there.
 
 #include "emulator/facts/kernel_facts.h"
-#include "emulator/warp_launch.h"
+#include "emulator/machine/warp_launch.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

@@ -12,7 +12,7 @@
 // and for blocks that are only promised, which other launches do not keep.
 
 #include "synth/retile/retile.h"
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 

@@ -5,7 +5,7 @@
 // `//twin`, the family refuses with the reason in the head, or the version is `written`; the other
 // way round it is always written. What is written runs on the warp emulator beside its kernel.
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/siblings.h"

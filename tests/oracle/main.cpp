@@ -9,7 +9,7 @@
 //
 // Exit code 0: none was missed.
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 #include "grammar/module.h"
 #include "synth/rewrite.h"
 

@@ -9,7 +9,7 @@
 // replaced, too. Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json
 // prints one line, which `ptxasw merge` adds up.
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 #include "random_kernel.h"
 #include "synth/retile/obstacle.h"
 #include "synth/retile/retile.h"

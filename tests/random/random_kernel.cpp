@@ -1,6 +1,6 @@
 #include "random_kernel.h"
 
-#include "emulator/warp_memory.h"
+#include "emulator/machine/warp_memory.h"
 
 #include <algorithm>
 #include <bit>

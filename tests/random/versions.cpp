@@ -1,6 +1,6 @@
 #include "tests/random/versions.h"
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 
 #include <charconv>
 #include <fmt/core.h>

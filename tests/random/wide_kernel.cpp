@@ -4,7 +4,7 @@
 
 #include "wide_kernel.h"
 
-#include "emulator/warp_memory.h"
+#include "emulator/machine/warp_memory.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>

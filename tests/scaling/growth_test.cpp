@@ -4,7 +4,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "family.h"
 
-#include "emulator/emulate.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/detect.h"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 
 #include "family.h"
 
-#include "emulator/emulate.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/rewrite.h"
 
 #include <sys/resource.h>

@@ -6,7 +6,7 @@
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/rewrite.h"
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -8,7 +8,7 @@
 #include "synth/siblings.h"
 #include "tests/synth/versions.h"
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 #include "tests/synth/versions.h"
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 
 #include <doctest/doctest.h>
 #include <fstream>

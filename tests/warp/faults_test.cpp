@@ -2,7 +2,7 @@
 
 #include "support.h"
 
-#include "emulator/warp_races.h"
+#include "emulator/machine/warp_races.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

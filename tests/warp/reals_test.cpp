@@ -2,8 +2,8 @@
 
 #include "support.h"
 
-#include "emulator/exact_real.h"
-#include "emulator/floating.h"
+#include "emulator/machine/exact_real.h"
+#include "emulator/semantics/floating.h"
 
 #include <cmath>
 #include <doctest/doctest.h>

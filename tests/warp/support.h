@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/warp_verify.h"
+#include "emulator/machine/warp_verify.h"
 
 #include <cstring>
 #include <memory>

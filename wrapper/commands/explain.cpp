@@ -3,9 +3,9 @@
 // --opcodes, what is known about the instruction set.
 
 #include "synth/explain.h"
-#include "emulator/effects.h"
-#include "emulator/expr.h"
-#include "emulator/instructions.h"
+#include "emulator/semantics/effects.h"
+#include "emulator/semantics/instructions.h"
+#include "emulator/symbolic/expr.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"

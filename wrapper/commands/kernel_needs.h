@@ -1,7 +1,7 @@
 #pragma once
 
 #include "analysis/occupancy.h"
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
 #include "wrapper/settings/settings.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/launch_description.h"
+#include "emulator/machine/launch_description.h"
 
 #include <string>
 #include <tl/expected.hpp>

@@ -1,6 +1,6 @@
 // `ptxasw trace`: the symbolic memory trace of a module, in the style of the paper's listing 5.
 
-#include "emulator/emulate.h"
+#include "emulator/symbolic/emulate.h"
 #include "grammar/module.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"

@@ -1,8 +1,9 @@
 // `ptxasw verify`: two modules, run on the CPU and compared: on launches that are drawn
-// (emulator/warp_verify.h), or on one that a file describes (emulator/compare_launches.h).
+// (emulator/machine/warp_verify.h), or on one that a file describes
+// (emulator/machine/compare_launches.h).
 
-#include "emulator/compare_launches.h"
-#include "emulator/warp_verify.h"
+#include "emulator/machine/compare_launches.h"
+#include "emulator/machine/warp_verify.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"

@@ -3,7 +3,7 @@
 
 #include "wrapper/commands/version.h"
 
-#include "emulator/solver.h"
+#include "emulator/symbolic/solver.h"
 #include "wrapper/commands/commit.h" // made by every build
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/os/process.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
 #include "wrapper/commands/command.h"
 #include "wrapper/commands/description.h"
 #include "wrapper/commands/shard.h"

@@ -4,7 +4,7 @@
 
 #include "wrapper/drop_in/cache_key.h"
 
-#include "emulator/solver.h"
+#include "emulator/symbolic/solver.h"
 #include "wrapper/drop_in/command_line.h"
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/os/files.h"

@@ -4,7 +4,7 @@
 
 #include "wrapper/library/ptxasw_emulate.h"
 
-#include "emulator/warp_launch.h"
+#include "emulator/machine/warp_launch.h"
 
 #include <cstdio>
 #include <cstring>

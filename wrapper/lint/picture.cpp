@@ -3,7 +3,7 @@
 
 #include "wrapper/lint/picture.h"
 
-#include "emulator/banks.h"
+#include "emulator/semantics/banks.h"
 
 #include <algorithm>
 #include <fmt/core.h>

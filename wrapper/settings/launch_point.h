@@ -4,7 +4,7 @@
 // parameters are called.
 
 #include "emulator/facts/amount.h"
-#include "emulator/launch.h"
+#include "emulator/semantics/launch.h"
 #include "grammar/module.h"
 
 #include <map>

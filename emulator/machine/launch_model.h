@@ -1,0 +1,96 @@
+#pragma once
+
+#include "emulator/machine/warp_launch.h"
+#include "emulator/symbolic/emulate.h"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// A value that a kernel reads from its parameters: a parameter, an element of one or a field.
+struct ParameterSlot {
+  std::string name;                      ///< of the parameter, with "+offset" for a field
+  std::uint32_t offset = 0;              ///< in the kernel's parameter bytes
+  ScalarType type = ScalarType::none;    ///< what it is loaded as, or computed with
+  unsigned width = 0;                    ///< bits
+  bool is_pointer = false;               ///< accesses go through it
+  ScalarType element = ScalarType::none; ///< what the first access through it reads or writes
+};
+
+/// The slots of a kernel: everything that it loads from its parameters, elements of vectors and
+/// fields of structures included. KernelModel says which of them are pointers.
+std::vector<ParameterSlot> parameter_slots(const Module &module, const Function &kernel);
+
+/// How a launch affects a kernel, from its symbolic emulation: which parameters and thread
+/// coordinates decide its branches and tests, and where its indices wrap around.
+class KernelModel {
+public:
+  /// `slots` are those of the kernel; pointers among them are marked.
+  KernelModel(const Module &module, const Function &kernel, std::vector<ParameterSlot> &slots);
+
+  /// What a symbol of the emulation is in a launch.
+  struct Meaning {
+    enum class Kind : std::uint8_t {
+      unknown, ///< loaded, or an address of the machine's choice
+      slot,    ///< bits [shift, shift + width) of a parameter slot
+      tid,
+      ctaid,
+      ntid,
+      nctaid,
+      laneid,
+      trip, ///< of a loop
+    };
+    Kind kind = Kind::unknown;
+    std::uint32_t index = 0; ///< of the slot, or the axis
+    unsigned shift = 0;
+  };
+
+  /// What a launch is wanted for: conditions that hold or not, in one thread.
+  struct Wish {
+    std::vector<PathFact> conditions;
+    /// If set, its value should be near `bound`, as numbers of its width.
+    Expr near = nullptr;
+    std::uint64_t bound = 0;
+  };
+
+  /// False if the kernel is too much for the emulator: it then has no wishes.
+  bool complete() const { return emulation_.complete(); }
+  /// That an instruction is executed, by a lane whose guard allows it; nothing if it is never
+  /// reached.
+  std::optional<Wish> to_run(std::uint32_t instruction);
+  /// The same, and that the predicate that it computes has the given outcome.
+  std::optional<Wish> to_decide(std::uint32_t instruction, bool outcome);
+  /// Instructions that compute a predicate.
+  const std::vector<std::uint32_t> &tests() const { return tests_; }
+  /// Wishes for values just on either side of a comparison or of where an index wraps.
+  const std::vector<Wish> &boundaries();
+
+  const Meaning &meaning(Expr symbol);
+  /// What holds for the masks of active lanes that formulas mention, beyond the formulas: with a
+  /// full mask the first and the last lane of the warp, other threads of the same block, get to
+  /// where it was taken.
+  std::vector<Expr> mask_facts(const std::vector<Expr> &formulas);
+  Emulation &emulation() { return emulation_; }
+
+private:
+  std::vector<Probe> probes(const Module &module, const Function &kernel);
+  Expr probed(std::uint32_t instruction, bool after);
+  void mark_pointers();
+  void find_boundaries();
+
+  const Module &module_;
+  const Function &kernel_;
+  std::vector<ParameterSlot> &slots_;
+  std::vector<std::uint32_t> tests_, masks_;
+  std::vector<std::uint32_t> guard_probe_, test_probe_,
+      mask_probe_; ///< by instruction: index or no_index
+  std::vector<Probe> probes_;
+  Emulation emulation_;
+  std::vector<Meaning> meanings_;
+  std::vector<bool> known_meaning_;
+  std::vector<Wish> boundaries_;
+  bool boundaries_found_ = false;
+};
+
+} // namespace ptxasw

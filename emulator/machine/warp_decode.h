@@ -1,0 +1,62 @@
+#pragma once
+
+#include "emulator/machine/parameter_layout.h"
+#include "emulator/machine/warp_program.h"
+
+namespace ptxasw {
+
+/// Addresses that do not depend on the thread.
+struct StaticLayout {
+  std::unordered_map<const Variable *, std::uint64_t> addresses;
+};
+
+/// Decodes the instructions of one function.
+class WarpDecoder {
+public:
+  WarpDecoder(const Module &module, const Function &function, const StaticLayout &layout,
+              const std::unordered_map<const Variable *, std::uint32_t> &locals)
+      : module_(module), function_(function), layout_(layout), locals_(locals),
+        parameters_(parameter_layout(function)) {}
+
+  std::vector<WarpInstruction> decode_all();
+
+private:
+  WarpInstruction decode_one(std::uint32_t index);
+  void refuse(std::string why);
+  void decode_action();
+  void decode_branch();
+  void decode_call();
+  void decode_system_call(std::span<const Operand> arguments, std::span<const Operand> results);
+  bool add_callee(std::uint32_t callee, std::span<const Operand> arguments,
+                  std::span<const Operand> results);
+  void decode_memory();
+  void decode_atomic();
+  void decode_copy();
+  void decode_bulk_copy();
+  void decode_mbarrier();
+  void decode_collective();
+  void decode_matrix_operation();
+  bool decode_move();
+  void decode_compute();
+
+  WarpOperand input(const Operand &operand, ScalarType type);
+  WarpOperand output(const Operand &operand);
+  /// The operand as destination or source of 64 bits each: a register of 128 bits is two.
+  void add_pieces(const Operand &operand, bool is_output, ScalarType type,
+                  std::vector<WarpOperand> &to);
+  WarpOperand symbol(const Operand &operand);
+  WarpAddress address(const Operand &operand, StateSpace space);
+  bool is_kernel_parameter(const Variable *variable) const;
+
+  const Module &module_;
+  const Function &function_;
+  const StaticLayout &layout_;
+  const std::unordered_map<const Variable *, std::uint32_t> &locals_;
+  const ParameterLayout parameters_;
+  const Instruction *source_ = nullptr;
+  std::span<const Operand> operands_;
+  WarpInstruction out_;
+  std::string refusal_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,140 @@
+#pragma once
+
+// Running a kernel on the CPU.
+//
+// Grid, blocks and warps of 32 lanes run the same instruction table as the symbolic emulator, on
+// numbers. Lanes of a warp that diverge are scheduled by a policy; a correct program does not
+// notice which one, but `activemask` and the interleaving of memory accesses do.
+
+#include "emulator/machine/exact_real.h"
+#include "emulator/machine/parameter_layout.h"
+#include "emulator/machine/warp_fault.h"
+#include "emulator/machine/warp_memory.h"
+#include "emulator/machine/warp_program.h"
+#include "emulator/semantics/launch.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// What the driver is given to launch a kernel.
+struct WarpLaunch {
+  Extents grid;
+  Extents block{32, 1, 1};
+  /// Which blocks of the grid to run, by number (x first); empty: all of them.
+  std::vector<std::uint64_t> blocks;
+  std::uint32_t dynamic_shared = 0; ///< bytes
+  std::vector<std::uint8_t> parameters;
+};
+
+/// How the lanes of a warp that have diverged come together again.
+enum class WarpSchedule : std::uint8_t {
+  reconverge, ///< where the branches' paths meet
+  apart,      ///< never; only `.sync` instructions act together
+  random,     ///< apart for as long as the seed likes; together where a branch that parted them
+          ///< lets them meet or a `.sync` has made them (soundness.md, E1). Warps and up to four
+          ///< blocks interleave.
+};
+
+/// A way to schedule a launch, with what its pseudo-random decisions are drawn from.
+struct SeededSchedule {
+  WarpSchedule policy = WarpSchedule::reconverge;
+  std::uint64_t seed = 0;
+  /// As `--schedule` takes it: reconverge, apart, or random:SEED.
+  std::string text() const {
+    return policy == WarpSchedule::reconverge ? "reconverge"
+           : policy == WarpSchedule::apart    ? "apart"
+                                              : "random:" + std::to_string(seed);
+  }
+};
+
+/// Executions of one instruction.
+struct InstructionProfile {
+  std::uint64_t warps = 0;          ///< times a warp executed it
+  std::uint64_t lanes = 0;          ///< times a lane executed it
+  std::uint64_t holds = 0;          ///< of those, how often the predicate that it computes held
+  std::uint64_t sectors = 0;        ///< 32-byte sectors of global memory that it touched
+  std::uint64_t bank_conflicts = 0; ///< shared-memory passes beyond one per warp access
+};
+
+/// What one warp did, as docs/bound.md defines it.
+struct WarpCount {
+  std::uint64_t instructions = 0; ///< executions, by however many of its lanes together
+  std::uint64_t sectors = 0;      ///< 32-byte sectors of global memory, added up over accesses
+  std::uint64_t conflicts = 0;    ///< shared-memory passes beyond one per access
+  std::uint64_t divwarps = 0;     ///< branches at which lanes that had been together parted
+};
+
+/// Instructions, sectors, conflicts and divergence together.
+inline std::uint64_t steps_of(const WarpCount &count) {
+  return count.instructions + count.sectors + count.conflicts + count.divwarps;
+}
+
+/// An instruction that lanes of a warp are about to execute.
+struct WarpStep {
+  std::uint32_t function = 0; ///< in the program
+  const WarpInstruction *instruction = nullptr;
+  std::uint32_t block[3] = {};
+  std::uint32_t warp = 0;  ///< in the block
+  std::uint32_t lanes = 0; ///< by bits; those that the guard excludes are among them
+  const std::uint64_t *registers = nullptr; ///< register * 32 + lane
+};
+
+/// An observer of a run.
+class WarpObserver {
+public:
+  virtual ~WarpObserver() = default;
+  virtual void before(const WarpStep &step) = 0;
+};
+
+/// How to run it.
+struct WarpOptions {
+  WarpSchedule schedule = WarpSchedule::reconverge;
+  std::uint64_t seed = 0;
+  bool check_races = false;
+  bool volatile_races = false;      ///< volatile accesses race, as weak ones do
+  bool check_barriers = false;      ///< divergent and mismatched barriers, arrivals without a wait
+  bool only_barriers_order = false; ///< for races: fences and atomics order nothing
+  /// A store that leaves memory as it is races with no store of that value.
+  bool allow_same_value = false;
+  std::uint64_t race_focus = 0; ///< an address at which no race is missed; 0: none
+  bool check_uninitialized = false;
+  bool profile = false;
+  bool profile_memory = false;           ///< with sectors and bank conflicts
+  bool count = false;                    ///< by warp, see WarpOutcome::counts
+  bool note_touched = false;             ///< mark what is accessed in the global memory's pages
+  const GlobalMemory *allowed = nullptr; ///< global loads may only touch what was noted there
+  std::uint64_t step_limit = ~std::uint64_t{0}; ///< thread-instructions
+  /// Bytes that the emulation itself may use for what the kernel touches, races included.
+  std::uint64_t memory_limit = ~std::uint64_t{0};
+  unsigned threads = 1;     ///< of the host, for blocks; the result is the same
+  bool tables_only = false; ///< no fast functions: for tests of them
+  WarpObserver *observer = nullptr;
+  std::uint64_t heap_limit = 8 << 20; ///< bytes that kernels may hold from malloc at a time
+  ExactMemory *reals = nullptr; ///< real numbers are computed along, those in memory kept here
+  std::uint64_t watch = 0;      ///< an address whose last store is wanted; 0: none
+};
+
+/// The result. Memory holds the kernel's effects up to the fault, if there is one.
+struct WarpOutcome {
+  std::optional<WarpFault> fault;
+  std::optional<WarpFault> race;            ///< the first, if races are checked
+  std::optional<WarpFault> same_value_race; ///< the first of those that change nothing
+  std::optional<WarpFault> barrier;         ///< the first, if barriers are checked
+  std::string output;                       ///< of printf
+  std::optional<WarpFault> watched;         ///< where the watched address was last stored to
+  /// Line of the first instruction that read something machine-dependent (%clock, %smid, ...); 0:
+  /// none did.
+  std::uint32_t machine_line = 0;
+  std::uint64_t steps = 0;                              ///< thread-instructions
+  std::vector<std::vector<InstructionProfile>> profile; ///< by function and instruction
+  std::vector<std::vector<WarpCount>> counts;           ///< by block (of those that ran) and warp
+};
+
+/// Runs a kernel to its end or first fault.
+WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
+                       GlobalMemory &memory, const WarpOptions &options);
+
+} // namespace ptxasw

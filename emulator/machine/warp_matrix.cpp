@@ -1,0 +1,351 @@
+// Matrices that a warp holds together (PTX ISA 9.7.14). All 32 lanes reach such an instruction
+// together, as with a `.sync` instruction with a full mask; then their registers are gathered into
+// matrices, the elements computed one by one (matrix_product.h), and handed out again.
+
+#include "emulator/machine/warp_matrix.h"
+
+#include "emulator/machine/warp_machine.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+using OperationKind = MatrixOperation::Kind;
+
+/// `m16n8k32`; false: it is not a shape.
+bool read_shape(std::string_view word, MatrixOperation &to) {
+  const auto number = [&](char letter, unsigned &value) {
+    if (word.empty() || word[0] != letter)
+      return false;
+    const auto end = std::from_chars(word.data() + 1, word.data() + word.size(), value);
+    if (end.ec != std::errc())
+      return false;
+    word.remove_prefix(static_cast<std::size_t>(end.ptr - word.data()));
+    return true;
+  };
+  MatrixOperation read = to;
+  if (!number('m', read.m) || !number('n', read.n) || (!word.empty() && !number('k', read.k)) ||
+      !word.empty())
+    return false;
+  to = read;
+  return true;
+}
+
+std::string multiply_refusal(const MatrixOperation &o) {
+  const MatrixArithmetic &how = o.arithmetic;
+  const bool is_wmma = o.kind == OperationKind::wmma_multiply;
+  if (bit_width(how.a) == 0 || bit_width(how.a) != bit_width(how.b))
+    return "these types";
+  const unsigned wide = bit_width(how.a);
+  const bool shape = is_wmma
+                         ? (o.m == 16 && o.n == 16 && (o.k == 16 || (o.k == 8 && wide == 32))) ||
+                               ((o.m == 32 || o.m == 8) && o.m * o.n == 256 && o.k == 16) ||
+                               (o.m == 8 && o.n == 8 && o.k * wide == (wide == 64 ? 256 : 128))
+                         : (o.m == 8 || o.m == 16) && o.n == 8 &&
+                               (o.k * wide == 128 || o.k * wide == 256 || wide == 64);
+  if (!shape || o.k > 256 || (wide == 64 && o.k != 4 && o.k != 8 && o.k != 16))
+    return "this shape";
+  const bool sums = how.a == MatrixType::f64 ? how.c == how.a && how.d == how.a
+                    : how.a == MatrixType::s8 || how.a == MatrixType::u8 ||
+                            how.a == MatrixType::s4 || how.a == MatrixType::u4 ||
+                            how.a == MatrixType::b1
+                        ? how.c == MatrixType::s32 && how.d == MatrixType::s32
+                        : (how.c == MatrixType::f32 || how.c == MatrixType::f16) &&
+                              (how.d == MatrixType::f32 || how.d == MatrixType::f16);
+  return sums ? "" : "these types of sums";
+}
+
+} // namespace
+
+MatrixType MatrixOperation::type_of(char which) const {
+  if (kind == OperationKind::wmma_load || kind == OperationKind::wmma_store)
+    return type;
+  return which == 'a'   ? arithmetic.a
+         : which == 'b' ? arithmetic.b
+         : which == 'c' ? arithmetic.c
+                        : arithmetic.d;
+}
+
+unsigned MatrixOperation::registers(char which) const {
+  const MatrixType element = type_of(which);
+  const bool is_wmma = kind != OperationKind::multiply;
+  if (is_wmma && element == MatrixType::f16 && (which == 'a' || which == 'b'))
+    return 8; // whatever the shape (PTX ISA 9.7.14.4.1)
+  const unsigned bits = rows(which) * columns(which) * bit_width(element);
+  return bits / 32 / (element == MatrixType::f64 ? 64 : 32);
+}
+
+MatrixDecoding decode_matrix(const Opcode &opcode) {
+  MatrixDecoding result;
+  MatrixOperation &o = result.operation;
+  const auto refuse = [&](std::string why) {
+    if (result.refusal.empty())
+      result.refusal = std::move(why);
+  };
+  o.kind = opcode.op == Op::ldmatrix     ? OperationKind::load
+           : opcode.op == Op::stmatrix   ? OperationKind::store
+           : opcode.op == Op::movmatrix  ? OperationKind::transpose
+           : opcode.op == Op::mma        ? OperationKind::multiply
+           : opcode.has(Modifier::load)  ? OperationKind::wmma_load
+           : opcode.has(Modifier::store) ? OperationKind::wmma_store
+                                         : OperationKind::wmma_multiply;
+  std::vector<MatrixType> types;
+  std::vector<bool> columns;
+  for (const std::string_view word : opcode.modifiers) {
+    if (const MatrixType type = matrix_type(word); type != MatrixType::none)
+      types.push_back(type);
+    else if (word == "row" || word == "col")
+      columns.push_back(word == "col");
+    else if (word == "x1" || word == "x2" || word == "x4")
+      o.count = static_cast<unsigned>(word[1] - '0');
+    else if (word == "trans")
+      o.transposed = true;
+    else if (word == "satfinite")
+      o.arithmetic.saturate = true;
+    else if (word == "and")
+      o.arithmetic.bitwise_and = true;
+    else if (word.size() == 1 && word[0] >= 'a' && word[0] <= 'd')
+      o.fragment = word[0];
+    else if (word == "sp" || word.starts_with("sp::"))
+      refuse("sparse matrices");
+    else if (word.starts_with("kind::") || word == "block_scale")
+      refuse("scaled blocks");
+    else if (!read_shape(word, o) && word != "sync" && word != "aligned" && word != "load" &&
+             word != "store" && word != "mma" && word != "xor" && word != "popc" && word != "b16" &&
+             state_space(word) == StateSpace::generic && word != "shared::cta" && word != "cta")
+      refuse(fmt::format("`.{}`", word));
+  }
+  MatrixArithmetic &how = o.arithmetic;
+  switch (o.kind) {
+  case OperationKind::load:
+  case OperationKind::store:
+  case OperationKind::transpose:
+    if (o.m != 8 || o.n != 8 || !opcode.has(Modifier::b16) ||
+        (o.kind == OperationKind::transpose && !o.transposed))
+      refuse("this shape");
+    return result;
+  case OperationKind::wmma_load:
+  case OperationKind::wmma_store:
+    if (types.size() != 1 || columns.size() != 1 || o.m * o.n > 256 || o.k > 128)
+      refuse("this form");
+    else
+      o.type = types[0], o.a_columns = columns[0];
+    return result;
+  default:
+    break;
+  }
+  if (o.kind == OperationKind::wmma_multiply && types.size() == 2) // of d and c
+    types = {types[0], MatrixType::f16, MatrixType::f16, types[1]};
+  if (types.size() != 4 || columns.size() != 2) {
+    refuse("this form");
+    return result;
+  }
+  how.d = types[0], how.a = types[1], how.b = types[2], how.c = types[3];
+  o.a_columns = columns[0], o.b_columns = columns[1];
+  if (o.kind == OperationKind::wmma_multiply && how.a == MatrixType::tf32)
+    how.step = 4;
+  if (how.a == MatrixType::f16 && o.m == 8 && o.kind == OperationKind::multiply)
+    refuse("this shape");
+  if (o.kind == OperationKind::multiply && (o.a_columns || !o.b_columns))
+    refuse("this layout");
+  if (std::string why = multiply_refusal(o); !why.empty())
+    refuse(std::move(why));
+  return result;
+}
+
+MatrixPlace matrix_place(const MatrixOperation &operation, char which, unsigned lane,
+                         unsigned element) {
+  const MatrixType type = operation.type_of(which);
+  const unsigned wide = type == MatrixType::f64 ? 64 : 32;
+  const unsigned per_register = wide / bit_width(type);
+  if (operation.kind != OperationKind::multiply) {
+    const unsigned all = operation.rows(which) * operation.columns(which);
+    const unsigned at = (lane * operation.registers(which) * per_register + element) % all;
+    if (which == 'b')
+      return {at % operation.k, at / operation.k};
+    return {at / operation.columns(which), at % operation.columns(which)};
+  }
+  const unsigned group = lane / 4, place = lane % 4;
+  const unsigned reg = element / per_register, within = element % per_register;
+  switch (which) {
+  case 'a': { // registers in turn of the upper and the lower eight rows
+    const unsigned upper = operation.m / 8;
+    return {group + 8 * (reg % upper),
+            reg / upper * 4 * per_register + place * per_register + within};
+  }
+  case 'b':
+    return {reg * 4 * per_register + place * per_register + within, group};
+  default: // two neighbours, then eight rows below
+    return {group + 8 * (element / 2), place * 2 + element % 2};
+  }
+}
+
+void WarpMachine::multiply_matrices() {
+  const WarpInstruction &in = *instruction_;
+  const MatrixOperation &o = *in.matrix;
+  std::size_t next = 0;
+  const auto gather = [&](char which) {
+    const MatrixType type = o.type_of(which);
+    const unsigned width = bit_width(type), wide = type == MatrixType::f64 ? 64 : 32;
+    const unsigned per_register = wide / width, count = o.registers(which);
+    std::vector<std::uint64_t> bits(std::size_t{o.rows(which)} * o.columns(which));
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      for (unsigned r = 0; r < count; ++r) {
+        const std::uint64_t word = value(in.inputs[next + r], lane);
+        for (unsigned i = 0; i < per_register; ++i) {
+          const MatrixPlace at = matrix_place(o, which, lane, r * per_register + i);
+          bits[which == 'b' ? at.column * o.k + at.row : at.row * o.columns(which) + at.column] =
+              word >> i * width & mask64(width);
+        }
+      }
+    next += count;
+    return bits;
+  };
+  const auto take_all_apart = [&](char which) {
+    std::vector<MatrixElement> elements;
+    for (const std::uint64_t bits : gather(which))
+      elements.push_back(take_apart(o.type_of(which), bits));
+    return elements;
+  };
+  const std::vector<MatrixElement> a = take_all_apart('a'), b = take_all_apart('b');
+  std::vector<std::uint64_t> sums = gather('c');
+  const std::vector<ExactReal> reals = options_.reals ? multiply_reals() : std::vector<ExactReal>();
+  for (unsigned row = 0; row < o.m; ++row)
+    for (unsigned column = 0; column < o.n; ++column) {
+      std::uint64_t &sum = sums[row * o.n + column];
+      sum = multiply_add(o.arithmetic, std::span(a).subspan(std::size_t{row} * o.k, o.k),
+                         std::span(b).subspan(std::size_t{column} * o.k, o.k), sum);
+    }
+  const MatrixType type = o.arithmetic.d;
+  const unsigned wide = type == MatrixType::f64 ? 64 : 32, per_register = wide / bit_width(type);
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    for (unsigned r = 0; r < o.registers('d'); ++r) {
+      std::uint64_t word = 0;
+      for (unsigned i = 0; i < per_register; ++i) {
+        const MatrixPlace at = matrix_place(o, 'd', lane, r * per_register + i);
+        word |= sums[at.row * o.n + at.column] << i * bit_width(type);
+      }
+      assign(in.outputs[r], lane, word, wide, false);
+      if (!reals.empty() && per_register == 1) {
+        const MatrixPlace at = matrix_place(o, 'd', lane, r);
+        set_real(in.outputs[r], lane, reals[std::size_t{at.row} * o.n + at.column]);
+      }
+    }
+}
+
+// wmma.load and wmma.store: rows or columns `stride` elements apart.
+void WarpMachine::move_fragment(bool is_store) {
+  const WarpInstruction &in = *instruction_;
+  const MatrixOperation &o = *in.matrix;
+  const char which = o.fragment;
+  const unsigned width = bit_width(o.type), wide = o.type == MatrixType::f64 ? 64 : 32;
+  // Elements of less than a byte are moved by registers: they lie side by side.
+  const unsigned piece = std::max(width, width < 8 ? wide : width);
+  const unsigned per_register = wide / piece, per_piece = piece / width;
+  const unsigned usual = o.a_columns ? o.rows(which) : o.columns(which);
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    const std::uint64_t base = address_of(in.address, lane);
+    const std::uint64_t stride =
+        in.second_output.kind == WarpOperand::Kind::none ? usual : value(in.second_output, lane);
+    for (unsigned r = 0; r < o.registers(which); ++r) {
+      std::uint64_t word = is_store ? value(in.inputs[r], lane) : 0;
+      ExactReal real;
+      for (unsigned i = 0; i < per_register; ++i) {
+        const MatrixPlace at = matrix_place(o, which, lane, (r * per_register + i) * per_piece);
+        const std::uint64_t element =
+            o.a_columns ? at.column * stride + at.row : at.row * stride + at.column;
+        const std::uint64_t address = base + element * width / 8;
+        if (is_store) {
+          write_memory(lane, address, piece / 8, in.space, word >> i * piece & mask64(piece));
+          if (options_.reals && per_register == 1)
+            options_.reals->store(real_space(lane, address), address, piece / 8,
+                                  real_of(in.inputs[r], lane));
+          continue;
+        }
+        word |= read_memory(lane, address, piece / 8, in.space) << i * piece;
+        if (options_.reals && per_register == 1)
+          real = options_.reals->load(real_space(lane, address), address, piece / 8);
+      }
+      if (is_store)
+        continue;
+      assign(in.outputs[r], lane, word, wide, false);
+      if (real.known())
+        set_real(in.outputs[r], lane, real);
+    }
+  }
+}
+
+// ldmatrix and stmatrix: lane 8 * i + row has the address of a row of matrix i. Lane l holds two
+// neighbours of row l / 4, or of a column.
+void WarpMachine::move_rows(bool is_store) {
+  const WarpInstruction &in = *instruction_;
+  const MatrixOperation &o = *in.matrix;
+  std::vector<std::uint64_t> words(warp_lanes);
+  for (unsigned i = 0; i < o.count; ++i) {
+    std::fill(words.begin(), words.end(), 0);
+    if (is_store)
+      for (unsigned lane = 0; lane < warp_lanes; ++lane)
+        words[lane] = value(in.inputs[i], lane);
+    for (unsigned row = 0; row < 8; ++row) {
+      const unsigned owner = 8 * i + row;
+      const std::uint64_t address = address_of(in.address, owner);
+      if (address % 16 != 0)
+        fail(FaultKind::misaligned, owner, fmt::format("a row of a matrix at {:#x}", address),
+             address);
+      for (unsigned column = 0; column < 8; ++column) {
+        const unsigned major = o.transposed ? column : row, minor = o.transposed ? row : column;
+        std::uint64_t &word = words[major * 4 + minor / 2];
+        const unsigned shift = minor % 2 * 16;
+        if (is_store)
+          write_memory(owner, address + 2ul * column, 2, in.space, word >> shift & 0xffff);
+        else
+          word |= read_memory(owner, address + 2ul * column, 2, in.space) << shift;
+      }
+    }
+    if (!is_store)
+      for (unsigned lane = 0; lane < warp_lanes; ++lane)
+        assign(in.outputs[i], lane, words[lane], 32, false);
+  }
+}
+
+void WarpMachine::transpose_matrix() {
+  const WarpInstruction &in = *instruction_;
+  std::uint64_t words[warp_lanes];
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    words[lane] = value(in.inputs[0], lane);
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    std::uint64_t result = 0;
+    for (unsigned i = 0; i < 2; ++i) {
+      const unsigned row = lane % 4 * 2 + i, column = lane / 4;
+      result |= (words[row * 4 + column / 2] >> column % 2 * 16 & 0xffff) << i * 16;
+    }
+    assign(in.outputs[0], lane, result, 32, false);
+  }
+}
+
+void WarpMachine::matrix(LaneMask group) {
+  if (group != ~LaneMask{0})
+    fail(FaultKind::missing_lane, static_cast<unsigned>(std::countr_zero(group)),
+         fmt::format("`{}` needs all 32 lanes of the warp, {:#010x} are there",
+                     instruction_->opcode->text, group));
+  switch (instruction_->matrix->kind) {
+  case OperationKind::multiply:
+  case OperationKind::wmma_multiply:
+    return multiply_matrices();
+  case OperationKind::wmma_load:
+    return move_fragment(false);
+  case OperationKind::wmma_store:
+    return move_fragment(true);
+  case OperationKind::load:
+    return move_rows(false);
+  case OperationKind::store:
+    return move_rows(true);
+  case OperationKind::transpose:
+    return transpose_matrix();
+  }
+}
+
+} // namespace ptxasw

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "emulator/semantics/matrix_product.h"
+#include "grammar/module.h"
+
+#include <string>
+
+namespace ptxasw {
+
+/// A matrix instruction, by its words (PTX ISA 9.7.14).
+struct MatrixOperation {
+  enum class Kind : std::uint8_t {
+    multiply,      ///< mma.sync
+    wmma_multiply, ///< wmma.mma
+    wmma_load,     ///< wmma.load.a, .b, .c
+    wmma_store,    ///< wmma.store.d
+    load,          ///< ldmatrix, 8 x 8 of 16 bits
+    store,         ///< stmatrix
+    transpose,     ///< movmatrix
+  };
+  Kind kind = Kind::multiply;
+  unsigned m = 8, n = 8, k = 8;
+  MatrixArithmetic arithmetic;
+  MatrixType type = MatrixType::none;       ///< of what wmma loads and stores
+  char fragment = 'd';                      ///< a, b, c or d, which wmma loads and stores
+  bool a_columns = false, b_columns = true; ///< stored by columns: of m8n8k4 and wmma
+  unsigned count = 1;                       ///< matrices of ldmatrix and stmatrix
+  bool transposed = false;
+
+  unsigned rows(char which) const { return which == 'b' ? k : m; }
+  unsigned columns(char which) const { return which == 'a' ? k : n; }
+  MatrixType type_of(char which) const;
+  /// 32-bit registers (f64: 64-bit ones) that a lane holds a matrix in.
+  unsigned registers(char which) const;
+};
+
+/// What the modifiers say, or which of them are not emulated.
+struct MatrixDecoding {
+  MatrixOperation operation;
+  std::string refusal; ///< empty: nothing
+};
+MatrixDecoding decode_matrix(const Opcode &opcode);
+
+/// Where an element of a lane's registers lies in its matrix.
+struct MatrixPlace {
+  unsigned row = 0, column = 0;
+};
+/// As the manual draws it for mma; for wmma, where it is not documented, in the order of rows (for
+/// `b`, columns), some elements in several lanes. `element` counts through all of the lane's
+/// registers.
+MatrixPlace matrix_place(const MatrixOperation &operation, char which, unsigned lane,
+                         unsigned element);
+
+} // namespace ptxasw

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "emulator/machine/compare_launches.h"
+#include "emulator/machine/warp_draw.h"
+#include "emulator/machine/warp_program.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// A kernel of the second module that stands in for one of the first under another name, with
+/// fewer blocks that each do the work of several.
+struct StandIn {
+  std::string name;
+  Extents divisor;                 ///< of the grid, rounded up
+  Extents block_divisor;           ///< of the block, whose extents must be multiples
+  std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
+                                   ///< the first kernel's grid along these axes
+  std::optional<int> thin_axis;    ///< blocks must be one thread thick along it
+  /// A number among the arguments, of `bytes` at `offset` of parameter `parameter`, must be a
+  /// multiple of `divisor`.
+  struct Multiple {
+    std::uint32_t parameter = 0, offset = 0, bytes = 8, divisor = 1;
+  };
+  std::vector<Multiple> multiples;
+  bool whole_x = false; ///< a block's threads may be those of any blocks along x
+};
+
+/// How hard to try.
+struct VerifyOptions {
+  std::string kernel;              ///< only this one; empty: all that both modules have
+  std::optional<StandIn> stand_in; ///< for `kernel`; added tests then need not come out both ways
+  unsigned runs = 20; ///< launches per kernel; a quarter of them, and no fewer than three or all,
+                      ///< must be usable
+  unsigned schedules = 3; ///< random schedules per launch, besides the two regular ones
+  std::uint64_t seed = 1;
+  std::uint64_t step_limit = 2'000'000; ///< thread-instructions per run
+  unsigned search = 500; ///< launches at most, beyond the runs, to find what has not run yet
+  /// Promises that the rewriter was given, and that launches keep: no index wraps around (numbers
+  /// and grids are small), no two pointers lead into one buffer.
+  bool no_wrap = false, no_alias = false;
+  Tolerance tolerance;
+  bool reassociate = false;    ///< results may also differ by how they were rounded
+  bool volatile_races = false; ///< volatile accesses race, too
+  /// Called now and then: how many launches of the kernel at work have agreed so far.
+  std::function<void(const std::string &kernel, unsigned agreed)> progress;
+  /// Blocks of the rewritten kernel may do the work of others: grids are small, and all blocks run.
+  bool whole_grid = false;
+  bool small = false; ///< mostly launches of few threads, for many kernels in little time
+};
+
+/// The result of comparing one kernel of two modules.
+struct KernelVerdict {
+  enum class Kind : std::uint8_t {
+    agree,
+    differ,
+    unchecked, ///< cannot be compared: too few launches were usable, or something is not emulated
+    not_exercised, ///< agree, but something that changed was never executed
+  };
+  std::string kernel;
+  Kind kind = Kind::unchecked;
+  unsigned agreed = 0;                      ///< launches on which both computed the same
+  std::map<std::string, unsigned> unusable; ///< launches that were drawn again, by reason
+  std::string counter_example;              ///< launch, schedule, place and both values
+  std::optional<LaunchDescription> launch;  ///< the same, to be run
+  WorstDifference worst;                    ///< within the tolerance
+  std::vector<std::uint32_t> not_executed;  ///< lines of the original that no agreed launch reached
+  unsigned changed = 0;                     ///< instructions that only one of the two has
+  /// Lines of the rewritten module with changed instructions that no agreed launch executed.
+  std::vector<std::uint32_t> not_exercised;
+  std::vector<std::uint32_t> gone_not_exercised; ///< the same of the original: what is gone
+  /// Lines of the rewritten module with added tests that only came out one way.
+  std::vector<std::uint32_t> one_sided;
+  std::uint64_t steps = 0;
+};
+
+/// Compares each kernel of two modules by running both on equal launches: memory must be equal bit
+/// for bit under every schedule, and the rewritten kernel may load only what the original accesses
+/// and may have no race. A launch counts only if the original agrees with itself under the same
+/// schedules and has no race. Launches are drawn, and searched for until every instruction that
+/// only one of the two has was executed, and every added test came out both ways where it can.
+std::vector<KernelVerdict> verify(const Module &original, const Module &rewritten,
+                                  const VerifyOptions &options);
+/// The same of modules that are decoded already, for whoever compares kernel by kernel.
+std::vector<KernelVerdict> verify(const WarpProgram &original, const WarpProgram &rewritten,
+                                  const VerifyOptions &options);
+
+} // namespace ptxasw

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ptxasw {
+
+/// A hash of a number: what all pseudo-random contents and decisions here are drawn from.
+constexpr std::uint64_t scramble(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+} // namespace ptxasw

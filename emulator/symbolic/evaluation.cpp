@@ -1,0 +1,106 @@
+// Expressions on numbers: straight from the names of SMT-LIB, on bits.h. Symbolic results are
+// tested with it, and launches that take a branch one way or the other are searched for with it.
+
+#include "emulator/symbolic/evaluation.h"
+
+#include "emulator/semantics/scramble.h"
+
+namespace ptxasw {
+
+Bits Evaluator::operator()(Expr root) {
+  std::vector<Expr> work{root};
+  while (!work.empty()) {
+    const Expr expr = work.back();
+    bool ready = true;
+    for (const Expr child : expr->operands())
+      if (!memo_.contains(child)) {
+        work.push_back(child);
+        ready = false;
+      }
+    if (!ready)
+      continue;
+    work.pop_back();
+    memo_.emplace(expr, node(expr));
+  }
+  return memo_.at(root);
+}
+
+Bits Evaluator::node(Expr e) {
+  if (e->kind == ExprKind::symbol)
+    return symbol_(e);
+  operands_.clear();
+  for (const Expr child : e->operands())
+    operands_.push_back(memo_.at(child));
+  return evaluate_node(e, operands_);
+}
+
+Bits evaluate_node(Expr e, std::span<const Bits> operands) {
+  const unsigned width = e->width;
+  const auto child = [&](std::size_t i) { return operands[i]; };
+  const auto child_width = [&](std::size_t i) { return unsigned{e->children[i]->width}; };
+  switch (e->kind) {
+  case ExprKind::constant:
+    return e->value;
+  case ExprKind::symbol: // has no operands to be computed from
+    return {};
+  case ExprKind::sum: {
+    Bits total = e->value;
+    for (std::uint32_t i = 0; i < e->child_count; ++i)
+      total = bits::add(total, bits::mul({e->coefficients[i]}, child(i), width), width);
+    return total;
+  }
+  case ExprKind::product: {
+    Bits total{1};
+    for (std::uint32_t i = 0; i < e->child_count; ++i)
+      total = bits::mul(total, child(i), width);
+    return total;
+  }
+  case ExprKind::zext:
+    return child(0);
+  case ExprKind::sext:
+    return bits::sext(child(0), child_width(0), width);
+  case ExprKind::extract:
+    return bits::extract(child(0), e->index, width);
+  case ExprKind::concat:
+    return bits::concat(child(0), child(1), child_width(1));
+  case ExprKind::bit_and:
+    return {child(0).low & child(1).low, child(0).high & child(1).high};
+  case ExprKind::bit_or:
+    return {child(0).low | child(1).low, child(0).high | child(1).high};
+  case ExprKind::bit_xor:
+    return {child(0).low ^ child(1).low, child(0).high ^ child(1).high};
+  case ExprKind::shl:
+    return bits::shl(child(0), child(1), width);
+  case ExprKind::lshr:
+    return bits::lshr(child(0), child(1), width);
+  case ExprKind::ashr:
+    return bits::ashr(child(0), child(1), width);
+  case ExprKind::udiv:
+    return bits::udiv(child(0), child(1), width);
+  case ExprKind::urem:
+    return bits::urem(child(0), child(1), width);
+  case ExprKind::sdiv:
+    return bits::sdiv(child(0), child(1), width);
+  case ExprKind::srem:
+    return bits::srem(child(0), child(1), width);
+  case ExprKind::eq0:
+    return {child(0).is_zero()};
+  case ExprKind::ult:
+    return {bits::ult(child(0), child(1))};
+  case ExprKind::slt:
+    return {bits::slt(child(0), child(1), child_width(0))};
+  case ExprKind::ite:
+    return child(0).is_zero() ? child(2) : child(1);
+  case ExprKind::uf: {
+    std::uint64_t hash = scramble(e->index);
+    for (std::uint32_t i = 0; i < e->child_count; ++i)
+      hash = scramble(hash ^ child(i).low ^ child(i).high * 3);
+    return truncate({scramble(hash), scramble(hash + 1)}, width);
+  }
+  case ExprKind::add2:
+    return bits::add(child(0), child(1), width);
+  }
+  return {};
+}
+
+} // namespace ptxasw

@@ -1,0 +1,298 @@
+// The only file that knows Z3. The library is opened at run time: linking it would cost every run a
+// millisecond of relocation, and almost no run needs it.
+
+#include "emulator/symbolic/solver.h"
+
+#include <fmt/core.h>
+
+#include <dlfcn.h>
+#include <unordered_map>
+#include <vector>
+#include <z3.h>
+
+namespace ptxasw {
+
+/// The functions of the library that are used, each with the type that z3.h gives it.
+struct Z3Library {
+// clang-format off
+#define PTXASW_Z3_FUNCTIONS(X) \
+  X(mk_config) X(del_config) X(mk_context_rc) X(del_context) X(set_error_handler) \
+  X(get_error_code) X(mk_solver_for_logic) X(solver_inc_ref) X(solver_dec_ref) \
+  X(solver_assert) X(solver_check) X(solver_reset) X(solver_set_params) X(mk_params) \
+  X(params_inc_ref) X(params_dec_ref) X(params_set_uint) X(mk_string_symbol) X(mk_bv_sort) \
+  X(mk_const) X(mk_func_decl) X(mk_app) X(inc_ref) X(dec_ref) X(func_decl_to_ast) \
+  X(sort_to_ast) X(mk_numeral) X(mk_bvadd) X(mk_bvmul) X(mk_bvand) X(mk_bvor) X(mk_bvxor) \
+  X(mk_bvshl) X(mk_bvlshr) X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem) \
+  X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq) X(mk_bvult) X(mk_bvslt) \
+  X(mk_ite) X(solver_get_model) X(model_inc_ref) X(model_dec_ref) X(model_eval) \
+  X(get_numeral_uint64) X(get_full_version)
+// clang-format on
+#define X(name) decltype(&Z3_##name) name = nullptr;
+  PTXASW_Z3_FUNCTIONS(X)
+#undef X
+  bool loaded = false;
+};
+
+static const Z3Library &library() {
+  static const Z3Library instance = [] {
+    Z3Library result;
+    void *handle = nullptr;
+    for (const char *name : {"libz3.so.4", "libz3.so"})
+      if (!handle)
+        handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      return result;
+    result.loaded = true;
+#define X(name)                                                                                    \
+  result.name = reinterpret_cast<decltype(&Z3_##name)>(dlsym(handle, "Z3_" #name));                \
+  result.loaded = result.loaded && result.name != nullptr;
+    PTXASW_Z3_FUNCTIONS(X)
+#undef X
+    return result;
+  }();
+  return instance;
+}
+
+class Solver::Implementation {
+public:
+  explicit Implementation(unsigned resource_limit) : z_(library()) {
+    const Z3_config config = z_.mk_config();
+    context_ = z_.mk_context_rc(config);
+    z_.del_config(config);
+    // Errors are asked for; the default handler would end the process.
+    z_.set_error_handler(context_, [](Z3_context, Z3_error_code) {});
+    solver_ = z_.mk_solver_for_logic(context_, z_.mk_string_symbol(context_, "QF_UFBV"));
+    z_.solver_inc_ref(context_, solver_);
+    const Z3_params parameters = z_.mk_params(context_);
+    z_.params_inc_ref(context_, parameters);
+    z_.params_set_uint(context_, parameters, z_.mk_string_symbol(context_, "rlimit"),
+                       resource_limit);
+    z_.solver_set_params(context_, solver_, parameters);
+    z_.params_dec_ref(context_, parameters);
+  }
+
+  ~Implementation() {
+    for (const auto &[node, ast] : terms_)
+      z_.dec_ref(context_, ast);
+    z_.solver_dec_ref(context_, solver_);
+    z_.del_context(context_);
+  }
+
+  SolverAnswer check(std::span<const Expr> formulas, std::span<const Expr> symbols,
+                     std::vector<std::uint64_t> &values) {
+    z_.solver_reset(context_, solver_);
+    const Z3_ast one = keep(z_.mk_numeral(context_, "1", z_.mk_bv_sort(context_, 1)));
+    for (const Expr formula : formulas) {
+      const Z3_ast holds = keep(z_.mk_eq(context_, translate(formula), one));
+      z_.solver_assert(context_, solver_, holds);
+    }
+    const Z3_lbool answer = z_.solver_check(context_, solver_);
+    if (answer == Z3_L_TRUE && !symbols.empty())
+      read_model(symbols, values);
+    const bool failed = z_.get_error_code(context_) != Z3_OK;
+    for (const Z3_ast ast : kept_)
+      z_.dec_ref(context_, ast);
+    kept_.clear();
+    if (failed)
+      return SolverAnswer::error;
+    return answer == Z3_L_FALSE  ? SolverAnswer::unsat
+           : answer == Z3_L_TRUE ? SolverAnswer::sat
+                                 : SolverAnswer::unknown;
+  }
+
+private:
+  void read_model(std::span<const Expr> symbols, std::vector<std::uint64_t> &values) {
+    const Z3_model model = z_.solver_get_model(context_, solver_);
+    z_.model_inc_ref(context_, model);
+    for (const Expr symbol : symbols) {
+      std::uint64_t value = 0;
+      Z3_ast result = nullptr;
+      if (z_.model_eval(context_, model, translate(symbol), true, &result))
+        z_.get_numeral_uint64(context_, result, &value);
+      values.push_back(value);
+    }
+    z_.model_dec_ref(context_, model);
+  }
+
+  Z3_ast keep(Z3_ast ast) {
+    z_.inc_ref(context_, ast);
+    kept_.push_back(ast);
+    return ast;
+  }
+
+  Z3_ast translate(Expr root) {
+    std::vector<Expr> work{root};
+    while (!work.empty()) {
+      const Expr node = work.back();
+      if (terms_.contains(node)) {
+        work.pop_back();
+        continue;
+      }
+      bool ready = true;
+      for (const Expr child : node->operands())
+        if (!terms_.contains(child)) {
+          work.push_back(child);
+          ready = false;
+        }
+      if (!ready)
+        continue;
+      work.pop_back();
+      const Z3_ast ast = translate_node(node);
+      z_.inc_ref(context_, ast);
+      terms_.emplace(node, ast);
+    }
+    return terms_.at(root);
+  }
+
+  Z3_sort sort(unsigned width) { return z_.mk_bv_sort(context_, width); }
+
+  Z3_ast number(unsigned width, Bits value) {
+    std::string digits = std::to_string(value.low);
+    if (value.high == 0)
+      return keep(z_.mk_numeral(context_, digits.c_str(), sort(width)));
+    const Z3_ast high = number(width - 64, {value.high}), low = number(64, {value.low});
+    return keep(z_.mk_concat(context_, high, low));
+  }
+
+  Z3_ast translate_node(Expr e) {
+    const auto child = [&](std::size_t i) { return terms_.at(e->children[i]); };
+    switch (e->kind) {
+    case ExprKind::constant:
+      return number(e->width, e->value);
+    case ExprKind::symbol: {
+      // By index: names are for people and need not be unique.
+      const std::string name = fmt::format("s{}", e->index);
+      return z_.mk_const(context_, z_.mk_string_symbol(context_, name.c_str()), sort(e->width));
+    }
+    case ExprKind::sum: {
+      Z3_ast total = number(e->width, e->value);
+      for (std::uint32_t i = 0; i < e->child_count; ++i) {
+        const Z3_ast factor = number(e->width, e->coefficients[i]);
+        total = keep(z_.mk_bvadd(context_, total, keep(z_.mk_bvmul(context_, factor, child(i)))));
+      }
+      return total;
+    }
+    case ExprKind::product: {
+      Z3_ast result = child(0);
+      for (std::uint32_t i = 1; i < e->child_count; ++i)
+        result = keep(z_.mk_bvmul(context_, result, child(i)));
+      return result;
+    }
+    case ExprKind::zext:
+      return z_.mk_zero_ext(context_, e->width - e->children[0]->width, child(0));
+    case ExprKind::sext:
+      return z_.mk_sign_ext(context_, e->width - e->children[0]->width, child(0));
+    case ExprKind::extract:
+      return z_.mk_extract(context_, e->index + e->width - 1, e->index, child(0));
+    case ExprKind::concat:
+      return z_.mk_concat(context_, child(0), child(1));
+    case ExprKind::bit_and:
+      return z_.mk_bvand(context_, child(0), child(1));
+    case ExprKind::bit_or:
+      return z_.mk_bvor(context_, child(0), child(1));
+    case ExprKind::bit_xor:
+      return z_.mk_bvxor(context_, child(0), child(1));
+    case ExprKind::shl:
+      return z_.mk_bvshl(context_, child(0), child(1));
+    case ExprKind::lshr:
+      return z_.mk_bvlshr(context_, child(0), child(1));
+    case ExprKind::ashr:
+      return z_.mk_bvashr(context_, child(0), child(1));
+    case ExprKind::udiv:
+      return divided(e, z_.mk_bvudiv(context_, child(0), child(1)));
+    case ExprKind::urem:
+      return divided(e, z_.mk_bvurem(context_, child(0), child(1)));
+    case ExprKind::sdiv:
+      return divided(e, z_.mk_bvsdiv(context_, child(0), child(1)));
+    case ExprKind::srem:
+      return divided(e, z_.mk_bvsrem(context_, child(0), child(1)));
+    case ExprKind::eq0:
+      return bit(z_.mk_eq(context_, child(0), number(e->children[0]->width, {})));
+    case ExprKind::ult:
+      return bit(z_.mk_bvult(context_, child(0), child(1)));
+    case ExprKind::slt:
+      return bit(z_.mk_bvslt(context_, child(0), child(1)));
+    case ExprKind::ite: {
+      const Z3_ast holds = keep(z_.mk_eq(context_, child(0), number(1, {1})));
+      return z_.mk_ite(context_, holds, child(1), child(2));
+    }
+    case ExprKind::uf: {
+      std::string name = fmt::format("f{}", e->index);
+      for (std::uint32_t i = 0; i < e->child_count; ++i)
+        name += fmt::format("_{}", e->children[i]->width);
+      return apply(e, name + fmt::format("_{}", e->width));
+    }
+    case ExprKind::add2:
+      return z_.mk_bvadd(context_, child(0), child(1));
+    }
+    return number(e->width, {});
+  }
+
+  /// A function of the node's operands about which nothing is known.
+  Z3_ast apply(Expr e, const std::string &name) {
+    std::vector<Z3_sort> domain;
+    std::vector<Z3_ast> arguments;
+    for (const Expr child : e->operands()) {
+      domain.push_back(sort(child->width));
+      arguments.push_back(terms_.at(child));
+    }
+    const Z3_func_decl function =
+        z_.mk_func_decl(context_, z_.mk_string_symbol(context_, name.c_str()),
+                        static_cast<unsigned>(domain.size()), domain.data(), sort(e->width));
+    keep(z_.func_decl_to_ast(context_, function));
+    return z_.mk_app(context_, function, static_cast<unsigned>(arguments.size()), arguments.data());
+  }
+
+  /// No proof may rest on what PTX leaves open: division by zero.
+  Z3_ast divided(Expr e, Z3_ast quotient) {
+    const Expr divisor = e->children[1];
+    if (divisor->kind == ExprKind::constant && !divisor->value.is_zero())
+      return quotient;
+    keep(quotient);
+    const Z3_ast by_zero = keep(z_.mk_eq(context_, terms_.at(divisor), number(divisor->width, {})));
+    const Z3_ast anything =
+        keep(apply(e, fmt::format("by_zero{}_{}", static_cast<int>(e->kind), e->width)));
+    return z_.mk_ite(context_, by_zero, anything, quotient);
+  }
+
+  /// A truth value as one bit.
+  Z3_ast bit(Z3_ast truth) {
+    keep(truth);
+    return z_.mk_ite(context_, truth, number(1, {1}), number(1, {}));
+  }
+
+  const Z3Library &z_;
+  Z3_context context_ = nullptr;
+  Z3_solver solver_ = nullptr;
+  std::unordered_map<Expr, Z3_ast> terms_;
+  std::vector<Z3_ast> kept_; ///< intermediate results of the current question
+};
+
+Solver::Solver(unsigned resource_limit) : resource_limit_(resource_limit) {}
+Solver::~Solver() = default;
+
+unsigned Solver::contexts() const { return contexts_; }
+
+SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas) {
+  std::vector<std::uint64_t> none;
+  return find(name, formulas, {}, none);
+}
+
+SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
+                          std::span<const Expr> symbols, std::vector<std::uint64_t> &values) {
+  // What the normal form decides needs no solver.
+  for (const Expr formula : formulas)
+    if (formula->kind == ExprKind::constant && formula->value.is_zero())
+      return SolverAnswer::unsat;
+  if (!implementation_) {
+    if (!library().loaded)
+      return SolverAnswer::error;
+    ++contexts_;
+    implementation_ = std::make_unique<Implementation>(resource_limit_);
+  }
+  return implementation_->check(formulas, symbols, values);
+}
+
+std::string solver_version() { return library().loaded ? library().get_full_version() : ""; }
+
+} // namespace ptxasw

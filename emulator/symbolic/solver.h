@@ -1,0 +1,48 @@
+#pragma once
+
+#include "emulator/symbolic/expr.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// What a solver says. Only `unsat` ever licenses anything (soundness.md, rule 4).
+enum class SolverAnswer : std::uint8_t { sat, unsat, unknown, error };
+
+/// Asks Z3 about bit-vector formulas, as a last resort. Z3 is loaded and a context created when the
+/// first question comes: that alone takes as long as assembling a small kernel. Effort is bounded
+/// by Z3's own resource counter, never by the clock, so the answers are the same on every machine.
+class Solver {
+public:
+  explicit Solver(unsigned resource_limit);
+  ~Solver();
+  Solver(const Solver &) = delete;
+  Solver &operator=(const Solver &) = delete;
+
+  /// Finds out if all of `formulas` (width 1) can hold together. `name` is for debugging.
+  /// Without a Z3 library on the machine, or when it fails, the answer is `error`.
+  SolverAnswer check(std::string_view name, std::span<const Expr> formulas);
+  /// The same; if they can, `values` gets one solution: a value for each of `symbols`, which are at
+  /// most 64 bits wide.
+  SolverAnswer find(std::string_view name, std::span<const Expr> formulas,
+                    std::span<const Expr> symbols, std::vector<std::uint64_t> &values);
+
+  /// Contexts created so far: 0 or 1.
+  unsigned contexts() const;
+
+private:
+  class Implementation;
+  unsigned resource_limit_;
+  unsigned contexts_ = 0;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// What Z3 calls its version, with the revision; empty without a library.
+std::string solver_version();
+
+} // namespace ptxasw
