@@ -39,10 +39,11 @@ RaceDetector::Chunk &RaceDetector::chunk_of(std::uint32_t space, std::uint64_t a
 }
 
 std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std::uint64_t address,
-                                                       unsigned size, bool store,
-                                                       const Access &access) {
+                                                       unsigned size, bool store, Access access,
+                                                       std::uint32_t same_bytes) {
   std::optional<Access> found;
   for (unsigned i = 0; i < size; ++i) {
+    access.same_value = i < 32 && (same_bytes >> i & 1) != 0;
     const std::uint64_t where = address + i;
     if (focus_ != 0 && where - (focus_ - focus_reach) < 2 * focus_reach)
       if (const auto earlier = note_in_focus(space, where, store, access); earlier && !found)

@@ -23,7 +23,7 @@ public:
   struct Access : ThreadMoment {
     std::uint32_t line = 0;
     bool weak = true;
-    bool same_value = false; ///< a store that changes nothing and therefore does not count
+    bool same_value = false; ///< of a byte: a store that leaves it as it is, and does not count
     bool unchanging = false; ///< a store that changes nothing, counted or not
     bool is_store = false;
     bool read_only = false; ///< a load of memory that, by contract, is not written (`.nc`)
@@ -38,9 +38,10 @@ public:
       : only_barriers_(only_barriers), focus_(focus), order_(block_threads) {}
 
   /// Notes an access to bytes of global memory, or of a block's shared memory (`space` = block+1).
-  /// Returns the earlier access that it races with.
+  /// Bit i of `same_bytes`: byte i of a store has the `same_value`. Returns the earlier access that
+  /// it races with.
   std::optional<Access> note(std::uint32_t space, std::uint64_t address, unsigned size, bool store,
-                             const Access &access);
+                             Access access, std::uint32_t same_bytes = 0);
   void fence(const ThreadMoment &who) {
     if (!only_barriers_)
       order_.fence(who);

@@ -256,21 +256,28 @@ void Verifier::suit_arguments(LaunchCandidate &candidate) const {
 }
 
 bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
-  if (!options_.stand_in || options_.stand_in->multiples.empty())
+  if (!options_.stand_in)
+    return true;
+  const StandIn &how = *options_.stand_in;
+  if (how.thin_axis && drawn.launch.block[*how.thin_axis] != 1)
+    return false;
+  for (int axis = 0; axis < 3; ++axis)
+    if (drawn.launch.block[axis] % how.block_divisor[axis] != 0)
+      return false;
+  if (how.multiples.empty())
     return true;
   GlobalMemory memory;
   WarpLaunch launch;
   place_buffers(drawn, memory, launch);
-  return std::all_of(options_.stand_in->multiples.begin(), options_.stand_in->multiples.end(),
-                     [&](const StandIn::Multiple &need) {
-                       std::uint64_t value = 0; // little-endian
-                       std::memcpy(&value,
-                                   launch.parameters.data() +
-                                       kernel_parameter_offset(kernel_, need.parameter) +
-                                       need.offset,
-                                   need.bytes);
-                       return value % need.divisor == 0;
-                     });
+  return std::all_of(
+      how.multiples.begin(), how.multiples.end(), [&](const StandIn::Multiple &need) {
+        std::uint64_t value = 0; // little-endian
+        std::memcpy(&value,
+                    launch.parameters.data() + kernel_parameter_offset(kernel_, need.parameter) +
+                        need.offset,
+                    need.bytes);
+        return value % need.divisor == 0;
+      });
 }
 
 // Grids of a few groups of blocks, whole or not. What was searched for in the stand-in speaks of
@@ -337,7 +344,7 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
 bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why) {
   WarpOptions how;
   if (!meets_needs(drawn)) {
-    why = "the arguments are not what it needs";
+    why = "block or arguments are not what it needs";
     return false;
   }
   how.check_races = how.only_barriers_order = how.allow_same_value = how.note_touched =

@@ -337,7 +337,12 @@ std::string header_fault(const Module &before, const Function &kernel, const Mod
   const auto same = [](const std::vector<Variable> &a, const std::vector<Variable> &b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_variable);
   };
-  if (!same(kernel.parameters, other.parameters) || !same(kernel.variables, other.variables))
+  const auto same_text = [&](const Variable &a, const Variable &b) {
+    return before.text(a.span) == after.text(b.span); // what it promises of a pointee, too
+  };
+  if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), other.parameters.begin(),
+                  other.parameters.end(), same_text) ||
+      !same(kernel.variables, other.variables))
     return "it declares other parameters or variables";
   const auto same_directive = [](const PerformanceDirective &a, const PerformanceDirective &b) {
     return a.name == b.name && a.count == b.count &&

@@ -41,11 +41,6 @@ bool same_directive(const PerformanceDirective &a, const PerformanceDirective &b
          std::equal(std::begin(a.values), std::end(a.values), std::begin(b.values));
 }
 
-bool same_parameter(const Variable &a, const Variable &b) {
-  return a.name == b.name && a.type == b.type && a.vector == b.vector && a.count == b.count &&
-         a.alignment == b.alignment && a.is_array == b.is_array;
-}
-
 } // namespace
 
 FamilyAnswer propose_registers(const Module &module, const Function &kernel) {
@@ -89,6 +84,9 @@ std::string prove_registers(const Module &written, const Function &kernel, const
     return std::string(in_the_way->meaning);
   if (written.text(kernel.body) != written.text(sibling.body))
     return "its body is another";
+  const auto same_parameter = [&](const Variable &a, const Variable &b) {
+    return written.text(a.span) == written.text(b.span); // what it promises of a pointee, too
+  };
   if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),
                   sibling.parameters.end(), same_parameter))
     return "its parameters are others";

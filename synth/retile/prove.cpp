@@ -140,17 +140,14 @@ private:
   // --- What surrounds the code ---
 
   void check_header() const {
-    const auto same = [](const Variable &a, const Variable &b) {
-      return a.type == b.type && a.vector == b.vector && a.count == b.count &&
-             a.alignment == b.alignment && a.is_array == b.is_array;
-    };
     if (!sibling_.is_entry || !sibling_.has_body || sibling_.linkage != kernel_.linkage)
       fail("it is no entry like the kernel");
     const std::size_t own = kernel_.parameters.size();
     if (sibling_.parameters.size() != own + form_.divides_grid())
       fail("it has other parameters");
+    // To the letter: `.ptr .align` is a promise about what is pointed at, and no other may be made.
     for (std::size_t i = 0; i < own; ++i)
-      if (!same(kernel_.parameters[i], sibling_.parameters[i]))
+      if (module_.text(kernel_.parameters[i].span) != module_.text(sibling_.parameters[i].span))
         fail("a parameter is another");
     if (form_.divides_grid())
       if (const Variable &grid = sibling_.parameters.back();

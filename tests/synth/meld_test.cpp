@@ -163,6 +163,16 @@ TEST_CASE("the proof wants all else to be as it was") {
   CHECK_FALSE(fault("{\n", "{\n\t.shared .b32 own;\n").empty());
   CHECK_FALSE(fault("{\n", "{\n\t.pragma \"nounroll\";\n").empty());
   CHECK(fault("\tret;", "\n\tret;").empty());
+  // A version beside the kernel promises of what its parameters point at what the kernel does.
+  const auto beside = [&](const std::string &from, const std::string &to) {
+    std::string other = text.substr(text.find(".visible"));
+    other.replace(other.find("k("), 1, "other");
+    other.replace(other.find(from), from.size(), to);
+    const auto both = parsed(std::string(module->text()) + other);
+    return prove_melded(*both, both->functions[both->functions.size() - 2], *both, only(*both));
+  };
+  CHECK(beside("", "").empty());
+  CHECK_FALSE(beside(".u64 a", ".u64 .ptr .global .align 16 a").empty());
 }
 
 namespace {

@@ -350,6 +350,45 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
   CHECK(none.kernels.at(0).refusals.back().reason == "registers-given");
 }
 
+TEST_CASE("a version promises of what its parameters point at what the kernel does") {
+  const auto proves = [](const std::string &own, const std::string &others,
+                         const std::string &variant) {
+    const std::string text = file_text(std::filesystem::path(RETILE_DIR) / "../wide/points.ptx");
+    const std::size_t kernel = text.find(".param .u64", text.find("stencil("));
+    REQUIRE(kernel != std::string::npos);
+    std::string with = text;
+    with.insert(kernel + 11, own);
+    const auto module = parsed(with);
+    SiblingOptions options;
+    options.kernels = {"stencil"};
+    options.retile = {variant == "maxnreg" ? "none" : variant};
+    if (variant == "maxnreg")
+      options.registers = {"64"};
+    const SiblingResult result = add_siblings(*module, options);
+    REQUIRE(result.kernels.at(0).written.size() == 1);
+    const Proposal &proposal = result.kernels[0].written[0];
+    std::string changed = result.text;
+    const std::size_t at =
+        changed.find(".param .u64", changed.find(".entry " + proposal.sibling.name)) + 11;
+    CHECK(changed.substr(at, own.size()) == own);
+    changed.replace(at, own.size(), others);
+    const auto other = parsed(changed);
+    const auto prove = variant == "maxnreg" ? prove_registers : prove_retile;
+    return prove(*other, function(*other, "stencil"), function(*other, proposal.sibling.name),
+                 proposal)
+        .empty();
+  };
+  for (const char *variant : {"x2", "wide-x4", "maxnreg"}) {
+    CAPTURE(variant);
+    CHECK(proves("", "", variant));
+    CHECK(proves(" .ptr .global .align 4", " .ptr .global .align 4", variant));
+    CHECK_FALSE(proves(" .ptr .global .align 4", " .ptr .global .align 16", variant));
+    CHECK_FALSE(proves(" .ptr .global .align 4", "", variant));
+    CHECK_FALSE(proves(" .ptr .global .align 4", " .ptr .align 4", variant));
+    CHECK_FALSE(proves("", " .ptr .global .align 16", variant));
+  }
+}
+
 TEST_CASE("a limit of registers must not change what a kernel does") {
   SiblingOptions options;
   options.retile = {"none"};

@@ -109,6 +109,33 @@ TEST_CASE("blocks race") {
   CHECK(run_warp(same, 32, 0, options, 2).outcome.same_value_race);
 }
 
+TEST_CASE("stores that overlap in part race where they change what is there") {
+  WarpOptions options;
+  options.check_races = true;
+  // The second warp's 8 bytes begin with the 4 that the first has stored.
+  const auto text = [](const std::string &second) {
+    return in_warp_kernel(R"(
+  setp.ge.u32 %p0, %t, 32;
+  @%p0 bra SECOND;
+  st.global.u32 [%base+8], 17;
+  bra.uni DONE;
+SECOND:
+  mov.u32 %r0, )" + second +
+                          R"(;
+  mov.u32 %r1, 5;
+  mov.b64 %d0, {%r0, %r1};
+  st.global.u64 [%base+8], %d0;
+DONE:)");
+  };
+  for (const bool allowed : {false, true}) {
+    options.allow_same_value = allowed;
+    CHECK(run_warp(text("18"), 64, 0, options).outcome.race);
+  }
+  CHECK(!run_warp(text("17"), 64, 0, options).outcome.race);
+  options.allow_same_value = false;
+  CHECK(run_warp(text("17"), 64, 0, options).outcome.race);
+}
+
 TEST_CASE("a lane is missing at shfl.sync: it waits elsewhere") {
   for (const WarpOptions &options : all_schedules()) {
     const WarpFault fault = fault_of(in_warp_kernel(R"(

@@ -321,6 +321,45 @@ TEST_CASE("the variants that are wrong on purpose are found to be") {
   }
 }
 
+TEST_CASE("a counter-example is a launch that a stand-in can be launched for") {
+  // Half the threads store what all should, and one of two columns is wrong.
+  const std::string parameters = "(.param .u64 p_a, .param .u32 p_n)\n";
+  const std::string start = R"({
+	.reg .b32 %x, %y, %b, %w, %h, %n, %v;
+	.reg .b64 %a, %e;
+	.reg .pred %p;
+	ld.param.u64 %a, [p_a];
+	ld.param.u32 %n, [p_n];
+	mov.u32 %x, %tid.x;
+	mov.u32 %y, %tid.y;
+	mov.u32 %b, %ctaid.x;
+	mov.u32 %w, %ntid.x;
+	mov.u32 %h, %nctaid.x;
+)";
+  const auto store = [](const std::string &x, const std::string &v) {
+    return "\tmad.lo.u32 %v, %y, %w, " + x + ";\n\tmul.wide.u32 %e, %v, 4;\n" +
+           "\tadd.s64 %e, %a, %e;\n\tst.global.u32 [%e], " + v + ";\n";
+  };
+  const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k" +
+                           parameters + start + store("%x", "%y") +
+                           "\tret;\n}\n.visible .entry half" + parameters + start +
+                           "\tshl.b32 %w, %w, 1;\n\tshl.b32 %x, %x, 1;\n" + store("%x", "%y") +
+                           "\tadd.u32 %x, %x, 1;\n" + store("%x", "7") + "\tret;\n}\n";
+  const auto module = parse_module(text);
+  VerifyOptions how;
+  how.kernel = "k";
+  how.runs = 4;
+  StandIn half;
+  half.name = "half";
+  half.block_divisor = {2, 1, 1};
+  how.stand_in = half;
+  const KernelVerdict verdict = verify(*module, *module, how).at(0);
+  CHECK(verdict.kind == KernelVerdict::Kind::differ);
+  REQUIRE(verdict.launch);
+  CHECK(verdict.launch->block.x % 2 == 0);
+  CHECK(verdict.counter_example.find("bad launch") == std::string::npos);
+}
+
 TEST_CASE("a racy kernel is not used, and the reason is told") {
   const std::string text = std::string(head) + indexing +
                            "st.global.u32 [%p], %flat; ld.global.u32 %d, [%p+4];" + finish;
