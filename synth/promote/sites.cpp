@@ -7,10 +7,9 @@
 
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
-#include "grammar/roles.h"
+#include "synth/promote/waits.h"
 
 #include <algorithm>
-#include <set>
 
 namespace ptxasw::promote {
 namespace {
@@ -40,41 +39,6 @@ std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId l
       for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i)
         result.push_back(i);
   return result;
-}
-
-/// Returns true if a branch that leaves the loop depends on what a load reads.
-bool decides_end(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-                 LoopId loop, const std::vector<std::uint32_t> &body, std::uint32_t load) {
-  std::set<RegisterId> known;
-  for_each_register(module, function.instructions[load], [&](RegisterId reg, RegisterUse use) {
-    if (use != RegisterUse::read)
-      known.insert(reg);
-  });
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (const std::uint32_t i : body) {
-      bool reads = false;
-      std::vector<RegisterId> writes;
-      for_each_register(module, function.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        if (use == RegisterUse::read)
-          reads = reads || known.contains(reg);
-        else
-          writes.push_back(reg);
-      });
-      for (const RegisterId reg : writes)
-        grows = (reads && known.insert(reg).second) || grows;
-    }
-  }
-  return std::any_of(body.begin(), body.end(), [&](std::uint32_t i) {
-    const Instruction &one = function.instructions[i];
-    const Op op = module.opcode(one).op;
-    if (one.guard == no_register || !known.contains(one.guard) ||
-        (op != Op::bra && op != Op::ret && op != Op::exit))
-      return false;
-    const std::vector<BlockId> &next = cfg.blocks()[cfg.block_of(i)].successors;
-    return op != Op::bra || std::any_of(next.begin(), next.end(),
-                                        [&](BlockId block) { return !cfg.contains(loop, block); });
-  });
 }
 
 /// Returns true if the loop can be copied: its back edges are branches, and nothing else than its
@@ -235,7 +199,7 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
         why = load.error();
     } else if (needed.size() > 8 * most_conditions) {
       why = at(refusal::too_large, function.instructions[i]);
-    } else if (decides_end(module, function, cfg, loop, one.body(), i)) {
+    } else if (decides_end(module, function, cfg, loop, i)) {
       why = at(refusal::polls, function.instructions[i]);
     } else {
       promotion.loads.push_back(*load);
