@@ -4,9 +4,10 @@
 
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
-#include "synth/decide.h"
-#include "synth/detect.h"
-#include "synth/prove.h"
+#include "synth/proof/prove.h"
+#include "synth/shuffle/candidate.h"
+#include "synth/shuffle/decide.h"
+#include "synth/shuffle/detect.h"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,7 @@
 
 #include "grammar/module.h"
 #include "synth/rewrite.h"
-#include "synth/source_lane.h"
+#include "synth/shuffle/source_lane.h"
 
 #include <optional>
 #include <string>

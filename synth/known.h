@@ -2,7 +2,7 @@
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/expr.h"
-#include "synth/source_lane.h"
+#include "synth/shuffle/source_lane.h"
 
 #include <optional>
 #include <span>

@@ -9,37 +9,11 @@
 namespace ptxasw {
 
 /// Why a load was left as it is. One value per load; the report counts them (design rule 6).
-/// The names are the stable spelling used in reports, `explain` and the documentation.
+/// What they are and mean is in reasons.def.
 enum class Reason : std::uint8_t {
-  no_source,         ///< no other load of the kernel reads an address at a constant lane distance
-  is_source,         ///< others take the value that it reads
-  opaque_address,    ///< the address depends on something the emulator does not model
-  varying_address,   ///< the address depends on a value that may differ between the two lanes (rule
-                     ///< 2)
-  not_dominated,     ///< the source does not dominate the load (rule 1)
-  other_iteration,   ///< source and load are not in the same innermost loop iteration (rule 1)
-  out_of_step,       ///< lanes active together may be in different iterations of a loop (E1)
-  source_predicated, ///< the source's guard is not implied by the load's guard (rule 1)
-  store_between,     ///< a store by the same thread may write the loaded bytes (rule 5)
-  sync_between,      ///< atomic, barrier, fence, call or opaque instruction in between (rule 5)
-  not_weak,          ///< volatile, relaxed, acquire or fresh-read access (rule 6)
-  width_not_supported, ///< wider than 64 bits, or a width that is switched off
-  type_mismatch,       ///< width or type size differs from the source's (rule 6)
-  not_global,          ///< a generic address that may not be global
-  other_block,         ///< shared memory that may be another block's
-  loop_carried,        ///< only the previous iteration of the loop read this address
-  delta_too_large,     ///< |N| is above 31 or above the user's --max-delta
-  wrap_not_testable,   ///< equality needs a no-wrap test for which no register is at hand (rule 3)
-  predicate_form,      ///< a pragma belongs to the load, or to bytes that the source leaves out
-  irreducible_flow,    ///< the load lies in an irreducible region (rule 1)
-  target_decision,     ///< the decision for this target is not to rewrite (cost model)
-  not_selected,        ///< the kernel, or shuffles as such, were switched off by an option
-  target_too_old,  ///< target or PTX version below the first with shfl.sync/activemask (rule 14)
-  debug_module,    ///< compiled with -g or -O0 (rule 14)
-  unproved,        ///< the proof of the emitted text failed; the rewrite was withdrawn
-  rejected,        ///< the real ptxas refused the rewritten module and accepts the original
-  not_handed_over, ///< the rewritten module could not be handed to the real ptxas
-  budget,          ///< a named budget ran out
+#define PTXASW_REASON(enumerator, name, meaning) enumerator,
+#include "synth/reasons.def"
+#undef PTXASW_REASON
 };
 
 /// The stable spelling of a reason ("no-source", ...).

@@ -6,11 +6,13 @@
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/generic.h"
 #include "grammar/module.h"
-#include "synth/decide.h"
-#include "synth/detect.h"
-#include "synth/emit.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/prove.h"
+#include "synth/proof/prove.h"
+#include "synth/shuffle/candidate.h"
+#include "synth/shuffle/decide.h"
+#include "synth/shuffle/detect.h"
+#include "synth/shuffle/emit.h"
+#include "synth/shuffle/plan.h"
 
 #include <fmt/core.h>
 
@@ -291,8 +293,11 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
       if (plan.detection.reuses.empty())
         continue;
       Stopwatch watch;
-      emit(module, module.functions[plan.function], plan.cfg, plan.detection, plan.facts,
-           options.variant, prefix, edits);
+      const Function &function = module.functions[plan.function];
+      emit(module, function,
+           restrict_to(options.variant,
+                       plan_shuffles(module, function, plan.cfg, plan.detection, plan.facts)),
+           plan.facts, prefix, edits);
       emission[i] += watch.lap();
       for (const Reuse &reuse : plan.detection.reuses)
         replaced[plan.function].push_back(reuse.load);

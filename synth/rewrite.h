@@ -90,7 +90,7 @@ std::string module_number(std::string_view text);
 struct FunctionProof;
 class Module;
 
-/// The proof of what was emitted, as prove() in synth/prove.h.
+/// The proof of what was emitted, as prove() in synth/proof/prove.h.
 using Prover = std::function<std::vector<FunctionProof>(
     const Module &original, std::string_view rewritten,
     const std::vector<std::vector<std::uint32_t>> &replaced, const RewriteOptions &options)>;

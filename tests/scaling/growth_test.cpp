@@ -5,7 +5,7 @@
 #include "family.h"
 
 #include "emulator/symbolic/emulate.h"
-#include "synth/detect.h"
+#include "synth/shuffle/detect.h"
 
 #include <doctest/doctest.h>
 

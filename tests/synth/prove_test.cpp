@@ -3,7 +3,7 @@
 // benchmark's kernels.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "synth/prove.h"
+#include "synth/proof/prove.h"
 
 #include "golden_file.h"
 #include "synth/rewrite.h"

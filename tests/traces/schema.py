@@ -5,6 +5,7 @@ schema.py PTXASW SOURCE_DIR
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -47,7 +48,17 @@ def objects(value):
         yield from objects(child)
 
 
+def check_reasons():
+    """The reasons of both schemas are those of their one description, in its order."""
+    names = re.findall(r'^PTXASW_REASON\(\w+, "([^"]+)"', (SOURCE / "synth/reasons.def").read_text(), re.MULTILINE)
+    for name in ("report", "explain"):
+        schema = json.loads((SOURCE / f"docs/{name}.schema.json").read_text())
+        listed = [part["enum"] for part in objects(schema) if "no-source" in part.get("enum", ())]
+        assert listed == [names], f"docs/{name}.schema.json: its reasons are not those of synth/reasons.def"
+
+
 def main():
+    check_reasons()
     modules = [m for folder in FOLDERS for m in sorted((SOURCE / folder).glob("*.ptx"))]
     assert len(modules) > 100
     failed = 0

@@ -19,7 +19,7 @@
 #include "wrapper/os/process.h"
 #include "wrapper/settings/load_settings.h"
 
-#include "synth/decide.h"
+#include "synth/shuffle/decide.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,7 @@
 
 #include "wrapper/lint/collect.h"
 
-#include "synth/detect.h"
+#include "synth/shuffle/detect.h"
 
 #include <algorithm>
 #include <fmt/core.h>

@@ -4,7 +4,7 @@
 // original can be lost, doubled, reordered or altered without a failure; the proof shows what the
 // added instructions do.
 
-#include "synth/match.h"
+#include "synth/proof/match.h"
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"

@@ -21,11 +21,11 @@
 // S executed there (1), nothing in between (5). Conditions are compared literal by literal
 // (known.cpp). What is not understood is not proved.
 
-#include "synth/prove_implementation.h"
+#include "synth/proof/prove_implementation.h"
 
 #include "emulator/symbolic/generic.h"
 #include "grammar/roles.h"
-#include "synth/ways.h"
+#include "synth/shuffle/ways.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // Which targets benefit from shuffles.
 
-#include "synth/decide.h"
+#include "synth/shuffle/decide.h"
 
 #include <fmt/core.h>
 

@@ -3,7 +3,7 @@
 // pointers are aligned; the warp is the third of a row of eight. What holds there may fail at the
 // rim: that is left to the proof, which demands a test in the lane where it can fail.
 
-#include "synth/lane_samples.h"
+#include "synth/shuffle/lane_samples.h"
 
 #include "emulator/semantics/scramble.h"
 

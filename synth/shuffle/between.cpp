@@ -3,7 +3,7 @@
 // passing the source again. Stores are compared by address; what is neither a plain store nor
 // harmless is an obstacle.
 
-#include "synth/between.h"
+#include "synth/shuffle/between.h"
 
 #include <algorithm>
 #include <unordered_set>

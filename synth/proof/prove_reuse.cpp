@@ -2,10 +2,10 @@
 // stand the load itself or a source's value, under conditions that imply the rules of soundness.md:
 // the same address in the other lane, nothing in between, the other lane active and in its row.
 
-#include "synth/prove_implementation.h"
+#include "synth/proof/prove_implementation.h"
 
 #include "emulator/symbolic/address.h"
-#include "synth/ways.h"
+#include "synth/shuffle/ways.h"
 
 #include <algorithm>
 

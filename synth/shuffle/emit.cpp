@@ -20,16 +20,15 @@
 // In a butterfly (shfl.sync.bfly) the lane's number XOR N takes the place of N lanes up: `step`,
 // computed once per kernel, is how far up that is, and tid.x + step must lie in the row.
 //
-// A region is a straight piece of a basic block without calls, barriers or the like: all lanes that
-// were active where it read its mask also reach every shuffle in it, and the shuffle waits for
-// them. That an index of one load wraps is so rare that it may send the lane to all its loads: one
-// predicate for them all. In a block of one dimension a lane's row is its warp, and `below` is the
-// lane itself.
+// Regions are those of the plan (plan.cpp). In a block of one dimension a lane's row is its warp,
+// and `below` is the lane itself.
 //
 // A copy (N = 0) has no corner except the tests. What is wider or narrower than 32 bits goes
 // through 32-bit registers; docs/codegen.md compares the forms.
 
-#include "synth/emit.h"
+#include "synth/shuffle/emit.h"
+
+#include "synth/shuffle/candidate.h"
 
 #include "grammar/roles.h"
 
@@ -49,27 +48,18 @@ using EmittedValue = std::vector<LoadedElement>;
 
 class Emitter {
 public:
-  Emitter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-          const Detection &detection, const LaunchFacts &facts, Variant variant,
-          const std::string &prefix, Edits &edits)
-      : module_(module), function_(function), detection_(detection), facts_(facts), cfg_(cfg),
-        variant_(variant), prefix_(prefix), edits_(edits) {
-    find_regions();
-  }
+  Emitter(const Module &module, const Function &function, const ShufflePlan &plan,
+          const LaunchFacts &facts, const std::string &prefix, Edits &edits)
+      : module_(module), function_(function), plan_(plan), facts_(facts), prefix_(prefix),
+        edits_(edits), regions_(plan.regions.size()) {}
 
   void run() {
-    std::vector<const Reuse *> reuses; // in the order of the text
-    for (const Reuse &reuse : detection_.reuses)
-      reuses.push_back(&reuse);
-    std::sort(reuses.begin(), reuses.end(),
-              [](const Reuse *a, const Reuse *b) { return a->load < b->load; });
-    emit_hoists(reuses);
-    for (const Reuse *reuse : reuses)
-      emit_preparation(*reuse);
-    if (variant_ == Variant::full)
-      emit_wrap_tests(reuses);
-    for (const Reuse *reuse : reuses)
-      emit_load(*reuse);
+    emit_hoists();
+    for (const PlannedLoad &load : plan_.loads)
+      emit_preparation(load);
+    emit_wrap_tests();
+    for (const PlannedLoad &load : plan_.loads)
+      emit_load(load);
     emit_prologue();
   }
 
@@ -77,10 +67,8 @@ private:
   /// What a region has computed already.
   struct Region {
     std::string mask;
-    std::string off;             ///< no lane uses a shuffle, or this one does not
-    std::uint32_t begin = 0;     ///< the first load with a shuffle, instruction index
-    std::vector<WrapTest> tests; ///< those known there, which `off` contains
-    std::string wrapped;         ///< the predicate of them all
+    std::string off;                               ///< no lane uses a shuffle, or this one does not
+    std::string wrapped;                           ///< the predicate of its tests
     std::map<std::string, std::string> predicates; ///< by what they say
   };
 
@@ -120,28 +108,8 @@ private:
     return std::int64_t{bit_width(opcode.type)} / 8 * opcode.vector;
   }
 
-  // Straight pieces of blocks, cut behind everything that might let lanes go or come.
-  void find_regions() {
-    region_of_.resize(function_.instructions.size());
-    std::uint32_t region = 0;
-    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
-      if (i > 0 && (cfg_.block_of(i) != cfg_.block_of(i - 1) ||
-                    effect_of(module_.opcode(instruction(i - 1))) == Effect::sync))
-        ++region;
-      region_of_[i] = region;
-    }
-  }
-
-  // Sources that no longer serve a load stay where they are.
-  void emit_hoists(const std::vector<const Reuse *> &reuses) {
-    std::set<std::uint32_t> used;
-    for (const Reuse *reuse : reuses)
-      for (const ElementSource &from : reuse->elements)
-        for (const LoadedElement &source : from.all())
-          used.insert(source.load);
-    for (const Hoist &hoist : detection_.hoists) {
-      if (!used.contains(hoist.source))
-        continue;
+  void emit_hoists() {
+    for (const Hoist &hoist : plan_.hoists) {
       hoisted_[hoist.source] = instruction(hoist.before).span.begin;
       edits_.insert(instruction(hoist.before).span.begin,
                     fmt::format("{}\n\t", module_.text(instruction(hoist.source).span)));
@@ -156,60 +124,26 @@ private:
       edits_.insert(instruction(index).span.end, "\n\t" + text);
   }
 
-  // What has to be kept where it is still known: values, addresses, indices.
-  void emit_preparation(const Reuse &reuse) {
-    for (const ElementSource &from : reuse.elements)
-      if (from.lane.is_own() || variant_ == Variant::no_load)
-        keep_value(from.all());
+  // What has to be kept where it is still known: values and addresses.
+  void emit_preparation(const PlannedLoad &load) {
+    for (const PlannedValue &value : load.values)
+      if (value.lane.is_own())
+        keep_value(value.sources);
       else
-        keep_words(from.all());
-    if (variant_ != Variant::full)
-      return;
-    for (const DistanceTest &test : reuse.distance_tests)
+        keep_words(value.sources);
+    for (const DistanceTest &test : load.distance_tests)
       keep_address(test.source);
-    for (const std::uint32_t store : reuse.store_tests)
+    for (const std::uint32_t store : load.store_tests)
       keep_address(store);
   }
 
-  bool shuffles(const Reuse &reuse) const {
-    return !reuse.is_copy() && variant_ != Variant::no_load;
-  }
-
-  // The tests of a region's shuffles become a chain of predicates; where a test cannot be part of
-  // it, or there is no shuffle, it has a predicate of its own.
-  void emit_wrap_tests(const std::vector<const Reuse *> &reuses) {
-    const auto position = [&](const WrapTest &test) {
-      return std::tuple(cfg_.order_of(cfg_.block_of(test.where.instruction)), key(test));
-    };
-    for (const Reuse *reuse : reuses) {
-      const bool in_region = shuffles(*reuse);
-      if (in_region) {
-        const auto [entry, is_first] = regions_.try_emplace(region_of_[reuse->load]);
-        if (is_first)
-          entry->second.begin = reuse->load;
-      }
-      for (const WrapTest &test : reuse->wrap_tests) {
-        const std::uint32_t where = test.where.instruction;
-        // In another block it dominates this one; in this one it must come before the first
-        // shuffle.
-        if (in_region && (cfg_.block_of(where) != cfg_.block_of(reuse->load) ||
-                          where < regions_[region_of_[reuse->load]].begin))
-          regions_[region_of_[reuse->load]].tests.push_back(test);
-        else if (std::string &predicate = wrap_predicates_[key(test)]; predicate.empty())
-          predicate = emit_wrap_test(test, "");
-      }
-    }
-    for (auto &[number, region] : regions_) {
-      auto &tests = region.tests;
-      std::sort(tests.begin(), tests.end(),
-                [&](const WrapTest &a, const WrapTest &b) { return position(a) < position(b); });
-      tests.erase(
-          std::unique(tests.begin(), tests.end(),
-                      [](const WrapTest &a, const WrapTest &b) { return key(a) == key(b); }),
-          tests.end());
-      for (const WrapTest &test : tests)
-        region.wrapped = emit_wrap_test(test, region.wrapped);
-    }
+  // The tests of a region's shuffles become a chain of predicates, another one of its own.
+  void emit_wrap_tests() {
+    for (const WrapTest &test : plan_.tests_for_one)
+      wrap_predicates_[test] = emit_wrap_test(test, "");
+    for (std::size_t i = 0; i < regions_.size(); ++i)
+      for (const WrapTest &test : plan_.regions[i].tests)
+        regions_[i].wrapped = emit_wrap_test(test, regions_[i].wrapped);
   }
 
   void keep_value(const EmittedValue &value) {
@@ -264,11 +198,6 @@ private:
       insert_after(access, text);
   }
 
-  using TestKey = std::tuple<std::uint32_t, RegisterId, bool, std::int64_t>;
-  static TestKey key(const WrapTest &test) {
-    return {test.where.instruction, test.where.reg, test.is_signed, test.offset};
-  }
-
   // value + offset leaves the range: above its end for a positive offset, below for a negative one.
   // Returns the predicate for that or `before`.
   std::string emit_wrap_test(const WrapTest &test, const std::string &before) {
@@ -296,32 +225,29 @@ private:
     return predicate;
   }
 
-  void emit_load(const Reuse &reuse) {
-    const Instruction &load = instruction(reuse.load);
+  void emit_load(const PlannedLoad &planned) {
+    const Instruction &load = instruction(planned.load);
     const std::string guard(module_.text({load.span.begin, load.opcode_span.begin}));
-    Region &region = regions_[region_of_[reuse.load]];
     std::string code;
     const auto line = [&](const std::string &text) { code += (code.empty() ? "" : "\n\t") + text; };
-    if (shuffles(reuse) && region.mask.empty()) {
-      region.mask = new_register(32);
-      line(fmt::format("activemask.b32 {};", region.mask));
+    if (planned.shuffles && regions_[planned.region].mask.empty()) {
+      regions_[planned.region].mask = new_register(32);
+      line(fmt::format("activemask.b32 {};", regions_[planned.region].mask));
     }
-    const std::string corner =
-        variant_ == Variant::full ? emit_corner(reuse, region, line) : std::string();
+    const std::string corner = emit_corner(planned, line);
 
     // The values: straight into the load's registers, if all lanes may write them at once and the
     // load no longer needs them for its address.
-    const unsigned count = static_cast<unsigned>(reuse.elements.size());
-    const bool overwrites = !corner.empty() && overwrites_own_operands(reuse.load);
+    const unsigned count = static_cast<unsigned>(planned.values.size());
+    const bool overwrites = !corner.empty() && overwrites_own_operands(planned.load);
     const bool direct = guard.empty() && !overwrites;
     std::vector<std::string> values;
     for (unsigned i = 0; i < count; ++i)
-      values.push_back(emit_value(reuse, i, direct, region, line));
+      values.push_back(emit_value(planned, i, direct, line));
     const auto take = [&](const std::string &under) {
       for (unsigned i = 0; i < count; ++i)
-        if (values[i] != name({reuse.load, i}))
-          line(fmt::format("{}mov.b{} {}, {};", under, width({reuse.load, i}),
-                           name({reuse.load, i}), values[i]));
+        if (const LoadedElement to{planned.load, i}; values[i] != name(to))
+          line(fmt::format("{}mov.b{} {}, {};", under, width(to), name(to), values[i]));
     };
 
     const std::string_view text = module_.text({load.opcode_span.begin, load.span.end});
@@ -350,62 +276,63 @@ private:
   }
 
   // The predicate under which a lane has to load by itself; empty if it never has to.
-  template <class Line> std::string emit_corner(const Reuse &reuse, Region &region, Line line) {
-    int up = 0, down = 0;
-    std::set<unsigned> flips;
-    for (const ElementSource &from : reuse.elements) {
-      up = std::max(up, -from.lane.delta);
-      down = std::max(down, from.lane.delta);
-      if (from.lane.flip != 0)
-        flips.insert(from.lane.flip);
-    }
+  template <class Line> std::string emit_corner(const PlannedLoad &load, Line line) {
     std::string corner;
     std::string what;
-    if (shuffles(reuse)) {
-      if (region.off.empty()) {
-        region.off = new_register(1);
-        line(region.wrapped.empty()
-                 ? fmt::format("setp.ne.s32 {}, {}, -1;", region.off, region.mask)
-                 : fmt::format("setp.ne.or.s32 {}, {}, -1, {};", region.off, region.mask,
-                               region.wrapped));
-      }
-      corner = region.off;
-      const auto add = [&](int distance, const std::string &place, bool &uses) {
-        if (distance == 0)
-          return;
-        uses = true;
-        what += fmt::format("{} {} ", place, distance);
-        corner = shared(region, what, [&, before = corner](const std::string &predicate) {
-          line(fmt::format("setp.lt.or.u32 {}, {}, {}, {};", predicate, prefix_ + place, distance,
-                           before));
-        });
-      };
-      add(up, "below", uses_below_);
-      add(down, "above", uses_above_);
-      if (facts_.whole_warps())
-        flips.clear(); // the other lane lies in the same row
-      for (const unsigned flip : flips) {
-        const std::string &out = butterfly(flip).outside;
-        what += fmt::format("flip {} ", flip);
-        corner = shared(region, what, [&, before = corner](const std::string &predicate) {
-          line(fmt::format("or.pred {}, {}, {};", predicate, before, out));
-        });
-      }
+    // Adds a condition: `compute` writes the code if it is the first to say this here.
+    const auto add = [&](const std::string &condition, auto compute) {
+      what += condition + " ";
+      corner = shared(regions_[load.region], what,
+                      [&, before = corner](const std::string &both) { compute(both, before); });
+    };
+    if (load.has_corner)
+      corner = emit_off(load.region, line);
+    for (const auto &[distance, place, uses] : {std::tuple(load.below, "below", &uses_below_),
+                                                std::tuple(load.above, "above", &uses_above_)}) {
+      if (distance == 0)
+        continue;
+      *uses = true;
+      add(fmt::format("{} {}", place, distance),
+          [&](const std::string &both, const std::string &before) {
+            line(fmt::format("setp.lt.or.u32 {}, {}{}, {}, {};", both, prefix_, place, distance,
+                             before));
+          });
     }
+    const auto add_predicate = [&](const std::string &condition, const std::string &predicate) {
+      add(condition, [&](const std::string &both, const std::string &before) {
+        line(fmt::format("or.pred {}, {}, {};", both, before, predicate));
+      });
+    };
+    for (const unsigned flip : load.flips)
+      add_predicate(fmt::format("flip {}", flip), butterfly(flip).outside);
     std::set<std::string> wraps;
-    for (const WrapTest &test : reuse.wrap_tests)
-      if (corner.empty() ||
-          std::none_of(region.tests.begin(), region.tests.end(),
-                       [&](const WrapTest &known) { return key(known) == key(test); }))
-        wraps.insert(wrap_predicates_.at(key(test)));
-    for (const std::string &wrap : wraps) {
-      what += wrap + " ";
-      corner = corner.empty()
-                   ? wrap
-                   : shared(region, what, [&, before = corner](const std::string &predicate) {
-                       line(fmt::format("or.pred {}, {}, {};", predicate, before, wrap));
-                     });
+    for (const WrapTest &test : load.wrap_tests)
+      wraps.insert(wrap_predicates_.at(test));
+    for (const std::string &wrap : wraps)
+      if (corner.empty()) {
+        what += wrap + " ";
+        corner = wrap;
+      } else {
+        add_predicate(wrap, wrap);
+      }
+    return emit_address_tests(load, std::move(corner), line);
+  }
+
+  // The predicate of a region under which no lane, or not this one, uses its shuffles.
+  template <class Line> const std::string &emit_off(std::uint32_t number, Line line) {
+    Region &region = regions_[number];
+    if (region.off.empty()) {
+      region.off = new_register(1);
+      line(region.wrapped.empty() ? fmt::format("setp.ne.s32 {}, {}, -1;", region.off, region.mask)
+                                  : fmt::format("setp.ne.or.s32 {}, {}, -1, {};", region.off,
+                                                region.mask, region.wrapped));
     }
+    return region.off;
+  }
+
+  // The corner, or that a test of two addresses sends the lane to its load.
+  template <class Line>
+  std::string emit_address_tests(const PlannedLoad &load, std::string corner, Line line) {
     // Compares two addresses; true where the load has to run.
     const auto test = [&](const std::string &comparison, const std::string &type,
                           const std::string &left, std::int64_t right) {
@@ -418,10 +345,10 @@ private:
     };
     const auto difference = [&](const std::string &address) {
       std::string result = new_register(64);
-      line(fmt::format("sub.s64 {}, {}, {};", result, base_name(reuse.load), address));
+      line(fmt::format("sub.s64 {}, {}, {};", result, base_name(load.load), address));
       return result;
     };
-    for (const DistanceTest &distance : reuse.distance_tests) {
+    for (const DistanceTest &distance : load.distance_tests) {
       const std::string apart = difference(addresses_.at(distance.source));
       if (distance.flip != 0) {
         const std::string bytes = new_register(64);
@@ -431,18 +358,17 @@ private:
       }
       test("ne", "s64", apart, distance.distance);
     }
-    for (const std::uint32_t store : reuse.store_tests) {
+    for (const std::uint32_t store : load.store_tests) {
       const std::string bases = difference(addresses_.at(store));
-      const std::int64_t offsets = address(reuse.load).value - address(store).value;
-      if (bytes(store) == bytes(reuse.load)) {
+      const std::int64_t offsets = address(load.load).value - address(store).value;
+      if (bytes(store) == bytes(load.load)) {
         // Both are aligned: they meet in all bytes or in none.
         test("eq", "s64", bases, -offsets);
       } else {
         // load - store lies between -(load's bytes) and the store's, both excluded.
         const std::string from_start = new_register(64);
-        line(
-            fmt::format("add.s64 {}, {}, {};", from_start, bases, offsets + bytes(reuse.load) - 1));
-        test("lt", "u64", from_start, bytes(reuse.load) + bytes(store) - 1);
+        line(fmt::format("add.s64 {}, {}, {};", from_start, bases, offsets + bytes(load.load) - 1));
+        test("lt", "u64", from_start, bytes(load.load) + bytes(store) - 1);
       }
     }
     return corner;
@@ -451,24 +377,22 @@ private:
   // The register that holds what element `index` of the load takes from elsewhere: the load's own
   // if `direct`.
   template <class Line>
-  std::string emit_value(const Reuse &reuse, unsigned index, bool direct, Region &region,
-                         Line line) {
-    const ElementSource &from = reuse.elements[index];
-    const EmittedValue source = from.all();
-    const LoadedElement to{reuse.load, index};
-    if (from.lane.is_own() || variant_ == Variant::no_load)
-      return values_.at(source);
+  std::string emit_value(const PlannedLoad &load, unsigned index, bool direct, Line line) {
+    const auto &[sources, lane] = load.values[index];
+    if (lane.is_own())
+      return values_.at(sources);
+    const LoadedElement to{load.load, index};
     std::vector<std::string> words;
     const unsigned bits = width(to);
     std::string result = direct ? std::string(name(to)) : new_register(bits);
-    for (const std::string &word : kept_words_.at(source)) {
+    for (const std::string &word : kept_words_.at(sources)) {
       words.push_back(bits == 32 ? result : new_register(32));
-      const bool up = from.lane.delta < 0;
+      const bool up = lane.delta < 0;
       line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};",
-                       from.lane.flip != 0 ? "bfly"
-                       : up                ? "up"
-                                           : "down",
-                       words.back(), word, from.lane.reach(), up ? 0 : 31, region.mask));
+                       lane.flip != 0 ? "bfly"
+                       : up           ? "up"
+                                      : "down",
+                       words.back(), word, lane.reach(), up ? 0 : 31, regions_[load.region].mask));
     }
     if (bits == 64)
       line(fmt::format("mov.b64 {}, {{{}, {}}};", result, words[0], words[1]));
@@ -544,19 +468,16 @@ private:
 
   const Module &module_;
   const Function &function_;
-  const Detection &detection_;
+  const ShufflePlan &plan_;
   const LaunchFacts &facts_;
-  const ControlFlowGraph &cfg_;
-  const Variant variant_;
   const std::string &prefix_;
   Edits &edits_;
-  std::vector<std::uint32_t> region_of_; ///< by instruction
-  std::map<std::uint32_t, Region> regions_;
+  std::vector<Region> regions_;                    ///< as those of the plan
   std::map<std::uint32_t, std::uint32_t> hoisted_; ///< sources, to the byte they moved to
   std::map<EmittedValue, std::string> values_;
   std::map<EmittedValue, std::vector<std::string>> kept_words_;
   std::map<std::uint32_t, std::string> addresses_;
-  std::map<TestKey, std::string> wrap_predicates_;
+  std::map<WrapTest, std::string> wrap_predicates_;
   std::map<unsigned, Butterfly> butterflies_; ///< by the bits that differ
   unsigned halves_ = 0, words_ = 0, doubles_ = 0, predicates_ = 0;
   bool uses_below_ = false;
@@ -572,10 +493,9 @@ std::string fresh_prefix(const Module &module) {
   return prefix;
 }
 
-void emit(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-          const Detection &detection, const LaunchFacts &facts, Variant variant,
-          const std::string &prefix, Edits &edits) {
-  Emitter(module, function, cfg, detection, facts, variant, prefix, edits).run();
+void emit(const Module &module, const Function &function, const ShufflePlan &plan,
+          const LaunchFacts &facts, const std::string &prefix, Edits &edits) {
+  Emitter(module, function, plan, facts, prefix, edits).run();
 }
 
 } // namespace ptxasw

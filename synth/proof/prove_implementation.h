@@ -6,14 +6,14 @@
 //   prove_step.cpp     if lanes that are active together are in the same iteration
 //   prove_reuse.cpp    if a value is that of a source: soundness.md, rule by rule
 
-#include "synth/prove.h"
+#include "synth/proof/prove.h"
 
 #include "emulator/semantics/instructions.h"
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/solver.h"
 #include "synth/known.h"
-#include "synth/match.h"
+#include "synth/proof/match.h"
 
 #include <map>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/evaluation.h"
-#include "synth/source_lane.h"
+#include "synth/shuffle/source_lane.h"
 
 #include <array>
 #include <cstdint>

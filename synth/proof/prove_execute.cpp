@@ -3,7 +3,7 @@
 // added code gave it, if that certainly ran, and otherwise a symbol that equals nothing. A shuffle
 // is a symbol for an expression in another lane, a load one for memory.
 
-#include "synth/prove_implementation.h"
+#include "synth/proof/prove_implementation.h"
 
 #include "emulator/semantics/instructions.h"
 #include "grammar/roles.h"

@@ -1,12 +1,16 @@
 #pragma once
 
-#include "emulator/symbolic/address.h"
+// The plan of a kernel's reuses, as data: which loads take whose values, under which tests. It is
+// what detection finds, what the user's choice and the proof take away from, and all that emission
+// is told (plan.h).
+
 #include "emulator/symbolic/emulate.h"
-#include "synth/rewrite.h"
-#include "synth/source_lane.h"
+#include "synth/report.h"
+#include "synth/shuffle/source_lane.h"
 
 #include <cstdint>
-#include <optional>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace ptxasw {
@@ -17,6 +21,15 @@ struct WrapTest {
   RegisterRead where;
   bool is_signed = false;
   std::int64_t offset = 0;
+
+  /// By where the register is read, then by what is tested.
+  friend auto operator<=>(const WrapTest &a, const WrapTest &b) { return a.key() <=> b.key(); }
+  friend bool operator==(const WrapTest &a, const WrapTest &b) { return a.key() == b.key(); }
+
+private:
+  std::tuple<std::uint32_t, RegisterId, bool, std::int64_t> key() const {
+    return {where.instruction, where.reg, is_signed, offset};
+  }
 };
 
 /// An address test that the covering lane makes at run time: the base register of the load must be
@@ -97,27 +110,5 @@ struct FunctionDetection {
   std::size_t function = 0;
   Detection detection;
 };
-
-/// Says if an instruction is a load that detection looks at: weak, of a width asked for, global,
-/// generic or, if asked for, shared. Otherwise why not; nothing if it is no such load at all.
-struct Candidate {
-  bool is_global_load = false; ///< has `.global`
-  bool is_shared_load = false; ///< has `.shared`, and these are asked for
-  bool is_generic = false;     ///< has no state space: global only if all generic addresses are
-  bool eligible = false;
-  Reason reason = Reason::no_source;
-
-  bool is_load() const { return is_global_load || is_shared_load || is_generic; }
-};
-Candidate candidate(const Module &module, const Function &function, const Instruction &instruction,
-                    const Widths &widths);
-
-/// The registers that a load writes, one for each element.
-std::span<const Operand> elements_of(const Module &module, const Instruction &load);
-
-/// Finds, for every candidate, the sources with the smallest |N| that soundness.md allows.
-/// `generic_is_global` is what the function of that name says of the module.
-Detection detect(const Module &module, const Function &function, Emulation &emulation,
-                 const RewriteOptions &options, bool generic_is_global);
 
 } // namespace ptxasw

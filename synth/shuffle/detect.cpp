@@ -1,0 +1,393 @@
+// Detection (paper, section 5.1), under the rules of soundness.md.
+//
+// Loads are grouped by their address as a linear form without its constant: a[i-1], a[i], a[i+1]
+// fall into one group. Within a group a load D and an earlier load S are N = (D - S) / stride lanes
+// apart, so the candidates for D are found by looking up 63 constants, smallest |N| first, however
+// many loads there are. The linear form only guesses; that A_S(lane + N) equals A_D(lane) is then
+// shown on the exact expressions.
+//
+// Where an address has parts that a linear form does not see through (`i & 1023`, `i % n`, `i >>
+// 1`, a minimum), such loads are guessed by numbers instead (lane_samples.h), among all earlier
+// ones, and shown equal in the same way.
+//
+// Every element of a vector load stands for itself: the load is covered if all of them are.
+
+#include "synth/shuffle/detect.h"
+
+#include "synth/shuffle/candidate.h"
+#include "synth/shuffle/hoist.h"
+#include "synth/shuffle/judge.h"
+#include "synth/shuffle/lane_samples.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+namespace ptxasw {
+namespace {
+
+constexpr int widest = 31;
+
+/// Loads of a block that are examined to find the best one among them to be the source.
+constexpr std::size_t hoist_window = 16;
+
+/// Sources remembered for one address; older ones are dropped.
+constexpr std::size_t sources_per_address = 4;
+
+/// Sources that a load is compared with by numbers, the latest first, and loads of a kernel for
+/// which that is done.
+constexpr std::size_t sampled_sources = 64, sampled_loads = 256;
+
+/// Loads whose addresses differ by a constant.
+struct Group : AddressGroup {
+  std::unordered_map<std::uint64_t, std::vector<Holder>> sources; ///< by constant
+  std::vector<std::size_t> members;                               ///< trace indices, ascending
+};
+
+/// A load that may be covered or serve as a source.
+struct LoadInfo {
+  Group *group = nullptr; ///< null: neither
+  std::uint64_t constant = 0;
+  bool is_source = false;
+};
+
+class Detector {
+public:
+  Detector(const Module &module, const Function &function, Emulation &emulation,
+           const RewriteOptions &options, bool generic_is_global)
+      : module_(module), function_(function), emulation_(emulation), options_(options),
+        generic_is_global_(generic_is_global), widths_(options.widths.value_or(Widths())),
+        judge_(module, function, emulation, options, generic_is_global && function.is_entry) {}
+
+  Detection run();
+
+private:
+  void classify();
+  Group &group_of(const LinearForm &form);
+  std::optional<Reason> cover(std::size_t load);
+  Verdict cover_element(const Holder &load, const Group &group, std::uint64_t constant);
+  Verdict cover_by_numbers(const Holder &load);
+  void add_source(std::size_t load, std::size_t position);
+  bool hoist_a_source(std::size_t load);
+  std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
+  bool loop_carried(std::size_t load) const;
+
+  const Instruction &instruction(std::size_t access) const {
+    return function_.instructions[emulation_.trace()[access].instruction];
+  }
+  std::span<const Operand> elements(std::size_t access) const {
+    return elements_of(module_, instruction(access));
+  }
+  /// Bytes of one element.
+  unsigned element_bytes(std::size_t access) const {
+    return bit_width(module_.opcode(instruction(access)).type) / 8;
+  }
+  /// A scalar load that runs at `position`.
+  Holder scalar(std::size_t load, std::size_t position) const {
+    return {load, 0, position, loads_[load].group};
+  }
+
+  const Module &module_;
+  const Function &function_;
+  Emulation &emulation_;
+  const RewriteOptions &options_;
+  const bool generic_is_global_;
+  const Widths widths_;
+  Judge judge_;
+  std::optional<LaneSamples> samples_; ///< made when first needed
+  std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
+  std::vector<Holder> holders_;        ///< every element of every source, in order
+  std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
+  std::vector<LoadInfo> loads_;                               ///< by trace index
+  std::unordered_map<std::size_t, unsigned> uses_;            ///< of sources
+  Detection result_;
+};
+
+Group &Detector::group_of(const LinearForm &form) {
+  auto &bucket = groups_[form.hash()];
+  for (Group &group : bucket)
+    if (group.form.same_but_constant(form))
+      return group;
+  bucket.push_back({form, false, {}, {}});
+  for (const auto &[atom, factor] : form.terms)
+    for_each_node(atom,
+                  [&](Expr node) { bucket.back().hides_lane |= emulation_.is_lane_symbol(node); });
+  return bucket.back();
+}
+
+void Detector::classify() {
+  const auto &trace = emulation_.trace();
+  const auto is_lane = [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); };
+  loads_.resize(trace.size());
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const MemoryAccess &access = trace[i];
+    const Candidate kind =
+        candidate(module_, function_, function_.instructions[access.instruction], widths_);
+    if (!kind.is_load())
+      continue;
+    const auto keep = [&](Reason reason) { result_.kept.push_back({access.instruction, reason}); };
+    if (!kind.eligible) {
+      keep(kind.reason);
+      continue;
+    }
+    if (kind.is_generic && !(generic_is_global_ && function_.is_entry)) {
+      keep(Reason::not_global);
+      continue;
+    }
+    ++result_.loads;
+    if (!access.address) {
+      keep(Reason::opaque_address);
+      continue;
+    }
+    if (emulation_.cfg().irreducible(access.block)) {
+      keep(Reason::irreducible_flow);
+      continue;
+    }
+    const LinearForm form = linear_form(emulation_.expand(access.address), is_lane);
+    loads_[i].group = &group_of(form);
+    loads_[i].group->members.push_back(i);
+    loads_[i].constant = form.constant;
+  }
+}
+
+Detection Detector::run() {
+  classify();
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    LoadInfo &load = loads_[i];
+    if (!load.group || load.is_source)
+      continue;
+    auto reason = cover(i);
+    if (reason && options_.move_sources && hoist_a_source(i))
+      reason = cover(i);
+    if (!reason)
+      continue;
+    if (reason == Reason::no_source && loop_carried(i))
+      reason = Reason::loop_carried;
+    result_.kept.push_back({emulation_.trace()[i].instruction, *reason});
+    add_source(i, i); // Only what stays a load may serve others (never chain).
+  }
+  result_.solver_contexts = judge_.solver_contexts();
+  return std::move(result_);
+}
+
+void Detector::add_source(std::size_t load, std::size_t position) {
+  LoadInfo &info = loads_[load];
+  info.is_source = true;
+  for (unsigned element = 0; element < elements(load).size(); ++element) {
+    auto &sources =
+        info.group->sources[info.constant + std::uint64_t{element} * element_bytes(load)];
+    if (sources.size() == sources_per_address)
+      sources.erase(sources.begin());
+    holders_.push_back({load, element, position, info.group});
+    sources.push_back(holders_.back());
+  }
+}
+
+// Covers the load, every element of it by the nearest source that may serve it. Returns why not
+// otherwise: what stood in the way of the nearest one.
+std::optional<Reason> Detector::cover(std::size_t load) {
+  const LoadInfo &info = loads_[load];
+  Reuse reuse;
+  reuse.load = emulation_.trace()[load].instruction;
+  bool assumed_no_wrap = false, assumed_no_alias = false;
+  for (unsigned element = 0; element < elements(load).size(); ++element) {
+    Verdict verdict = cover_element({load, element, load, info.group}, *info.group,
+                                    info.constant + std::uint64_t{element} * element_bytes(load));
+    if (verdict.reason)
+      return verdict.reason;
+    reuse.elements.push_back(verdict.from);
+    const auto add_new = [](auto &all, const auto &some) {
+      for (const auto &one : some)
+        if (std::find(all.begin(), all.end(), one) == all.end())
+          all.push_back(one);
+    };
+    reuse.wrap_tests.insert(reuse.wrap_tests.end(), verdict.wrap_tests.begin(),
+                            verdict.wrap_tests.end());
+    if (verdict.distance_test)
+      add_new(reuse.distance_tests, std::span(&*verdict.distance_test, 1));
+    add_new(reuse.store_tests, verdict.store_tests);
+    assumed_no_wrap |= verdict.assumed_no_wrap;
+    assumed_no_alias |= verdict.assumed_no_alias;
+  }
+  for (const ElementSource &from : reuse.elements)
+    for (const LoadedElement &source : from.all())
+      ++uses_[source.load];
+  result_.assumed_no_wrap |= assumed_no_wrap;
+  result_.assumed_no_alias |= assumed_no_alias;
+  result_.reuses.push_back(std::move(reuse));
+  return std::nullopt;
+}
+
+Verdict Detector::cover_element(const Holder &load, const Group &group, std::uint64_t constant) {
+  std::optional<Reason> first_obstacle;
+  const std::int64_t stride = group.form.lane_stride;
+  const int limit = stride == 0 ? 0 : widest;
+  for (int distance = 0; distance <= limit; ++distance) {
+    std::optional<Verdict> best;
+    for (const int delta : {-distance, distance}) {
+      if (distance == 0 && best)
+        break;
+      const auto found =
+          group.sources.find(constant - static_cast<std::uint64_t>(stride) *
+                                            static_cast<std::uint64_t>(std::int64_t{delta}));
+      if (found == group.sources.end())
+        continue;
+      // The latest source first: less lies in between.
+      std::vector<Holder> in_branches;
+      const auto take = [&](Verdict verdict) {
+        if (verdict.reason) {
+          // That a source is on one of the ways only says less than what stands in the way.
+          if (!first_obstacle || first_obstacle == Reason::not_dominated)
+            first_obstacle = verdict.reason;
+          return false;
+        }
+        // Of two as near, the one that serves more loads already.
+        if (!best || uses_[verdict.from.source] > uses_[best->from.source])
+          best = std::move(verdict);
+        return true;
+      };
+      bool taken = false;
+      for (auto source = found->second.rbegin(); source != found->second.rend() && !taken;
+           ++source) {
+        Verdict verdict = judge_.judge(*source, load, {.delta = delta});
+        if (verdict.reason == Reason::not_dominated)
+          in_branches.push_back(*source);
+        taken = take(std::move(verdict));
+      }
+      if (!taken && !in_branches.empty())
+        take(judge_.judge_together(std::move(in_branches), load, {.delta = delta}));
+    }
+    if (best)
+      return std::move(*best);
+  }
+  if (!first_obstacle)
+    return cover_by_numbers(load);
+  Verdict none;
+  none.reason = first_obstacle;
+  return none;
+}
+
+// By what addresses come to in a made-up warp: what serves most lanes, the latest source first.
+Verdict Detector::cover_by_numbers(const Holder &load) {
+  Verdict none;
+  none.reason = Reason::no_source;
+  const Expr address = judge_.element_address(load);
+  const bool hidden = load.group->hides_lane;
+  std::optional<Verdict> best;
+  std::size_t compared = 0;
+  for (auto source = holders_.rbegin(); source != holders_.rend(); ++source) {
+    if (!hidden && !source->group->hides_lane)
+      continue; // the linear forms have said all there is to say
+    if (compared++ == 0 && ++sampled_ > sampled_loads)
+      return none;
+    if (compared > sampled_sources)
+      break;
+    if (!samples_)
+      samples_.emplace(emulation_);
+    for (const SourceLane from : samples_->sources(judge_.element_address(*source), address)) {
+      if (best && from.unserved() >= best->from.lane.unserved())
+        break;
+      Verdict verdict = judge_.judge(*source, load, from);
+      if (!verdict.reason) {
+        best = std::move(verdict);
+        break;
+      }
+    }
+  }
+  return best ? std::move(*best) : none;
+}
+
+// How many lanes up the source's lane is, by the linear forms.
+std::optional<int> Detector::lanes_between(std::size_t source, std::size_t load) const {
+  const std::int64_t stride = loads_[load].group->form.lane_stride;
+  const std::int64_t bytes =
+      static_cast<std::int64_t>(loads_[load].constant - loads_[source].constant);
+  if (stride == 0 || bytes % stride != 0 || std::abs(bytes / stride) > options_.max_delta)
+    return std::nullopt;
+  return static_cast<int>(bytes / stride);
+}
+
+// For a load that no earlier one covers: whether one that comes later in its block would serve the
+// block's loads from nearer. If so that one becomes a source and is moved up.
+bool Detector::hoist_a_source(std::size_t first) {
+  const auto &trace = emulation_.trace();
+  const Group &group = *loads_[first].group;
+  std::vector<std::size_t> loads;
+  for (auto member = std::lower_bound(group.members.begin(), group.members.end(), first);
+       member != group.members.end() && trace[*member].block == trace[first].block &&
+       loads.size() < hoist_window;
+       ++member)
+    if (elements(*member).size() == 1 && instruction(*member).guard == no_register &&
+        !loads_[*member].is_source)
+      loads.push_back(*member);
+  if (loads.size() < 2 || loads[0] != first)
+    return false;
+
+  using Cost = std::pair<std::size_t, int>; // loads not served, lanes to those that are
+  // By the linear forms alone first, and what is found there in earnest.
+  const auto cost = [&](std::size_t source, bool in_earnest) {
+    Cost result;
+    for (const std::size_t load : loads) {
+      const auto delta = lanes_between(source, load);
+      const bool served =
+          load == source ||
+          (delta &&
+           (!in_earnest ||
+            !judge_.judge(scalar(source, first), scalar(load, load), {.delta = *delta}).reason));
+      result.first += !served;
+      result.second += served && delta ? std::abs(*delta) : 0;
+    }
+    return result;
+  };
+  std::size_t best = first;
+  Cost best_cost = cost(first, false);
+  for (const std::size_t source : loads)
+    if (lanes_between(source, first)) // that of another row does not serve this load
+      if (const Cost its = cost(source, false);
+          its < best_cost &&
+          may_move_up(module_, function_, emulation_, judge_.between(), source, first)) {
+        best = source;
+        best_cost = its;
+      }
+  const std::optional<int> delta = lanes_between(best, first);
+  if (best == first || !delta ||
+      judge_.judge(scalar(best, first), scalar(first, first), {.delta = *delta}).reason ||
+      cost(first, true) <= cost(best, true))
+    return false;
+  result_.hoists.push_back({trace[best].instruction, trace[first].instruction});
+  result_.kept.push_back({trace[best].instruction, Reason::no_source});
+  add_source(best, first);
+  return true;
+}
+
+// True if a load of the same loop read this address in the previous iteration.
+bool Detector::loop_carried(std::size_t load) const {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const auto &trace = emulation_.trace();
+  const LoopId loop = cfg.loop_of(trace[load].block);
+  if (loop == no_index)
+    return false;
+  const Group &group = *loads_[load].group;
+  const Expr trips = emulation_.trip_count(loop);
+  std::uint64_t step = 0;
+  for (const auto &[atom, factor] : group.form.terms)
+    if (atom == trips || (atom->kind == ExprKind::extract && atom->children[0] == trips))
+      step += factor;
+  if (step == 0)
+    return false;
+  return std::any_of(group.members.begin(), group.members.end(), [&](std::size_t other) {
+    return cfg.loop_of(trace[other].block) == loop && element_bytes(other) == element_bytes(load) &&
+           loads_[other].constant - step == loads_[load].constant;
+  });
+}
+
+} // namespace
+
+Detection detect(const Module &module, const Function &function, Emulation &emulation,
+                 const RewriteOptions &options, bool generic_is_global) {
+  return Detector(module, function, emulation, options, generic_is_global).run();
+}
+
+} // namespace ptxasw

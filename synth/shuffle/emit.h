@@ -1,0 +1,19 @@
+#pragma once
+
+#include "emulator/semantics/launch.h"
+#include "grammar/edits.h"
+#include "grammar/module.h"
+#include "synth/shuffle/plan.h"
+
+#include <string>
+
+namespace ptxasw {
+
+/// A prefix for register names that occurs nowhere in the module.
+std::string fresh_prefix(const Module &module);
+
+/// Writes the edits that carry out a kernel's plan (paper, section 5.2).
+void emit(const Module &module, const Function &function, const ShufflePlan &plan,
+          const LaunchFacts &facts, const std::string &prefix, Edits &edits);
+
+} // namespace ptxasw

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "emulator/symbolic/address.h"
+#include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/solver.h"
+#include "grammar/module.h"
+#include "synth/known.h"
+#include "synth/rewrite.h"
+#include "synth/shuffle/between.h"
+#include "synth/shuffle/reuse.h"
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw {
+
+/// What all loads have in common whose addresses differ by a constant.
+struct AddressGroup {
+  LinearForm form;         ///< of one of them
+  bool hides_lane = false; ///< an atom of the form differs from lane to lane
+};
+
+/// A register value that a load brings.
+struct Holder {
+  std::size_t access = 0;   ///< the load's index in the trace
+  unsigned element = 0;     ///< 0 for a scalar
+  std::size_t position = 0; ///< where it runs: at `access`, or moved up to before that access
+  const AddressGroup *group = nullptr;
+};
+
+/// What it takes that an element of a load comes from elsewhere.
+struct Verdict {
+  std::optional<Reason> reason; ///< why it may not; empty: it may
+  ElementSource from;
+  std::vector<WrapTest> wrap_tests;
+  std::optional<DistanceTest> distance_test;
+  std::vector<std::uint32_t> store_tests; ///< as Reuse::store_tests
+  bool assumed_no_wrap = false;           ///< only the user's word allows it, as in Detection
+  bool assumed_no_alias = false;
+};
+
+/// Judges if a load may take what others have read, in one kernel.
+class Judge {
+public:
+  /// `generic_is_global`: generic stores of the function write global memory only.
+  Judge(const Module &module, const Function &function, Emulation &emulation,
+        const RewriteOptions &options, bool generic_is_global)
+      : module_(module), function_(function), emulation_(emulation), options_(options),
+        facts_(launch_facts(function, options.assume_block)),
+        between_(module, function, emulation, options.assume_no_alias, generic_is_global) {}
+
+  /// Says if `load` may take what `source` has in the lane `from`.
+  Verdict judge(const Holder &source, const Holder &load, SourceLane from);
+  /// The same for several sources that each bring the value on some ways to the load, none of which
+  /// dominates it.
+  Verdict judge_together(std::vector<Holder> sources, const Holder &load, SourceLane from);
+
+  /// The address of an element, expanded.
+  Expr element_address(const Holder &holder);
+  Between &between() { return between_; }
+  /// Z3 contexts that were needed.
+  unsigned solver_contexts() const { return solver_.contexts(); }
+
+private:
+  Verdict judge_address(const Holder &source, const Holder &load, SourceLane from);
+  bool runs_with(const MemoryAccess &source, const MemoryAccess &load, SourceLane from);
+  bool same_kind(const Holder &a, const Holder &b) const;
+  std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
+  const Known &known_at(BlockId block);
+  bool proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block);
+
+  const Instruction &instruction(std::size_t access) const {
+    return function_.instructions[emulation_.trace()[access].instruction];
+  }
+  std::span<const Operand> elements(std::size_t access) const;
+  /// Bytes of one element.
+  unsigned element_bytes(std::size_t access) const {
+    return bit_width(module_.opcode(instruction(access)).type) / 8;
+  }
+  /// The constant of the base register's operand, bytes.
+  std::int64_t offset(std::size_t access) const {
+    return module_.operands(instruction(access))[1].value;
+  }
+
+  /// Effort for one question, in Z3's resource units.
+  static constexpr unsigned solver_resource_limit = 10'000;
+
+  const Module &module_;
+  const Function &function_;
+  Emulation &emulation_;
+  const RewriteOptions &options_;
+  const LaunchFacts facts_;
+  Between between_;
+  Solver solver_{solver_resource_limit};
+  unsigned questions_ = 0;
+  std::unordered_map<BlockId, std::vector<BlockId>> before_; ///< by block, those on the ways to it
+  std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
+};
+
+} // namespace ptxasw
