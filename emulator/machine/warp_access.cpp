@@ -130,10 +130,10 @@ void WarpMachine::check_race(unsigned lane, std::uint64_t address, const std::ui
   access.weak = instruction_->weak || (options_.volatile_races && instruction_->is_volatile);
   access.is_store = is_store;
   std::uint32_t same_bytes = 0; // of which two stores may overlap in part, and agree there
-  for (unsigned i = 0; is_store && stored_ && i < size; ++i)
+  for (unsigned i = 0; is_store && stored_ && i < std::min(size, 32u); ++i)
     same_bytes |= std::uint32_t{bytes[i] == reinterpret_cast<const std::uint8_t *>(stored_)[i]}
                   << i;
-  access.unchanging = is_store && stored_ && same_bytes == (std::uint32_t{1} << size) - 1;
+  access.unchanging = is_store && stored_ && std::memcmp(bytes, stored_, size) == 0;
   access.read_only = !shared && !is_store && instruction_->read_only;
   const std::uint32_t memory = shared ? access.block + 1 : 0;
   if (const Opcode &opcode = *instruction_->opcode; !instruction_->weak && is_store)
