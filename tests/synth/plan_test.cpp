@@ -105,17 +105,19 @@ TEST_CASE("a copy asks nobody") {
 }
 
 TEST_CASE("what wraps is one test of its region for all its loads") {
-  const std::string index = "mov.u32 %r2, %ctaid.x;\nmad.lo.s32 %r3, %r2, %r9, %r1;\n"
-                            "mul.wide.s32 %rd6, %r3, 4;\nadd.s64 %rd7, %rd1, %rd6;\n"
-                            "add.s32 %r4, %r3, 1;\nmul.wide.s32 %rd8, %r4, 4;\n"
-                            "add.s64 %rd9, %rd1, %rd8;\n";
   const Planned wraps =
-      plan(kernel(row, index + "ld.global.f32 %f1, [%rd7];\nld.global.f32 %f2, [%rd9];"));
-  REQUIRE(wraps.plan.loads.size() == 1);
+      plan(kernel(row, "add.s32 %r2, %r1, %r9;\nmul.wide.s32 %rd6, %r2, 4;\n"
+                       "add.s64 %rd7, %rd1, %rd6;\nld.global.f32 %f1, [%rd7];\n"
+                       "ld.global.f32 %f2, [%rd7+4];\nld.global.f32 %f3, [%rd7+12];"));
+  REQUIRE(wraps.plan.loads.size() == 2);
   REQUIRE(wraps.plan.regions.size() == 1);
-  REQUIRE(wraps.plan.regions[0].tests.size() == 1);
-  CHECK(wraps.plan.regions[0].tests[0].is_signed);
-  CHECK(wraps.plan.loads[0].wrap_tests.empty());
+  const std::vector<WrapTest> &tests = wraps.plan.regions[0].tests; // one an offset
+  REQUIRE(tests.size() == 2);
+  CHECK(tests[0].is_signed);
+  CHECK(tests[0].where.instruction == tests[1].where.instruction);
+  CHECK(tests[0].offset != tests[1].offset);
+  for (const PlannedLoad &load : wraps.plan.loads)
+    CHECK(load.wrap_tests.empty());
   CHECK(wraps.plan.tests_for_one.empty());
 }
 
