@@ -86,6 +86,7 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
       if (kept.line == load.line) {
         load.reason = kept.reason;
         load.detail = kept.detail;
+        load.obligation = kept.obligation;
       }
     result.loads.push_back(std::move(load));
   }

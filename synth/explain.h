@@ -23,6 +23,7 @@ struct LoadExplanation {
   std::vector<std::string> tests;    ///< what the covering lane tests at run time, then
   Reason reason = Reason::no_source; ///< why it stays, otherwise
   std::string_view detail = {};      ///< what the proof misses, if it is unproved
+  std::string_view obligation = {};  ///< and the name of the obligation that it belongs to
 };
 
 /// What is known about the global loads of one kernel, and with `shared` those from shared memory,

@@ -54,6 +54,7 @@ struct KeptRecord {
   Reason reason = Reason::no_source;
   std::string_view detail =
       {}; ///< of an unproved one: what the proof misses; of a rejected one ptxas' first line
+  std::string_view obligation = {}; ///< of an unproved one: which obligation (obligations.def)
 };
 
 /// Time spent in one pass over one kernel.

@@ -216,8 +216,8 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
         });
     report.kept.push_back(
         {instruction.line, source_line(module, instruction),
-         serves && kept.reason == Reason::no_source ? Reason::is_source : kept.reason,
-         kept.detail});
+         serves && kept.reason == Reason::no_source ? Reason::is_source : kept.reason, kept.detail,
+         kept.obligation});
   }
   int total = 0;
   for (const Reuse &reuse : detection.reuses) {
@@ -266,9 +266,11 @@ bool take_back_unproved(const std::vector<FunctionProof> &proofs, bool whole_ker
                                     [&](const Unproved &one) { return one.load == reuse.load; });
       if (why == unproved.end() && !whole_kernels)
         return false;
+      const Missing missing = why == unproved.end() ? Missing{Obligation::lined_up,
+                                                              "others in the kernel are not proved"}
+                                                    : why->missing;
       plan.detection.kept.push_back(
-          {reuse.load, Reason::unproved,
-           why == unproved.end() ? "others in the kernel are not proved" : why->why});
+          {reuse.load, Reason::unproved, missing.why, to_string(missing.obligation)});
       return true;
     });
   }
@@ -312,7 +314,7 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
       std::vector<FunctionProof> none(module.functions.size());
       for (std::size_t f = 0; f < none.size(); ++f)
         for (const std::uint32_t load : replaced[f])
-          none[f].unproved.push_back({load, "edits overlap"});
+          none[f].unproved.push_back({load, {Obligation::lined_up, "edits overlap"}});
       take_back_unproved(none, true, plans);
       text.clear();
     }

@@ -42,11 +42,11 @@ FunctionProof FunctionProver::run() {
   const auto start = std::chrono::steady_clock::now();
   match_ = match(a_, fa_, b_, fb_, replaced_);
   if (!match_.failure.empty())
-    failure_ = match_.failure;
+    failure_ = {Obligation::lined_up, match_.failure};
   if (failure_.empty()) {
     emulate();
     if (!emulation_->complete())
-      fail("the original is too much for the emulator");
+      fail({Obligation::understood, "the original is too much for the emulator"});
     else
       walk();
   }
@@ -126,7 +126,7 @@ bool FunctionProver::walk() {
       return false;
   for (const std::uint32_t load : replaced_)
     if (!settled_.contains(load))
-      result_.unproved.push_back({load, "the load is never reached"});
+      result_.unproved.push_back({load, {Obligation::understood, "the load is never reached"}});
   return true;
 }
 
@@ -168,7 +168,7 @@ bool FunctionProver::walk_block(BlockId block, const std::vector<std::uint32_t> 
       if (!move_up(j, original))
         return false;
     } else if (!execute(instruction)) {
-      return fail("an added instruction is not understood");
+      return fail({Obligation::understood, "an added instruction is not understood"});
     }
   }
   advance(end);
@@ -180,7 +180,7 @@ bool FunctionProver::walk_block(BlockId block, const std::vector<std::uint32_t> 
 bool FunctionProver::move_up(std::uint32_t j, std::uint32_t load) {
   const std::uint32_t from = next_;
   if (match_.places[j].entry || cfg().block_of(load) != block_ || load < from)
-    return fail("a load was moved out of its block");
+    return fail({Obligation::lined_up, "a load was moved out of its block"});
   std::unordered_set<RegisterId> reads, writes;
   for_each_register(a_, fa_.instructions[load], [&](RegisterId reg, RegisterUse use) {
     (use == RegisterUse::read ? reads : writes).insert(reg);
@@ -191,12 +191,12 @@ bool FunctionProver::move_up(std::uint32_t j, std::uint32_t load) {
       disturbed |= writes.contains(reg) || (use != RegisterUse::read && reads.contains(reg));
     });
   if (disturbed)
-    return fail("a load was moved past an instruction that depends on it");
+    return fail({Obligation::lined_up, "a load was moved past an instruction that depends on it"});
   const MemoryAccess *const what = access(load);
   const bool shared = what && in_own_shared_memory(*what);
   if (!what || what->effect != Effect::load || !what->address ||
       !(shared || in_global_memory(*what)))
-    return fail("a load was moved that is not understood");
+    return fail({Obligation::lined_up, "a load was moved that is not understood"});
   moved_to_[load] = from;
   if (!reads_constant_memory(a_.opcode(fa_.instructions[load])))
     for (const std::size_t event : events_[block_]) {
@@ -204,7 +204,7 @@ bool FunctionProver::move_up(std::uint32_t j, std::uint32_t load) {
       if (other.instruction >= from && other.instruction < load &&
           (other.effect == Effect::sync || !(shared ? leaves_shared_alone(other, *what, load, true)
                                                     : apart(other, *what, load, Known(pool())))))
-        return fail("a load was moved past a store");
+        return fail({Obligation::lined_up, "a load was moved past a store"});
     }
   hold(load);
   return true;
@@ -258,18 +258,18 @@ Known FunctionProver::known_in(BlockId block) {
 
 // What is wrong with the values that stand in the place of a replaced load; nothing if they are the
 // load's.
-std::string_view FunctionProver::fault_of(std::uint32_t load) {
+Missing FunctionProver::fault_of(std::uint32_t load) {
   const auto to = destinations(load);
   const MemoryAccess *const own = access(load);
-  std::string_view why;
+  Missing why;
   if (to.empty() || !own || !own->address || own->effect != Effect::load)
-    why = "the load is not understood";
+    why = {Obligation::understood, "the load is not understood"};
   for (unsigned e = 0; e < to.size() && why.empty(); ++e) {
     if (to[e] == no_register)
       continue;
     const auto value = pending_.find(to[e]);
     if (value == pending_.end()) {
-      why = "the destination is not written";
+      why = {Obligation::destination, "the destination is not written"};
       break;
     }
     int budget = case_budget;
@@ -288,12 +288,13 @@ std::string_view FunctionProver::fault_of(std::uint32_t load) {
       const bool is_old = old->kind == ExprKind::symbol && !loaded_.contains(old) &&
                           !shuffles_.contains(old) && pool().symbols()[old->index].name == "old";
       if (!is_old)
-        why = "the destination is written where the load did not run";
+        why = {Obligation::destination, "the destination is written where the load did not run"};
       // Every condition on the path must then be known: otherwise the value might be another.
       for (Expr at = value->second; why.empty() && at != old;) {
         const auto chosen = rests.decide(at->children[0]);
         if (!chosen && !rests.contradictory()) {
-          why = "the destination may be written where the load did not run";
+          why = {Obligation::destination,
+                 "the destination may be written where the load did not run"};
           break;
         }
         at = at->children[chosen == true ? 1 : 2];
@@ -308,7 +309,7 @@ std::string_view FunctionProver::fault_of(std::uint32_t load) {
 void FunctionProver::settle(std::uint32_t load) {
   if (!settled_.insert(load).second)
     return;
-  if (const std::string_view why = fault_of(load); !why.empty())
+  if (const Missing why = fault_of(load); !why.empty())
     result_.unproved.push_back({load, why});
   for (const RegisterId reg : destinations(load))
     pending_.erase(reg);
@@ -335,7 +336,8 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
                       .run();
     else
       for (const std::uint32_t load : replaced[f])
-        result[f].unproved.push_back({load, "more changed than the functions with replaced loads"});
+        result[f].unproved.push_back(
+            {load, {Obligation::lined_up, "more changed than the functions with replaced loads"}});
   }
   return result;
 }

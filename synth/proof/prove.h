@@ -1,6 +1,7 @@
 #pragma once
 
 #include "grammar/module.h"
+#include "synth/proof/obligation.h"
 #include "synth/rewrite.h"
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace ptxasw {
 /// A replaced load that could not be shown to be right, and what was missing.
 struct Unproved {
   std::uint32_t load = 0; ///< instruction index in the original function
-  std::string_view why;
+  Missing missing;
 };
 
 /// What the proof says about one function of the original module.

@@ -115,13 +115,15 @@ bool FunctionProver::write(const Operand &destination, Expr value, bool is_signe
   }
   const RegisterId own = match_.registers[reg];
   if (claim_writing(own) == no_index)
-    return fail("an original register is written that is no replaced load's");
+    return fail({Obligation::no_other_effect,
+                 "an original register is written that is no replaced load's"});
   // A value that is not read before the next replaced load overwrites the register is complete.
   if (const std::uint32_t claim = claim_writing(own);
       !guard && pending_.contains(own) && fault_of(claim).empty())
     settle(claim);
   if (claim_writing(own) == no_index)
-    return fail("an original register is written that is no replaced load's");
+    return fail({Obligation::no_other_effect,
+                 "an original register is written that is no replaced load's"});
   Expr &pending = pending_[own];
   if (!pending)
     pending = opaque("old", width);
@@ -143,7 +145,7 @@ bool FunctionProver::execute(const Instruction &instruction) {
   }
   if (opcode.op == Op::activemask) {
     if (guard)
-      return fail("activemask under a guard");
+      return fail({Obligation::full_warp, "activemask under a guard"});
     const Expr mask = opaque("activemask", 32);
     masks_[mask] = region_;
     masks_of_[region_].push_back(mask);
@@ -187,7 +189,7 @@ bool FunctionProver::shuffle(const Instruction &instruction, Expr guard) {
       agreed = agreed && (node->kind != ExprKind::symbol || in_region(node));
     });
     if (!agreed)
-      return fail("a shuffle is guarded by what lanes may not agree on");
+      return fail({Obligation::full_warp, "a shuffle is guarded by what lanes may not agree on"});
     Known known(pool());
     known.assume(guard, true);
     const Expr all = pool().constant(32, 0xffffffff);
@@ -195,7 +197,7 @@ bool FunctionProver::shuffle(const Instruction &instruction, Expr guard) {
       together |= members == all && known.decide(pool().eq(mask, all)) == true;
   }
   if (!together)
-    return fail("a shuffle's member mask is not that of the active lanes");
+    return fail({Obligation::full_warp, "a shuffle's member mask is not that of the active lanes"});
   SourceLane from;
   if (butterfly)
     from.flip = static_cast<unsigned>(distance.value);
@@ -299,7 +301,7 @@ bool FunctionProver::load(const Instruction &instruction, Expr guard) {
       written = write(to[e], values[e], false, guard);
     return written;
   }
-  return fail("a load was added that no replaced load accounts for");
+  return fail({Obligation::no_other_effect, "a load was added that no replaced load accounts for"});
 }
 
 // mov packs and unpacks vectors: the first element is the lowest.

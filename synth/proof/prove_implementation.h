@@ -60,7 +60,7 @@ private:
     Expr guard = nullptr;
   };
 
-  bool fail(std::string_view why) {
+  bool fail(Missing why) {
     if (failure_.empty())
       failure_ = why;
     return false;
@@ -91,7 +91,7 @@ private:
   bool walk();
   bool walk_block(BlockId block, const std::vector<std::uint32_t> &code);
   bool move_up(std::uint32_t j, std::uint32_t load);
-  std::string_view fault_of(std::uint32_t load);
+  Missing fault_of(std::uint32_t load);
   void settle(std::uint32_t load);
   void hold(std::uint32_t load);
   bool execute(const Instruction &instruction);
@@ -113,16 +113,15 @@ private:
   std::uint32_t claim_writing(RegisterId reg) const;
 
   Known known_in(BlockId block);
-  std::string_view check(Expr value, std::uint32_t load, unsigned element, Expr wanted,
-                         const Known &known, int &budget);
-  std::string_view check_reuse(Expr value, std::uint32_t load, unsigned element,
-                               const Known &known);
-  std::string_view serve(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
-                         const Known &known);
-  std::string_view serves(Loaded source, Loaded load, SourceLane lane, const Known &known);
-  std::string_view precedes(std::uint32_t source, std::uint32_t load, SourceLane lane);
-  std::string_view precede(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
-                           const Known &known);
+  Missing check(Expr value, std::uint32_t load, unsigned element, Expr wanted, const Known &known,
+                int &budget);
+  Missing check_reuse(Expr value, std::uint32_t load, unsigned element, const Known &known);
+  Missing serve(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
+                const Known &known);
+  Missing serves(Loaded source, Loaded load, SourceLane lane, const Known &known);
+  Missing precedes(std::uint32_t source, std::uint32_t load, SourceLane lane);
+  Missing precede(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
+                  const Known &known);
   std::vector<Loaded> sources_of(Expr value) const;
   bool in_step(BlockId block);
   bool comes_together_in_step(LoopId loop);
@@ -157,7 +156,7 @@ private:
   const bool all_generic_global_;
   const LaunchFacts facts_;
   FunctionMatch match_;
-  std::string_view failure_;
+  Missing failure_;
   std::optional<Emulation> emulation_;
   /// Effort for one question, in Z3's resource units.
   static constexpr unsigned solver_resource_limit = 10'000;

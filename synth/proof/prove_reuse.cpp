@@ -21,12 +21,12 @@ constexpr unsigned proof_solver_questions = 2;
 } // namespace
 
 // Case by case: the load's own value, or a source's.
-std::string_view FunctionProver::check(Expr value, std::uint32_t load, unsigned element,
-                                       Expr wanted, const Known &known, int &budget) {
+Missing FunctionProver::check(Expr value, std::uint32_t load, unsigned element, Expr wanted,
+                              const Known &known, int &budget) {
   if (known.contradictory() || value == wanted)
     return {};
   if (--budget < 0)
-    return "too many cases";
+    return {Obligation::equal_value, "too many cases"};
   if (value->kind == ExprKind::ite) {
     const Expr condition = value->children[0];
     for (const bool holds : {true, false}) {
@@ -44,11 +44,11 @@ std::string_view FunctionProver::check(Expr value, std::uint32_t load, unsigned 
   return check_reuse(value, load, element, known);
 }
 
-std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, unsigned element,
-                                             const Known &known) {
+Missing FunctionProver::check_reuse(Expr value, std::uint32_t load, unsigned element,
+                                    const Known &known) {
   std::optional<SourceLane> lane;
   Substitution without_shuffles(pool());
-  std::string_view why;
+  Missing why;
   bool read_here = false;
   for_each_node(value, [&](Expr node) {
     if (node->kind != ExprKind::symbol)
@@ -60,7 +60,7 @@ std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, uns
     }
     const Shuffle &shuffle = found->second;
     if (lane && *lane != shuffle.lane)
-      why = "shuffles over different distances make up one value";
+      why = {Obligation::equal_value, "shuffles over different distances make up one value"};
     lane = shuffle.lane;
     const Expr all = pool().constant(32, 0xffffffff);
     bool full = false;
@@ -68,20 +68,20 @@ std::string_view FunctionProver::check_reuse(Expr value, std::uint32_t load, uns
       for (const Expr mask : masks->second)
         full |= known.decide(pool().eq(mask, all)) == true;
     if (!full)
-      why = "the shuffled value is used without a full warp";
+      why = {Obligation::full_warp, "the shuffled value is used without a full warp"};
     if (shuffle.block != block_)
-      why = "the shuffle stands in another block";
+      why = {Obligation::full_warp, "the shuffle stands in another block"};
     without_shuffles.map(node, shuffle.source);
   });
   if (lane && read_here)
-    why = "shuffled and own values make up one value";
+    why = {Obligation::equal_value, "shuffled and own values make up one value"};
   if (!why.empty())
     return why;
   const auto alone = shuffles_.find(value);
   const Expr plain = alone == shuffles_.end() ? without_shuffles(value) : alone->second.source;
   const std::vector<Loaded> sources = sources_of(plain);
   if (sources.empty())
-    return "the value is not that of a source";
+    return {Obligation::equal_value, "the value is not that of a source"};
   return serve(sources, {load, element}, lane.value_or(SourceLane()), known);
 }
 
@@ -106,8 +106,8 @@ std::vector<FunctionProver::Loaded> FunctionProver::sources_of(Expr value) const
 }
 
 // soundness.md: each source may stand in, and one of them ran on each way.
-std::string_view FunctionProver::serve(const std::vector<Loaded> &sources, Loaded load,
-                                       SourceLane lane, const Known &known) {
+Missing FunctionProver::serve(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
+                              const Known &known) {
   for (const Loaded &source : sources)
     if (const auto why = serves(source, load, lane, known); !why.empty())
       return why;
@@ -119,13 +119,12 @@ std::string_view FunctionProver::serve(const std::vector<Loaded> &sources, Loade
     return why;
   if (!reads_constant_memory(a_.opcode(fa_.instructions[load.load])) &&
       !nothing_between(sources[0].load, load.load, !lane.is_own(), known))
-    return "something in between may change the value";
+    return {Obligation::nothing_between, "something in between may change the value"};
   return {};
 }
 
 // Rule 1 for a source that stands on every way to the load.
-std::string_view FunctionProver::precedes(std::uint32_t source, std::uint32_t load,
-                                          SourceLane lane) {
+Missing FunctionProver::precedes(std::uint32_t source, std::uint32_t load, SourceLane lane) {
   const MemoryAccess *const from = access(source), *const to = access(load);
   const bool first =
       from->block == to->block
@@ -133,33 +132,33 @@ std::string_view FunctionProver::precedes(std::uint32_t source, std::uint32_t lo
           : cfg().dominates(from->block, to->block);
   const LoopId loop = cfg().loop_of(from->block);
   if (!first || cfg().irreducible(to->block) || cfg().irreducible(from->block))
-    return "the source does not dominate the load";
+    return {Obligation::runs_before, "the source does not dominate the load"};
   if (loop != no_index && !cfg().contains(loop, to->block))
-    return "the source is in another iteration";
+    return {Obligation::runs_before, "the source is in another iteration"};
   if (!lane.is_own() && loop != cfg().loop_of(to->block))
-    return "the source is in another iteration";
+    return {Obligation::runs_before, "the source is in another iteration"};
   return {};
 }
 
 // Rules 1 and 5 for sources of which each stands on some of the ways to the load.
-std::string_view FunctionProver::precede(const std::vector<Loaded> &sources, Loaded load,
-                                         SourceLane lane, const Known &known) {
+Missing FunctionProver::precede(const std::vector<Loaded> &sources, Loaded load, SourceLane lane,
+                                const Known &known) {
   const MemoryAccess &to = *access(load.load);
   std::vector<BlockId> blocks;
   for (const Loaded &source : sources) {
     const MemoryAccess &from = *access(source.load);
     if (from.guard || moved_to_.contains(source.load))
-      return "the source may be switched off";
+      return {Obligation::runs_before, "the source may be switched off"};
     if (!lane.is_own() && !emulation_->uniform_but_lane(emulation_->expand(from.address), to.block))
-      return "the source's address may vary";
+      return {Obligation::equal_address, "the source's address may vary"};
     if (std::find(blocks.begin(), blocks.end(), from.block) != blocks.end())
-      return "two sources in one block";
+      return {Obligation::runs_before, "two sources in one block"};
     blocks.push_back(from.block);
   }
   // What holds in every lane that is here, not in this one alone: another one's way counts, too.
   const auto ways = ways_since(*emulation_, blocks, to.block, known_in(to.block));
   if (!ways)
-    return "a way to the load has no source";
+    return {Obligation::runs_before, "a way to the load has no source"};
   if (reads_constant_memory(a_.opcode(fa_.instructions[load.load])))
     return {};
   Passed passed;
@@ -175,45 +174,45 @@ std::string_view FunctionProver::precede(const std::vector<Loaded> &sources, Loa
   for (const BlockId block : ways->between)
     clean = clean && harmless(block, cfg().blocks()[block].first, cfg().blocks()[block].end, any,
                               to, other, known, passed);
-  return clean ? std::string_view() : "something in between may change the value";
+  return clean ? Missing()
+               : Missing{Obligation::nothing_between, "something in between may change the value"};
 }
 
 // soundness.md, rule by rule, except for what the way from the source to the load decides.
-std::string_view FunctionProver::serves(Loaded source, Loaded load, SourceLane lane,
-                                        const Known &known) {
+Missing FunctionProver::serves(Loaded source, Loaded load, SourceLane lane, const Known &known) {
   const bool other_lane = !lane.is_own();
   const MemoryAccess *const from = access(source.load), *const to = access(load.load);
   if (!from || !to || !from->address || !to->address || from->effect != Effect::load)
-    return "the source is not understood";
+    return {Obligation::understood, "the source is not understood"};
   const Opcode &from_opcode = a_.opcode(fa_.instructions[source.load]);
   const Opcode &to_opcode = a_.opcode(fa_.instructions[load.load]);
   const unsigned bits = bit_width(to_opcode.type);
   const unsigned width = width_of(fa_, destinations(load.load)[load.element]);
   if (!(in_global_memory(*from) && in_global_memory(*to)) &&
       !(in_own_shared_memory(*from) && in_own_shared_memory(*to)))
-    return "the memory may not be global, nor the block's own";
+    return {Obligation::same_kind, "the memory may not be global, nor the block's own"};
   // Rule 6.
   if (bits == 0 || bit_width(from_opcode.type) != bits ||
       width_of(fa_, destinations(source.load)[source.element]) != width ||
       (bits < width && is_signed(from_opcode.type) != is_signed(to_opcode.type)))
-    return "the source loads another type";
+    return {Obligation::same_kind, "the source loads another type"};
   for (const Pragma &pragma : fa_.pragmas)
     if (pragma.position == source.load && pragma.text.starts_with("used_bytes_mask"))
-      return "the source loads only some of its bytes";
+      return {Obligation::same_kind, "the source loads only some of its bytes"};
   // Rule 1.
   if (other_lane && !in_step(to->block))
-    return "lanes may be in different iterations";
+    return {Obligation::runs_before, "lanes may be in different iterations"};
   if (from->guard) {
     // In another lane it ran if all agree on it, or if it follows from branches that all lanes here
     // have taken.
     const Expr guard = emulation_->expand(from->guard);
     if (known.decide(guard) != true || (other_lane && !emulation_->uniform(guard, to->block) &&
                                         known_in(to->block).decide(guard) != true))
-      return "the source may be switched off";
+      return {Obligation::runs_before, "the source may be switched off"};
   }
   // Rule 8.
   if (other_lane && !in_row(lane, known))
-    return "the source lane may lie outside the row";
+    return {Obligation::in_row, "the source lane may lie outside the row"};
   // Rules 2 to 4.
   const auto element = [&](const MemoryAccess &access, unsigned index) {
     return within_access(pool(), emulation_->expand(access.address),
@@ -225,10 +224,10 @@ std::string_view FunctionProver::serves(Loaded source, Loaded load, SourceLane l
     if (is_new)
       known_uniform->second = emulation_->uniform_but_lane(from_address, from->block);
     if (!known_uniform->second)
-      return "the source's address may vary";
+      return {Obligation::equal_address, "the source's address may vary"};
   }
   if (!same_address(from_address, to_address, lane, known))
-    return "the addresses are not shown to be equal";
+    return {Obligation::equal_address, "the addresses are not shown to be equal"};
   return {};
 }
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <regex>
 #include <sstream>
@@ -269,7 +270,8 @@ struct Count {
 void spoil(const Rewritten &module, unsigned stride, Count &count) {
   const std::vector<Unproved> none = refused(module, module.text);
   for (const Unproved &one : none)
-    FAIL_CHECK("refused as it is: instruction " << one.load << ": " << std::string(one.why));
+    FAIL_CHECK("refused as it is: instruction " << one.load << ": "
+                                                << std::string(one.missing.why));
   count.accepted += none.empty();
   const std::vector<std::string> lines = lines_of(module.text);
   const auto check = [&](const std::vector<std::string> &changed, const std::string &what) {
@@ -361,7 +363,7 @@ namespace {
 
 /// What the proof says of the naive rewrite of a hazard or its twin; empty: proved. It tests no
 /// index for wrap-around, so except for the rule about that, none counts as wrapping.
-std::string naive_verdict(const test::Hazard &hazard, const std::string &text) {
+Missing naive_verdict(const test::Hazard &hazard, const std::string &text) {
   RewriteOptions options;
   options.assume_no_wrap = hazard.rule != "3";
   auto module = parse(text, "module");
@@ -378,21 +380,24 @@ std::string naive_verdict(const test::Hazard &hazard, const std::string &text) {
   for (const FunctionProof &proof :
        prove(**module, rewrite_naively(text, hazard.naive), replaced, options))
     if (!proof.unproved.empty())
-      return std::string(proof.unproved[0].why);
-  return "";
+      return proof.unproved[0].missing;
+  return {};
 }
 
 } // namespace
 
 TEST_CASE("rewrites that fall into a hazard are refused") {
   unsigned hazards = 0, twins = 0, proved_twins = 0;
+  std::map<std::string, unsigned> by_obligation;
   for (const fs::path &file : files_below(fs::path(SOURCE_DIR) / "tests" / "hazards" / "kernels")) {
     const test::Hazard hazard = test::read_hazard(file.string());
     if (!hazard.has_naive)
       continue;
     CAPTURE(hazard.name);
     ++hazards;
-    CHECK(naive_verdict(hazard, hazard.text) != "");
+    const Missing missing = naive_verdict(hazard, hazard.text);
+    CHECK_FALSE(missing.empty());
+    ++by_obligation[std::string(to_string(missing.obligation))];
     if (hazard.twin.empty())
       continue;
     ++twins;
@@ -402,6 +407,11 @@ TEST_CASE("rewrites that fall into a hazard are refused") {
                   << twins << " twins");
   CHECK(hazards > 100);
   CHECK(proved_twins > 100); // so it is the hazard that was seen
+  for (const auto &[name, count] : by_obligation)
+    MESSAGE(name << ": " << count);
+  for (const char *name :
+       {"same-kind", "runs-before", "equal-address", "nothing-between", "in-row", "full-warp"})
+    CHECK_MESSAGE(by_obligation[name] > 0, name);
 }
 
 namespace {
@@ -428,7 +438,7 @@ std::string verdict(const std::string &before, std::uint32_t line, const std::st
       replaced.push_back(i);
   REQUIRE(replaced.size() == 1);
   const auto proofs = prove(**module, kernel(after), {replaced}, {});
-  return proofs[0].unproved.empty() ? "" : std::string(proofs[0].unproved[0].why);
+  return proofs[0].unproved.empty() ? "" : std::string(proofs[0].unproved[0].missing.why);
 }
 
 } // namespace
@@ -512,7 +522,7 @@ TEST_CASE("what is not proved is withdrawn and counted") {
                             const auto &replaced, const RewriteOptions &given) {
       auto proofs = prove(original, rewritten, replaced, given);
       if (rounds++ < until)
-        proofs[0].unproved.push_back({replaced[0].back(), "a doubt"});
+        proofs[0].unproved.push_back({replaced[0].back(), {Obligation::in_row, "a doubt"}});
       return proofs;
     };
   };
@@ -521,6 +531,12 @@ TEST_CASE("what is not proved is withdrawn and counted") {
   CHECK(rounds == 2);
   const KernelReport &kernel = one->report.kernels[0];
   CHECK(kernel.rewrites.size() == 1);
+  const auto unproved =
+      std::find_if(kernel.kept.begin(), kernel.kept.end(),
+                   [](const KeptRecord &kept) { return kept.reason == Reason::unproved; });
+  REQUIRE(unproved != kernel.kept.end());
+  CHECK(unproved->detail == "a doubt");
+  CHECK(unproved->obligation == "in-row");
   CHECK(std::count_if(kernel.kept.begin(), kernel.kept.end(),
                       [](const KeptRecord &kept) { return kept.reason == Reason::unproved; }) == 1);
   CHECK(one->changed);

@@ -25,7 +25,7 @@ COMMANDS = {
     "report": ["rewrite", "-o", "/dev/null", "--shuffle=always", "--report", "/dev/stdout"],
 }
 # Only a drop-in that is given several files has the one, only a proof that fails the other.
-NOT_HERE = {"modules", "detail"}
+NOT_HERE = {"modules", "detail", "obligation"}
 FOLDERS = ("kernelgen-bench/suite", "kernelgen-bench/ptx", "tests/data", "tests/synth/golden", "tests/grammar/modules", "tests/analysis/lint")
 
 
@@ -48,17 +48,19 @@ def objects(value):
         yield from objects(child)
 
 
-def check_reasons():
-    """The reasons of both schemas are those of their one description, in its order."""
-    names = re.findall(r'^PTXASW_REASON\(\w+, "([^"]+)"', (SOURCE / "synth/reasons.def").read_text(), re.MULTILINE)
-    for name in ("report", "explain"):
-        schema = json.loads((SOURCE / f"docs/{name}.schema.json").read_text())
-        listed = [part["enum"] for part in objects(schema) if "no-source" in part.get("enum", ())]
-        assert listed == [names], f"docs/{name}.schema.json: its reasons are not those of synth/reasons.def"
+def check_names():
+    """The reasons and obligations of both schemas are those of their one description, in its order."""
+    for macro, file, first in (("REASON", "synth/reasons.def", "no-source"),
+                               ("OBLIGATION", "synth/proof/obligations.def", "lined-up")):
+        names = re.findall(rf'^PTXASW_{macro}\(\w+, "([^"]+)"', (SOURCE / file).read_text(), re.MULTILINE)
+        for name in ("report", "explain"):
+            schema = json.loads((SOURCE / f"docs/{name}.schema.json").read_text())
+            listed = [part["enum"] for part in objects(schema) if first in part.get("enum", ())]
+            assert listed == [names], f"docs/{name}.schema.json: not the names of {file}"
 
 
 def main():
-    check_reasons()
+    check_names()
     modules = [m for folder in FOLDERS for m in sorted((SOURCE / folder).glob("*.ptx"))]
     assert len(modules) > 100
     failed = 0

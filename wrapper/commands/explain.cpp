@@ -42,7 +42,8 @@ std::string stride_text(const LoadExplanation &load) {
 
 std::string verdict_text(const LoadExplanation &load) {
   if (!load.from)
-    return fmt::format("stays: {} ({})", to_string(load.reason),
+    return fmt::format("stays: {} ({}{}{})", to_string(load.reason), load.obligation,
+                       load.obligation.empty() ? "" : ": ",
                        load.detail.empty() ? describe(load.reason) : load.detail);
   if (load.from->is_own())
     return fmt::format("copy of what line {} read", load.source_line);
@@ -82,6 +83,8 @@ Json to_json(const KernelExplanation &kernel) {
       entry["reason"] = to_string(load.reason);
       if (!load.detail.empty())
         entry["detail"] = load.detail;
+      if (!load.obligation.empty())
+        entry["obligation"] = load.obligation;
     }
     result["loads"].push_back(std::move(entry));
   }

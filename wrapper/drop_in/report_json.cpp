@@ -75,6 +75,8 @@ Json kernel_json(const KernelReport &kernel) {
                     {"reason", to_string(record.reason)}});
     if (!record.detail.empty())
       kept.back()["detail"] = record.detail;
+    if (!record.obligation.empty())
+      kept.back()["obligation"] = record.obligation;
   }
   Json result = {{"name", kernel.name},
                  {"loads", kernel.loads},
