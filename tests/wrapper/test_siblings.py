@@ -18,6 +18,7 @@ except ImportError:
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "tests/synth/retile"
+COPPER = ROOT / "tests/synth/optimize/copper.ptx"
 BARRIER = """.version 8.0
 .target sm_75
 .address_size 64
@@ -160,6 +161,15 @@ class Siblings(Scratch):
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4"), (2, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-maxnreg=32,64"), (4, True))
         self.assertEqual(entries("--ptxasw-siblings=0"), (1, False))
+        self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-meld=all,costly"), (2, True))
+        done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-siblings=9", "--ptxasw-retile=z8", "--ptxasw-meld=all,costly",
+                               "--ptxasw-promote=all", str(COPPER), "-o", "copper.cubin"],
+                              capture_output=True, text=True, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        added = [name for name in entries_of("copper.cubin") if "__ptxasw_" in name]
+        self.assertEqual(sorted(added), ["addSub0__ptxasw_meld_all", "addSub0__ptxasw_meld_costly",
+                                         *(f"{kernel}__ptxasw_promote_all"
+                                           for kernel in ("addSub2", "conv1D", "dvmm", "elementWise", "rank"))])
         done = subprocess.run(["./ptxas", "--ptxasw-retile=w4", str(JACOBI)], capture_output=True, text=True,
                               env=environment)
         self.assertEqual(done.returncode, 255)

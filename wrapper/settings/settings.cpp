@@ -5,6 +5,8 @@
 #include "wrapper/settings/settings.h"
 
 #include "synth/in_kernel/in_kernel.h"
+#include "synth/meld/meld.h"
+#include "synth/promote/promote.h"
 
 #include "wrapper/os/files.h"
 #include "wrapper/settings/suggest.h"
@@ -244,16 +246,6 @@ std::string get_siblings(const Settings &settings) {
   return std::to_string(settings.siblings.most);
 }
 
-bool set_retile(Settings &settings, std::string_view value) {
-  return each_part(value, [&](std::string_view variant) {
-    const std::vector<std::string> &all = retile_variants();
-    settings.siblings.retile.emplace_back(variant);
-    return std::find(all.begin(), all.end(), variant) != all.end();
-  });
-}
-
-void clear_retile(Settings &settings) { settings.siblings.retile.clear(); }
-
 std::string joined(const std::vector<std::string> &words) {
   std::string list;
   for (const std::string &word : words)
@@ -261,7 +253,22 @@ std::string joined(const std::vector<std::string> &words) {
   return list;
 }
 
-std::string get_retile(const Settings &settings) { return joined(settings.siblings.retile); }
+/// Variants of a family of siblings, of all that it has.
+template <auto Wanted, auto All> bool set_variants(Settings &settings, std::string_view value) {
+  return each_part(value, [&](std::string_view variant) {
+    const std::vector<std::string> &all = All();
+    (settings.siblings.*Wanted).emplace_back(variant);
+    return std::find(all.begin(), all.end(), variant) != all.end();
+  });
+}
+
+template <auto Wanted> void clear_variants(Settings &settings) {
+  (settings.siblings.*Wanted).clear();
+}
+
+template <auto Wanted> std::string get_variants(const Settings &settings) {
+  return joined(settings.siblings.*Wanted);
+}
 
 bool set_in_kernel(Settings &settings, std::string_view value) {
   return each_part(value, [&](std::string_view variant) {
@@ -274,20 +281,6 @@ bool set_in_kernel(Settings &settings, std::string_view value) {
 void clear_in_kernel(Settings &settings) { settings.rewrite.in_kernel.clear(); }
 
 std::string get_in_kernel(const Settings &settings) { return joined(settings.rewrite.in_kernel); }
-
-bool set_register_limits(Settings &settings, std::string_view value) {
-  return each_part(value, [&](std::string_view limit) {
-    const std::vector<std::string> &all = register_limits();
-    settings.siblings.registers.emplace_back(limit);
-    return std::find(all.begin(), all.end(), limit) != all.end();
-  });
-}
-
-void clear_register_limits(Settings &settings) { settings.siblings.registers.clear(); }
-
-std::string get_register_limits(const Settings &settings) {
-  return joined(settings.siblings.registers);
-}
 
 bool set_assume_block(Settings &settings, std::string_view value) {
   const auto shape = parse_block_shape(value);
@@ -492,9 +485,9 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
-     .set = set_retile,
-     .get = get_retile,
-     .clear = clear_retile},
+     .set = set_variants<&SiblingOptions::retile, retile_variants>,
+     .get = get_variants<&SiblingOptions::retile>,
+     .clear = clear_variants<&SiblingOptions::retile>},
     {.name = "maxnreg",
      .values = "32|40|48|56|64|80|96|128[,...]",
      .meaning =
@@ -502,9 +495,28 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
-     .set = set_register_limits,
-     .get = get_register_limits,
-     .clear = clear_register_limits},
+     .set = set_variants<&SiblingOptions::registers, register_limits>,
+     .get = get_variants<&SiblingOptions::registers>,
+     .clear = clear_variants<&SiblingOptions::registers>},
+    {.name = "meld",
+     .values = "all|costly[,...]",
+     .meaning = "add versions in which what both arms of branches do runs once, wherever that "
+                "gains or where it gains much",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::meld, meld_variants>,
+     .get = get_variants<&SiblingOptions::meld>,
+     .clear = clear_variants<&SiblingOptions::meld>},
+    {.name = "promote",
+     .values = "all",
+     .meaning = "add versions in which loads that loops repeat are registers",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::promote, promote_variants>,
+     .get = get_variants<&SiblingOptions::promote>,
+     .clear = clear_variants<&SiblingOptions::promote>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =
