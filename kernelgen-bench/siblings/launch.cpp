@@ -10,7 +10,8 @@
 //     end
 //
 // EXACT is assembled without contraction: there the bits must be equal. `hash` is of all buffers
-// after the kernel ran there, for ./suite, which has the launch helper decide.
+// after the kernel ran there, for ./suite, which has the launch helper decide, and `mean` of all
+// launches, for what measuring costs.
 
 #include <algorithm>
 #include <chrono>
@@ -169,6 +170,7 @@ void run(const Case &c, int rounds, std::FILE *out) {
     int registers = 0, local = 0, blocks = 0;
     unsigned long long exact_differences = 0, timed_differences = 0;
     std::vector<double> times;
+    double sum = 0; ///< of all, those of warming up among them
   };
   std::vector<State> states;
   for (const Sibling &version : c.versions) {
@@ -220,6 +222,7 @@ void run(const Case &c, int rounds, std::FILE *out) {
       must(cuEventSynchronize(end), c.name);
       float ms = 0;
       must(cuEventElapsedTime(&ms, begin, end), "time");
+      states[v].sum += ms;
       if (round >= 0)
         states[v].times.push_back(ms);
     }
@@ -227,16 +230,17 @@ void run(const Case &c, int rounds, std::FILE *out) {
   for (size_t v = 0; v < states.size(); ++v) {
     const State &s = states[v];
     const double median = s.times.empty() ? 0 : quantile(s.times, 0.5);
+    const double mean = s.times.empty() ? 0 : s.sum / static_cast<double>(s.times.size() + warm_up);
     std::fprintf(
         out,
         "{\"case\": \"%s\", \"block\": [%u, %u, %u], \"variant\": \"%s\", \"registers\": %d, "
         "\"local\": %d, \"blocks\": %d, \"fits\": %s, \"differ\": %llu, \"differ_contracted\": "
         "%llu, "
-        "\"ms\": %.6f, \"q1\": %.6f, \"q3\": %.6f, \"gain\": %.4f, \"gb_s\": %.1f, \"hash\": "
-        "\"%016llx\"}\n",
+        "\"ms\": %.6f, \"mean\": %.6f, \"q1\": %.6f, \"q3\": %.6f, \"gain\": %.4f, \"gb_s\": "
+        "%.1f, \"hash\": \"%016llx\"}\n",
         c.name.c_str(), c.block[0], c.block[1], c.block[2], c.versions[v].variant.c_str(),
         s.registers, s.local, s.blocks, s.fits ? "true" : "false", s.exact_differences,
-        s.timed_differences, median, s.times.empty() ? 0 : quantile(s.times, 0.25),
+        s.timed_differences, median, mean, s.times.empty() ? 0 : quantile(s.times, 0.25),
         s.times.empty() ? 0 : quantile(s.times, 0.75), median > 0 ? original / median : 0,
         median > 0 ? c.bytes / median * 1e-6 : 0, hash);
   }

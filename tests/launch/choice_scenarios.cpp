@@ -48,7 +48,8 @@ const Scenario measure_slow("measure-slow", [] {
   const double before = symbol<double()>("fake_now")();
   const int tried = siblings_of(f, 200);
   CHECK(tried >= 1 && tried <= 3);
-  CHECK(symbol<double()>("fake_now")() - before < 200 * 0.1 * 1.03);
+  const double original = 0.1 * 1.005; // the driver adds up to 1 %
+  CHECK(symbol<double()>("fake_now")() - before < 200 * original * 1.012);
   siblings_of(f, 2000);
   CHECK(siblings_of(f, 500) == 0);
 });

@@ -124,6 +124,12 @@ class Saying(Case):
                       "the number 7 in parameter 2 is no multiple of 4"):
             self.assertIn(words, said)
 
+    def test_check_says_what_measuring_does_not_try(self):
+        for told, extra in ((True, {"PTXASW_LAUNCH_CHECK": "1"}), (False, {})):
+            said = self.good("measure-few-blocks", PTXASW_LAUNCH_MODE="measure", **extra).stderr
+            self.assertEqual(f"add: {SIBLING} is not used: a grid of 1x1x1 would leave multiprocessors" in said,
+                             told, said)
+
     def test_a_log_that_cannot_be_written(self):
         self.assertEqual(self.good("dlsym", PTXASW_LAUNCH_MODE="first",
                                    PTXASW_LAUNCH_LOG="/nowhere/log").stderr, "")

@@ -134,17 +134,16 @@ KernelCode &code_of(SiblingTable table) {
   return *code;
 }
 
-Choice *choice_for(KernelCode &code, const Shape &shape) {
-  const auto find = [&]() -> Choice * {
-    for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next)
-      if (one->shape == shape)
-        return one;
-    return nullptr;
-  };
-  if (Choice *const known = find())
-    return known;
+Choice *find_choice(const KernelCode &code, const Shape &shape) {
+  for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next)
+    if (one->shape == shape)
+      return one;
+  return nullptr;
+}
+
+Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<double> &risks) {
   const std::lock_guard lock(codes().mutex);
-  if (Choice *const known = find())
+  if (Choice *const known = find_choice(code, shape))
     return known;
   if (code.shapes >= most_shapes)
     return nullptr;
@@ -154,13 +153,15 @@ Choice *choice_for(KernelCode &code, const Shape &shape) {
   choice->gpu = gpu_name(shape.device);
   choice->key.block = {shape.block.x, shape.block.y, shape.block.z};
   choice->key.threads = shape.threads;
+  std::vector<double> of_versions{0};
   for (unsigned i = 0; i < code.table.siblings.size() && i < most_siblings; ++i)
     if (shape.fitting >> i & 1) {
       choice->siblings.push_back(i);
+      of_versions.push_back(risks.at(i));
       choice->key.among.push_back(code.table.siblings[i].name);
     }
   std::sort(choice->key.among.begin(), choice->key.among.end());
-  choice->chooser = Chooser(choice->siblings.size() + 1, rules());
+  choice->chooser = Chooser(choice->siblings.size() + 1, rules(), std::move(of_versions));
   switch (configuration().mode) {
   case Mode::first:
     choice->decided = choice->siblings.empty() ? 0 : static_cast<int>(choice->siblings[0]) + 1;

@@ -72,9 +72,11 @@ inline constexpr std::size_t most_siblings = 31;
 /// The one object for a table. Takes the lock.
 KernelCode &code_of(SiblingTable table);
 
-/// The choice for a shape, made if need be: by the profile, by the mode, or open. Null if the
-/// kernel has too many shapes to keep apart.
-Choice *choice_for(KernelCode &code, const Shape &shape);
+/// The choice for a shape; null if there is none yet.
+Choice *find_choice(const KernelCode &code, const Shape &shape);
+/// The same, made if need be: by the profile, by the mode, or open. `risks`: of the siblings of the
+/// table, for the chooser. Null if the kernel has too many shapes to keep apart.
+Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<double> &risks);
 
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.

@@ -1,10 +1,13 @@
 // Every launch runs one of the versions, all of which compute the same, so nothing is run twice.
-// Launches come in rounds; in each round every version that is still in the race runs once, in an
-// order that changes, so that a program whose launches alternate does not favour one. Where trials
-// are rationed, versions join the race one a round, in the order of the table; a version whose next
-// trial cannot be paid waits and holds up nobody else, and the launches between trials run the
-// leader: the best version that has won once. Half of what it saves pays for more trials. A version
-// leaves the race when it is hopeless, or when its confidence interval says that it cannot win; the
+// Where all may be tried at will, launches come in rounds; in each round every version that is
+// still in the race runs once, in an order that changes, so that a program whose launches alternate
+// does not favour one. Where trials are rationed, a budget pays for them: a share of what the
+// original took so far, and half of what has been gained. What promises to gain comes first: a
+// version that was faster is measured until it has won or lost, in random turns with the original;
+// then comes the version of which the least harm is to be feared. If the next trial cannot be paid,
+// it is waited for, and the launches between run the leader: the best version that has won once, or
+// that was never slower than the original was at its fastest. A version leaves the race when it is
+// hopeless, or when its confidence interval says that it cannot win; the
 // race ends when all that are left have been measured often enough. Only a version whose whole
 // interval lies below `win` beats the original. Looking again and again, at several versions, finds
 // such an interval by chance sooner or later; so the winner must win a second time, against the
@@ -17,9 +20,12 @@
 
 namespace ptxasw::launch {
 
-Chooser::Chooser(std::size_t versions, const ChoiceRules &rules)
-    : rules_(rules), samples_(std::max<std::size_t>(versions, 1)), first_(samples_.size()),
-      under_way_(samples_.size()), dropped_(samples_.size()), decided_(versions <= 1) {}
+Chooser::Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<double> risks)
+    : rules_(rules), risks_(std::move(risks)), samples_(std::max<std::size_t>(versions, 1)),
+      first_(samples_.size()), under_way_(samples_.size()), dropped_(samples_.size()),
+      won_(samples_.size()), decided_(versions <= 1) {
+  risks_.resize(samples_.size(), rules_.risk);
+}
 
 /// A small generator: all it must give is an order that has no period in common with the program's.
 std::size_t Chooser::draw(std::size_t below) {
@@ -28,38 +34,26 @@ std::size_t Chooser::draw(std::size_t below) {
 }
 
 void Chooser::begin_round() {
-  std::size_t unknown = 0;
-  for (std::size_t version = 0; version < samples_.size(); ++version) {
-    if (dropped_[version])
-      continue;
-    if (rules_.eager || version == 0 || !samples_[version].empty())
+  for (std::size_t version = 0; version < samples_.size(); ++version)
+    if (!dropped_[version])
       order_.push_back(version);
-    else if (unknown == 0)
-      unknown = version;
-  }
   for (std::size_t i = order_.size(); i > 1; --i)
     std::swap(order_[i - 1], order_[draw(i)]);
-  if (unknown != 0)
-    order_.insert(order_.begin(), unknown);
 }
 
-/// What a launch of a version may cost more than one of the original, ms: half as much again where
-/// nothing is known.
+/// What a launch of a version may cost more than one of the original, ms.
 double Chooser::extra(std::size_t version) const {
   if (version == 0)
     return 0;
   const double mine = samples_[version].empty() ? first_[version] : time(version);
-  return mine > 0 ? std::max(0.0, mine - original_) : original_ / 2;
+  return mine > 0 ? std::max(0.0, mine - original_) : risks_[version] * original_;
 }
 
 /// True if one more launch of this version may be tried: what measuring has cost, and may cost with
 /// what is under way, against a share of all time. Of a version about which nothing is known only
 /// one launch is under way.
 bool Chooser::affordable(std::size_t version) const {
-  if (rules_.eager)
-    return true;
-  if (original_ <= 0 || (version != 0 && first_[version] == 0 && under_way_[version] > 0) ||
-      samples_[version].size() + under_way_[version] >= rules_.most)
+  if (original_ <= 0 || (version != 0 && first_[version] == 0 && under_way_[version] > 0))
     return false;
   double cost = regret_ + extra(version) + rules_.overhead;
   for (std::size_t other = 0; other < under_way_.size(); ++other)
@@ -74,33 +68,59 @@ Chooser::Turn Chooser::next() {
   Turn turn;
   if (!rules_.eager && (launches_ <= rules_.patience || original_ <= 0)) {
     // The last of the patient launches show how long the original takes.
-    turn.measure = launches_ + rules_.fewest >= rules_.patience;
+    turn.measure = launches_ + rules_.first_originals > rules_.patience;
   } else if (const std::size_t trial = next_trial(); trial < samples_.size()) {
     turn = {trial, true};
   } else {
-    // No trial can be paid now. Half of what the leader saves pays for the next.
+    // No trial can be paid now. A part of what the leader saves pays for the next.
     turn.version = leader_;
-    regret_ -= leader_ == 0 ? 0 : leads_by_ * original_ / 2;
+    regret_ -= leader_ == 0 ? 0 : leads_by_ * original_ * rules_.of_gains;
   }
   if (turn.measure)
     ++under_way_[turn.version];
   return turn;
 }
 
-/// The version to try next: of this round, or of a new one, the first that can be paid, so that a
-/// slow version holds up nobody but itself. The number of versions if there is none.
+/// The version to try next; the number of versions if there is none.
 std::size_t Chooser::next_trial() {
-  for (int rounds = 0; rounds < 2; ++rounds) {
-    for (std::size_t i = order_.size(); i-- > 0;)
-      if (!dropped_[order_[i]] && affordable(order_[i])) {
-        const std::size_t found = order_[i];
-        order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(i));
-        return found;
-      }
-    order_.clear();
+  if (!rules_.eager) {
+    const std::size_t wanted = most_wanted();
+    return wanted < samples_.size() && affordable(wanted) ? wanted : samples_.size();
+  }
+  if (order_.empty())
     begin_round();
+  while (!order_.empty()) {
+    const std::size_t found = order_.back();
+    order_.pop_back();
+    if (!dropped_[found])
+      return found;
   }
   return samples_.size();
+}
+
+/// Of trials that are rationed the one to pay first; the number of versions if there is none.
+std::size_t Chooser::most_wanted() {
+  const auto taken = [&](std::size_t version) {
+    return samples_[version].size() + under_way_[version];
+  };
+  std::size_t contender = 0, unknown = 0;
+  for (std::size_t version = 1; version < samples_.size(); ++version) {
+    if (dropped_[version])
+      continue;
+    const bool is_known = first_[version] != 0 && taken(version) > 0;
+    if (!is_known && candidate_ == 0) {
+      if (unknown == 0 || extra(version) < extra(unknown))
+        unknown = version;
+    } else if (taken(version) < (won_[version] ? rules_.fewest : rules_.most) &&
+               (contender == 0 || time(version) < time(contender))) {
+      contender = version;
+    }
+  }
+  if (contender == 0)
+    return unknown != 0 ? unknown : taken(0) < rules_.fewest ? 0 : samples_.size();
+  // In random turns, so that a program whose launches alternate favours none.
+  const std::size_t missing = taken(contender) + 1 > taken(0) ? taken(contender) + 1 - taken(0) : 0;
+  return missing > 0 && draw(missing + 1) > 0 ? 0 : contender;
 }
 
 void Chooser::cancel(std::size_t version) {
@@ -114,9 +134,12 @@ void Chooser::record(std::size_t version, double milliseconds) {
   cancel(version);
   if (decided_ || !std::isfinite(milliseconds) || milliseconds <= 0)
     return;
-  regret_ += rules_.overhead + (version == 0 ? 0 : milliseconds - original_);
+  const double more = version == 0 ? 0 : milliseconds - original_;
+  regret_ += rules_.overhead + (more < 0 ? more * rules_.of_gains : more);
   if (first_[version] == 0) { // loads the code, and counts as a hint alone
     first_[version] = milliseconds;
+    if (!rules_.eager && version != 0 && is_too_slow(version))
+      judge();
     return;
   }
   samples_[version].push_back(milliseconds);
@@ -129,6 +152,19 @@ void Chooser::record(std::size_t version, double milliseconds) {
     judge();
 }
 
+/// True if no more of a slow version needs to be seen where trials are rationed: its first launch,
+/// which loads the code, says it already, or one more, or two that are no better than the original.
+bool Chooser::is_too_slow(std::size_t version) const {
+  const std::vector<double> &all = samples_[version];
+  const double first = first_[version];
+  if (first == 0)
+    return false;
+  if (all.empty())
+    return first > 2 * original_ + rules_.cold;
+  const double least = std::min(first, *std::min_element(all.begin(), all.end()));
+  return least > (all.size() == 1 ? rules_.slow : rules_.win) * original_;
+}
+
 void Chooser::judge() {
   if (samples_[0].size() < 3)
     return;
@@ -139,28 +175,49 @@ void Chooser::judge() {
       continue;
     const std::size_t taken = samples_[version].size();
     const Comparison found = against_original(version);
-    const bool out_of_reach = !rules_.eager && taken >= 1 &&
-                              std::min(first_[version], samples_[version][0]) > 2 * original_;
-    if (out_of_reach || (taken >= 3 && found.ratio > rules_.hopeless) ||
-        (taken >= rules_.fewest && samples_[0].size() >= rules_.fewest && found.low > rules_.win)) {
+    const bool enough = taken >= rules_.fewest && samples_[0].size() >= rules_.fewest;
+    if ((!rules_.eager && candidate_ == 0 && is_too_slow(version)) ||
+        (taken >= 3 && found.ratio > rules_.hopeless) || (enough && found.low > rules_.win)) {
       dropped_[version] = true;
       continue;
     }
-    const bool enough = taken >= rules_.fewest && samples_[0].size() >= rules_.fewest;
     const bool wins = found.high < rules_.win && time(0) - time(version) >= rules_.resolution;
+    won_[version] = wins;
     if (!enough || (!wins && taken < rules_.most))
       open = true;
     else if (wins && (best == 0 || time(version) < time(best)))
       best = version;
   }
-  if (candidate_ == 0) {
-    leader_ = best;
-    leads_by_ = best == 0 ? 0 : 1 - against_original(best).high;
-  }
+  lead(best);
   if (open || (best != 0 && confirm(best)))
     return;
   decided_ = true;
   best_ = best;
+}
+
+/// Says which version runs where nothing is tried: the best of those that have won once, or else
+/// one that two samples show to be faster than the original ever was. `won`: that version, or 0.
+void Chooser::lead(std::size_t won) {
+  if (candidate_ != 0)
+    return;
+  leader_ = won;
+  if (won != 0) {
+    leads_by_ = 1 - against_original(won).high;
+    return;
+  }
+  const auto &own = samples_[0];
+  const double fastest = *std::min_element(own.begin(), own.end());
+  for (std::size_t version = 1; version < samples_.size(); ++version) {
+    const auto &all = samples_[version];
+    if (dropped_[version] || all.size() < 2)
+      continue;
+    const double slowest = *std::max_element(all.begin(), all.end());
+    if (slowest < rules_.win * fastest && fastest - slowest >= rules_.resolution &&
+        (leader_ == 0 || time(version) < time(leader_))) {
+      leader_ = version;
+      leads_by_ = 1 - slowest / fastest;
+    }
+  }
 }
 
 /// Begins the second race; false if this was it.
@@ -172,6 +229,7 @@ bool Chooser::confirm(std::size_t version) {
     dropped_[other] = other != 0 && other != version;
   samples_[0].clear();
   samples_[version].clear();
+  won_[version] = false;
   order_.clear();
   return true;
 }

@@ -11,17 +11,22 @@ namespace ptxasw::launch {
 /// How the versions of one kernel in one shape are compared.
 struct ChoiceRules {
   /// Try versions as fast as possible, as `ptxasw tune` does. Otherwise slower ones only as often
-  /// as a fiftieth of the kernel's time allows, and none in a kernel's first dozen launches.
+  /// as a share of the kernel's time allows, and none in a kernel's first dozen launches.
   bool eager = false;
-  double win = 0.98;          ///< a version wins below this share of the original's time
-  double resolution = 0.0005; ///< of the clock, ms: it must also save this much
-  std::size_t fewest = 6;     ///< samples of a version before it is judged
-  std::size_t most = 24;      ///< and then the best so far is taken
-  double hopeless = 1.15;     ///< after three samples, this much slower ends it
-  std::size_t patience = 12;  ///< launches before the first trial, if not eager
-  double share = 0.02;        ///< of the kernel's time that measuring may cost, if not eager,
-                              ///< and half of what it has saved
-  double overhead = 0.004;    ///< of measuring a launch, ms
+  double win = 0.98;               ///< a version wins below this share of the original's time
+  double resolution = 0.0005;      ///< of the clock, ms: it must also save this much
+  std::size_t fewest = 6;          ///< samples of a version before it is judged
+  std::size_t most = 24;           ///< and then the best so far is taken
+  double hopeless = 1.15;          ///< after three samples, this much slower ends it
+  std::size_t patience = 12;       ///< launches before the first trial, if not eager
+  std::size_t first_originals = 4; ///< of these are measured, the last ones
+  double share = 0.008;            ///< of the kernel's time that measuring may cost, if not eager,
+  double of_gains = 0.3;           ///< and of what it has saved
+  double risk = 0.5;       ///< by this share of the original's time a version may take longer
+                           ///< of which nothing else is known
+  double overhead = 0.006; ///< of measuring a launch, ms
+  double slow = 1.05;      ///< if not eager, one sample this much slower ends it
+  double cold = 0.1;       ///< how much longer a version's first launch may take, ms
   double shortest = 0.009; ///< a kernel that takes less by the events' clock is left alone, if not
                            ///< eager: most of that is the launch itself
 };
@@ -30,8 +35,10 @@ struct ChoiceRules {
 /// original. Knows no driver and no clock: times come in as they are measured.
 class Chooser {
 public:
-  /// `versions`: how many there are, the original among them; at least 1.
-  Chooser(std::size_t versions, const ChoiceRules &rules);
+  /// `versions`: how many there are, the original among them; at least 1. `risks`: for each, the
+  /// original first, by what share of the original's time a launch of it may take longer, for all
+  /// that is known before one has run.
+  Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<double> risks = {});
 
   /// What the next launch should do.
   struct Turn {
@@ -57,18 +64,23 @@ public:
 
 private:
   void judge();
+  bool is_too_slow(std::size_t version) const;
+  void lead(std::size_t won);
   bool confirm(std::size_t version);
   bool affordable(std::size_t version) const;
   double extra(std::size_t version) const;
   void begin_round();
   std::size_t next_trial();
+  std::size_t most_wanted();
   std::size_t draw(std::size_t below);
 
   ChoiceRules rules_;
+  std::vector<double> risks_;
   std::vector<std::vector<double>> samples_;
   std::vector<double> first_;          ///< how long the first launch took, ms; 0: not known
   std::vector<std::size_t> under_way_; ///< launches whose times are not known yet
   std::vector<bool> dropped_;          ///< out of the race
+  std::vector<bool> won_;              ///< in it, and measured often enough for now
   std::vector<std::size_t> order_;     ///< of the round that is under way, from the back
   double regret_ = 0;                  ///< time that measuring has cost, less what it saved, ms
   double original_ = 0;                ///< typical time of the original, ms

@@ -73,7 +73,8 @@ inline void *const extra_buffer = reinterpret_cast<void *>(1);
 inline void *const extra_size = reinterpret_cast<void *>(2);
 
 /// CUfunction_attribute.
-inline constexpr int attribute_max_threads = 0, attribute_static_shared = 1;
+inline constexpr int attribute_max_threads = 0, attribute_static_shared = 1, attribute_local = 3,
+                     attribute_registers = 4;
 /// CUstreamCaptureMode, CUstreamCaptureStatus.
 inline constexpr int capture_relaxed = 2, capture_none = 0;
 /// CUevent_flags, CUstream_flags.

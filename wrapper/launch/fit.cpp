@@ -145,6 +145,12 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
                              launch.shared_bytes)
                : fmt::format("it would need {} bytes of shared memory, and {} are there",
                              shared_of(launch, sibling) + limits.static_shared, default_shared);
+  case Outcome::few_blocks:
+    return fmt::format("a grid of {}x{}x{} would leave multiprocessors without a block; only "
+                       "`ptxasw tune` tries that",
+                       divide_up(launch.grid.x, sibling.grid[0]),
+                       divide_up(launch.grid.y, sibling.grid[1]),
+                       divide_up(launch.grid.z, sibling.grid[2]));
   case Outcome::alignment:
     for (const ArgumentAlignment &need : needs.aligned)
       if (const std::uint64_t value = read(arguments, table, need.parameter, need.offset, 8);

@@ -25,10 +25,12 @@ struct Launch {
   bool per_thread = false;              ///< a null stream is the thread's own
 };
 
-/// What the driver says about a sibling's code.
+/// What the driver says about the code of a kernel or sibling.
 struct SiblingLimits {
   unsigned max_threads = 1024; ///< of a block
   unsigned static_shared = 0;  ///< bytes
+  unsigned registers = 0;      ///< of a thread
+  unsigned local = 0;          ///< of a thread, bytes: arrays, and what was spilled
 };
 
 /// Where a launch's arguments are.

@@ -85,27 +85,34 @@ Reading read_table(const Home &home, SiblingTable &table) {
   return Reading::read;
 }
 
+/// What the driver says of a function; false if it says nothing.
+bool read_limits(const Home &home, Handle function, SiblingLimits &limits) {
+  const Driver &d = driver();
+  const int device = home.in_library ? current_device() : 0;
+  const auto read = [&](int attribute, unsigned &to) {
+    int value = -1;
+    const Result result = home.in_library ? d.kernel_attribute(&value, attribute, function, device)
+                                          : d.function_attribute(&value, attribute, function);
+    if (result != success || value < 0)
+      return false;
+    to = static_cast<unsigned>(value);
+    return true;
+  };
+  return read(attribute_max_threads, limits.max_threads) &&
+         read(attribute_static_shared, limits.static_shared) &&
+         read(attribute_registers, limits.registers) && read(attribute_local, limits.local);
+}
+
 void load_sibling(const Home &home, const Sibling &sibling, LoadedSibling &loaded) {
   if (sibling.name.find(configuration().only) == std::string::npos)
     return;
   const Driver &d = driver();
   Handle function = nullptr;
-  int threads = 0, shared = 0;
-  if (home.in_library) {
-    const int device = current_device();
-    if (d.library_kernel(&function, home.owner, sibling.name.c_str()) != success ||
-        d.kernel_attribute(&threads, attribute_max_threads, function, device) != success ||
-        d.kernel_attribute(&shared, attribute_static_shared, function, device) != success)
-      return;
-  } else if (d.module_function(&function, home.owner, sibling.name.c_str()) != success ||
-             d.function_attribute(&threads, attribute_max_threads, function) != success ||
-             d.function_attribute(&shared, attribute_static_shared, function) != success) {
-    return;
-  }
-  if (threads < 0 || shared < 0)
-    return;
-  loaded.limits = {static_cast<unsigned>(threads), static_cast<unsigned>(shared)};
-  loaded.function = function;
+  const Result found = home.in_library
+                           ? d.library_kernel(&function, home.owner, sibling.name.c_str())
+                           : d.module_function(&function, home.owner, sibling.name.c_str());
+  if (found == success && read_limits(home, function, loaded.limits))
+    loaded.function = function;
 }
 
 /// Asks the driver. The lock is held.
@@ -131,8 +138,9 @@ const Kernel *look_up(Handle function) {
     KernelCode &code = code_of(std::move(table));
     const std::size_t siblings = std::min(code.table.siblings.size(), most_siblings);
     // Never freed: another thread may still be looking at it when its module goes.
-    auto *kernel = new Kernel{code, home.in_library,
-                              std::make_unique<LoadedSibling[]>(code.table.siblings.size())};
+    auto *kernel = new Kernel{
+        code, home.in_library, {}, std::make_unique<LoadedSibling[]>(code.table.siblings.size())};
+    read_limits(home, function, kernel->limits);
     for (std::size_t i = 0; i < siblings; ++i)
       load_sibling(home, code.table.siblings[i], kernel->siblings[i]);
     if (std::find(known().codes.begin(), known().codes.end(), &code) == known().codes.end())

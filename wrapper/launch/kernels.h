@@ -22,6 +22,7 @@ struct LoadedSibling {
 struct Kernel {
   KernelCode &code;
   bool in_library = false;                   ///< its handle is a CUkernel
+  SiblingLimits limits;                      ///< of its own code
   std::unique_ptr<LoadedSibling[]> siblings; ///< as many as the table has
 };
 

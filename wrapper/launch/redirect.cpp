@@ -7,6 +7,7 @@
 #include "wrapper/launch/exported.h"
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/measure.h"
+#include "wrapper/launch/risk.h"
 #include "wrapper/launch/verify.h"
 
 #include <fmt/core.h>
@@ -125,7 +126,7 @@ std::uint32_t fitting(const Redirection &r, Outcome &why) {
 
 /// The siblings among `bits` that would leave multiprocessors of the device without a block
 /// although the program asked for more blocks: a trial of these could cost the kernel's time
-/// several times over, which only `ptxasw tune` may.
+/// several times over, which only `ptxasw tune` may. The first is told.
 std::uint32_t starving(const Redirection &r, std::uint32_t bits, int device) {
   const unsigned enough = multiprocessors(device);
   const Extents &grid = r.launch.grid;
@@ -134,10 +135,21 @@ std::uint32_t starving(const Redirection &r, std::uint32_t bits, int device) {
   for (unsigned i = 0; i < 32; ++i)
     if (bits >> i & 1) {
       const std::uint64_t blocks = blocks_of(r.launch, r.table().siblings[i]);
-      if (blocks < enough && blocks < own)
+      if (blocks < enough && blocks < own) {
+        tell_why(r, i, Outcome::few_blocks);
         found |= 1u << i;
+      }
     }
   return found;
+}
+
+/// Of the siblings of the table, as far as they are loaded.
+std::vector<double> risks(const Redirection &r) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < r.table().siblings.size(); ++i)
+    result.push_back(
+        risk_of(r.launch, r.table().siblings[i], r.kernel.limits, r.kernel.siblings[i].limits));
+  return result;
 }
 
 /// A launch while it is not decided which version is best.
@@ -196,7 +208,9 @@ Result redirect(const Redirection &r) {
   if (bits == 0)
     return original(r.launch, why);
   Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits, device};
-  Choice *const choice = choice_for(r.kernel.code, shape);
+  Choice *choice = find_choice(r.kernel.code, shape);
+  if (!choice)
+    choice = make_choice(r.kernel.code, shape, risks(r));
   if (!choice)
     return original(r.launch, Outcome::too_many_shapes);
   choice->launches.fetch_add(1, std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #define CHECK(call)                                                                                \
@@ -118,6 +119,69 @@ void modules(const char *cubin, const char *other) {
   std::printf("handles used again: %d of 100\n", same);
 }
 
+/// The ways to get hold of the launch function.
+void doors(const char *cubin) {
+  using LaunchFunction = decltype(&cuLaunchKernel);
+  Data data;
+  CUmodule module = nullptr;
+  CUfunction f = load(cubin, &module);
+  const auto through = [&](const char *name, void *function) {
+    if (!function) {
+      std::printf("%s: not there\n", name);
+      return;
+    }
+    data.run(name, [&](void **list) {
+      CHECK(reinterpret_cast<LaunchFunction>(function)(f, blocks(), 1, 1, 256, 1, 1, 0, nullptr,
+                                                       list, nullptr));
+    });
+  };
+  void *const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+  through("dlsym of a handle", ::dlsym(library, "cuLaunchKernel"));
+  through("dlsym of no handle", ::dlsym(RTLD_DEFAULT, "cuLaunchKernel"));
+  through("dlsym of the next", ::dlsym(RTLD_NEXT, "cuLaunchKernel"));
+  through("dlsym per thread", ::dlsym(library, "cuLaunchKernel_ptsz"));
+  void *function = nullptr;
+  const auto first = reinterpret_cast<CUresult (*)(const char *, void **, int, cuuint64_t)>(
+      ::dlsym(library, "cuGetProcAddress"));
+  CHECK(first("cuLaunchKernel", &function, 11030, CU_GET_PROC_ADDRESS_DEFAULT));
+  through("the first cuGetProcAddress", function);
+  for (const auto &[name, flags] :
+       {std::pair("cuGetProcAddress", CU_GET_PROC_ADDRESS_DEFAULT),
+        std::pair("cuGetProcAddress per thread", CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)}) {
+    CHECK(cuGetProcAddress("cuLaunchKernel", &function, 12000, flags, nullptr));
+    through(name, function);
+  }
+  // That function itself may be asked for.
+  CHECK(
+      cuGetProcAddress("cuGetProcAddress", &function, 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr));
+  const auto asked = reinterpret_cast<decltype(&cuGetProcAddress)>(function);
+  CHECK(asked("cuLaunchKernel", &function, 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr));
+  through("cuGetProcAddress of itself", function);
+  CHECK(cuModuleUnload(module));
+}
+
+/// Attributes with which a launch is left alone.
+void attributes(const char *cubin) {
+  Data data;
+  CUmodule module = nullptr;
+  CUfunction f = load(cubin, &module);
+  CUlaunchAttribute cluster = {}, serialized = {}, cooperative = {};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim = {1, 1, 1};
+  serialized.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  serialized.value.programmaticStreamSerializationAllowed = 1;
+  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  cooperative.value.cooperative = 1;
+  for (auto &[name, attribute] :
+       {std::pair("cluster", &cluster), std::pair("dependent", &serialized),
+        std::pair("cooperative attribute", &cooperative)})
+    data.run(name, [&, attribute = attribute](void **list) {
+      CUlaunchConfig config = {blocks(), 1, 1, 256, 1, 1, 0, nullptr, attribute, 1};
+      CHECK(cuLaunchKernelEx(&config, f, list, nullptr));
+    });
+  CHECK(cuModuleUnload(module));
+}
+
 void libraries(const char *cubin) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;
@@ -157,6 +221,8 @@ int main(int count, char **words) {
   CHECK(cuDeviceGet(&device, 0));
   CHECK(cuDevicePrimaryCtxRetain(&context, device));
   CHECK(cuCtxSetCurrent(context));
+  doors(words[1]);
+  attributes(words[1]);
   modules(words[1], words[2]);
   libraries(words[1]);
   CHECK(cuCtxSetCurrent(context));
