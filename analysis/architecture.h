@@ -23,6 +23,7 @@ struct Architecture {
   std::uint32_t shared_per_block_opt_in;   ///< and with cudaFuncAttributeMaxDynamicSharedMemorySize
   std::uint32_t shared_reserved_per_block; ///< that the driver takes of a block
   std::uint32_t shared_granularity;
+  std::uint32_t l1; ///< L1 cache of a multiprocessor, shared memory included
   /// Block barriers of a multiprocessor for each block it can hold; 0: they limit nothing.
   std::uint32_t barriers_per_block_slot;
   std::uint32_t multiprocessors; ///< of the example

@@ -21,6 +21,8 @@ constexpr std::array<CodeInfo, code_count> table{{
     {Code::misaligned_vector, "misaligned-vector", "a vector access that no launch can align"},
     {Code::vector_precondition, "vector-precondition", "what vector accesses need of the launch",
      false},
+    {Code::reuse_thrashing, "reuse-thrashing",
+     "threads walk more cache lines at a time than the L1 holds"},
 }};
 
 } // namespace

@@ -20,8 +20,9 @@ enum class Code : std::uint8_t {
   wide_index,
   misaligned_vector,
   vector_precondition,
+  reuse_thrashing,
 };
-inline constexpr std::size_t code_count = 9;
+inline constexpr std::size_t code_count = 10;
 
 /// A code as users know it.
 struct CodeInfo {

@@ -4,33 +4,14 @@
 // the thread's next ones, if it is still there in the next round. Shape of blocks and shared memory
 // that nobody uses (it limits how many blocks a multiprocessor runs) are varied. Prints a line for
 // each configuration: kernel, threads of a block, threads of a multiprocessor at most, bytes of
-// padding, the shortest of five times in milliseconds (0 with --once), and a checksum, which must be
-// the same for all configurations of a kernel.
+// padding, the shortest of five times in milliseconds (0 with --once), and a checksum, which must
+// be the same for all configurations of a kernel.
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <cuda_runtime.h>
 
-#define CHECK(call)                                                                                \
-  do {                                                                                             \
-    const cudaError_t error = (call);                                                              \
-    if (error != cudaSuccess) {                                                                    \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                          \
-      return 1;                                                                                    \
-    }                                                                                              \
-  } while (false)
-
-/// Forward substitution of Gaussian elimination (Rodinia's Fan2), a thread per row.
-__global__ void fan2(const float *m, float *a, float *b, int n, int i) {
-  const int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= n - 1 - i)
-    return;
-  const float factor = m[row + 1 + i];
-  for (int y = 0; y < n - i; ++y)
-    a[(row + 1 + i) * n + y + i] -= factor * a[i * n + y + i];
-  b[row + 1 + i] -= factor * b[i];
-}
+#include "walks.cuh"
 
 /// A chunk of `length` elements of each of `Streams` arrays per thread.
 template <int Streams> __global__ void chunk(const float *in, float *out, int length, int threads) {
@@ -42,12 +23,6 @@ template <int Streams> __global__ void chunk(const float *in, float *out, int le
     for (int s = 0; s < Streams; ++s)
       sum += in[(std::size_t)s * threads * length + (std::size_t)thread * length + k];
   out[thread] = sum;
-}
-
-__global__ void fill(float *to, std::size_t count) {
-  for (std::size_t i = blockIdx.x * (std::size_t)blockDim.x + threadIdx.x; i < count;
-       i += (std::size_t)gridDim.x * blockDim.x)
-    to[i] = 1.0f + (float)(i % 1021) / 1021;
 }
 
 int main(int argc, char **argv) {
@@ -78,7 +53,7 @@ int main(int argc, char **argv) {
           padding = 0;
         float best = 1e30f;
         for (int round = 0; round < (once ? 1 : 6); ++round) {
-          fill<<<1024, 256>>>(data, k == 0 ? (std::size_t)n * n + 2 * n : most);
+          fill_numbers<<<1024, 256>>>(data, k == 0 ? (std::size_t)n * n + 2 * n : most);
           CHECK(cudaDeviceSynchronize());
           CHECK(cudaEventRecord(begin));
           const int count = k == 0 ? n : threads;

@@ -72,6 +72,7 @@ ELSEWHERE = {
     "build/tests/random/random_meld": MINUTES,
     "build/tests/random/random_promote": MINUTES,
     "./chunks": GPU,
+    "./maps": GPU,
     "./versions": GPU,
     "docker": "needs images from a registry",
 }
