@@ -7,11 +7,7 @@
 // pure floating-point instruction is an uninterpreted function named by the whole opcode, which is
 // what `floating` of a symbolic domain would give for every line alike.
 //
-// A domain that wants these lines has
-//   Value floating(FloatOperation, const FloatForm &, Args)        a result of the type's width
-//   Value float_comparison(const FloatForm &, Value, Value)        width 1
-//   Value float_conversion(const FloatForm &, Value)               type from source_type
-//   Value float_class(const FloatForm &, Value)                    testp
+// A domain that wants these lines is a FloatDomain.
 
 #include "emulator/semantics/floating.h"
 #include "emulator/semantics/instructions.h"
@@ -25,8 +21,19 @@ struct FloatForm {
   const Opcode *opcode = nullptr;
 };
 
+/// A domain that floating-point lines are written over, too.
+template <class D>
+concept FloatDomain = Domain<D> && requires(D &d, typename D::Value a, FloatOperation operation,
+                                            const FloatForm &form, Args<D> list) {
+  { d.floating(operation, form, list) } -> std::same_as<typename D::Value>; // the type's width
+  { d.float_comparison(form, a, a) } -> std::same_as<typename D::Value>;    // width 1
+  { d.float_conversion(form, a) } -> std::same_as<typename D::Value>;       // type from source_type
+  { d.float_class(form, a) } -> std::same_as<typename D::Value>;            // testp: width 1
+  { d.float_not_negative(form, a) } -> std::same_as<typename D::Value>;     // of slct: width 1
+};
+
 /// One line; see Line for the shape.
-template <class D> struct FloatLine {
+template <FloatDomain D> struct FloatLine {
   std::string_view base;
   std::string_view types;
   std::string_view modifiers;
@@ -78,7 +85,7 @@ inline FloatForm of_elements(const FloatForm &f) {
 }
 
 /// Applies a packed type's operation to both halves.
-template <class D>
+template <FloatDomain D>
 Value<D> float_elements(D &d, FloatOperation operation, const FloatForm &f, Args<D> s) {
   const FloatForm half = of_elements(f);
   if (half.form.type == f.form.type)
@@ -93,13 +100,13 @@ Value<D> float_elements(D &d, FloatOperation operation, const FloatForm &f, Args
 }
 
 /// cvt.rn.f16x2.f32 d, a, b: a goes to the upper half.
-template <class D> Value<D> convert_pair(D &d, const FloatForm &f, Args<D> s) {
+template <FloatDomain D> Value<D> convert_pair(D &d, const FloatForm &f, Args<D> s) {
   const FloatForm half = of_elements(f);
   return d.concat(d.float_conversion(half, s[0]), d.float_conversion(half, s[1]));
 }
 
 /// cvt between packed types.
-template <class D> Value<D> convert_packed(D &d, const FloatForm &f, Args<D> s) {
+template <FloatDomain D> Value<D> convert_packed(D &d, const FloatForm &f, Args<D> s) {
   const FloatForm half = of_elements(f);
   const auto part = [&](unsigned n) {
     return d.float_conversion(half,
@@ -109,7 +116,7 @@ template <class D> Value<D> convert_packed(D &d, const FloatForm &f, Args<D> s) 
 }
 
 /// What set gives: 1.0 or, for integers, all ones.
-template <class D> Value<D> set_result(D &d, const FloatForm &f, Value<D> condition) {
+template <FloatDomain D> Value<D> set_result(D &d, const FloatForm &f, Value<D> condition) {
   const unsigned width = f.form.width;
   const std::uint64_t one = f.form.type == ScalarType::f32    ? 0x3f800000
                             : f.form.type == ScalarType::f16  ? 0x3c00
@@ -119,7 +126,7 @@ template <class D> Value<D> set_result(D &d, const FloatForm &f, Value<D> condit
 }
 
 enum class Combine : std::uint8_t { none, logical_and, logical_or, logical_xor };
-template <class D> Value<D> combine(D &d, Combine how, Value<D> a, Args<D> s) {
+template <FloatDomain D> Value<D> combine(D &d, Combine how, Value<D> a, Args<D> s) {
   switch (how) {
   case Combine::logical_and:
     return d.bit_and(a, s[2]);
@@ -133,7 +140,7 @@ template <class D> Value<D> combine(D &d, Combine how, Value<D> a, Args<D> s) {
 }
 
 /// Comparisons of both halves, the lower one's result lowest: two bits.
-template <class D> Value<D> compare_packed(D &d, const FloatForm &f, Args<D> s, Combine how) {
+template <FloatDomain D> Value<D> compare_packed(D &d, const FloatForm &f, Args<D> s, Combine how) {
   FloatForm half = of_elements(f);
   if (half.form.source_type == ScalarType::none)
     half.form.source_type = half.form.type;
@@ -144,7 +151,7 @@ template <class D> Value<D> compare_packed(D &d, const FloatForm &f, Args<D> s, 
   return d.concat(part(16), part(0));
 }
 
-template <class D> Value<D> set_packed(D &d, const FloatForm &f, Args<D> s, Combine how) {
+template <FloatDomain D> Value<D> set_packed(D &d, const FloatForm &f, Args<D> s, Combine how) {
   FloatForm half = of_elements(f);
   half.form.width = 16;
   const Value<D> both = compare_packed(d, f, s, how);
@@ -152,7 +159,7 @@ template <class D> Value<D> set_packed(D &d, const FloatForm &f, Args<D> s, Comb
                   set_result(d, half, d.extract(both, 0, 1)));
 }
 
-template <class D> constexpr auto float_table() {
+template <FloatDomain D> constexpr auto float_table() {
   return std::to_array<FloatLine<D>>({
       // clang-format off
       // Arithmetic (PTX ISA 9.7.3, 9.7.4)
@@ -217,13 +224,13 @@ template <class D> constexpr auto float_table() {
 
 } // namespace semantics
 
-template <class D> std::span<const FloatLine<D>> float_instruction_table() {
+template <FloatDomain D> std::span<const FloatLine<D>> float_instruction_table() {
   static constexpr auto lines = semantics::float_table<D>();
   return lines;
 }
 
 /// The line that describes a floating-point opcode, or null.
-template <class D> const FloatLine<D> *find_float_line(const Opcode &opcode) {
+template <FloatDomain D> const FloatLine<D> *find_float_line(const Opcode &opcode) {
   for (const FloatLine<D> &line : float_instruction_table<D>())
     if (semantics::fits(line, opcode))
       return &line;

@@ -3,8 +3,8 @@
 // What instructions compute: one table, one line per instruction and form.
 //
 // A line is written once over a domain D and used by every emulator: the symbolic one instantiates
-// it with expressions (ExprPool), the concrete one with numbers (ConcreteDomain). A domain has a
-// type Value and the bit-vector operations of ExprPool.
+// it with expressions (ExprPool), the concrete one with numbers (ConcreteDomain). What a domain has
+// to offer is in domain.h; evaluator.h says which operands the values of a line are.
 //
 // To add an instruction, add a line:
 //
@@ -17,7 +17,7 @@
 //
 // The first line that fits is taken. A modifier that no line names makes the instruction opaque.
 
-#include "emulator/semantics/bits.h"
+#include "emulator/semantics/domain.h"
 #include "grammar/module.h"
 
 #include <algorithm>
@@ -49,14 +49,13 @@ struct Form {
 
 Form decode(const Opcode &opcode);
 
-template <class D> using Value = typename D::Value;
-template <class D> using Args = std::span<const typename D::Value>;
+template <Domain D> using Args = std::span<const typename D::Value>;
 
 /// One line of the table. Letters of a shape, result first, then '=', then the operands:
 ///   T the type's width    S the second type's width   W twice the type's width
 ///   U 32 bits             P a predicate               C the carry flag, not an operand in the text
 ///   K as a result: type's width plus a carry bit on top, which goes to the carry flag
-template <class D> struct Line {
+template <Domain D> struct Line {
   std::string_view base;
   std::string_view types;
   std::string_view modifiers;
@@ -88,46 +87,46 @@ inline constexpr std::string_view integers = "u16 u32 u64 s16 s32 s64";
 inline constexpr std::string_view words = "u32 u64 s32 s64";
 inline constexpr std::string_view logic = "pred b16 b32 b64";
 
-template <class D> Value<D> number(D &d, unsigned width, std::uint64_t value) {
+template <Domain D> Value<D> number(D &d, unsigned width, std::uint64_t value) {
   return d.constant(width, Bits{value});
 }
 
-template <class D> Value<D> extend(D &d, Value<D> a, unsigned width, bool is_signed) {
+template <Domain D> Value<D> extend(D &d, Value<D> a, unsigned width, bool is_signed) {
   return is_signed ? d.sext(a, width) : d.zext(a, width);
 }
 
 /// Truncates or extends to a width.
-template <class D> Value<D> resize(D &d, Value<D> a, unsigned width, bool is_signed) {
+template <Domain D> Value<D> resize(D &d, Value<D> a, unsigned width, bool is_signed) {
   return width <= d.width(a) ? d.extract(a, 0, width) : extend(d, a, width, is_signed);
 }
 
-template <class D> Value<D> less(D &d, Value<D> a, Value<D> b, bool is_signed) {
+template <Domain D> Value<D> less(D &d, Value<D> a, Value<D> b, bool is_signed) {
   return is_signed ? d.slt(a, b) : d.ult(a, b);
 }
 
 /// The double-width product.
-template <class D> Value<D> wide_product(D &d, const Form &f, Value<D> a, Value<D> b) {
+template <Domain D> Value<D> wide_product(D &d, const Form &f, Value<D> a, Value<D> b) {
   return d.mul(extend(d, a, 2 * f.width, f.is_signed), extend(d, b, 2 * f.width, f.is_signed));
 }
 
-template <class D> Value<D> high_product(D &d, const Form &f, Value<D> a, Value<D> b) {
+template <Domain D> Value<D> high_product(D &d, const Form &f, Value<D> a, Value<D> b) {
   return d.extract(wide_product(d, f, a, b), f.width, f.width);
 }
 
 /// a + b + carry with the carry-out on top.
-template <class D> Value<D> add_with_carry(D &d, Value<D> a, Value<D> b, Value<D> carry) {
+template <Domain D> Value<D> add_with_carry(D &d, Value<D> a, Value<D> b, Value<D> carry) {
   const unsigned width = d.width(a) + 1;
   return d.add(d.add(d.zext(a, width), d.zext(b, width)), d.zext(carry, width));
 }
 
 /// a - b - borrow with the carry-out on top. The flag is the carry of a + ~b + 1: set where nothing
 /// is borrowed. The manual calls it the borrow, but what addc makes of it on a GPU is this.
-template <class D> Value<D> sub_with_carry(D &d, Value<D> a, Value<D> b, Value<D> carry) {
+template <Domain D> Value<D> sub_with_carry(D &d, Value<D> a, Value<D> b, Value<D> carry) {
   return add_with_carry(d, a, d.bit_not(b), carry);
 }
 
 /// Clamps a signed value to the range of a narrower type.
-template <class D>
+template <Domain D>
 Value<D> saturate(D &d, Value<D> a, bool a_signed, unsigned width, bool is_signed) {
   const unsigned from = d.width(a) + 1; // room for the sign of an unsigned source
   const unsigned wide = std::max(from, width + 1);
@@ -140,7 +139,7 @@ Value<D> saturate(D &d, Value<D> a, bool a_signed, unsigned width, bool is_signe
 }
 
 /// A shift amount in the width of what is shifted, clamped to that width (PTX ISA 9.7.8).
-template <class D> Value<D> shift_amount(D &d, Value<D> amount, unsigned width) {
+template <Domain D> Value<D> shift_amount(D &d, Value<D> amount, unsigned width) {
   const unsigned have = d.width(amount);
   if (width >= have)
     return d.zext(amount, width);
@@ -148,7 +147,7 @@ template <class D> Value<D> shift_amount(D &d, Value<D> amount, unsigned width) 
   return d.ite(fits, d.extract(amount, 0, width), number(d, width, width));
 }
 
-template <class D> Value<D> compare(D &d, const Form &f, Value<D> a, Value<D> b) {
+template <Domain D> Value<D> compare(D &d, const Form &f, Value<D> a, Value<D> b) {
   const bool s = f.is_signed;
   switch (f.comparison) {
   case Comparison::eq:
@@ -175,37 +174,37 @@ template <class D> Value<D> compare(D &d, const Form &f, Value<D> a, Value<D> b)
 }
 
 /// set's comparison: of the second type.
-template <class D> Value<D> compare_sources(D &d, const Form &f, Args<D> s) {
+template <Domain D> Value<D> compare_sources(D &d, const Form &f, Args<D> s) {
   Form g = f;
   g.is_signed = f.source_signed;
   return compare(d, g, s[0], s[1]);
 }
 
 /// What set gives for true: all ones, or 1.0.
-template <class D> Value<D> truth(D &d, const Form &f, Value<D> condition) {
+template <Domain D> Value<D> truth(D &d, const Form &f, Value<D> condition) {
   return f.type == ScalarType::f32 ? d.ite(condition, number(d, 32, 0x3f800000), number(d, 32, 0))
                                    : d.sext(condition, 32);
 }
 
 /// Absolute value of a signed number; the most negative one stays.
-template <class D> Value<D> absolute(D &d, Value<D> a) {
+template <Domain D> Value<D> absolute(D &d, Value<D> a) {
   return d.ite(d.slt(a, number(d, d.width(a), 0)), d.neg(a), a);
 }
 
 /// .relu: a negative number becomes 0.
-template <class D> Value<D> not_negative(D &d, Value<D> a) {
+template <Domain D> Value<D> not_negative(D &d, Value<D> a) {
   const Value<D> zero = number(d, d.width(a), 0);
   return d.ite(d.slt(a, zero), zero, a);
 }
 
 /// The mean, of two numbers with room for their sum: a half goes away from zero.
-template <class D> Value<D> average(D &d, Value<D> a, Value<D> b) {
+template <Domain D> Value<D> average(D &d, Value<D> a, Value<D> b) {
   const Value<D> sum = d.add(a, b), zero = number(d, d.width(a), 0);
   const Value<D> up = d.zext(d.bit_not(d.slt(sum, zero)), d.width(a));
   return d.ashr(d.add(sum, up), number(d, d.width(a), 1));
 }
 
-template <class D> Value<D> population_count(D &d, Value<D> a) {
+template <Domain D> Value<D> population_count(D &d, Value<D> a) {
   Value<D> total = number(d, 32, 0);
   for (unsigned i = 0; i < d.width(a); ++i)
     total = d.add(total, d.zext(d.extract(a, i, 1), 32));
@@ -216,7 +215,7 @@ template <class D> Value<D> population_count(D &d, Value<D> a) {
 /// fns (PTX ISA 9.7.1.17): the offset-th set bit of the mask from base on, downwards for a negative
 /// offset; base itself, if it is set, for 0; all ones where there is none. A base that is no bit's
 /// number has no bit above or below it.
-template <class D> Value<D> find_set_bit(D &d, Value<D> mask, Value<D> base, Value<D> offset) {
+template <Domain D> Value<D> find_set_bit(D &d, Value<D> mask, Value<D> base, Value<D> offset) {
   const Value<D> zero = number(d, 32, 0), none = number(d, 32, 0xffffffff);
   const Value<D> is_bit = d.ult(base, number(d, 32, 32));
   const Value<D> down = d.extract(offset, 31, 1);
@@ -237,14 +236,14 @@ template <class D> Value<D> find_set_bit(D &d, Value<D> mask, Value<D> base, Val
   return d.ite(d.eq(offset, zero), d.ite(own, base, none), d.ite(down, below, above));
 }
 
-template <class D> Value<D> highest_bit(D &d, Value<D> a) {
+template <Domain D> Value<D> highest_bit(D &d, Value<D> a) {
   Value<D> result = number(d, 32, 0xffffffff);
   for (unsigned i = 0; i < d.width(a); ++i)
     result = d.ite(d.extract(a, i, 1), number(d, 32, i), result);
   return result;
 }
 
-template <class D> Value<D> reverse_bits(D &d, Value<D> a) {
+template <Domain D> Value<D> reverse_bits(D &d, Value<D> a) {
   Value<D> result = d.extract(a, 0, 1);
   for (unsigned i = 1; i < d.width(a); ++i)
     result = d.concat(result, d.extract(a, i, 1));
@@ -252,17 +251,17 @@ template <class D> Value<D> reverse_bits(D &d, Value<D> a) {
 }
 
 /// The lowest byte of a 32-bit operand in a given width: positions and lengths of bfe and bfi.
-template <class D> Value<D> byte_operand(D &d, Value<D> a, unsigned width) {
+template <Domain D> Value<D> byte_operand(D &d, Value<D> a, unsigned width) {
   return d.zext(d.extract(a, 0, 8), width);
 }
 
 /// `length` ones; all ones from the width on.
-template <class D> Value<D> ones(D &d, Value<D> length) {
+template <Domain D> Value<D> ones(D &d, Value<D> length) {
   const unsigned width = d.width(length);
   return d.sub(d.shl(number(d, width, 1), length), number(d, width, 1));
 }
 
-template <class D> Value<D> bit_field_extract(D &d, const Form &f, Args<D> s) {
+template <Domain D> Value<D> bit_field_extract(D &d, const Form &f, Args<D> s) {
   const unsigned w = f.width;
   const Value<D> position = byte_operand(d, s[1], w), length = byte_operand(d, s[2], w);
   const Value<D> valid = d.bit_and(ones(d, length), d.lshr(d.bit_not(number(d, w, 0)), position));
@@ -277,14 +276,14 @@ template <class D> Value<D> bit_field_extract(D &d, const Form &f, Args<D> s) {
   return d.bit_or(field, d.bit_and(d.sext(sign, w), d.bit_not(valid)));
 }
 
-template <class D> Value<D> bit_field_insert(D &d, const Form &f, Args<D> s) {
+template <Domain D> Value<D> bit_field_insert(D &d, const Form &f, Args<D> s) {
   const Value<D> position = byte_operand(d, s[2], f.width), length = byte_operand(d, s[3], f.width);
   const Value<D> mask = d.shl(ones(d, length), position);
   return d.bit_or(d.bit_and(s[1], d.bit_not(mask)), d.bit_and(d.shl(s[0], position), mask));
 }
 
 /// The four bytes of a 64-bit value that numbers from 0 to 7 choose, lowest first.
-template <class D, class Choose> Value<D> pick_bytes(D &d, Value<D> pair, Choose choose) {
+template <Domain D, class Choose> Value<D> pick_bytes(D &d, Value<D> pair, Choose choose) {
   Value<D> result = d.extract(pair, 8 * choose(0u), 8);
   for (unsigned i = 1; i < 4; ++i)
     result = d.concat(d.extract(pair, 8 * choose(i), 8), result);
@@ -292,7 +291,7 @@ template <class D, class Choose> Value<D> pick_bytes(D &d, Value<D> pair, Choose
 }
 
 /// prmt's modes: four arrangements, the selector's low two bits choose.
-template <class D, class Choose> Value<D> permute_mode(D &d, Args<D> s, Choose choose) {
+template <Domain D, class Choose> Value<D> permute_mode(D &d, Args<D> s, Choose choose) {
   const Value<D> pair = d.concat(s[1], s[0]);
   const Value<D> selector = d.extract(s[2], 0, 2);
   const auto arrangement = [&](unsigned n) {
@@ -305,7 +304,7 @@ template <class D, class Choose> Value<D> permute_mode(D &d, Args<D> s, Choose c
 }
 
 /// prmt's general form: each nibble of the selector chooses a byte, or its sign eight times.
-template <class D> Value<D> permute(D &d, Args<D> s) {
+template <Domain D> Value<D> permute(D &d, Args<D> s) {
   const Value<D> pair = d.concat(s[1], s[0]);
   const auto byte = [&](unsigned i) {
     const Value<D> amount = d.shl(d.zext(d.extract(s[2], 4 * i, 3), 64), number(d, 64, 3));
@@ -319,7 +318,7 @@ template <class D> Value<D> permute(D &d, Args<D> s) {
 }
 
 /// Both halves of a funnel shift: the 64-bit value shifted, the half that shf returns.
-template <class D> Value<D> funnel_shift(D &d, Args<D> s, bool left, bool wrap) {
+template <Domain D> Value<D> funnel_shift(D &d, Args<D> s, bool left, bool wrap) {
   const Value<D> pair = d.concat(s[1], s[0]);
   const Value<D> limit = number(d, 32, 32);
   const Value<D> amount =
@@ -329,7 +328,7 @@ template <class D> Value<D> funnel_shift(D &d, Args<D> s, bool left, bool wrap) 
 }
 
 /// Sum of products of `count` pieces, plus an accumulator: dp4a, dp2a.
-template <class D>
+template <Domain D>
 Value<D> dot_product(D &d, const Form &f, Args<D> s, unsigned a_bits, unsigned count,
                      unsigned b_offset) {
   Value<D> total = s[2];
@@ -342,7 +341,7 @@ Value<D> dot_product(D &d, const Form &f, Args<D> s, unsigned a_bits, unsigned c
 }
 
 /// Applies a function to both 16-bit halves.
-template <class D, class Function> Value<D> halves(D &d, Args<D> s, Function function) {
+template <Domain D, class Function> Value<D> halves(D &d, Args<D> s, Function function) {
   const auto part = [&](unsigned low) {
     return function(d.extract(s[0], low, 16), d.extract(s[1], low, 16));
   };
@@ -350,7 +349,7 @@ template <class D, class Function> Value<D> halves(D &d, Args<D> s, Function fun
 }
 
 /// lop3: bit i of the table s[3] says whether the minterm of i's bits (a, b, c) is in.
-template <class D> Value<D> look_up(D &d, Args<D> s) {
+template <Domain D> Value<D> look_up(D &d, Args<D> s) {
   Value<D> result = number(d, 32, 0);
   for (unsigned i = 0; i < 8; ++i) {
     const auto literal = [&](unsigned n) { return (i >> (2 - n) & 1) ? s[n] : d.bit_not(s[n]); };
@@ -362,7 +361,7 @@ template <class D> Value<D> look_up(D &d, Args<D> s) {
 }
 
 /// cvt.pack: the first operand over the second, both clamped, below what of the third has room.
-template <class D> Value<D> pack(D &d, Args<D> s, unsigned width, bool is_signed) {
+template <Domain D> Value<D> pack(D &d, Args<D> s, unsigned width, bool is_signed) {
   const Value<D> pair = d.concat(saturate(d, s[0], true, width, is_signed),
                                  saturate(d, s[1], true, width, is_signed));
   return width == 16 ? pair : d.concat(d.extract(s[2], 0, 32 - 2 * width), pair);
@@ -370,7 +369,7 @@ template <class D> Value<D> pack(D &d, Args<D> s, unsigned width, bool is_signed
 
 /// Pieces side by side, cut or clamped to the result's type or, with .add, the sum of all that they
 /// are and the third operand.
-template <class D, class Piece>
+template <Domain D, class Piece>
 Value<D> assemble(D &d, const Form &f, Args<D> s, unsigned width, Piece piece) {
   const bool clamps = f.text.find(".sat") != std::string_view::npos;
   const bool sums = f.text.find(".add") != std::string_view::npos;
@@ -387,7 +386,7 @@ Value<D> assemble(D &d, const Form &f, Args<D> s, unsigned width, Piece piece) {
 }
 
 /// The video instructions: an operation on pieces of `width` bits, extended by two.
-template <class D, class Operation>
+template <Domain D, class Operation>
 Value<D> pieces(D &d, const Form &f, Args<D> s, unsigned width, Operation operation) {
   return assemble(d, f, s, width, [&](unsigned low) {
     return operation(extend(d, d.extract(s[0], low, width), width + 2, f.source_signed),
@@ -396,7 +395,7 @@ Value<D> pieces(D &d, const Form &f, Args<D> s, unsigned width, Operation operat
 }
 
 /// vset: a comparison of pieces, as numbers.
-template <class D> Value<D> compare_pieces(D &d, const Form &f, Args<D> s, unsigned width) {
+template <Domain D> Value<D> compare_pieces(D &d, const Form &f, Args<D> s, unsigned width) {
   Form wide = f;
   wide.is_signed = true;
   return assemble(d, f, s, width, [&](unsigned low) {
@@ -407,12 +406,12 @@ template <class D> Value<D> compare_pieces(D &d, const Form &f, Args<D> s, unsig
 }
 
 /// The 48-bit product of the low 24 bits.
-template <class D> Value<D> product24(D &d, const Form &f, Args<D> s) {
+template <Domain D> Value<D> product24(D &d, const Form &f, Args<D> s) {
   const auto low24 = [&](Value<D> a) { return extend(d, d.extract(a, 0, 24), 64, f.is_signed); };
   return d.mul(low24(s[0]), low24(s[1]));
 }
 
-template <class D> constexpr auto table() {
+template <Domain D> constexpr auto table() {
   return std::to_array<Line<D>>({
       // clang-format off
       // Integer arithmetic (PTX ISA 9.7.1)
@@ -585,13 +584,13 @@ template <class AnyLine> bool fits(const AnyLine &line, const Opcode &opcode) {
 } // namespace semantics
 
 /// The table, instantiated for a domain.
-template <class D> std::span<const Line<D>> instruction_table() {
+template <Domain D> std::span<const Line<D>> instruction_table() {
   static constexpr auto lines = semantics::table<D>();
   return lines;
 }
 
 /// The line that describes an opcode, or null: then the instruction is opaque.
-template <class D> const Line<D> *find_line(const Opcode &opcode) {
+template <Domain D> const Line<D> *find_line(const Opcode &opcode) {
   for (const Line<D> &line : instruction_table<D>())
     if (semantics::fits(line, opcode))
       return &line;

@@ -6,7 +6,7 @@
 //   calls.cpp       what a called function does and returns
 //   uniformity.cpp  afterwards: loops written out in trip symbols, what all lanes agree on
 
-#include "emulator/semantics/instructions.h"
+#include "emulator/semantics/evaluator.h"
 #include "emulator/symbolic/calls.h"
 #include "emulator/symbolic/convergence.h"
 #include "emulator/symbolic/emulate.h"
@@ -143,7 +143,7 @@ private:
   void record_access(BlockId block, std::uint32_t index, const Instruction &instruction,
                      const OpcodeInfo &info);
   void compute(BlockId block, std::uint32_t index, const Instruction &instruction);
-  bool compute_move(BlockId block, const Instruction &instruction);
+  bool compute_move(BlockId block, const Instruction &instruction, const MoveOperands &move);
   bool compute_load(BlockId block, const Instruction &instruction);
   bool compute_line(BlockId block, std::uint32_t index, const Instruction &instruction,
                     const OpcodeInfo &info);

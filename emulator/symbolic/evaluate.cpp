@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace ptxasw {
 namespace {
@@ -107,6 +106,7 @@ Expr Emulation::Implementation::symbol_address(std::string_view name) {
 Expr Emulation::Implementation::operand_value(BlockId block, const Operand &operand, unsigned width,
                                               ScalarType type) {
   using Kind = Operand::Kind;
+  constexpr ScalarType none = ScalarType::none;
   switch (operand.kind) {
   case Kind::reg: {
     if (operand.selector || function_.registers[operand.reg].vector != 1)
@@ -119,14 +119,8 @@ Expr Emulation::Implementation::operand_value(BlockId block, const Operand &oper
     return pool_.truncate(value, width);
   }
   case Kind::integer:
-    return pool_.constant(width, {static_cast<std::uint64_t>(operand.value),
-                                  operand.value < 0 ? ~std::uint64_t{0} : 0});
-  case Kind::real: {
-    auto bits = static_cast<std::uint64_t>(operand.value);
-    if (operand.real_type == ScalarType::f64 && width == 32 && type == ScalarType::f32)
-      bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
-    return pool_.constant(width, bits);
-  }
+  case Kind::real:
+    return pool_.constant(width, *literal(operand, bit_width(type) == width ? type : none));
   case Kind::special: {
     const Expr value = special_value(block, module_.text(operand.span));
     return width <= value->width ? pool_.truncate(value, width) : pool_.zext(value, width);
@@ -207,8 +201,8 @@ void Emulation::Implementation::compute(BlockId block, std::uint32_t index,
   bool done = false;
   guard_ = guard_of(block, instruction); // before any destination is written
   if (instruction.well_formed && instruction.operand_count > 0) {
-    if (opcode.op == Op::mov)
-      done = compute_move(block, instruction);
+    if (const auto move = vector_move(module_, instruction))
+      done = compute_move(block, instruction, *move);
     else if (opcode.op == Op::ld || opcode.op == Op::ldu)
       done = compute_load(block, instruction);
     if (!done && info.line)
@@ -220,38 +214,22 @@ void Emulation::Implementation::compute(BlockId block, std::uint32_t index,
     havoc(block, instruction);
 }
 
-// mov packs and unpacks vectors (PTX ISA 9.7.9.5): the first element is the lowest.
-bool Emulation::Implementation::compute_move(BlockId block, const Instruction &instruction) {
-  const auto operands = module_.operands(instruction);
-  const Opcode &opcode = module_.opcode(instruction);
-  const unsigned width = bit_width(opcode.type);
-  if (operands.size() != 2 || width == 0 || opcode.vector != 1)
+bool Emulation::Implementation::compute_move(BlockId block, const Instruction &instruction,
+                                             const MoveOperands &move) {
+  if (!move.fits())
     return false;
-  if (operands[1].kind == Operand::Kind::vector && operands[0].kind == Operand::Kind::reg) {
-    const auto parts = module_.children(operands[1]);
-    if (parts.empty() || width % parts.size() != 0)
+  std::vector<Expr> parts;
+  for (const Operand &source : move.sources) {
+    parts.push_back(operand_value(block, source, move.source_width()));
+    if (!parts.back())
       return false;
-    Expr value = nullptr;
-    for (const Operand &part : parts) {
-      const Expr piece = operand_value(block, part, static_cast<unsigned>(width / parts.size()));
-      if (!piece)
-        return false;
-      value = value ? pool_.concat(piece, value) : piece;
-    }
-    assign(block, instruction, operands[0], value, false);
-    return true;
   }
-  if (operands[0].kind == Operand::Kind::vector) {
-    const auto parts = module_.children(operands[0]);
-    const Expr value = operand_value(block, operands[1], width);
-    if (!value || parts.empty() || width % parts.size() != 0)
-      return false;
-    const auto piece = static_cast<unsigned>(width / parts.size());
-    for (unsigned i = 0; i < parts.size(); ++i)
-      assign(block, instruction, parts[i], pool_.extract(value, i * piece, piece), false);
-    return true;
-  }
-  return false;
+  const Expr whole = semantics::pack(pool_, Args<ExprPool>(parts));
+  const unsigned width = move.destination_width();
+  for (std::size_t i = 0; i < move.destinations.size(); ++i)
+    assign(block, instruction, move.destinations[i], semantics::unpack(pool_, whole, i, width),
+           false);
+  return true;
 }
 
 // A kernel's parameters are uniform symbols, a function's are varying ones; what a call returned is
@@ -301,63 +279,46 @@ bool Emulation::Implementation::compute_load(BlockId block, const Instruction &i
 bool Emulation::Implementation::compute_line(BlockId block, std::uint32_t index,
                                              const Instruction &instruction,
                                              const OpcodeInfo &info) {
-  const auto operands = module_.operands(instruction);
+  const Opcode &opcode = module_.opcode(instruction);
   const std::string_view shape = info.line->shape;
+  const auto in = line_operands(module_, instruction, shape, info.form);
+  // Under a guard the flag would be one of two.
+  if (!in || (in->gives_carry && instruction.guard != no_register))
+    return false;
   std::vector<Expr> sources;
-  std::size_t next = 1;
-  for (const char letter : shape.substr(2)) {
-    if (letter == 'C') {
-      sources.push_back(read(block, carry_));
-      continue;
-    }
-    if (next >= operands.size())
-      return false;
-    const Operand &operand = operands[next++];
+  for (std::size_t i = 0; i < in->sources.size(); ++i) {
+    const Operand &operand = in->sources[i];
     const Expr value =
-        operand_value(block, operand, shape_width(letter, info.form), info.form.type);
+        operand_value(block, operand, shape_width(in->letters[i], info.form), info.form.type);
     if (!value)
       return false;
     sources.push_back(value);
     // Where a 32-bit value is about to be extended, the register can be tested for wrap-around, and
     // a divisor for being zero.
-    const Op op = module_.opcode(instruction).op;
     if (operand.kind == Operand::Kind::reg && value->width == 32 &&
         register_width(operand.reg) == 32 &&
-        (shape[0] == 'W' || is_one_of(op, {Op::cvt, Op::div, Op::rem})))
+        (shape[0] == 'W' || is_one_of(opcode.op, {Op::cvt, Op::div, Op::rem})))
       reads_.emplace_back(value, RegisterRead{index, operand.reg});
   }
-  if (next != operands.size())
-    return false;
-  Expr result = info.line->evaluate(pool_, info.form, sources);
-  if (shape[0] == 'K') {
-    if (instruction.guard != no_register)
-      return false;
-    if (needed(carry_))
-      write(carry_, pool_.extract(result, info.form.width, 1));
-    result = pool_.truncate(result, info.form.width);
-  }
-  if (operands[0].kind == Operand::Kind::pair) {
-    // setp's second predicate: the comparison's complement, combined with the third operand in the
-    // same way (PTX ISA 9.7.7.2). What leaves the comparison as it is stands in for that operand.
-    const auto both = module_.children(operands[0]);
-    const bool combined = shape == "P=TTP";
-    if (!combined && shape != "P=TT")
-      return false;
-    Expr second = pool_.bit_not(result);
-    if (combined) {
-      const Opcode &opcode = module_.opcode(instruction);
-      const Expr third = sources[2];
-      sources[2] = pool_.constant(1, opcode.has(Modifier::and_) ? 1 : 0);
-      const Expr complement = pool_.bit_not(info.line->evaluate(pool_, info.form, sources));
-      second = opcode.has(Modifier::and_)  ? pool_.bit_and(complement, third)
-               : opcode.has(Modifier::or_) ? pool_.bit_or(complement, third)
-                                           : pool_.bit_xor(complement, third);
-    }
-    assign(block, instruction, both[0], result, false);
-    assign(block, instruction, both[1], second, false);
+  if (in->takes_carry)
+    sources.push_back(read(block, carry_));
+  const auto compute = [&](Args<ExprPool> list) {
+    return info.line->evaluate(pool_, info.form, list);
+  };
+  Expr result = compute(sources);
+  if (in->destinations.size() == 2) {
+    const Expr second =
+        semantics::second_of(pool_, opcode, result, Args<ExprPool>(sources), compute);
+    assign(block, instruction, in->destinations[0], result, false);
+    assign(block, instruction, in->destinations[1], second, false);
     return true;
   }
-  assign(block, instruction, operands[0], result, info.form.is_signed);
+  if (in->gives_carry) {
+    if (needed(carry_))
+      write(carry_, semantics::carry_of(pool_, result, in->width));
+    result = pool_.truncate(result, in->width);
+  }
+  assign(block, instruction, in->destinations[0], result, info.form.is_signed);
   return true;
 }
 
