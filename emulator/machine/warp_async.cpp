@@ -6,15 +6,14 @@
 // bits of arrivals that are pending, 20 of those that a phase expects, 23 of bytes that are still
 // to come, with a sign, and the phase.
 
-#include "emulator/machine/warp_machine.h"
+#include "emulator/machine/warp_async.h"
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <utility>
 
 namespace ptxasw {
 
-struct WarpMachine::Mbarrier {
+struct AsyncUnit::Mbarrier {
   std::uint32_t pending = 0, expected = 0;
   std::int32_t transactions = 0;
   bool phase = false;
@@ -31,215 +30,227 @@ constexpr std::uint64_t state_of(bool phase, std::uint32_t pending) {
 
 } // namespace
 
-WarpMachine::Mbarrier WarpMachine::read_mbarrier(unsigned lane, std::uint64_t address) {
-  const std::uint64_t bits = read_memory(lane, address, 8, StateSpace::shared);
+AsyncUnit::Mbarrier AsyncUnit::read_mbarrier(const WarpContext &context, unsigned lane,
+                                             std::uint64_t address) {
+  const std::uint64_t bits = memory_.read(context, lane, address, 8, StateSpace::shared);
   return {static_cast<std::uint32_t>(bits & most_arrivals),
           static_cast<std::uint32_t>(bits >> 20 & most_arrivals),
           static_cast<std::int32_t>(as_signed(bits >> 40 & mask64(23), 23)), bits >> 63 != 0};
 }
 
 // A phase ends when no arrival and no byte is missing anymore.
-void WarpMachine::write_mbarrier(unsigned lane, std::uint64_t address, Mbarrier barrier) {
+void AsyncUnit::write_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address,
+                               Mbarrier barrier) {
   if (barrier.pending == 0 && barrier.transactions == 0) {
-    if (races_)
-      races_->order().end_phase({warp_->block->index + 1, address});
+    if (run_.races)
+      run_.races->order().end_phase({context.warp->block->index + 1, address});
     barrier.phase = !barrier.phase;
     barrier.pending = barrier.expected;
   }
-  write_memory(lane, address, 8, StateSpace::shared,
-               barrier.pending | std::uint64_t{barrier.expected} << 20 |
-                   (static_cast<std::uint64_t>(barrier.transactions) & mask64(23)) << 40 |
-                   std::uint64_t{barrier.phase} << 63);
+  memory_.write(context, lane, address, 8, StateSpace::shared,
+                barrier.pending | std::uint64_t{barrier.expected} << 20 |
+                    (static_cast<std::uint64_t>(barrier.transactions) & mask64(23)) << 40 |
+                    std::uint64_t{barrier.phase} << 63);
 }
 
-void WarpMachine::order_by_mbarrier(unsigned lane, std::uint64_t address, bool releases) {
-  if (!races_)
+void AsyncUnit::order_by_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address,
+                                  bool releases) {
+  if (!run_.races)
     return;
-  const RunOrder::Place place{warp_->block->index + 1, address};
+  const RunOrder::Place place{context.warp->block->index + 1, address};
   if (releases)
-    races_->order().arrive_at_mbarrier(moment(lane), place);
+    run_.races->order().arrive_at_mbarrier(context.moment(lane), place);
   else
-    races_->order().leave_mbarrier(moment(lane), place);
+    run_.races->order().leave_mbarrier(context.moment(lane), place);
 }
 
-std::uint64_t WarpMachine::arrive_at_mbarrier(unsigned lane, std::uint64_t address,
-                                              std::uint32_t count, std::int32_t transactions,
-                                              bool drops, bool completes) {
-  Mbarrier barrier = read_mbarrier(lane, address);
+std::uint64_t AsyncUnit::arrive_at_mbarrier(const WarpContext &context, unsigned lane,
+                                            std::uint64_t address, std::uint32_t count,
+                                            std::int32_t transactions, bool drops, bool completes) {
+  Mbarrier barrier = read_mbarrier(context, lane, address);
   const std::uint64_t state = state_of(barrier.phase, barrier.pending);
   if (count == 0 || count > barrier.pending || (!completes && count == barrier.pending))
-    fail(FaultKind::deadlock, lane,
-         fmt::format("{} arrivals at an mbarrier that lacks {}", count, barrier.pending), address);
+    context.fail(FaultKind::deadlock, lane,
+                 fmt::format("{} arrivals at an mbarrier that lacks {}", count, barrier.pending),
+                 address);
   barrier.pending -= count;
   if (drops)
     barrier.expected -= std::min(count, barrier.expected);
   barrier.transactions += transactions;
-  order_by_mbarrier(lane, address, true);
-  write_mbarrier(lane, address, barrier);
+  order_by_mbarrier(context, lane, address, true);
+  write_mbarrier(context, lane, address, barrier);
   return state;
 }
 
-void WarpMachine::mbarrier(LaneMask mask) {
-  const WarpInstruction &in = *instruction_;
+void AsyncUnit::mbarrier(WarpContext &context, LaneMask mask) {
+  const WarpInstruction &in = *context.instruction;
   const Opcode &opcode = *in.opcode;
   const auto operand = [&](std::size_t index, unsigned lane) {
-    return static_cast<std::uint32_t>(value(in.inputs[index], lane));
+    return static_cast<std::uint32_t>(context.value(in.inputs[index], lane));
   };
   for_each_lane(mask, [&](unsigned lane) {
     if (opcode.has(Modifier::pending_count))
-      return assign(in.outputs[0], lane, value(in.inputs[0], lane) & mask64(32), 32, false);
-    const std::uint64_t address = address_of(in.address, lane);
+      return context.assign(in.outputs[0], lane, context.value(in.inputs[0], lane) & mask64(32), 32,
+                            false);
+    const std::uint64_t address = context.address(in.address, lane);
     if (opcode.has(Modifier::init)) {
       const std::uint32_t count = operand(0, lane);
       if (count == 0 || count > most_arrivals)
-        fail(FaultKind::deadlock, lane, fmt::format("an mbarrier for {} arrivals", count), address);
-      if (races_)
-        races_->order().start_mbarrier({warp_->block->index + 1, address});
-      return write_mbarrier(lane, address, {count, count, 0, false});
+        context.fail(FaultKind::deadlock, lane, fmt::format("an mbarrier for {} arrivals", count),
+                     address);
+      if (run_.races)
+        run_.races->order().start_mbarrier({context.warp->block->index + 1, address});
+      return write_mbarrier(context, lane, address, {count, count, 0, false});
     }
     if (opcode.has(Modifier::inval))
-      return write_memory(lane, address, 8, StateSpace::shared, 0);
+      return memory_.write(context, lane, address, 8, StateSpace::shared, 0);
     if (opcode.has(Modifier::test_wait) || opcode.has(Modifier::try_wait)) {
-      const bool phase = opcode.has(Modifier::parity) ? value(in.inputs[0], lane) & 1
-                                                      : value(in.inputs[0], lane) >> 63;
-      const bool done = read_mbarrier(lane, address).phase != phase;
+      const bool phase = opcode.has(Modifier::parity) ? context.value(in.inputs[0], lane) & 1
+                                                      : context.value(in.inputs[0], lane) >> 63;
+      const bool done = read_mbarrier(context, lane, address).phase != phase;
       if (done)
-        order_by_mbarrier(lane, address, false);
+        order_by_mbarrier(context, lane, address, false);
       else
-        yields_ = true;
-      return assign(in.outputs[0], lane, done, 1, false);
+        scheduler_.yield();
+      return context.assign(in.outputs[0], lane, done, 1, false);
     }
     const bool arrives = opcode.has(Modifier::arrive) || opcode.has(Modifier::arrive_drop);
     if (!arrives) {
-      Mbarrier barrier = read_mbarrier(lane, address);
+      Mbarrier barrier = read_mbarrier(context, lane, address);
       const auto bytes = static_cast<std::int32_t>(operand(0, lane));
       barrier.transactions += opcode.has(Modifier::expect_tx) ? bytes : -bytes;
-      return write_mbarrier(lane, address, barrier);
+      return write_mbarrier(context, lane, address, barrier);
     }
     const bool expects = opcode.has(Modifier::expect_tx);
     const std::uint32_t given = in.inputs.empty() ? 1 : operand(0, lane);
     const std::uint64_t state = arrive_at_mbarrier(
-        lane, address, expects ? 1 : given, expects ? static_cast<std::int32_t>(given) : 0,
+        context, lane, address, expects ? 1 : given, expects ? static_cast<std::int32_t>(given) : 0,
         opcode.has(Modifier::arrive_drop), !opcode.has(Modifier::noComplete));
     if (!in.outputs.empty())
-      assign(in.outputs[0], lane, state, 64, false);
+      context.assign(in.outputs[0], lane, state, 64, false);
   });
 }
 
 // cp.async dst, src, bytes{, how many of them to read}{, ignore}: the rest is zeros.
-void WarpMachine::copy_async(LaneMask mask) {
-  const WarpInstruction &in = *instruction_;
+void AsyncUnit::copy_async(WarpContext &context, LaneMask mask) {
+  const WarpInstruction &in = *context.instruction;
   if (mask != 0) { // all lanes copy as many bytes: the size is a constant of the instruction
-    const auto bytes =
-        static_cast<unsigned>(value(in.inputs[0], static_cast<unsigned>(std::countr_zero(mask))));
-    note_access(mask, bytes, Pairing::never, in.second_address, StateSpace::global);
-    note_access(mask, bytes, Pairing::never, in.address, StateSpace::shared);
+    const auto bytes = static_cast<unsigned>(
+        context.value(in.inputs[0], static_cast<unsigned>(std::countr_zero(mask))));
+    memory_.note_access(context, mask, bytes, Pairing::never, in.second_address,
+                        StateSpace::global);
+    memory_.note_access(context, mask, bytes, Pairing::never, in.address, StateSpace::shared);
   }
   for_each_lane(mask, [&](unsigned lane) {
     PendingCopy copy;
     copy.lane = lane;
-    copy.group = warp_->copy_group[lane];
+    copy.group = context.warp->copy_group[lane];
     copy.instruction = &in;
-    copy.to = address_of(in.address, lane);
-    copy.from = address_of(in.second_address, lane);
-    copy.size = static_cast<std::uint32_t>(value(in.inputs[0], lane));
-    copy.given =
-        in.inputs.size() > 1 ? static_cast<std::uint32_t>(value(in.inputs[1], lane)) : copy.size;
-    if (in.second_output.kind != WarpOperand::Kind::none && (value(in.second_output, lane) & 1))
+    copy.to = context.address(in.address, lane);
+    copy.from = context.address(in.second_address, lane);
+    copy.size = static_cast<std::uint32_t>(context.value(in.inputs[0], lane));
+    copy.given = in.inputs.size() > 1
+                     ? static_cast<std::uint32_t>(context.value(in.inputs[1], lane))
+                     : copy.size;
+    if (in.second_output.kind != WarpOperand::Kind::none &&
+        (context.value(in.second_output, lane) & 1))
       copy.given = 0;
     if (copy.size != 4 && copy.size != 8 && copy.size != 16)
-      fail(FaultKind::unsupported, lane, fmt::format("cp.async of {} bytes", copy.size));
+      context.fail(FaultKind::unsupported, lane, fmt::format("cp.async of {} bytes", copy.size));
     if (copy.given > copy.size)
-      fail(FaultKind::out_of_bounds, lane,
-           fmt::format("cp.async reads {} bytes where it writes {}", copy.given, copy.size),
-           copy.from);
+      context.fail(FaultKind::out_of_bounds, lane,
+                   fmt::format("cp.async reads {} bytes where it writes {}", copy.given, copy.size),
+                   copy.from);
     if (copy.to % copy.size != 0 || copy.from % copy.size != 0)
-      fail(FaultKind::misaligned, lane,
-           fmt::format("cp.async from {:#x} to {:#x}", copy.from, copy.to), copy.to);
-    if (options_.schedule == WarpSchedule::random && random_.one_in(2))
-      perform_copy(lane, copy);
+      context.fail(FaultKind::misaligned, lane,
+                   fmt::format("cp.async from {:#x} to {:#x}", copy.from, copy.to), copy.to);
+    if (run_.options.schedule == WarpSchedule::random && run_.random.one_in(2))
+      perform_copy(context, lane, copy);
     else
-      warp_->copies.push_back(copy);
+      context.warp->copies.push_back(copy);
   });
 }
 
-void WarpMachine::perform_copy(unsigned lane, const PendingCopy &copy) {
-  const WarpInstruction *const before = std::exchange(instruction_, copy.instruction);
+void AsyncUnit::perform_copy(const WarpContext &here, unsigned lane, const PendingCopy &copy) {
+  WarpContext context = here; // what is wrong with a copy is so where it was issued
+  context.instruction = copy.instruction;
   for (std::uint32_t i = 0; i < copy.size; ++i) {
     const std::uint64_t byte =
-        i < copy.given ? read_memory(lane, copy.from + i, 1, StateSpace::global) : 0;
-    write_memory(lane, copy.to + i, 1, StateSpace::shared, byte);
+        i < copy.given ? memory_.read(context, lane, copy.from + i, 1, StateSpace::global) : 0;
+    memory_.write(context, lane, copy.to + i, 1, StateSpace::shared, byte);
   }
-  if (options_.reals)
-    options_.reals->copy(real_space(lane, copy.from), copy.from, real_space(lane, copy.to), copy.to,
-                         copy.given);
-  instruction_ = before;
+  if (run_.options.reals)
+    run_.options.reals->copy(context.real_space(lane, copy.from), copy.from,
+                             context.real_space(lane, copy.to), copy.to, copy.given);
 }
 
 /// Those of a lane that belong to groups before one.
-void WarpMachine::complete_copies(unsigned lane, std::uint32_t before_group) {
+void AsyncUnit::complete_copies(const WarpContext &context, unsigned lane,
+                                std::uint32_t before_group) {
   std::vector<PendingCopy> done;
-  std::erase_if(warp_->copies, [&](const PendingCopy &copy) {
+  std::erase_if(context.warp->copies, [&](const PendingCopy &copy) {
     if (copy.lane != lane || copy.group >= before_group)
       return false;
     done.push_back(copy);
     return true;
   });
   for (const PendingCopy &copy : done)
-    perform_copy(lane, copy);
+    perform_copy(context, lane, copy);
 }
 
-void WarpMachine::wait_for_copies(LaneMask mask) {
-  const WarpInstruction &in = *instruction_;
+void AsyncUnit::wait_for_copies(WarpContext &context, LaneMask mask) {
+  const WarpInstruction &in = *context.instruction;
   for_each_lane(mask, [&](unsigned lane) {
-    std::uint32_t &group = warp_->copy_group[lane];
+    std::uint32_t &group = context.warp->copy_group[lane];
     if (in.opcode->has(Modifier::commit_group)) {
       ++group;
     } else if (in.opcode->has(Modifier::wait_group)) {
-      const auto left = static_cast<std::uint32_t>(value(in.inputs[0], lane));
-      complete_copies(lane, group > left ? group - left : 0);
+      const auto left = static_cast<std::uint32_t>(context.value(in.inputs[0], lane));
+      complete_copies(context, lane, group > left ? group - left : 0);
     } else {
-      complete_copies(lane, ~0u);
+      complete_copies(context, lane, ~0u);
       if (!in.opcode->has(Modifier::mbarrier))
         return;
       // Without .noinc the barrier is told to expect this one more, which changes nothing in the
       // end.
-      const std::uint64_t address = address_of(in.address, lane);
+      const std::uint64_t address = context.address(in.address, lane);
       if (!in.opcode->has(Modifier::noinc)) {
-        Mbarrier barrier = read_mbarrier(lane, address);
+        Mbarrier barrier = read_mbarrier(context, lane, address);
         ++barrier.pending;
-        write_mbarrier(lane, address, barrier);
+        write_mbarrier(context, lane, address, barrier);
       }
-      arrive_at_mbarrier(lane, address, 1, 0, false, true);
+      arrive_at_mbarrier(context, lane, address, 1, 0, false, true);
     }
   });
 }
 
-void WarpMachine::copy_bulk(LaneMask mask) {
-  const WarpInstruction &in = *instruction_;
+void AsyncUnit::copy_bulk(WarpContext &context, LaneMask mask) {
+  const WarpInstruction &in = *context.instruction;
   const bool to_shared = in.space == StateSpace::shared;
   for_each_lane(mask, [&](unsigned lane) {
-    const std::uint64_t to = address_of(in.address, lane);
-    const std::uint64_t from = address_of(in.second_address, lane);
-    const std::uint64_t size = value(in.inputs[0], lane) & mask64(32);
+    const std::uint64_t to = context.address(in.address, lane);
+    const std::uint64_t from = context.address(in.second_address, lane);
+    const std::uint64_t size = context.value(in.inputs[0], lane) & mask64(32);
     if (to % 16 != 0 || from % 16 != 0 || size % 16 != 0)
-      fail(FaultKind::misaligned, lane,
-           fmt::format("a bulk copy of {} bytes from {:#x} to {:#x}, not all multiples of 16", size,
-                       from, to),
-           to);
+      context.fail(
+          FaultKind::misaligned, lane,
+          fmt::format("a bulk copy of {} bytes from {:#x} to {:#x}, not all multiples of 16", size,
+                      from, to),
+          to);
     for (std::uint64_t i = 0; i < size; i += 8)
-      write_memory(
-          lane, to + i, 8, in.space,
-          read_memory(lane, from + i, 8, to_shared ? StateSpace::global : StateSpace::shared));
-    if (options_.reals)
-      options_.reals->copy(real_space(lane, from), from, real_space(lane, to), to, size);
+      memory_.write(context, lane, to + i, 8, in.space,
+                    memory_.read(context, lane, from + i, 8,
+                                 to_shared ? StateSpace::global : StateSpace::shared));
+    if (run_.options.reals)
+      run_.options.reals->copy(context.real_space(lane, from), from, context.real_space(lane, to),
+                               to, size);
     if (!to_shared)
       return;
-    const std::uint64_t address = address_of(in.third_address, lane);
-    Mbarrier barrier = read_mbarrier(lane, address);
+    const std::uint64_t address = context.address(in.third_address, lane);
+    Mbarrier barrier = read_mbarrier(context, lane, address);
     barrier.transactions -= static_cast<std::int32_t>(size);
-    order_by_mbarrier(lane, address, true);
-    write_mbarrier(lane, address, barrier);
+    order_by_mbarrier(context, lane, address, true);
+    write_mbarrier(context, lane, address, barrier);
   });
 }
 

@@ -1,80 +1,285 @@
-// What can be wrong with barriers although a GPU gets past them (PTX ISA 9.7.13.1): lanes of a warp
-// that reach an aligned one by different paths or not at all, threads that do not agree on how many
-// they are, arrivals that no thread waits for.
+// Barriers of a block and of a cluster (PTX ISA 9.7.13), and what can be wrong with them although a
+// GPU gets past them (9.7.13.1): lanes of a warp that reach an aligned one by different paths or
+// not at all, threads that do not agree on how many they are, arrivals that no thread waits for.
 
-#include "emulator/machine/warp_machine.h"
+#include "emulator/machine/warp_barriers.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw {
+namespace {
 
-void WarpMachine::report_barrier(FaultKind kind, unsigned lane, std::string message) {
-  if (!outcome_.barrier)
-    outcome_.barrier = place(kind, lane, std::move(message), 0);
+/// Among the barriers of a block: the one of its cluster.
+constexpr std::uint8_t cluster_id = 16;
+
+} // namespace
+
+// bar{.cta}.sync a{, b}; bar.red d, a{, b}, p; bar.arrive a, b (PTX ISA 9.7.13.1).
+NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask) {
+  const WarpInstruction &in = *context.instruction;
+  const bool red = in.opcode->has(Modifier::red), arrive = in.opcode->has(Modifier::arrive);
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  const std::uint64_t id = context.value(in.inputs[0], first);
+  for_each_lane(mask, [&](unsigned lane) {
+    if (context.value(in.inputs[0], lane) != id)
+      context.fail(FaultKind::unsupported, lane, "lanes of a warp at different barriers at once");
+  });
+  if (id >= 16)
+    context.fail(FaultKind::deadlock, first, fmt::format("barrier {}: there are 16", id));
+  BarrierState &barrier = context.warp->block->barriers[id];
+  if (barrier.arrived[context.warp->index] & mask)
+    context.fail(FaultKind::deadlock, first,
+                 fmt::format("arrives twice at barrier {} before it completes", id));
+  const std::size_t operands = in.inputs.size() - (red ? 1 : 0);
+  if (run_.options.check_barriers)
+    check_arrival(context, barrier, id, mask,
+                  operands > 1 ? static_cast<std::uint32_t>(context.value(in.inputs[1], first))
+                               : 0);
+  barrier.used = true;
+  barrier.awaited |= !arrive;
+  barrier.expected =
+      operands > 1 ? static_cast<std::uint32_t>(context.value(in.inputs[1], first)) : 0;
+  barrier.arrived[context.warp->index] |= mask;
+  if (run_.races)
+    for_each_lane(mask, [&](unsigned lane) {
+      run_.races->order().arrive(context.moment(lane), barrier.past);
+    });
+  if (red)
+    for_each_lane(mask, [&](unsigned lane) {
+      ++barrier.count;
+      barrier.true_count += context.value(in.inputs.back(), lane) & 1;
+    });
+  if (arrive) {
+    scheduler_.advance(context.warp->fragments[index]);
+  } else {
+    context.warp->fragments[index].state = Fragment::State::at_barrier;
+    context.warp->fragments[index].barrier = static_cast<std::uint8_t>(id);
+  }
+  complete(context);
+  return NextStep::stop;
 }
 
-void WarpMachine::check_arrival(BarrierState &barrier, std::uint64_t id, LaneMask mask,
-                                std::uint32_t expected) {
-  const WarpInstruction &in = *instruction_;
+void Barriers::complete(const WarpContext &context) {
+  BlockState &block = *context.warp->block;
+  for (unsigned id = 0; id < 16; ++id) {
+    BarrierState &barrier = block.barriers[id];
+    if (!barrier.used)
+      continue;
+    std::uint32_t arrived = 0;
+    bool everybody = true;
+    for (std::uint32_t w = 0; w < block.warps.size(); ++w) {
+      const LaneMask live = block.warps[w].live, here = barrier.arrived[w];
+      everybody &= (live & ~here) == 0;
+      // A warp counts as 32 threads once all that it has are there.
+      if (here != 0)
+        arrived += (live & ~here) == 0 ? warp_lanes : static_cast<unsigned>(std::popcount(here));
+    }
+    if (barrier.expected == 0 ? everybody : arrived >= barrier.expected) {
+      if (run_.options.check_barriers)
+        check_release(context, block, id);
+      release(block, id, true);
+    }
+  }
+}
+
+// Returns true if nobody of the block has only arrived, or stands elsewhere.
+bool Barriers::all_wait(const BlockState &block, unsigned id) {
+  return std::all_of(block.warps.begin(), block.warps.end(), [&](const WarpState &warp) {
+    LaneMask waiting = 0;
+    for (const Fragment &fragment : warp.fragments)
+      if (fragment.state == Fragment::State::at_barrier && fragment.barrier == id)
+        waiting |= fragment.mask;
+    return waiting == warp.live;
+  });
+}
+
+void Barriers::release(BlockState &block, unsigned id, bool orders) {
+  const bool ends_epoch = orders && (id == cluster_id || all_wait(block, id));
+  if (ends_epoch) {
+    ++block.epoch;
+    if (run_.races)
+      run_.races->order().block_barrier(block.index);
+  }
+  const std::uint64_t meeting = scheduler_.meet();
+  for (WarpState &warp : block.warps)
+    for (Fragment &fragment : warp.fragments) {
+      if (fragment.state != Fragment::State::at_barrier || fragment.barrier != id)
+        continue;
+      WarpContext context = WarpContext::of(run_, warp, fragment);
+      if (run_.races && !ends_epoch && id != cluster_id)
+        for_each_lane(fragment.mask, [&](unsigned lane) {
+          run_.races->order().leave(context.moment(lane), block.barriers[id].past);
+        });
+      if (id == cluster_id)
+        block.cluster_due[warp.index] &= ~fragment.mask;
+      if (!context.instruction->outputs.empty()) {
+        const BarrierState &barrier = block.barriers[id];
+        const Opcode &opcode = *context.instruction->opcode;
+        const bool popc = opcode.has(Modifier::popc);
+        const std::uint64_t result = popc ? barrier.true_count
+                                     : opcode.has(Modifier::and_)
+                                         ? barrier.true_count == barrier.count
+                                         : barrier.true_count != 0;
+        for_each_lane(fragment.mask, [&](unsigned lane) {
+          context.assign(context.instruction->outputs[0], lane, result, popc ? 32 : 1, false);
+        });
+      }
+      fragment.state = Fragment::State::ready;
+      fragment.met = meeting;
+      scheduler_.advance(fragment);
+    }
+  if (id != cluster_id) {
+    BarrierState &barrier = block.barriers[id];
+    barrier.used = barrier.awaited = false;
+    barrier.aligned.clear();
+    barrier.past.clear();
+    barrier.expected = barrier.true_count = barrier.count = 0;
+    std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
+  }
+}
+
+// barrier.cluster.arrive, barrier.cluster.wait (PTX ISA 9.7.13.3): a thread arrives, goes on, and
+// waits for all threads of the cluster that have not exited.
+NextStep Barriers::arrive_at_cluster(WarpContext &context, std::size_t index, LaneMask mask) {
+  BlockState &block = *context.warp->block;
+  LaneMask &arrived = block.cluster_arrived[context.warp->index],
+           &due = block.cluster_due[context.warp->index];
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  if (context.instruction->opcode->has(Modifier::arrive)) {
+    if (due & mask)
+      context.fail(FaultKind::deadlock, first,
+                   "arrives twice at the cluster's barrier without waiting");
+    arrived |= mask;
+    due |= mask;
+    block.cluster_relaxed |= context.instruction->opcode->has(Modifier::relaxed);
+    scheduler_.advance(context.warp->fragments[index]);
+    complete_cluster(context);
+    return NextStep::stop;
+  }
+  if ((due & mask) != mask)
+    context.fail(FaultKind::deadlock, first,
+                 "waits at the cluster's barrier without having arrived");
+  if ((arrived & mask) == 0) { // all others have come since
+    due &= ~mask;
+    scheduler_.advance(context.warp->fragments[index]);
+    return NextStep::stop;
+  }
+  context.warp->fragments[index].state = Fragment::State::at_barrier;
+  context.warp->fragments[index].barrier = cluster_id;
+  return NextStep::stop;
+}
+
+void Barriers::complete_cluster(const WarpContext &context) {
+  const std::uint32_t(&of)[3] = context.warp->block->ctaid;
+  std::vector<BlockState *> blocks;
+  bool used = false;
+  const auto in_cluster = [&](const std::uint32_t(&ctaid)[3]) {
+    for (int axis = 0; axis < 3; ++axis)
+      if (ctaid[axis] / run_.cluster[axis] != of[axis] / run_.cluster[axis])
+        return false;
+    return true;
+  };
+  for (const auto &block : run_.active) {
+    if (!in_cluster(block->ctaid))
+      continue;
+    blocks.push_back(block.get());
+    for (std::size_t w = 0; w < block->warps.size(); ++w) {
+      used |= block->cluster_arrived[w] != 0;
+      if ((block->warps[w].live & ~block->cluster_arrived[w]) != 0)
+        return;
+    }
+  }
+  if (!used)
+    return;
+  if (run_.cluster.count() > 1) { // blocks that have not started have not arrived
+    const auto last_on = [&](int axis) {
+      const std::uint64_t size = run_.cluster[axis];
+      return of[axis] / size * size + size - 1;
+    };
+    const std::uint64_t last =
+        (last_on(2) * run_.launch.grid.y + last_on(1)) * run_.launch.grid.x + last_on(0);
+    if (last >= run_.started)
+      return;
+  }
+  const bool relaxed = std::any_of(blocks.begin(), blocks.end(),
+                                   [](const BlockState *block) { return block->cluster_relaxed; });
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> epochs;
+  for (BlockState *block : blocks) {
+    std::fill(block->cluster_arrived.begin(), block->cluster_arrived.end(), 0);
+    release(*block, cluster_id, !relaxed);
+    block->cluster_relaxed = false;
+    epochs.emplace_back(block->index, block->epoch);
+  }
+  if (run_.races && !relaxed)
+    run_.races->order().blocks_meet(epochs);
+}
+
+void Barriers::report(const WarpContext &context, FaultKind kind, unsigned lane,
+                      std::string message) {
+  if (!run_.outcome.barrier)
+    run_.outcome.barrier = context.place(kind, lane, std::move(message), 0);
+}
+
+void Barriers::check_arrival(const WarpContext &context, BarrierState &barrier, std::uint64_t id,
+                             LaneMask mask, std::uint32_t expected) {
+  const WarpInstruction &in = *context.instruction;
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
   if (barrier.used && barrier.expected != expected)
-    report_barrier(FaultKind::barrier_mismatch, first,
-                   fmt::format("barrier {} for {} threads, where others came for {} (0: all)", id,
-                               expected, barrier.expected));
+    report(context, FaultKind::barrier_mismatch, first,
+           fmt::format("barrier {} for {} threads, where others came for {} (0: all)", id, expected,
+                       barrier.expected));
   if (expected % warp_lanes != 0)
-    report_barrier(FaultKind::barrier_mismatch, first,
-                   fmt::format("barrier {} for {} threads, no multiple of a warp", id, expected));
+    report(context, FaultKind::barrier_mismatch, first,
+           fmt::format("barrier {} for {} threads, no multiple of a warp", id, expected));
   if (in.opcode->op != Op::bar && !in.opcode->has(Modifier::aligned))
     return;
-  barrier.aligned.resize(block_warps_);
-  BarrierState::Aligned &aligned = barrier.aligned[warp_->index];
+  barrier.aligned.resize(run_.block_warps);
+  BarrierState::Aligned &aligned = barrier.aligned[context.warp->index];
   if (!aligned.at) {
     aligned.at = &in;
-    aligned.due = warp_->live;
+    aligned.due = context.warp->live;
   } else if (aligned.at != &in) {
-    report_barrier(FaultKind::divergent_barrier, first,
-                   fmt::format("lanes of the warp wait at two aligned barriers: lines {} and {}",
-                               aligned.at->line, in.line));
+    report(context, FaultKind::divergent_barrier, first,
+           fmt::format("lanes of the warp wait at two aligned barriers: lines {} and {}",
+                       aligned.at->line, in.line));
   }
 }
 
 // Lanes that lived when the first of their warp came, and never came themselves, have exited.
-void WarpMachine::check_release(const BlockState &block, unsigned id) {
+void Barriers::check_release(const WarpContext &context, BlockState &block, unsigned id) {
   const BarrierState &barrier = block.barriers[id];
-  WarpState *const warp_before = warp_;
-  const WarpInstruction *const instruction_before = instruction_;
-  for (const WarpState &warp : block.warps) {
+  for (WarpState &warp : block.warps) {
     if (warp.index >= barrier.aligned.size() || !barrier.aligned[warp.index].at)
       continue;
     const LaneMask absent = barrier.aligned[warp.index].due & ~barrier.arrived[warp.index];
     if (absent == 0)
       continue;
-    warp_ = const_cast<WarpState *>(&warp);
-    instruction_ = barrier.aligned[warp.index].at;
-    report_barrier(FaultKind::divergent_barrier, static_cast<unsigned>(std::countr_zero(absent)),
-                   fmt::format("`{}` is for all lanes of the warp, and lanes {:#010x} exited "
-                               "without coming to it",
-                               instruction_->opcode->text, absent));
+    WarpContext there = context;
+    there.warp = &warp;
+    there.instruction = barrier.aligned[warp.index].at;
+    report(there, FaultKind::divergent_barrier, static_cast<unsigned>(std::countr_zero(absent)),
+           fmt::format("`{}` is for all lanes of the warp, and lanes {:#010x} exited "
+                       "without coming to it",
+                       there.instruction->opcode->text, absent));
   }
-  warp_ = warp_before;
-  instruction_ = instruction_before;
   if (!barrier.awaited)
-    report_barrier(FaultKind::lonely_arrival,
-                   static_cast<unsigned>(std::countr_zero(warp_->live | 0x80000000)),
-                   fmt::format("barrier {} completes although no thread waits at it", id));
+    report(context, FaultKind::lonely_arrival,
+           static_cast<unsigned>(std::countr_zero(context.warp->live | 0x80000000)),
+           fmt::format("barrier {} completes although no thread waits at it", id));
 }
 
-void WarpMachine::check_unused_arrivals(const BlockState &block) {
+void Barriers::check_unused_arrivals(const BlockState &block) {
   for (unsigned id = 0; id < 16; ++id)
-    if (block.barriers[id].used && !outcome_.barrier) {
+    if (block.barriers[id].used && !run_.outcome.barrier) {
       WarpFault fault;
       fault.kind = FaultKind::lonely_arrival;
       fault.message = fmt::format("block {},{},{} ended with arrivals at barrier {} that no "
                                   "thread waited for",
                                   block.ctaid[0], block.ctaid[1], block.ctaid[2], id);
-      fault.kernel = program_.function(kernel_).function->name;
+      fault.kernel = run_.kernel_function().name;
       std::copy(std::begin(block.ctaid), std::end(block.ctaid), std::begin(fault.block));
-      outcome_.barrier = std::move(fault);
+      run_.outcome.barrier = std::move(fault);
     }
 }
 

@@ -4,7 +4,8 @@
 #include "emulator/machine/warp_decode.h"
 
 #include "emulator/machine/warp_fast.h"
-#include "emulator/semantics/effects.h"
+#include "emulator/machine/warp_special.h"
+#include "emulator/semantics/evaluator.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -14,38 +15,6 @@ namespace ptxasw {
 namespace {
 
 using OperandKind = Operand::Kind;
-
-struct SpecialName {
-  std::string_view name;
-  SpecialRegister which;
-  bool is_machines = false; ///< its value is machine-dependent, and differs the next time
-};
-
-// clang-format off
-constexpr SpecialName special_names[] = {
-    {"%tid.x", SpecialRegister::tid_x}, {"%tid.y", SpecialRegister::tid_y}, {"%tid.z", SpecialRegister::tid_z},
-    {"%ntid.x", SpecialRegister::ntid_x}, {"%ntid.y", SpecialRegister::ntid_y}, {"%ntid.z", SpecialRegister::ntid_z},
-    {"%ctaid.x", SpecialRegister::ctaid_x}, {"%ctaid.y", SpecialRegister::ctaid_y}, {"%ctaid.z", SpecialRegister::ctaid_z},
-    {"%nctaid.x", SpecialRegister::nctaid_x}, {"%nctaid.y", SpecialRegister::nctaid_y}, {"%nctaid.z", SpecialRegister::nctaid_z},
-    {"%laneid", SpecialRegister::laneid}, {"%warpid", SpecialRegister::warpid, true}, {"%nwarpid", SpecialRegister::nwarpid, true},
-    {"%lanemask_eq", SpecialRegister::lanemask_eq}, {"%lanemask_le", SpecialRegister::lanemask_le},
-    {"%lanemask_lt", SpecialRegister::lanemask_lt}, {"%lanemask_ge", SpecialRegister::lanemask_ge},
-    {"%lanemask_gt", SpecialRegister::lanemask_gt}, {"%clock", SpecialRegister::clock, true}, {"%clock_hi", SpecialRegister::zero, true},
-    {"%clock64", SpecialRegister::clock, true}, {"%globaltimer", SpecialRegister::clock, true}, {"%globaltimer_lo", SpecialRegister::clock, true},
-    {"%globaltimer_hi", SpecialRegister::zero, true}, {"%smid", SpecialRegister::smid, true}, {"%nsmid", SpecialRegister::nsmid, true},
-    {"%envreg1", SpecialRegister::workspace_high}, {"%envreg2", SpecialRegister::workspace_low},
-    {"%gridid", SpecialRegister::gridid, true}, {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size},
-    {"%cluster_ctaid.x", SpecialRegister::cluster_ctaid_x}, {"%cluster_ctaid.y", SpecialRegister::cluster_ctaid_y},
-    {"%cluster_ctaid.z", SpecialRegister::cluster_ctaid_z}, {"%cluster_nctaid.x", SpecialRegister::cluster_nctaid_x},
-    {"%cluster_nctaid.y", SpecialRegister::cluster_nctaid_y}, {"%cluster_nctaid.z", SpecialRegister::cluster_nctaid_z},
-    {"%clusterid.x", SpecialRegister::clusterid_x}, {"%clusterid.y", SpecialRegister::clusterid_y},
-    {"%clusterid.z", SpecialRegister::clusterid_z}, {"%nclusterid.x", SpecialRegister::nclusterid_x},
-    {"%nclusterid.y", SpecialRegister::nclusterid_y}, {"%nclusterid.z", SpecialRegister::nclusterid_z},
-    {"%cluster_ctarank", SpecialRegister::cluster_ctarank}, {"%cluster_nctarank", SpecialRegister::cluster_nctarank},
-    {"%is_explicit_cluster", SpecialRegister::is_explicit_cluster},
-    {"%total_smem_size", SpecialRegister::total_smem_size}, {"WARP_SZ", SpecialRegister::warp_size},
-};
-// clang-format on
 
 /// From a register to where the upper half of its 128 bits is kept.
 std::uint32_t high_half(const Function &function) {
@@ -61,19 +30,6 @@ SystemCall system_call(std::string_view name) {
     return SystemCall::release;
   return name == "__assertfail" ? SystemCall::assertion_failed : SystemCall::none;
 }
-
-constexpr std::array atomic_operations{
-    std::pair{Modifier::add, AtomicOperation::add},
-    std::pair{Modifier::and_, AtomicOperation::bit_and},
-    std::pair{Modifier::or_, AtomicOperation::bit_or},
-    std::pair{Modifier::xor_, AtomicOperation::bit_xor},
-    std::pair{Modifier::min, AtomicOperation::min},
-    std::pair{Modifier::max, AtomicOperation::max},
-    std::pair{Modifier::inc, AtomicOperation::increment},
-    std::pair{Modifier::dec, AtomicOperation::decrement},
-    std::pair{Modifier::exch, AtomicOperation::exchange},
-    std::pair{Modifier::cas, AtomicOperation::compare_and_swap},
-};
 
 } // namespace
 
@@ -121,7 +77,6 @@ void WarpDecoder::refuse(std::string why) {
 WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
   WarpOperand result;
   result.negated = operand.negated;
-  const unsigned width = bit_width(type);
   switch (operand.kind) {
   case OperandKind::reg: {
     const Register &reg = function_.registers[operand.reg];
@@ -135,28 +90,18 @@ WarpOperand WarpDecoder::input(const Operand &operand, ScalarType type) {
     return result;
   }
   case OperandKind::integer:
-    result.kind = WarpOperand::Kind::immediate;
-    result.value = static_cast<std::uint64_t>(operand.value);
-    return result;
   case OperandKind::real:
     result.kind = WarpOperand::Kind::immediate;
-    result.value = static_cast<std::uint64_t>(operand.value);
-    if (operand.real_type == ScalarType::f64 && width == 32)
-      result.value =
-          floating::from_double(ScalarType::f32, floating::to_double(ScalarType::f64, result.value),
-                                FloatRounding::nearest_even);
-    else if (operand.real_type == ScalarType::f32 && width == 64)
-      result.value = floating::convert(ScalarType::f64, ScalarType::f32, {}, result.value);
+    result.value = literal(operand, type)->low;
     return result;
   case OperandKind::special: {
     const std::string_view name = module_.text(operand.span);
-    for (const SpecialName &special : special_names)
-      if (special.name == name) {
-        result.kind = WarpOperand::Kind::special;
-        result.special = special.which;
-        out_.reads_machine |= special.is_machines;
-        return result;
-      }
+    if (const SpecialName *const special = find_special(name)) {
+      result.kind = WarpOperand::Kind::special;
+      result.special = special->which;
+      out_.reads_machine |= special->is_machines;
+      return result;
+    }
     refuse(fmt::format("special register {}", name));
     return result;
   }
@@ -263,59 +208,96 @@ bool WarpDecoder::is_kernel_parameter(const Variable *variable) const {
   return false;
 }
 
+// What has no row is a line of the instruction tables, or is not emulated.
 void WarpDecoder::decode_action() {
-  const Opcode &opcode = *out_.opcode;
-  const Op op = opcode.op;
-  if (op == Op::bra || op == Op::brx) {
-    decode_branch();
-  } else if (op == Op::call) {
-    decode_call();
-  } else if (op == Op::ret) {
-    out_.action = function_.is_entry ? WarpAction::exit : WarpAction::ret;
-  } else if (op == Op::exit) {
-    out_.action = WarpAction::exit;
-  } else if (op == Op::trap) {
-    out_.action = WarpAction::trap;
-  } else if (op == Op::ld || op == Op::ldu || op == Op::st || op == Op::atom || op == Op::red) {
-    decode_memory();
-  } else if (op == Op::cp) {
-    decode_copy();
-  } else if (op == Op::mbarrier) {
-    decode_mbarrier();
-  } else if (op == Op::wgmma) {
-    refuse("products of warp groups");
-  } else if (is_one_of(op, {Op::shfl, Op::vote, Op::match, Op::redux, Op::activemask, Op::bar,
-                            Op::barrier, Op::elect})) {
-    decode_collective();
-  } else if (is_one_of(op, {Op::mma, Op::wmma, Op::ldmatrix, Op::stmatrix, Op::movmatrix})) {
-    decode_matrix_operation();
-  } else if (is_one_of(op, {Op::membar, Op::fence})) {
-    out_.action = WarpAction::fence;
-  } else if (is_one_of(op, {Op::prefetch, Op::prefetchu, Op::nanosleep, Op::pmevent,
-                            Op::applypriority, Op::discard, Op::griddepcontrol, Op::setmaxnreg})) {
-    out_.action = op == Op::discard ? WarpAction::refused : WarpAction::nothing;
-    if (op == Op::discard)
-      refuse("it leaves memory undefined");
-  } else if (op == Op::isspacep) {
-    out_.action = WarpAction::is_space;
-    out_.space = opcode.space;
-    if (operands_.size() != 2 || opcode.has(Modifier::shared_cluster))
-      return refuse("this form");
-    out_.outputs = {output(operands_[0])};
-    out_.inputs = {input(operands_[1], ScalarType::u64)};
-  } else if (op == Op::createpolicy) { // what caches do is not emulated: any value will do
-    if (operands_.empty())
-      return refuse("this form");
-    out_.action = WarpAction::move;
-    out_.width = 64;
-    out_.outputs = {output(operands_[0])};
-    out_.inputs.resize(1);
-    out_.inputs[0].kind = WarpOperand::Kind::immediate;
-  } else if (op == Op::mov && decode_move()) {
-    return;
-  } else {
+  struct Row {
+    Op op;
+    void (WarpDecoder::*decode)();
+  };
+  static constexpr Row rows[] = {
+      {Op::bra, &WarpDecoder::decode_branch},
+      {Op::brx, &WarpDecoder::decode_branch},
+      {Op::call, &WarpDecoder::decode_call},
+      {Op::ret, &WarpDecoder::decode_end},
+      {Op::exit, &WarpDecoder::decode_end},
+      {Op::trap, &WarpDecoder::decode_end},
+      {Op::ld, &WarpDecoder::decode_memory},
+      {Op::ldu, &WarpDecoder::decode_memory},
+      {Op::st, &WarpDecoder::decode_memory},
+      {Op::atom, &WarpDecoder::decode_memory},
+      {Op::red, &WarpDecoder::decode_memory},
+      {Op::cp, &WarpDecoder::decode_copy},
+      {Op::mbarrier, &WarpDecoder::decode_mbarrier},
+      {Op::isspacep, &WarpDecoder::decode_space_test},
+      {Op::shfl, &WarpDecoder::decode_collective},
+      {Op::vote, &WarpDecoder::decode_collective},
+      {Op::match, &WarpDecoder::decode_collective},
+      {Op::redux, &WarpDecoder::decode_collective},
+      {Op::activemask, &WarpDecoder::decode_collective},
+      {Op::bar, &WarpDecoder::decode_collective},
+      {Op::barrier, &WarpDecoder::decode_collective},
+      {Op::elect, &WarpDecoder::decode_collective},
+      {Op::mma, &WarpDecoder::decode_matrix_operation},
+      {Op::wmma, &WarpDecoder::decode_matrix_operation},
+      {Op::ldmatrix, &WarpDecoder::decode_matrix_operation},
+      {Op::stmatrix, &WarpDecoder::decode_matrix_operation},
+      {Op::movmatrix, &WarpDecoder::decode_matrix_operation},
+      {Op::wgmma, &WarpDecoder::refuse_opcode},
+      {Op::discard, &WarpDecoder::refuse_opcode},
+      {Op::membar, &WarpDecoder::decode_fence},
+      {Op::fence, &WarpDecoder::decode_fence},
+      {Op::prefetch, &WarpDecoder::decode_hint},
+      {Op::prefetchu, &WarpDecoder::decode_hint},
+      {Op::nanosleep, &WarpDecoder::decode_hint},
+      {Op::pmevent, &WarpDecoder::decode_hint},
+      {Op::applypriority, &WarpDecoder::decode_hint},
+      {Op::griddepcontrol, &WarpDecoder::decode_hint},
+      {Op::setmaxnreg, &WarpDecoder::decode_hint},
+      {Op::createpolicy, &WarpDecoder::decode_policy},
+      {Op::mov, &WarpDecoder::decode_move},
+  };
+  const auto *const row = std::find_if(std::begin(rows), std::end(rows), [&](const Row &candidate) {
+    return candidate.op == out_.opcode->op;
+  });
+  if (row == std::end(rows))
     decode_compute();
-  }
+  else
+    (this->*row->decode)();
+}
+
+void WarpDecoder::decode_end() {
+  const Op op = out_.opcode->op;
+  out_.action = op == Op::trap                         ? WarpAction::trap
+                : op == Op::exit || function_.is_entry ? WarpAction::exit
+                                                       : WarpAction::ret;
+}
+
+void WarpDecoder::decode_fence() { out_.action = WarpAction::fence; }
+
+void WarpDecoder::decode_hint() { out_.action = WarpAction::nothing; }
+
+void WarpDecoder::refuse_opcode() {
+  refuse(out_.opcode->op == Op::discard ? "it leaves memory undefined" : "products of warp groups");
+}
+
+void WarpDecoder::decode_space_test() {
+  out_.action = WarpAction::is_space;
+  out_.space = out_.opcode->space;
+  if (operands_.size() != 2 || out_.opcode->has(Modifier::shared_cluster))
+    return refuse("this form");
+  out_.outputs = {output(operands_[0])};
+  out_.inputs = {input(operands_[1], ScalarType::u64)};
+}
+
+// What caches do is not emulated: any value will do.
+void WarpDecoder::decode_policy() {
+  if (operands_.empty())
+    return refuse("this form");
+  out_.action = WarpAction::move;
+  out_.width = 64;
+  out_.outputs = {output(operands_[0])};
+  out_.inputs.resize(1);
+  out_.inputs[0].kind = WarpOperand::Kind::immediate;
 }
 
 void WarpDecoder::decode_branch() {
@@ -450,291 +432,26 @@ bool WarpDecoder::add_callee(std::uint32_t callee, std::span<const Operand> argu
   return true;
 }
 
-void WarpDecoder::decode_memory() {
-  const Opcode &opcode = *out_.opcode;
-  const bool is_load = opcode.op == Op::ld || opcode.op == Op::ldu;
-  const bool is_store = opcode.op == Op::st, is_atom = opcode.op == Op::atom;
-  out_.action = is_load ? WarpAction::load : is_store ? WarpAction::store : WarpAction::atomic;
-  out_.space = opcode.space;
-  const bool is_wide = opcode.type == ScalarType::b128 && !is_atom && opcode.op != Op::red;
-  const unsigned width = is_wide ? 64 : bit_width(opcode.type);
-  if (width < 8 || width > 64)
-    return refuse("this type");
-  if (opcode.has(Modifier::shared_cluster) || opcode.has(Modifier::async) ||
-      opcode.has(Modifier::mmio))
-    return refuse("this form");
-  out_.element = static_cast<std::uint8_t>(width / 8);
-  out_.width = static_cast<std::uint8_t>(width);
-  out_.sign_extends = is_signed(opcode.type);
-  out_.weak = (is_load || is_store) && !opcode.has(Modifier::volatile_) &&
-              !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
-              !opcode.has(Modifier::release);
-  out_.is_volatile = opcode.has(Modifier::volatile_);
-  out_.read_only = is_load && (opcode.has(Modifier::nc) || opcode.op == Op::ldu);
-  out_.form.form = decode(opcode);
-  const auto elements = [&](const Operand &operand) {
-    return operand.kind == OperandKind::vector ? module_.children(operand)
-                                               : std::span<const Operand>(&operand, 1);
-  };
-  const std::size_t address_at = is_load || is_atom ? 1 : 0;
-  if (operands_.size() < 2)
-    return refuse("this form");
-  out_.address = address(operands_[address_at], out_.space);
-  if (address_at == 1)
-    for (const Operand &operand : elements(operands_[0]))
-      add_pieces(operand, true, opcode.type, out_.outputs);
-  if (is_load)
-    return;
-  for (std::size_t i = address_at + 1; i < operands_.size(); ++i)
-    for (const Operand &operand : elements(operands_[i]))
-      add_pieces(operand, false, opcode.type, out_.inputs);
-  if (is_store)
-    return;
-  decode_atomic();
-}
-
-void WarpDecoder::decode_atomic() {
-  const Opcode &opcode = *out_.opcode;
-  for (const auto &[modifier, operation] : atomic_operations)
-    if (opcode.has(modifier))
-      out_.atomic = operation;
-  if (out_.atomic == AtomicOperation::none)
-    refuse("this operation");
-  const bool floating = is_float(opcode.type);
-  if (floating && out_.atomic != AtomicOperation::add && out_.atomic != AtomicOperation::exchange &&
-      out_.atomic != AtomicOperation::min && out_.atomic != AtomicOperation::max)
-    refuse("this operation on this type");
-  if (out_.inputs.size() < (out_.atomic == AtomicOperation::compare_and_swap ? 2u : 1u) ||
-      out_.inputs.size() < opcode.vector)
-    refuse("too few operands");
-  if (opcode.vector != 1 && !out_.outputs.empty() && out_.outputs.size() != opcode.vector)
-    refuse("this form");
-  out_.form.opcode = &opcode;
-  out_.form.mode = {};
-}
-
-// cp.async and cp.async.bulk (PTX ISA 9.7.9.25).
-void WarpDecoder::decode_copy() {
-  const Opcode &opcode = *out_.opcode;
-  if (opcode.has(Modifier::reduce) || opcode.has(Modifier::tensor))
-    return refuse("copies that reduce, and tensors");
-  if (opcode.has(Modifier::bulk))
-    return decode_bulk_copy();
-  if (opcode.has(Modifier::mbarrier)) {
-    out_.action = WarpAction::copy_wait;
-    if (operands_.size() != 1)
-      return refuse("this form");
-    out_.address = address(operands_[0], StateSpace::shared);
-    out_.weak = false;
-    return;
-  }
-  if (opcode.has(Modifier::commit_group) || opcode.has(Modifier::wait_group) ||
-      opcode.has(Modifier::wait_all)) {
-    out_.action = WarpAction::copy_wait;
-    if (opcode.has(Modifier::wait_group)) {
-      if (operands_.size() != 1)
-        return refuse("this form");
-      out_.inputs = {input(operands_[0], ScalarType::u32)};
-    }
-    return;
-  }
-  out_.action = WarpAction::copy_async;
-  if (operands_.size() < 3 || operands_[2].kind != OperandKind::integer)
-    return refuse("this form");
-  out_.address = address(operands_[0], StateSpace::shared);
-  out_.second_address = address(operands_[1], StateSpace::global);
-  out_.inputs = {input(operands_[2], ScalarType::u32)};
-  if (operands_.size() > 3 && !(opcode.has(Modifier::L2_cache_hint) && operands_.size() == 4)) {
-    const bool is_predicate = operands_[3].kind == OperandKind::reg &&
-                              operands_[3].reg != no_register &&
-                              function_.registers[operands_[3].reg].type == ScalarType::pred;
-    if (is_predicate) // the source is ignored, zeros are written
-      out_.second_output = input(operands_[3], ScalarType::pred);
-    else
-      out_.inputs.push_back(input(operands_[3], ScalarType::u32));
-  }
-}
-
-void WarpDecoder::decode_bulk_copy() {
-  const Opcode &opcode = *out_.opcode;
-  if (opcode.has(Modifier::commit_group) || opcode.has(Modifier::wait_group) ||
-      opcode.has(Modifier::prefetch)) {
-    out_.action = WarpAction::nothing; // the copies have happened
-    return;
-  }
-  out_.action = WarpAction::copy_bulk;
-  const bool to_global = opcode.has(Modifier::bulk_group);
-  if (opcode.has(Modifier::multicast_cluster) || opcode.has(Modifier::cp_mask) ||
-      (!to_global && !opcode.has(Modifier::mbarrier_complete_tx_bytes)) ||
-      (!to_global && !opcode.has(Modifier::global)) || operands_.size() < (to_global ? 3u : 4u))
-    return refuse("this form");
-  out_.address = address(operands_[0], to_global ? StateSpace::global : StateSpace::shared);
-  out_.second_address = address(operands_[1], to_global ? StateSpace::shared : StateSpace::global);
-  out_.space = to_global ? StateSpace::global : StateSpace::shared;
-  out_.inputs = {input(operands_[2], ScalarType::u32)};
-  if (!to_global)
-    out_.third_address = address(operands_[3], StateSpace::shared);
-}
-
-// mbarrier (PTX ISA 9.7.13.15), of the block's own shared memory.
-void WarpDecoder::decode_mbarrier() {
-  const Opcode &opcode = *out_.opcode;
-  out_.action = WarpAction::mbarrier;
-  out_.weak = false;
-  if (opcode.has(Modifier::shared_cluster) && opcode.has(Modifier::cluster))
-    return refuse("barriers of other blocks");
-  std::span<const Operand> rest = operands_;
-  const bool has_result = opcode.has(Modifier::arrive) || opcode.has(Modifier::arrive_drop) ||
-                          opcode.has(Modifier::test_wait) || opcode.has(Modifier::try_wait) ||
-                          opcode.has(Modifier::pending_count);
-  if (has_result && !rest.empty() && rest[0].kind != OperandKind::address) {
-    out_.outputs = {output(rest[0])};
-    rest = rest.subspan(1);
-  }
-  if (opcode.has(Modifier::pending_count)) {
-    if (rest.size() != 1)
-      return refuse("this form");
-    out_.inputs = {input(rest[0], ScalarType::b64)};
-    return;
-  }
-  if (rest.empty())
-    return refuse("this form");
-  out_.address = address(rest[0], StateSpace::shared);
-  for (const Operand &operand : rest.subspan(1))
-    out_.inputs.push_back(input(operand, ScalarType::u64));
-  const bool waits = opcode.has(Modifier::test_wait) || opcode.has(Modifier::try_wait);
-  if ((opcode.has(Modifier::init) || waits || opcode.has(Modifier::expect_tx) ||
-       opcode.has(Modifier::complete_tx)) &&
-      out_.inputs.empty())
-    refuse("this form");
-  if (waits && out_.outputs.empty())
-    refuse("this form");
-}
-
-void WarpDecoder::decode_collective() {
-  const Opcode &opcode = *out_.opcode;
-  const Op op = opcode.op;
-  std::span<const Operand> rest = operands_;
-  const auto take_output = [&] {
-    if (rest.empty())
-      return refuse("this form");
-    if (rest[0].kind == OperandKind::pair) {
-      const auto pair = module_.children(rest[0]);
-      out_.outputs = {output(pair[0])};
-      out_.second_output = output(pair[1]);
-    } else {
-      out_.outputs = {output(rest[0])};
-    }
-    rest = rest.subspan(1);
-  };
-  out_.form.form = decode(opcode);
-  ScalarType type = opcode.type == ScalarType::none ? ScalarType::u32 : opcode.type;
-  if (op == Op::activemask) {
-    out_.action = WarpAction::active_mask;
-    take_output();
-    return;
-  }
-  if (op == Op::bar || op == Op::barrier) {
-    if (opcode.has(Modifier::cluster)) {
-      out_.action = WarpAction::cluster_barrier;
-      return;
-    }
-    if (opcode.has(Modifier::warp)) {
-      out_.action = WarpAction::warp_sync;
-    } else {
-      out_.action = WarpAction::barrier;
-      if (opcode.has(Modifier::red))
-        take_output();
-    }
-    type = ScalarType::u32;
-  } else {
-    if (!opcode.has(Modifier::sync))
-      return refuse("forms without .sync");
-    take_output();
-    out_.action = op == Op::shfl    ? WarpAction::shuffle
-                  : op == Op::vote  ? WarpAction::vote
-                  : op == Op::match ? WarpAction::match
-                  : op == Op::redux ? WarpAction::reduce
-                                    : WarpAction::elect;
-    if (op == Op::redux && is_float(type))
-      return refuse("floating-point types");
-  }
-  for (const Operand &operand : rest)
-    out_.inputs.push_back(input(operand, type));
-  const std::size_t wanted = op == Op::shfl                                    ? 4
-                             : is_one_of(op, {Op::vote, Op::match, Op::redux}) ? 2
-                                                                               : 1;
-  if (out_.inputs.size() < wanted)
-    refuse("too few operands");
-}
-
-void WarpDecoder::decode_matrix_operation() {
-  auto [operation, refusal] = decode_matrix(*out_.opcode);
-  if (!refusal.empty())
-    return refuse(std::move(refusal));
-  using What = MatrixOperation::Kind;
-  out_.action = WarpAction::matrix;
-  out_.space = out_.opcode->space;
-  const What what = operation.kind;
-  const bool stores = what == What::store || what == What::wmma_store;
-  const bool loads = what == What::load || what == What::wmma_load;
-  const ScalarType type =
-      operation.arithmetic.a == MatrixType::f64 ? ScalarType::b64 : ScalarType::b32;
-  const auto add = [&](std::size_t at, bool is_output, unsigned count) {
-    const std::span<const Operand> all = operands_[at].kind == OperandKind::vector
-                                             ? module_.children(operands_[at])
-                                             : operands_.subspan(at, 1);
-    if (all.size() != count)
-      refuse("another number of registers");
-    for (const Operand &operand : all)
-      add_pieces(operand, is_output, type, is_output ? out_.outputs : out_.inputs);
-  };
-  const std::size_t usual = loads || stores || what == What::transpose ? 2 : 4;
-  const bool has_stride =
-      operands_.size() == 3 && (what == What::wmma_load || what == What::wmma_store);
-  if (operands_.size() != usual + (has_stride ? 1 : 0))
-    return refuse("this form");
-  if (loads || stores)
-    out_.address = address(operands_[loads ? 1 : 0], out_.space);
-  const unsigned moved = what == What::load || what == What::store ? operation.count
-                         : loads || stores ? operation.registers(operation.fragment)
-                                           : 1;
-  if (loads || what == What::transpose)
-    add(0, true, moved);
-  if (stores || what == What::transpose)
-    add(1, false, moved);
-  if (has_stride)
-    out_.second_output = input(operands_[2], ScalarType::u32);
-  if (usual == 4) {
-    add(0, true, operation.registers('d'));
-    for (const char which : {'a', 'b', 'c'})
-      add(static_cast<std::size_t>(which - 'a') + 1, false, operation.registers(which));
-  }
-  out_.matrix = std::make_shared<const MatrixOperation>(operation);
-}
-
-bool WarpDecoder::decode_move() {
-  const unsigned width = bit_width(out_.opcode->type);
-  if (operands_.size() != 2 || (operands_[0].kind != OperandKind::vector &&
-                                operands_[1].kind != OperandKind::vector && width != 128))
-    return false;
+void WarpDecoder::decode_move() {
+  const ScalarType type = out_.opcode->type;
+  const unsigned width = bit_width(type);
+  auto move = vector_move(module_, *source_);
+  if (!move && width == 128 && operands_.size() == 2)
+    move = MoveOperands{operands_.first(1), operands_.subspan(1), width};
+  if (!move)
+    return decode_compute();
   out_.action = WarpAction::move;
   out_.width = static_cast<std::uint8_t>(width);
-  const auto parts = [&](const Operand &operand) {
-    return operand.kind == OperandKind::vector ? module_.children(operand)
-                                               : std::span<const Operand>(&operand, 1);
-  };
-  for (const Operand &operand : parts(operands_[0]))
-    add_pieces(operand, true, out_.opcode->type, out_.outputs);
-  for (const Operand &operand : parts(operands_[1]))
-    add_pieces(operand, false, out_.opcode->type, out_.inputs);
-  // 128 bits are moved in halves.
+  for (const Operand &operand : move->destinations)
+    add_pieces(operand, true, type, out_.outputs);
+  for (const Operand &operand : move->sources)
+    add_pieces(operand, false, type, out_.inputs);
+  // Registers have 64 bits: 128 are two parts on both sides.
   if (width == 128 && (out_.outputs.size() != 2 || out_.inputs.size() != 2))
     refuse("this form");
   if (out_.outputs.empty() || out_.inputs.empty() || width % out_.outputs.size() != 0 ||
       width % out_.inputs.size() != 0)
     refuse("this form");
-  return true;
 }
 
 void WarpDecoder::decode_compute() {
@@ -752,40 +469,24 @@ void WarpDecoder::decode_compute() {
     return refuse("beyond 64 bits");
   out_.is_float = out_.float_line != nullptr;
   const Form &form = out_.form.form;
-  out_.width = static_cast<std::uint8_t>(shape_width(shape[0], form));
-  if (shape[0] == 'K') {
-    out_.sets_carry = true;
-    --out_.width;
-  }
+  const auto in = line_operands(module_, *source_, shape, form);
+  if (!in)
+    return refuse(std::string(in.error()));
+  out_.width = static_cast<std::uint8_t>(in->width);
+  out_.sets_carry = in->gives_carry;
+  out_.carries = in->takes_carry;
   out_.sign_extends = form.is_signed;
-  if (operands_.empty())
-    return refuse("no operands");
-  if (operands_[0].kind == OperandKind::pair) {
-    const auto pair = module_.children(operands_[0]);
-    if (opcode.op != Op::setp && opcode.op != Op::lop3)
-      return refuse("this form");
-    out_.outputs = {output(pair[0])};
-    out_.second_output = output(pair[1]);
-  } else {
-    out_.outputs = {output(operands_[0])};
-  }
-  std::size_t next = 1;
-  for (const char letter : shape.substr(2)) {
-    const unsigned width = shape_width(letter, form);
-    if (letter == 'C') {
-      out_.carries = true;
-      continue;
-    }
-    if (next >= operands_.size())
-      return refuse("too few operands");
+  out_.outputs = {output(in->destinations[0])};
+  if (in->destinations.size() == 2)
+    out_.second_output = output(in->destinations[1]);
+  for (std::size_t i = 0; i < in->sources.size(); ++i) {
+    const unsigned width = shape_width(in->letters[i], form);
     // A floating constant is as wide as its operand.
-    out_.inputs.push_back(input(operands_[next++], width == 32   ? ScalarType::b32
-                                                   : width == 64 ? ScalarType::b64
-                                                                 : ScalarType::b16));
+    out_.inputs.push_back(input(in->sources[i], width == 32   ? ScalarType::b32
+                                                : width == 64 ? ScalarType::b64
+                                                              : ScalarType::b16));
     out_.input_widths.push_back(static_cast<std::uint8_t>(width));
   }
-  if (next != operands_.size())
-    refuse("too many operands");
 }
 
 } // namespace ptxasw

@@ -24,6 +24,12 @@ private:
   WarpInstruction decode_one(std::uint32_t index);
   void refuse(std::string why);
   void decode_action();
+  void decode_end();
+  void decode_fence();
+  void decode_hint();
+  void decode_space_test();
+  void decode_policy();
+  void refuse_opcode();
   void decode_branch();
   void decode_call();
   void decode_system_call(std::span<const Operand> arguments, std::span<const Operand> results);
@@ -36,7 +42,7 @@ private:
   void decode_mbarrier();
   void decode_collective();
   void decode_matrix_operation();
-  bool decode_move();
+  void decode_move();
   void decode_compute();
 
   WarpOperand input(const Operand &operand, ScalarType type);

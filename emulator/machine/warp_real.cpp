@@ -2,7 +2,9 @@
 // instruction from those of its operands, carried along by moves, shuffles, loads and stores. What
 // is not followed here (packed halves, integer operations on patterns) is what its bits say.
 
-#include "emulator/machine/warp_machine.h"
+#include "emulator/machine/warp_real.h"
+
+#include "emulator/machine/memory_view.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,28 +44,28 @@ ExactReal one_of(ExactReal a, ExactReal b) { return b.precedes(a) ? b : a; }
 
 } // namespace
 
-ExactReal WarpMachine::real_of(const WarpOperand &operand, unsigned lane) const {
-  return operand.kind == WarpOperand::Kind::reg && !level_->reals.empty()
-             ? level_->reals[std::size_t{operand.reg} * warp_lanes + lane]
+ExactReal WarpContext::real_of(const WarpOperand &operand, unsigned lane) const {
+  return operand.kind == WarpOperand::Kind::reg && !level->reals.empty()
+             ? level->reals[std::size_t{operand.reg} * warp_lanes + lane]
              : ExactReal();
 }
 
-ExactReal WarpMachine::real_of(const WarpOperand &operand, unsigned lane, ScalarType type) const {
+ExactReal WarpContext::real_of(const WarpOperand &operand, unsigned lane, ScalarType type) const {
   const ExactReal real = real_of(operand, lane);
   return real.known() && real.type() == type
              ? real
              : ExactReal::of(type, value(operand, lane) & mask64(bit_width(type)));
 }
 
-void WarpMachine::set_real(const WarpOperand &operand, unsigned lane, ExactReal real) {
+void WarpContext::set_real(const WarpOperand &operand, unsigned lane, ExactReal real) {
   if (operand.kind == WarpOperand::Kind::reg)
-    level_->reals[std::size_t{operand.reg} * warp_lanes + lane] = real;
+    level->reals[std::size_t{operand.reg} * warp_lanes + lane] = real;
 }
 
-ExactMemory::Space WarpMachine::real_space(unsigned lane, std::uint64_t address) const {
+ExactMemory::Space WarpContext::real_space(unsigned lane, std::uint64_t address) const {
   switch (space_of(address)) {
   case StateSpace::shared:
-    return warp_->block->index + 1;
+    return warp->block->index + 1;
   case StateSpace::local:
     return locals + thread_of(lane);
   default:
@@ -71,30 +73,31 @@ ExactMemory::Space WarpMachine::real_space(unsigned lane, std::uint64_t address)
   }
 }
 
-ExactMemory::Space WarpMachine::frame_space(unsigned lane, std::size_t depth) const {
-  return frames * (depth + 1) + thread_of(lane);
+ExactMemory::Space WarpContext::frame_space(unsigned lane, std::size_t frame) const {
+  return frames * (frame + 1) + thread_of(lane);
 }
 
-ExactReal WarpMachine::real_in_memory(unsigned lane, std::uint64_t address, ScalarType type,
-                                      std::uint64_t bits) const {
-  const ExactReal real =
-      options_.reals->load(real_space(lane, address), address, bit_width(type) / 8);
+ExactReal real_in_memory(const WarpContext &context, unsigned lane, std::uint64_t address,
+                         ScalarType type, std::uint64_t bits) {
+  const ExactReal real = context.run.options.reals->load(context.real_space(lane, address), address,
+                                                         bit_width(type) / 8);
   return real.known() && real.type() == type ? real : ExactReal::of(type, bits);
 }
 
-ExactReal WarpMachine::compute_real(unsigned lane, Args<ConcreteDomain> list,
-                                    std::uint64_t result) const {
-  const WarpInstruction &in = *instruction_;
-  if (in.opcode->op == Op::mov)
-    return real_of(in.inputs[0], lane);
-  if (in.opcode->op == Op::selp)
-    return real_of(in.inputs[list[2].bits.low != 0 ? 0 : 1], lane);
-  return in.is_float ? calculate_real(lane, list, result).as(in.opcode->type) : ExactReal();
+ExactReal atomic_real(const WarpContext &context, ExactReal old, std::size_t index, unsigned lane) {
+  const WarpInstruction &in = *context.instruction;
+  if (in.atomic == AtomicOperation::exchange)
+    return context.real_of(in.inputs[index], lane);
+  if (in.atomic == AtomicOperation::add && is_real(in.opcode->type))
+    return (old + context.real_of(in.inputs[index], lane, in.opcode->type)).as(in.opcode->type);
+  return {};
 }
 
-ExactReal WarpMachine::calculate_real(unsigned lane, Args<ConcreteDomain> list,
-                                      std::uint64_t result) const {
-  const WarpInstruction &in = *instruction_;
+namespace {
+
+ExactReal calculate_real(const WarpContext &context, unsigned lane, Args<ConcreteDomain> list,
+                         std::uint64_t result) {
+  const WarpInstruction &in = *context.instruction;
   const Op op = in.opcode->op;
   const ScalarType type = in.opcode->type;
   if (!is_real(type) || !is_finite(type, result))
@@ -115,7 +118,7 @@ ExactReal WarpMachine::calculate_real(unsigned lane, Args<ConcreteDomain> list,
   for (std::size_t i = 0; i < std::min<std::size_t>(list.size(), 3); ++i) {
     if (!is_finite(source, list[i].bits.low))
       return {};
-    x[i] = real_of(in.inputs[i], lane, source);
+    x[i] = context.real_of(in.inputs[i], lane, source);
   }
   switch (op) {
   case Op::add:
@@ -160,18 +163,22 @@ ExactReal WarpMachine::calculate_real(unsigned lane, Args<ConcreteDomain> list,
   }
 }
 
-ExactReal WarpMachine::atomic_real(ExactReal old, std::size_t index, unsigned lane) const {
-  const WarpInstruction &in = *instruction_;
-  if (in.atomic == AtomicOperation::exchange)
-    return real_of(in.inputs[index], lane);
-  if (in.atomic == AtomicOperation::add && is_real(in.opcode->type))
-    return (old + real_of(in.inputs[index], lane, in.opcode->type)).as(in.opcode->type);
-  return {};
+} // namespace
+
+ExactReal compute_real(const WarpContext &context, unsigned lane, Args<ConcreteDomain> list,
+                       std::uint64_t result) {
+  const WarpInstruction &in = *context.instruction;
+  if (in.opcode->op == Op::mov)
+    return context.real_of(in.inputs[0], lane);
+  if (in.opcode->op == Op::selp)
+    return context.real_of(in.inputs[list[2].bits.low != 0 ? 0 : 1], lane);
+  return in.is_float ? calculate_real(context, lane, list, result).as(in.opcode->type)
+                     : ExactReal();
 }
 
 // The elements of a result, row by row, from the registers of all lanes.
-std::vector<ExactReal> WarpMachine::multiply_reals() const {
-  const WarpInstruction &in = *instruction_;
+std::vector<ExactReal> multiply_reals(const WarpContext &context) {
+  const WarpInstruction &in = *context.instruction;
   const MatrixOperation &o = *in.matrix;
   const ScalarType d = scalar_of(o.type_of('d'));
   std::size_t next = 0;
@@ -184,11 +191,12 @@ std::vector<ExactReal> WarpMachine::multiply_reals() const {
     for (unsigned lane = 0; lane < warp_lanes && scalar != ScalarType::none; ++lane)
       for (unsigned i = 0; i < count * per_register; ++i) {
         const WarpOperand &operand = in.inputs[next + i / per_register];
-        const std::uint64_t word = value(operand, lane) >> i % per_register * width & mask64(width);
+        const std::uint64_t word =
+            context.value(operand, lane) >> i % per_register * width & mask64(width);
         const MatrixPlace at = matrix_place(o, which, lane, i);
         reals[std::size_t{at.row} * o.columns(which) + at.column] =
             type == MatrixType::tf32 ? ExactReal::of(scalar, word & ~std::uint64_t{0x1fff})
-            : per_register == 1      ? real_of(operand, lane, scalar)
+            : per_register == 1      ? context.real_of(operand, lane, scalar)
                                      : ExactReal::of(scalar, word);
       }
     next += count;

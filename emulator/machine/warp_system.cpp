@@ -1,7 +1,7 @@
 // Functions that have no body because the driver provides them: printf's text, the heap,
 // assertions, and the workspace by which the blocks of a cooperative grid wait for each other.
 
-#include "emulator/machine/warp_machine.h"
+#include "emulator/machine/warp_system.h"
 
 #include <cstdio>
 #include <cstring>
@@ -58,10 +58,12 @@ template <class... Values> std::string formatted(const std::string &format, Valu
 
 } // namespace
 
-std::string WarpMachine::read_text(unsigned lane, std::uint64_t address) {
+std::string DriverCalls::read_text(const WarpContext &context, unsigned lane,
+                                   std::uint64_t address) {
   std::string text;
   while (text.size() < longest_text) {
-    const auto c = static_cast<char>(read_memory(lane, address++, 1, StateSpace::generic));
+    const auto c =
+        static_cast<char>(memory_.read(context, lane, address++, 1, StateSpace::generic));
     if (c == 0)
       break;
     text += c;
@@ -72,14 +74,14 @@ std::string WarpMachine::read_text(unsigned lane, std::uint64_t address) {
 // The arguments lie one behind the other, each at a multiple of its size: 4 bytes for int, 8 for
 // all that is longer. What printf of a device has no letter for is printed as it stands.
 // Returns how many conversions there were.
-unsigned WarpMachine::print_formatted(unsigned lane, std::uint64_t format_at,
-                                      std::uint64_t arguments) {
+unsigned DriverCalls::print_formatted(const WarpContext &context, unsigned lane,
+                                      std::uint64_t format_at, std::uint64_t arguments) {
   unsigned conversions = 0;
-  const std::string format = read_text(lane, format_at);
-  std::string &out = outcome_.output;
+  const std::string format = read_text(context, lane, format_at);
+  std::string &out = run_.outcome.output;
   const auto next = [&](unsigned size) {
     arguments = (arguments + size - 1) / size * size;
-    const std::uint64_t bits = read_memory(lane, arguments, size, StateSpace::generic);
+    const std::uint64_t bits = memory_.read(context, lane, arguments, size, StateSpace::generic);
     arguments += size;
     return bits;
   };
@@ -121,7 +123,8 @@ unsigned WarpMachine::print_formatted(unsigned lane, std::uint64_t format_at,
       break;
     case 's': {
       const std::uint64_t address = next(8);
-      out += formatted(head + "s", address == 0 ? "(null)" : read_text(lane, address).c_str());
+      out += formatted(head + "s",
+                       address == 0 ? "(null)" : read_text(context, lane, address).c_str());
       break;
     }
     case 'f':
@@ -141,11 +144,12 @@ unsigned WarpMachine::print_formatted(unsigned lane, std::uint64_t format_at,
   return conversions;
 }
 
-void WarpMachine::call_system(LaneMask mask) {
-  const WarpInstruction &in = *instruction_;
+void DriverCalls::call(WarpContext &context, LaneMask mask) {
+  const WarpInstruction &in = *context.instruction;
   const CallTarget &target = in.callees[0];
   for_each_lane(mask, [&](unsigned lane) {
-    std::uint8_t *const frame = level_->parameters.data() + std::size_t{lane} * max_parameters_;
+    std::uint8_t *const frame =
+        context.level->parameters.data() + std::size_t{lane} * run_.max_parameters;
     const auto argument = [&](std::size_t index) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, frame + target.arguments[index].caller, target.arguments[index].size);
@@ -155,15 +159,15 @@ void WarpMachine::call_system(LaneMask mask) {
       std::memcpy(frame + target.results[0].caller, &bits, target.results[0].size);
     };
     if (in.system_call == SystemCall::print) {
-      give(print_formatted(lane, argument(0), argument(1)));
+      give(print_formatted(context, lane, argument(0), argument(1)));
     } else if (in.system_call == SystemCall::allocate) {
       const std::uint64_t size = argument(0);
-      if (size > options_.heap_limit - heap_bytes_)
+      if (size > run_.options.heap_limit - heap_bytes_)
         return give(0); // as a device does
-      const std::size_t index = memory_.allocate(fmt::format("malloc of line {}", in.line),
-                                                 std::max<std::uint64_t>(size, 1),
-                                                 GlobalMemory::Fill::random, heap_.size());
-      const std::uint64_t address = memory_.allocations()[index].base;
+      const std::size_t index = memory_.global().allocate(fmt::format("malloc of line {}", in.line),
+                                                          std::max<std::uint64_t>(size, 1),
+                                                          GlobalMemory::Fill::random, heap_.size());
+      const std::uint64_t address = memory_.global().allocations()[index].base;
       heap_[address] = size;
       heap_bytes_ += size;
       give(address);
@@ -173,26 +177,29 @@ void WarpMachine::call_system(LaneMask mask) {
       if (address == 0)
         return;
       if (found == heap_.end())
-        fail(FaultKind::bad_free, lane,
-             fmt::format("free of {:#x}, which malloc did not give or which is free", address),
-             address);
+        context.fail(
+            FaultKind::bad_free, lane,
+            fmt::format("free of {:#x}, which malloc did not give or which is free", address),
+            address);
       heap_bytes_ -= found->second;
       heap_.erase(found);
-      memory_.release(address);
+      memory_.global().release(address);
     } else {
-      fail(FaultKind::assertion, lane,
-           fmt::format("`{}` does not hold, {}:{} in {}", read_text(lane, argument(0)),
-                       read_text(lane, argument(1)), argument(2), read_text(lane, argument(3))));
+      context.fail(FaultKind::assertion, lane,
+                   fmt::format("`{}` does not hold, {}:{} in {}",
+                               read_text(context, lane, argument(0)),
+                               read_text(context, lane, argument(1)), argument(2),
+                               read_text(context, lane, argument(3))));
     }
   });
 }
 
 // cooperative_groups' grid barrier is a number in memory that %envreg1 and %envreg2 have the
 // address of.
-void WarpMachine::make_workspace() {
-  const std::size_t index =
-      memory_.allocate("workspace of a cooperative grid", 64, GlobalMemory::Fill::zeros, 0);
-  workspace_ = memory_.allocations()[index].base;
+std::uint64_t DriverCalls::make_workspace() {
+  const std::size_t index = memory_.global().allocate("workspace of a cooperative grid", 64,
+                                                      GlobalMemory::Fill::zeros, 0);
+  return memory_.global().allocations()[index].base;
 }
 
 } // namespace ptxasw

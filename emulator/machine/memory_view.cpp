@@ -1,0 +1,232 @@
+// Memory as a lane sees it: state spaces, bounds, alignment, and what is checked and noted of each
+// access. What none of that is asked for goes straight to the bytes (quick_location).
+
+#include "emulator/machine/memory_view.h"
+
+#include "emulator/semantics/banks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/core.h>
+#include <set>
+
+namespace ptxasw {
+namespace {
+
+bool within(std::uint64_t address, std::uint64_t window) {
+  return address >= window && address < window + window::size;
+}
+
+} // namespace
+
+StateSpace space_of(std::uint64_t address) {
+  return within(address, window::shared)  ? StateSpace::shared
+         : within(address, window::local) ? StateSpace::local
+         : within(address, window::param) ? StateSpace::param
+                                          : StateSpace::global;
+}
+
+MemoryView::MemoryView(MachineRun &run, GlobalMemory &memory)
+    : run_(run), memory_(memory),
+      is_plain_(!run.options.check_races && !run.options.check_uninitialized &&
+                !run.options.note_touched && !run.options.allowed && run.options.watch == 0 &&
+                !run.options.reals) {}
+
+std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std::uint64_t address,
+                                 unsigned size, StateSpace space, const std::uint64_t *stored) {
+  const bool is_store = stored != nullptr;
+  const auto outside = [&] {
+    context.fail(FaultKind::out_of_bounds, lane,
+                 fmt::format("{} of {} bytes at {:#x} of {} memory", is_store ? "store" : "load",
+                             size, address, to_string(space)),
+                 address);
+  };
+  if (address % size != 0)
+    context.fail(FaultKind::misaligned, lane,
+                 fmt::format("{} of {} bytes at {:#x}", is_store ? "store" : "load", size, address),
+                 address);
+  const StateSpace actual = space_of(address);
+  if (space != StateSpace::generic && actual != space &&
+      !(actual == StateSpace::global && space == StateSpace::constant))
+    outside();
+  const auto within_bytes = [&](std::vector<std::uint8_t> &bytes, std::uint64_t offset,
+                                std::uint64_t end) {
+    if (offset + size > end)
+      outside();
+    return bytes.data() + offset;
+  };
+  // Reads of what was never written; stores record what was.
+  const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {
+    if (written.empty())
+      return;
+    if (is_store)
+      std::memset(written.data() + offset, 1, size);
+    else if (std::find(written.data() + offset, written.data() + offset + size, 0) !=
+             written.data() + offset + size)
+      context.fail(FaultKind::uninitialized, lane,
+                   fmt::format("load of {} bytes at {:#x} of {} memory that was never written",
+                               size, address, to_string(actual)),
+                   address);
+  };
+  if (run_.options.reals && is_store)
+    run_.options.reals->store(context.real_space(lane, address), address, size, {});
+  switch (actual) {
+  case StateSpace::shared: {
+    const std::uint64_t offset = address - window::shared;
+    std::uint8_t *bytes = within_bytes(context.warp->block->shared, offset, run_.shared_bytes);
+    note_written(context.warp->block->shared_written, offset);
+    if (run_.races)
+      check_race(context, lane, address, bytes, size, true, stored);
+    return bytes;
+  }
+  case StateSpace::local: {
+    const std::uint64_t depth =
+        run_.max_local == 0 ? 0 : (address - window::local) / run_.max_local;
+    if (depth > context.depth || run_.max_local == 0)
+      outside();
+    CallLevel &owner = context.warp->levels[depth];
+    const std::uint64_t offset = (address - window::local) % run_.max_local;
+    const std::uint64_t base = std::uint64_t{lane} * run_.max_local;
+    std::uint8_t *bytes = within_bytes(owner.local, base + offset, base + run_.max_local);
+    note_written(owner.local_written, base + offset);
+    return bytes;
+  }
+  case StateSpace::param: {
+    const std::uint64_t offset = address - window::param;
+    if (is_store || offset + size > run_.launch.parameters.size())
+      outside();
+    return const_cast<std::uint8_t *>(run_.launch.parameters.data()) + offset;
+  }
+  default:
+    break;
+  }
+  const GlobalMemory::Allocation *allocation = memory_.find(address, size);
+  if (!allocation)
+    outside();
+  if (is_store && allocation->read_only)
+    context.fail(
+        FaultKind::read_only, lane,
+        fmt::format("store of {} bytes at {:#x}, in `{}`", size, address, allocation->name),
+        address);
+  if (run_.options.watch != 0 && is_store && run_.options.watch - address < size)
+    run_.outcome.watched = context.place(FaultKind::race, lane, "store", address);
+  if (run_.options.note_touched)
+    memory_.note_touched(address, size);
+  if (run_.options.allowed && !is_store)
+    for (unsigned i = 0; i < size; ++i)
+      if (!run_.options.allowed->is_touched(address + i))
+        context.fail(FaultKind::out_of_bounds, lane,
+                     fmt::format("load of {} bytes at {:#x}, which the original never accesses",
+                                 size, address),
+                     address);
+  std::uint8_t *bytes = memory_.bytes(address, is_store);
+  memory_.track(address, size, is_store);
+  if (run_.races)
+    check_race(context, lane, address, bytes, size, false, stored);
+  return bytes;
+}
+
+void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
+                            const std::uint8_t *bytes, unsigned size, bool shared,
+                            const std::uint64_t *stored) {
+  const bool is_store = stored != nullptr;
+  RaceDetector::Access access;
+  static_cast<ThreadMoment &>(access) = context.moment(lane);
+  access.line = context.instruction->line;
+  access.weak = context.instruction->weak ||
+                (run_.options.volatile_races && context.instruction->is_volatile);
+  access.is_store = is_store;
+  std::uint32_t same_bytes = 0; // of which two stores may overlap in part, and agree there
+  for (unsigned i = 0; is_store && i < std::min(size, 32u); ++i)
+    same_bytes |= std::uint32_t{bytes[i] == reinterpret_cast<const std::uint8_t *>(stored)[i]} << i;
+  access.unchanging = is_store && std::memcmp(bytes, stored, size) == 0;
+  access.read_only = !shared && !is_store && context.instruction->read_only;
+  const std::uint32_t memory = shared ? access.block + 1 : 0;
+  if (const Opcode &opcode = *context.instruction->opcode; !context.instruction->weak && is_store)
+    run_.races->release(access, {memory, address},
+                        context.instruction->action == WarpAction::atomic,
+                        opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel));
+  else if (!context.instruction->weak)
+    run_.races->acquire(access, {memory, address},
+                        opcode.has(Modifier::acquire) || opcode.has(Modifier::acq_rel));
+  const auto earlier = run_.races->note(memory, address, size, is_store, access,
+                                        run_.options.allow_same_value ? same_bytes : 0);
+  if (!earlier)
+    return;
+  const bool changes = !(access.unchanging || (earlier->unchanging && !is_store));
+  std::optional<WarpFault> &report = changes ? run_.outcome.race : run_.outcome.same_value_race;
+  if (report)
+    return;
+  WarpFault other = place(*earlier);
+  report = context.place(changes ? FaultKind::race : FaultKind::same_value_race, lane,
+                         fmt::format("{} of {:#x} and the {} at {} are not ordered",
+                                     is_store ? "store" : "load", address, other.message,
+                                     format_place(other)),
+                         address);
+  report->others.push_back(std::move(other));
+}
+
+std::uint64_t MemoryView::read(const WarpContext &context, unsigned lane, std::uint64_t address,
+                               unsigned size, StateSpace space) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, locate(context, lane, address, size, space, nullptr), size);
+  return bits;
+}
+
+void MemoryView::write(const WarpContext &context, unsigned lane, std::uint64_t address,
+                       unsigned size, StateSpace space, std::uint64_t bits) {
+  std::memcpy(locate(context, lane, address, size, space, &bits), &bits, size);
+}
+
+// Sectors of 32 bytes of global memory, and passes beyond the first of shared memory.
+void MemoryView::note_access(const WarpContext &context, LaneMask mask, unsigned bytes,
+                             Pairing pairing, const WarpAddress &where, StateSpace written) {
+  if ((!run_.options.profile_memory && !run_.options.count) || where.call_parameter || bytes == 0)
+    return;
+  std::set<std::uint64_t> sectors;
+  std::vector<SharedAccess> shared;
+  for_each_lane(mask, [&](unsigned lane) {
+    const std::uint64_t address = context.address(where, lane);
+    const StateSpace space = written == StateSpace::generic ? space_of(address) : written;
+    if (space == StateSpace::shared)
+      shared.push_back({lane, address});
+    if (space == StateSpace::global)
+      for (std::uint64_t at = address / 32; at <= (address + bytes - 1) / 32; ++at)
+        sectors.insert(at);
+  });
+  const auto conflicts_with = [&](Pairing how) {
+    const unsigned wavefronts = shared_wavefronts(shared, bytes, how);
+    return wavefronts > 1 ? wavefronts - 1 : 0;
+  };
+  if (run_.options.profile_memory) {
+    InstructionProfile &profile = context.profile();
+    profile.sectors += sectors.size();
+    profile.bank_conflicts += conflicts_with(pairing);
+  }
+  if (run_.options.count) {
+    WarpCount &count = run_.count_of(*context.warp);
+    count.sectors += sectors.size();
+    count.conflicts += conflicts_with(Pairing::never); // as docs/bound.md defines them
+  }
+}
+
+WarpFault MemoryView::place(const RaceDetector::Access &access) const {
+  WarpFault fault;
+  fault.kind = FaultKind::race;
+  fault.message = access.is_store ? "store" : "load";
+  fault.kernel = run_.program.function(run_.kernel).function->name;
+  fault.line = access.line;
+  fault.lane = access.lane;
+  const std::uint64_t number =
+      run_.launch.blocks.empty() ? access.block : run_.launch.blocks[access.block];
+  std::uint64_t block = number, thread = (access.thread - 1) % run_.block_threads;
+  for (int axis = 0; axis < 3; ++axis) {
+    fault.block[axis] = static_cast<std::uint32_t>(block % run_.launch.grid[axis]);
+    fault.thread[axis] = static_cast<std::uint32_t>(thread % run_.launch.block[axis]);
+    block /= run_.launch.grid[axis];
+    thread /= run_.launch.block[axis];
+  }
+  return fault;
+}
+
+} // namespace ptxasw

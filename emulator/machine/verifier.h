@@ -1,0 +1,123 @@
+#pragma once
+
+// The inside of verify(): its state, shared by the files that make it up.
+//   warp_verify.cpp      the runs: how many, when it ends, what is said
+//   verify_compare.cpp   one launch of both, and what counts as a difference
+//   verify_search.cpp    which launches: what has not run yet, boundaries, what the solver finds
+//   verify_stand_in.cpp  launches of a kernel that stands in for another
+
+#include "emulator/machine/warp_verify.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw::verification {
+
+/// A finished run with the memory it left.
+struct FinishedRun {
+  GlobalMemory memory;
+  ExactMemory reals;
+  WarpOutcome outcome;
+};
+
+/// Something that changed, and that launches should do.
+struct Target {
+  bool in_rewritten = true;
+  std::uint32_t function = 0; ///< index in its program
+  std::uint32_t instruction = 0;
+  std::optional<bool> outcome; ///< of a test that was added; nothing: to be executed at all
+  bool reached = false;
+  bool impossible = false; ///< no launch at all does it
+  unsigned tries = 0;
+  bool is_open() const { return !reached && !impossible; }
+};
+
+/// A place at which little matters much, and that launches should come to.
+struct Boundary {
+  KernelModel *model = nullptr;
+  const KernelModel::Wish *wish = nullptr;
+  unsigned wanted = 1; ///< launches
+  unsigned tries = 0;
+};
+
+class Verifier {
+public:
+  Verifier(const WarpProgram &original, const WarpProgram &rewritten, std::uint32_t first,
+           std::uint32_t second, const VerifyOptions &options)
+      : original_(original), rewritten_(rewritten), first_(first), second_(second),
+        options_(options), kernel_(*original.function(first).function),
+        other_(*rewritten.function(second).function),
+        slots_(parameter_slots(original.module(), kernel_)),
+        model_(original.module(), kernel_, slots_),
+        other_model_(rewritten.module(), other_, slots_),
+        executed_(original.function(first).code.size()), random_(options.seed ^ 0x5eed) {}
+
+  KernelVerdict run();
+
+private:
+  struct Difference {
+    std::string what;
+    bool unsupported = false; ///< the rewritten kernel cannot be run: not comparable
+    std::uint64_t race = 0;   ///< it races at this address; 0: that is not it
+  };
+
+  void suit_block(LaunchCandidate &candidate, bool searched_there = false) const;
+  void suit_stand_in(LaunchCandidate &candidate, bool searched_there);
+  void stand_in(const Extents &grid, WarpLaunch &launch) const;
+  void complete_groups(WarpLaunch &launch) const;
+  void suit_arguments(LaunchCandidate &candidate) const;
+  bool meets_needs(const DrawnLaunch &drawn) const;
+  bool fits_stand_in() const;
+  FinishedRun execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
+                      const SeededSchedule &schedule, WarpOptions how) const;
+  bool usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why);
+  std::optional<Difference> differs(const DrawnLaunch &drawn, FinishedRun &reference,
+                                    const SeededSchedule &schedule, bool check_races);
+  bool original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
+                       const SeededSchedule &schedule, const Difference &difference) const;
+  MemoryDifference difference(const DrawnLaunch &drawn, FinishedRun &first, FinishedRun &second,
+                              WorstDifference *worst = nullptr) const;
+  std::vector<SeededSchedule> schedules();
+  bool try_launch(const DrawnLaunch &drawn);
+  void minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string what);
+  void find_targets();
+  void discover_pointers();
+  DrawHints hints();
+  DrawnLaunch draw(unsigned attempt);
+  DrawnLaunch finish(LaunchCandidate candidate);
+  Target *open_target();
+  Boundary *open_boundary();
+  unsigned most_tries(unsigned usual) const { return std::min(usual, options_.search / 8 + 1); }
+  std::optional<KernelModel::Wish> wish_of(const Target &target);
+  bool is_in_kernel(const Target &target) const {
+    return target.function == (target.in_rewritten ? second_ : first_);
+  }
+  void find_targets_in(std::uint32_t before, std::uint32_t after);
+  KernelModel &model_of(const Target &target) {
+    return target.in_rewritten ? other_model_ : model_;
+  }
+  void note_profile(const std::vector<std::vector<InstructionProfile>> &profile, bool rewritten);
+  void ask_solver(Target &target);
+  KernelVerdict finish();
+
+  const WarpProgram &original_, &rewritten_;
+  const std::uint32_t first_, second_;
+  const VerifyOptions &options_;
+  const Function &kernel_, &other_;
+  const bool dynamic_shared_ = original_.has_dynamic_shared() || rewritten_.has_dynamic_shared();
+  std::vector<ParameterSlot> slots_;
+  KernelModel model_, other_model_;
+  std::vector<Target> targets_;
+  std::size_t next_target_ = 0;
+  std::vector<bool> executed_;
+  WarpRandom random_;
+  unsigned races_ = 0, limits_ = 0;
+  std::vector<Boundary> boundaries_;
+  std::size_t next_boundary_ = 0;
+  Boundary *boundary_ = nullptr; ///< that the current launch was searched for
+  bool at_boundary_ = false;     ///< and found
+  KernelVerdict verdict_;
+};
+
+} // namespace ptxasw::verification

@@ -1,0 +1,167 @@
+// Launches of a kernel that stands in for another: its grid, blocks and arguments follow from those
+// of the kernel by what the table of siblings says.
+
+#include "emulator/machine/verifier.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptxasw::verification {
+namespace {
+
+/// The coordinates of a block by its number, and back.
+Extents coordinates(std::uint64_t number, const Extents &grid) {
+  return {static_cast<std::uint32_t>(number % grid.x),
+          static_cast<std::uint32_t>(number / grid.x % grid.y),
+          static_cast<std::uint32_t>(number / grid.x / grid.y)};
+}
+std::uint64_t number_of(const Extents &at, const Extents &grid) {
+  return (std::uint64_t{at.z} * grid.y + at.y) * grid.x + at.x;
+}
+
+Extents divided(const Extents &by, Extents extents, bool up) {
+  for (int axis = 0; axis < 3; ++axis)
+    extents[axis] = extents[axis] / by[axis] + (up && extents[axis] % by[axis] != 0);
+  return extents;
+}
+
+} // namespace
+
+// Of a part of a grid, the blocks that one block of the stand-in does, all of them or none.
+void Verifier::complete_groups(WarpLaunch &launch) const {
+  const Extents grid = launch.grid;
+  Extents by = options_.stand_in->divisor;
+  if (options_.stand_in->whole_x)
+    by.x = grid.x;
+  std::vector<std::uint64_t> all;
+  for (const std::uint64_t block : launch.blocks) {
+    const Extents group = divided(by, coordinates(block, grid), false);
+    for (std::uint32_t z = group.z * by.z; z < std::min(grid.z, (group.z + 1) * by.z); ++z)
+      for (std::uint32_t y = group.y * by.y; y < std::min(grid.y, (group.y + 1) * by.y); ++y)
+        for (std::uint32_t x = group.x * by.x; x < std::min(grid.x, (group.x + 1) * by.x); ++x)
+          all.push_back(number_of({x, y, z}, grid));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  launch.blocks = std::move(all);
+}
+
+// The launch of the stand-in for a launch of the kernel.
+void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
+  const StandIn &how = *options_.stand_in;
+  launch.grid = divided(how.divisor, grid, true);
+  launch.block = divided(how.block_divisor, launch.block, false);
+  for (std::uint64_t &block : launch.blocks)
+    block = number_of(divided(how.divisor, coordinates(block, grid), false), launch.grid);
+  std::sort(launch.blocks.begin(), launch.blocks.end());
+  launch.blocks.erase(std::unique(launch.blocks.begin(), launch.blocks.end()), launch.blocks.end());
+  launch.parameters.resize(kernel_parameter_bytes(other_));
+  for (std::size_t i = 0; i < how.appended_grids.size(); ++i) {
+    const std::uint32_t extent = grid[how.appended_grids[i]];
+    std::memcpy(launch.parameters.data() +
+                    kernel_parameter_offset(other_, kernel_.parameters.size() + i),
+                &extent, sizeof extent);
+  }
+}
+
+// Blocks that the stand-in may be launched for. What was searched for in the stand-in speaks of its
+// threads, each of which does several of the kernel's.
+void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const {
+  if (!options_.stand_in)
+    return;
+  const StandIn &how = *options_.stand_in;
+  if (how.thin_axis) {
+    candidate.block[*how.thin_axis] = 1;
+    candidate.thread[*how.thin_axis] = 0;
+  }
+  constexpr std::uint64_t most = 1024;
+  constexpr std::uint32_t whole = 16; // blocks along x that are run at all
+  if (how.whole_x && candidate.grid.x > whole) {
+    candidate.grid.x = 1 + candidate.grid.x % whole;
+    candidate.block_index.x = std::min(candidate.block_index.x, candidate.grid.x - 1);
+  }
+  if (how.block_divisor.count() == 1)
+    return;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint32_t by = how.block_divisor[axis];
+    std::uint32_t &extent = candidate.block[axis];
+    if (searched_there)
+      candidate.thread[axis] *= by;
+    extent = std::max(1u, searched_there ? extent : extent / by) * by;
+  }
+  for (int axis = 0; candidate.block.count() > most; axis = (axis + 1) % 3) {
+    const std::uint32_t by = how.block_divisor[axis];
+    candidate.block[axis] = std::max(1u, candidate.block[axis] / by / 2) * by;
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    candidate.thread[axis] = std::min(candidate.thread[axis], candidate.block[axis] - 1);
+}
+
+// Arguments that the stand-in may be launched with.
+void Verifier::suit_arguments(LaunchCandidate &candidate) const {
+  if (!options_.stand_in)
+    return;
+  for (const StandIn::Multiple &need : options_.stand_in->multiples)
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i].width == 8 * need.bytes &&
+          slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset)
+        candidate.values[i] -= candidate.values[i] % need.divisor;
+}
+
+bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
+  if (!options_.stand_in)
+    return true;
+  const StandIn &how = *options_.stand_in;
+  if (how.thin_axis && drawn.launch.block[*how.thin_axis] != 1)
+    return false;
+  for (int axis = 0; axis < 3; ++axis)
+    if (drawn.launch.block[axis] % how.block_divisor[axis] != 0)
+      return false;
+  if (how.multiples.empty())
+    return true;
+  GlobalMemory memory;
+  WarpLaunch launch;
+  place_buffers(drawn, memory, launch);
+  return std::all_of(
+      how.multiples.begin(), how.multiples.end(), [&](const StandIn::Multiple &need) {
+        std::uint64_t value = 0; // little-endian
+        std::memcpy(&value,
+                    launch.parameters.data() + kernel_parameter_offset(kernel_, need.parameter) +
+                        need.offset,
+                    need.bytes);
+        return value % need.divisor == 0;
+      });
+}
+
+// Grids of a few groups of blocks, whole or not. What was searched for in the stand-in speaks of
+// its blocks, which are groups of the kernel's.
+void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
+  if (!options_.stand_in)
+    return;
+  suit_block(candidate, searched_there);
+  constexpr std::uint32_t large = 1024;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint32_t by = options_.stand_in->divisor[axis];
+    std::uint32_t &grid = candidate.grid[axis];
+    if (by == 1 || grid > large)
+      continue;
+    const auto part = static_cast<std::uint32_t>(random_.below(by));
+    if (searched_there) {
+      grid = grid * by - (random_.one_in(2) ? part : 0);
+      candidate.block_index[axis] = std::min(candidate.block_index[axis] * by, grid - 1);
+    } else if (!random_.one_in(4)) {
+      grid = std::max(grid, by * (1 + static_cast<std::uint32_t>(random_.below(2))) + part);
+    }
+  }
+}
+
+bool Verifier::fits_stand_in() const {
+  const std::size_t own = kernel_.parameters.size(),
+                    more = options_.stand_in->appended_grids.size();
+  for (std::size_t i = own; i < other_.parameters.size(); ++i)
+    if (other_.parameters[i].size() != sizeof(std::uint32_t))
+      return false;
+  return other_.parameters.size() == own + more;
+}
+
+} // namespace ptxasw::verification

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "emulator/machine/memory_view.h"
+
+namespace ptxasw {
+
+// Instructions that access memory, for the lanes of a mask (PTX ISA 9.7.9, 9.7.13).
+void execute_load(WarpContext &context, MemoryView &memory, LaneMask mask);
+void execute_store(WarpContext &context, MemoryView &memory, LaneMask mask);
+/// atom and red.
+void execute_atomic(WarpContext &context, MemoryView &memory, LaneMask mask);
+/// isspacep.
+void execute_is_space(WarpContext &context, MemoryView &memory, LaneMask mask);
+
+} // namespace ptxasw

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "emulator/machine/memory_view.h"
+#include "emulator/machine/warp_schedule.h"
+
+namespace ptxasw {
+
+/// What one instruction starts and another waits for: copies that the lanes of a warp have issued
+/// (in WarpState), and mbarriers, which are words of shared memory.
+class AsyncUnit {
+public:
+  AsyncUnit(MachineRun &run, MemoryView &memory, WarpScheduler &scheduler)
+      : run_(run), memory_(memory), scheduler_(scheduler) {}
+
+  void copy_async(WarpContext &context, LaneMask mask);
+  void wait_for_copies(WarpContext &context, LaneMask mask);
+  void copy_bulk(WarpContext &context, LaneMask mask);
+  void mbarrier(WarpContext &context, LaneMask mask);
+  /// Performs the copies of a lane that belong to groups before one.
+  void complete_copies(const WarpContext &context, unsigned lane, std::uint32_t before_group);
+
+private:
+  struct Mbarrier;
+  void perform_copy(const WarpContext &here, unsigned lane, const PendingCopy &copy);
+  Mbarrier read_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address);
+  void write_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address,
+                      Mbarrier barrier);
+  std::uint64_t arrive_at_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address,
+                                   std::uint32_t count, std::int32_t transactions, bool drops,
+                                   bool completes);
+  void order_by_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address,
+                         bool releases);
+
+  MachineRun &run_;
+  MemoryView &memory_;
+  WarpScheduler &scheduler_;
+};
+
+} // namespace ptxasw

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "emulator/machine/warp_context.h"
+#include "emulator/machine/warp_schedule.h"
+
+namespace ptxasw {
+
+/// The barriers of the blocks that run, whose states are theirs (BlockState).
+class Barriers {
+public:
+  Barriers(MachineRun &run, WarpScheduler &scheduler) : run_(run), scheduler_(scheduler) {}
+
+  /// bar and barrier, by the lanes of a fragment.
+  NextStep arrive(WarpContext &context, std::size_t index, LaneMask mask);
+  /// barrier.cluster.
+  NextStep arrive_at_cluster(WarpContext &context, std::size_t index, LaneMask mask);
+  /// Releases who waits at barriers of the context's block that are complete by now.
+  void complete(const WarpContext &context);
+  /// The same for the barrier of its cluster.
+  void complete_cluster(const WarpContext &context);
+  /// Reports, of a block that has ended, arrivals that nobody waited for.
+  void check_unused_arrivals(const BlockState &block);
+
+private:
+  static bool all_wait(const BlockState &block, unsigned id);
+  void release(BlockState &block, unsigned id, bool orders);
+  void check_arrival(const WarpContext &context, BarrierState &barrier, std::uint64_t id,
+                     LaneMask mask, std::uint32_t expected);
+  void check_release(const WarpContext &context, BlockState &block, unsigned id);
+  void report(const WarpContext &context, FaultKind kind, unsigned lane, std::string message);
+
+  MachineRun &run_;
+  WarpScheduler &scheduler_;
+};
+
+} // namespace ptxasw

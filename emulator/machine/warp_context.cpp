@@ -1,0 +1,162 @@
+// The registers of the lanes that execute an instruction, and where in the launch they are.
+
+#include "emulator/machine/warp_context.h"
+
+#include <algorithm>
+
+namespace ptxasw {
+
+MachineRun::MachineRun(const WarpProgram &the_program, std::uint32_t the_kernel,
+                       const WarpLaunch &the_launch, const WarpOptions &the_options)
+    : program(the_program), kernel(the_kernel), launch(the_launch), options(the_options),
+      random(the_options.seed) {
+  block_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.block.count(), 1024));
+  block_warps = (block_threads + warp_lanes - 1) / warp_lanes;
+  if (const auto *required = kernel_function().directive("reqnctapercluster")) {
+    explicit_cluster = true;
+    cluster = {std::max(required->values[0], 1u), std::max(required->values[1], 1u),
+               std::max(required->values[2], 1u)};
+  }
+  shared_bytes = program.dynamic_shared_offset() + launch.dynamic_shared;
+  for (std::uint32_t i = 0; i < program.function_count(); ++i) {
+    max_parameters = std::max(max_parameters, program.function(i).parameter_bytes);
+    max_local = std::max(max_local, program.function(i).local_bytes);
+  }
+}
+
+CallLevel &call_level(const MachineRun &run, WarpState &warp, std::size_t depth) {
+  while (warp.levels.size() <= depth) {
+    CallLevel &added = warp.levels.emplace_back();
+    added.registers.resize(std::size_t{run.program.max_registers()} * warp_lanes);
+    added.parameters.resize(std::size_t{run.max_parameters} * warp_lanes);
+    added.local.resize(std::size_t{run.max_local} * warp_lanes);
+    if (run.options.reals)
+      added.reals.resize(added.registers.size());
+    if (run.options.check_uninitialized)
+      added.local_written.resize(added.local.size());
+  }
+  return warp.levels[depth];
+}
+
+std::uint64_t WarpContext::special(SpecialRegister which, unsigned lane) const {
+  using enum SpecialRegister;
+  const std::uint32_t bit = 1u << lane;
+  switch (which) {
+  case tid_x:
+  case tid_y:
+  case tid_z:
+    return warp->tid[static_cast<int>(which) - static_cast<int>(tid_x)][lane];
+  case ntid_x:
+  case ntid_y:
+  case ntid_z:
+    return run.launch.block[static_cast<int>(which) - static_cast<int>(ntid_x)];
+  case ctaid_x:
+  case ctaid_y:
+  case ctaid_z:
+    return warp->block->ctaid[static_cast<int>(which) - static_cast<int>(ctaid_x)];
+  case nctaid_x:
+  case nctaid_y:
+  case nctaid_z:
+    return run.launch.grid[static_cast<int>(which) - static_cast<int>(nctaid_x)];
+  case cluster_ctaid_x:
+  case cluster_ctaid_y:
+  case cluster_ctaid_z: {
+    const int axis = static_cast<int>(which) - static_cast<int>(cluster_ctaid_x);
+    return warp->block->ctaid[axis] % run.cluster[axis];
+  }
+  case cluster_nctaid_x:
+  case cluster_nctaid_y:
+  case cluster_nctaid_z:
+    return run.cluster[static_cast<int>(which) - static_cast<int>(cluster_nctaid_x)];
+  case clusterid_x:
+  case clusterid_y:
+  case clusterid_z: {
+    const int axis = static_cast<int>(which) - static_cast<int>(clusterid_x);
+    return warp->block->ctaid[axis] / run.cluster[axis];
+  }
+  case nclusterid_x:
+  case nclusterid_y:
+  case nclusterid_z: {
+    const int axis = static_cast<int>(which) - static_cast<int>(nclusterid_x);
+    return run.launch.grid[axis] / run.cluster[axis];
+  }
+  case cluster_ctarank: {
+    const auto place = [&](int axis) { return warp->block->ctaid[axis] % run.cluster[axis]; };
+    return (place(2) * run.cluster.y + place(1)) * run.cluster.x + place(0);
+  }
+  case cluster_nctarank:
+    return run.cluster.count();
+  case workspace_high:
+    return run.workspace >> 32;
+  case workspace_low:
+    return run.workspace & mask64(32);
+  case is_explicit_cluster:
+    return run.explicit_cluster;
+  case laneid:
+    return lane;
+  case warpid:
+    return warp->index;
+  case nwarpid:
+    return run.block_warps;
+  case lanemask_eq:
+    return bit;
+  case lanemask_le:
+    return bit | (bit - 1);
+  case lanemask_lt:
+    return bit - 1;
+  case lanemask_ge:
+    return ~(bit - 1);
+  case lanemask_gt:
+    return ~(bit - 1) & ~bit;
+  case clock:
+    return run.outcome.steps;
+  case nsmid:
+    return 1;
+  case dynamic_smem_size:
+    return run.launch.dynamic_shared;
+  case total_smem_size:
+    return run.shared_bytes;
+  case warp_size:
+    return warp_lanes;
+  default:
+    return 0;
+  }
+}
+
+std::uint32_t WarpContext::thread_of(unsigned lane) const {
+  return warp->block->index * run.block_threads + warp->index * warp_lanes + lane;
+}
+
+ThreadMoment WarpContext::moment(unsigned lane) const {
+  const BlockState &block = *warp->block;
+  return {thread_of(lane) + 1, block.index,      block.index * run.block_warps + warp->index, lane,
+          block.epoch,         run.outcome.steps};
+}
+
+WarpFault WarpContext::place(FaultKind kind, unsigned lane, std::string message,
+                             std::uint64_t address) const {
+  WarpFault fault;
+  fault.kind = kind;
+  fault.message = std::move(message);
+  fault.kernel = run.program.function(function).function->name;
+  fault.line = instruction->line;
+  fault.lane = lane;
+  fault.address = address;
+  for (int i = 0; i < 3; ++i) {
+    fault.block[i] = warp->block->ctaid[i];
+    fault.thread[i] = warp->tid[i][lane];
+  }
+  return fault;
+}
+
+void WarpContext::fail(FaultKind kind, unsigned lane, std::string message,
+                       std::uint64_t address) const {
+  throw MachineFault{place(kind, lane, std::move(message), address)};
+}
+
+InstructionProfile &WarpContext::profile() const {
+  return run.outcome.profile[function][static_cast<std::size_t>(
+      instruction - run.program.function(function).code.data())];
+}
+
+} // namespace ptxasw

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "emulator/machine/memory_view.h"
+
+namespace ptxasw {
+
+/// mma, wmma, ldmatrix, stmatrix and movmatrix, by all lanes of a warp; fewer are a fault.
+void execute_matrix(WarpContext &context, MemoryView &memory, LaneMask group);
+
+} // namespace ptxasw

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "emulator/machine/warp_context.h"
+
+namespace ptxasw {
+
+// The real numbers behind what the context's instruction gives; nothing where they are not
+// followed.
+
+/// Behind a number in memory, or the number that its bits are.
+ExactReal real_in_memory(const WarpContext &context, unsigned lane, std::uint64_t address,
+                         ScalarType type, std::uint64_t bits);
+/// Behind the result of a line of the tables.
+ExactReal compute_real(const WarpContext &context, unsigned lane, Args<ConcreteDomain> list,
+                       std::uint64_t result);
+/// Behind what an atomic writes; `index` of its elements.
+ExactReal atomic_real(const WarpContext &context, ExactReal old, std::size_t index, unsigned lane);
+/// Behind the elements of a product of matrices, row by row.
+std::vector<ExactReal> multiply_reals(const WarpContext &context);
+
+} // namespace ptxasw

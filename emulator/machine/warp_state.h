@@ -1,0 +1,150 @@
+#pragma once
+
+// What there is while a kernel runs: blocks, their warps, fragments of warps whose lanes execute
+// together, registers by depth of calls, barriers. Internal to the warp emulator.
+
+#include "emulator/machine/exact_real.h"
+#include "emulator/machine/warp_launch.h"
+#include "emulator/machine/warp_races.h"
+
+#include <bit>
+
+namespace ptxasw {
+
+using LaneMask = std::uint32_t;
+
+/// Calls f(lane) for every lane of a mask, lowest first.
+template <class Function> void for_each_lane(LaneMask mask, Function f) {
+  for (; mask; mask &= mask - 1)
+    f(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+/// A function being executed: where, and in which iteration of each of its loops.
+struct Activation {
+  std::uint32_t function = 0;
+  std::uint32_t pc = 0;
+  std::vector<std::uint32_t> iterations; ///< by loop; of loops around pc only
+};
+
+/// What a fragment remembers about a place where lanes parted from it.
+struct Parting {
+  std::uint64_t id = 0;    ///< the same on both sides
+  std::uint32_t where = 0; ///< the next instruction at which the two sides may come together again;
+                           ///< no_index: where the function returns
+  std::size_t depth = 0;   ///< of the stack there
+};
+
+/// Lanes of a warp that execute together.
+struct Fragment {
+  enum class State : std::uint8_t { ready, at_sync, at_barrier };
+  LaneMask mask = 0;
+  State state = State::ready;
+  std::uint8_t barrier = 0;
+  std::vector<Activation> stack;
+  std::vector<Parting> partings;
+  std::uint64_t met = 0; ///< the meeting that it comes from; 0 once it has gone on
+};
+
+/// What belongs to one depth of calls, for all lanes of a warp.
+struct CallLevel {
+  std::vector<std::uint64_t> registers; ///< register * 32 + lane
+  std::vector<std::uint8_t> parameters; ///< lane * max + offset
+  std::vector<std::uint8_t> local;      ///< lane * max + offset
+  std::vector<std::uint8_t> local_written;
+  std::vector<ExactReal> reals; ///< behind the registers, if they are followed
+};
+
+struct BlockState;
+
+/// A cp.async that has been issued and not yet waited for.
+struct PendingCopy {
+  unsigned lane = 0;
+  std::uint32_t group = 0;
+  std::uint64_t to = 0, from = 0;
+  std::uint32_t size = 0, given = 0; ///< bytes written, bytes read
+  const WarpInstruction *instruction = nullptr;
+};
+
+struct WarpState {
+  BlockState *block = nullptr;
+  std::uint32_t index = 0; ///< in the block
+  LaneMask live = 0;
+  std::vector<Fragment> fragments;
+  std::vector<CallLevel> levels;
+  std::uint32_t tid[3][warp_lanes] = {};
+  std::vector<PendingCopy> copies;
+  std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
+};
+
+struct BarrierState {
+  /// What is checked of a warp's arrivals at an aligned barrier.
+  struct Aligned {
+    LaneMask due = 0; ///< lanes that lived when the first came
+    const WarpInstruction *at = nullptr;
+  };
+  bool used = false;
+  bool awaited = false;                    ///< a thread waits, not only arrives
+  std::vector<Aligned> aligned;            ///< by warp
+  std::uint32_t expected = 0;              ///< threads; 0: all
+  std::vector<LaneMask> arrived;           ///< by warp
+  KnownPast past;                          ///< of those who arrived, if races are checked
+  std::uint32_t true_count = 0, count = 0; ///< of bar.red's predicates
+};
+
+struct BlockState {
+  std::uint32_t index = 0; ///< among the blocks that run
+  std::uint64_t first_step = 0;
+  std::uint32_t ctaid[3] = {};
+  std::uint32_t epoch = 0;
+  std::vector<WarpState> warps;
+  std::vector<std::uint8_t> shared, shared_written;
+  BarrierState barriers[16];
+  /// By warp, lanes at the cluster's barrier: those that have arrived in this phase, and those that
+  /// may wait.
+  std::vector<LaneMask> cluster_arrived, cluster_due;
+  bool cluster_relaxed = false; ///< a thread arrived in this phase without ordering memory
+  std::uint32_t live_warps = 0;
+};
+
+/// Thrown within the machine, caught in run().
+struct MachineFault {
+  WarpFault fault;
+};
+
+/// What becomes of the lanes that have executed an instruction.
+enum class NextStep : std::uint8_t {
+  advance, ///< they go on behind it
+  stay,    ///< they have been moved elsewhere
+  stop,    ///< they wait, or their fragment is another one now
+};
+
+/// One launch being run: what all parts of the machine see of it.
+struct MachineRun {
+  MachineRun(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
+             const WarpOptions &options);
+
+  WarpCount &count_of(const WarpState &warp) {
+    return outcome.counts[warp.block->index][warp.index];
+  }
+  const Function &kernel_function() const { return *program.function(kernel).function; }
+
+  const WarpProgram &program;
+  const std::uint32_t kernel;
+  const WarpLaunch &launch;
+  const WarpOptions &options;
+  WarpRandom random;
+  std::unique_ptr<RaceDetector> races; ///< null: nobody asked
+  WarpOutcome outcome;
+  std::vector<std::unique_ptr<BlockState>> active; ///< blocks that have started and not ended
+  std::uint32_t started = 0;                       ///< blocks
+  Extents cluster;                                 ///< in blocks (PTX ISA 11.4.8)
+  bool explicit_cluster = false;
+  std::uint32_t block_threads = 0;
+  std::uint32_t block_warps = 0;
+  std::uint32_t shared_bytes = 0;   ///< of a block
+  std::uint32_t max_parameters = 0; ///< bytes of any function
+  std::uint32_t max_local = 0;      ///< bytes of any function
+  std::uint64_t workspace = 0;      ///< address of a cooperative grid's
+};
+
+} // namespace ptxasw
