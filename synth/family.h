@@ -23,6 +23,9 @@ struct Refusal {
   std::uint32_t line = 0;   ///< 1-based, of the instruction in the way; 0: none in particular
 };
 
+/// Adds one, unless it is said already.
+void add_refusal(std::vector<Refusal> &all, const Refusal &more);
+
 /// One version that a family could write.
 struct Proposal {
   std::string_view family;
@@ -30,7 +33,9 @@ struct Proposal {
   int axis = 0;           ///< of the grid: 0 is x
   unsigned factor = 1;    ///< blocks of the kernel that a block of the sibling does
   unsigned registers = 0; ///< per thread at most (`.maxnreg`); 0: as the assembler likes
-  Sibling sibling;        ///< what the table says about it
+  /// What the proof takes from the user, who must have asked for this very variant; empty: nothing.
+  std::string_view promise;
+  Sibling sibling; ///< what the table says about it
 };
 
 /// What a family says about a kernel.

@@ -26,6 +26,11 @@ bool knows_clusters(const Module &module) {
              });
 }
 
+bool same_directive(const PerformanceDirective &a, const PerformanceDirective &b) {
+  return a.name == b.name && a.count == b.count &&
+         std::equal(std::begin(a.values), std::end(a.values), std::begin(b.values));
+}
+
 } // namespace
 
 const Function *kernel_named(const Module &module, std::string_view name) {
@@ -46,6 +51,32 @@ std::string same_launch_header(const Module &module, const Function &kernel,
     text += '\n';
   }
   return text;
+}
+
+std::string same_launch_header_fault(const Module &before, const Function &kernel,
+                                     const Module &after, const Function &sibling,
+                                     std::string_view own_directive) {
+  if (!kernel.has_body || !sibling.has_body || !sibling.is_entry || !kernel.is_entry ||
+      sibling.linkage != kernel.linkage)
+    return "it is no entry like the kernel";
+  const auto same_parameter = [&](const Variable &a, const Variable &b) {
+    return before.text(a.span) == after.text(b.span); // what it promises of a pointee, too
+  };
+  if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),
+                  sibling.parameters.end(), same_parameter))
+    return "its parameters are others";
+  std::vector<PerformanceDirective> rest = sibling.directives;
+  std::erase_if(rest, [&](const PerformanceDirective &one) { return one.name == own_directive; });
+  if (!std::equal(kernel.directives.begin(), kernel.directives.end(), rest.begin(), rest.end(),
+                  same_directive))
+    return "its directives are others";
+  const auto same_pragma = [](const Pragma &a, const Pragma &b) {
+    return a.position == b.position && a.text == b.text;
+  };
+  if (!std::equal(kernel.pragmas.begin(), kernel.pragmas.end(), sibling.pragmas.begin(),
+                  sibling.pragmas.end(), same_pragma))
+    return "its pragmas are others";
+  return "";
 }
 
 std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel) {

@@ -17,6 +17,12 @@ const Function *kernel_named(const Module &module, std::string_view name);
 /// Everything of a kernel before its body, its directives included, under another name.
 std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name);
 
+/// What of a function is not the kernel's, bodies and names apart; empty: everything is. It may
+/// have one directive of that name, which the kernel lacks. Both may be of one module.
+std::string same_launch_header_fault(const Module &before, const Function &kernel,
+                                     const Module &after, const Function &sibling,
+                                     std::string_view own_directive = "");
+
 /// Why a kernel must not have a second body beside it:
 ///   - a variable declared in the body that lasts longer than a thread or block: a launch would
 ///   find

@@ -5,6 +5,7 @@
 #include "synth/siblings.h"
 
 #include "emulator/machine/warp_verify.h"
+#include "synth/cache/cache.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -29,6 +30,8 @@ constexpr Family all_families[] = {
      prove_meld},
     {"promote", "loads that a loop repeats as registers, if its stores stay away from them",
      propose_promote, write_promote, prove_promote},
+    {"cache", "loads that tell the caches what is known of them", propose_cache, write_cache,
+     prove_cache},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -63,6 +66,8 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.meld, false};
   if (family == "promote")
     return {&options.promote, false};
+  if (family == "cache")
+    return {&options.cache, false};
   return {};
 }
 
@@ -101,8 +106,9 @@ std::vector<Offer> decide(std::vector<Offer> offers, const SiblingOptions &optio
     const Proposal &proposal = offer.proposal;
     const Wanted wanted = wanted_of(proposal.family, options);
     const bool all =
-        !wanted.variants || (wanted.variants->empty() && (wanted.by_default || options.names));
-    return (!all && !contains(*wanted.variants, proposal.variant)) ||
+        proposal.promise.empty() &&
+        (!wanted.variants || (wanted.variants->empty() && (wanted.by_default || options.names)));
+    return (!all && (!wanted.variants || !contains(*wanted.variants, proposal.variant))) ||
            (options.names && !contains(*options.names, proposal.sibling.name));
   });
   std::stable_sort(offers.begin(), offers.end(),
@@ -124,15 +130,6 @@ bool is_wanted(const Family &family, const SiblingOptions &options) {
   const bool wide = family.name == "vectorise"; // the two share a list
   return std::any_of(wanted.variants->begin(), wanted.variants->end(),
                      [&](const std::string &word) { return word.starts_with("wide") == wide; });
-}
-
-/// Adds what several families may say, once.
-void add_refusals(std::vector<Refusal> &all, const std::vector<Refusal> &more) {
-  for (const Refusal &one : more)
-    if (std::none_of(all.begin(), all.end(), [&](const Refusal &known) {
-          return known.reason == one.reason && known.line == one.line;
-        }))
-      all.push_back(one);
 }
 
 SiblingTable table_of(const Module &module, const Function &kernel) {
@@ -219,7 +216,8 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       if (!possible || !is_wanted(family, options))
         continue;
       FamilyAnswer answer = family.propose(module, kernel);
-      add_refusals(outcome.refusals, answer.refusals);
+      for (const Refusal &refusal : answer.refusals)
+        add_refusal(outcome.refusals, refusal);
       for (Proposal &proposal : answer.proposals)
         offers.push_back({&family, std::move(proposal)});
     }
@@ -236,6 +234,13 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
 } // namespace
 
 std::span<const Family> families() { return all_families; }
+
+void add_refusal(std::vector<Refusal> &all, const Refusal &more) {
+  if (std::none_of(all.begin(), all.end(), [&](const Refusal &known) {
+        return known.reason == more.reason && known.line == more.line;
+      }))
+    all.push_back(more);
+}
 
 std::vector<SiblingTable> sibling_tables(const Module &module) {
   std::vector<SiblingTable> tables;

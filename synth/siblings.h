@@ -25,13 +25,16 @@ struct SiblingOptions {
   std::vector<std::string> retile;
   /// Which limits of registers are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> registers;
-  /// Only siblings of these names, whatever limits of registers, meldings and promotions are
-  /// wanted; unset: all.
+  /// Only siblings of these names, whatever limits of registers, meldings and the like are wanted;
+  /// unset: all.
   std::optional<std::vector<std::string>> names;
   /// Which meldings of branches are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> meld;
   /// Which promotions of repeated loads are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> promote;
+  /// Which qualifiers of loads are wanted, as Proposal::variant; empty: none. Who names a variant
+  /// gives the promise that it rests on.
+  std::vector<std::string> cache;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

@@ -36,11 +36,6 @@ std::optional<Refusal> obstacle(const Module &module, const Function &kernel) {
   return same_launch_obstacle(module, kernel);
 }
 
-bool same_directive(const PerformanceDirective &a, const PerformanceDirective &b) {
-  return a.name == b.name && a.count == b.count &&
-         std::equal(std::begin(a.values), std::end(a.values), std::begin(b.values));
-}
-
 } // namespace
 
 FamilyAnswer propose_registers(const Module &module, const Function &kernel) {
@@ -71,37 +66,13 @@ std::string write_registers(const Module &module, const Function &kernel,
 
 std::string prove_registers(const Module &written, const Function &kernel, const Function &sibling,
                             const Proposal &proposal) {
-  Sibling plain;
-  plain.name = proposal.sibling.name;
-  plain.family = proposal.sibling.family;
-  plain.kind = proposal.sibling.kind;
-  if (proposal.sibling != plain)
-    return "the table does not say what is proved";
-  if (!kernel.has_body || !sibling.has_body || !sibling.is_entry || !kernel.is_entry ||
-      sibling.linkage != kernel.linkage)
-    return "it is no entry like the kernel";
+  if (std::string fault = same_launch_fault(written, kernel, proposal); !fault.empty())
+    return fault;
   if (const auto in_the_way = obstacle(written, kernel))
     return std::string(in_the_way->meaning);
   if (written.text(kernel.body) != written.text(sibling.body))
     return "its body is another";
-  const auto same_parameter = [&](const Variable &a, const Variable &b) {
-    return written.text(a.span) == written.text(b.span); // what it promises of a pointee, too
-  };
-  if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),
-                  sibling.parameters.end(), same_parameter))
-    return "its parameters are others";
-  std::vector<PerformanceDirective> rest = sibling.directives;
-  std::erase_if(rest, [](const PerformanceDirective &one) { return one.name == limit_directive; });
-  if (!std::equal(kernel.directives.begin(), kernel.directives.end(), rest.begin(), rest.end(),
-                  same_directive))
-    return "its directives are others";
-  const auto same_pragma = [](const Pragma &a, const Pragma &b) {
-    return a.position == b.position && a.text == b.text;
-  };
-  if (!std::equal(kernel.pragmas.begin(), kernel.pragmas.end(), sibling.pragmas.begin(),
-                  sibling.pragmas.end(), same_pragma))
-    return "its pragmas are others";
-  return "";
+  return same_launch_header_fault(written, kernel, written, sibling, limit_directive);
 }
 
 } // namespace ptxasw

@@ -4,6 +4,7 @@
 
 #include "synth/search/search.h"
 
+#include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/rewrite.h"
@@ -66,6 +67,7 @@ public:
         next.resize(options_.beam);
       beam = std::move(next);
     }
+    requalify();
     result_.candidates[result_.best].chosen = true;
     return std::move(result_);
   }
@@ -128,6 +130,21 @@ private:
     if (options_.shuffle && std::find(steps.begin(), steps.end(), "shuffle") == steps.end() &&
         !spent())
       consider(*module, steps, next, [&] { return shuffled(*module); });
+  }
+
+  /// What the caches are told changes no step; so it is tried last, and of the best alone.
+  void requalify() {
+    const std::shared_ptr<const Module> module = result_.candidates[result_.best].module;
+    const std::vector<std::string> steps = result_.candidates[result_.best].steps;
+    std::vector<std::size_t> last;
+    for (const std::string &variant : cache_variants()) {
+      if (spent())
+        return;
+      consider(*module, steps, last, [&]() -> Rewrite {
+        return {fmt::format("cache:{}", variant),
+                requalify_loads(*module, *function_in(*module), variant), prove_requalified};
+      });
+    }
   }
 
   Rewrite shuffled(const Module &module) const {

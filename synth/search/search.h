@@ -29,8 +29,8 @@ struct SearchCost {
 
 /// One version that was looked at.
 struct SearchCandidate {
-  std::vector<std::string>
-      steps;               ///< what was done to the kernel: `meld:54:all`, `promote:9`, `shuffle`
+  /// What was done to the kernel: `meld:54:all`, `promote:9`, `shuffle`, `cache:hints`.
+  std::vector<std::string> steps;
   std::string withdrawn;   ///< what is not proved; empty: all is
   SearchCost cost;         ///< if it is not withdrawn
   double milliseconds = 0; ///< to write, prove and bound it

@@ -1,7 +1,5 @@
 #include "tests/random/versions.h"
 
-#include "emulator/machine/warp_verify.h"
-
 #include <charconv>
 #include <fmt/core.h>
 
@@ -14,16 +12,7 @@ struct Counts {
 };
 
 void compare(const Module &written, const Proposal &proposal, std::uint64_t seed, Counts &counts) {
-  VerifyOptions how;
-  how.kernel = "k";
-  how.stand_in = stand_in(proposal.sibling);
-  how.runs = 4;
-  how.search = 8;
-  how.schedules = 1;
-  how.small = true;
-  how.seed = seed;
-  how.step_limit = 300'000;
-  const KernelVerdict verdict = verify(written, written, how).at(0);
+  const KernelVerdict verdict = verdict_of(written, proposal, seed);
   counts.compared += verdict.agreed > 0;
   counts.unexecuted += verdict.agreed > 0 && !verdict.not_exercised.empty();
   if (verdict.kind != KernelVerdict::Kind::differ)
@@ -51,15 +40,30 @@ void check(const RandomFamily &family, const std::string &text, std::uint64_t se
     if (verbose)
       fmt::print("seed {}: {} is not proved: {}\n{}\n", seed, one.name, one.why, text);
   }
-  if (!result.changed)
-    return;
-  ++counts.done;
-  const auto written = parse(result.text, "written.ptx");
+  std::vector<RandomVersion> versions =
+      family.more ? family.more(**module, seed) : std::vector<RandomVersion>();
+  counts.done += result.changed;
   for (const Proposal &proposal : result.kernels[0].written)
-    compare(**written, proposal, seed, counts);
+    versions.push_back({result.text, proposal});
+  for (const RandomVersion &version : versions)
+    compare(**parse(version.text, "written.ptx"), version.proposal, seed, counts);
 }
 
 } // namespace
+
+KernelVerdict verdict_of(const Module &written, const Proposal &proposal, std::uint64_t seed) {
+  VerifyOptions how;
+  how.kernel = "k";
+  how.stand_in = stand_in(proposal.sibling);
+  how.no_alias = !proposal.promise.empty();
+  how.runs = 4;
+  how.search = 8;
+  how.schedules = 1;
+  how.small = true;
+  how.seed = seed;
+  how.step_limit = 300'000;
+  return verify(written, written, how).at(0);
+}
 
 int random_versions(int argc, char **argv, const RandomFamily &family,
                     const std::function<std::string(std::uint64_t)> &kernel) {

@@ -2,6 +2,7 @@
 
 // Random kernels, and the versions that one family puts beside them.
 
+#include "emulator/machine/warp_verify.h"
 #include "synth/siblings.h"
 
 #include <cstdint>
@@ -10,13 +11,26 @@
 #include <string_view>
 #include <vector>
 
+/// A module with a kernel and a version of it.
+struct RandomVersion {
+  std::string text;
+  ptxasw::Proposal proposal;
+};
+
 /// A family whose versions are launched as their kernel is.
 struct RandomFamily {
   std::string_view name;
   std::string_view done; ///< of a kernel that has a version: "melded"
   std::vector<std::string> ptxasw::SiblingOptions::*wanted;
   const std::vector<std::string> &(*variants)();
+  /// What else the family's proof takes of a kernel: modules with it and a version. Null: nothing.
+  std::function<std::vector<RandomVersion>(const ptxasw::Module &module, std::uint64_t seed)> more =
+      {};
 };
+
+/// What the warp emulator says of one version.
+ptxasw::KernelVerdict verdict_of(const ptxasw::Module &written, const ptxasw::Proposal &proposal,
+                                 std::uint64_t seed);
 
 /// The main function: every version of as many random kernels as the command line says must compute
 /// what its kernel does on the warp emulator. `kernel` writes the one of a seed, named k.

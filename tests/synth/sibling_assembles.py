@@ -35,7 +35,7 @@ def check(path, options, work):
         return 0, 0, 0, []
     out, cubin = work / f"{number}.ptx", work / f"{number}.cubin"
     command = [options.ptxasw, "siblings", str(path), "-o", str(out), "--meld=all", "--meld=costly",
-               "--maxnreg=64"]
+               "--cache=hints", "--cache=nc-apart", "--maxnreg=64"]
     if not options.all:
         command.append("--most=3")
     done = subprocess.run(command, capture_output=True, text=True, check=False)

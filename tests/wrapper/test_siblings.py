@@ -59,6 +59,20 @@ class Siblings(Scratch):
         self.assertIn("  retile y4-neighbours-r64: block.y / 4\n", result.stdout)
         self.assertIn("  registers 40: the same launch\n", result.stdout)
 
+    def test_what_caches_are_told(self):
+        words = ["siblings", JACOBI, "--retile=x2", "--cache=nc,nc-apart,evict-last"]
+        result = run([PTXASW, *words, "-o", "out.ptx"])
+        self.assertIn("  cache evict-last: the same launch\n", result.stdout)
+        self.assertIn("  cache nc-apart: the same launch\n    as promised: arrays that different parameters", result.stdout)
+        self.assertNotIn("cache nc:", result.stdout)
+        text = Path("out.ptx").read_text()
+        self.assertIn(".L1::evict_last.", text)
+        self.assertIn("ld.global.nc.", text)
+        made = json.loads(run([PTXASW, *words, "--json"]).stdout)["kernels"][0]["siblings"]
+        self.assertEqual({one["variant"]: "promise" in one for one in made},
+                         {"x2": False, "nc-apart": True, "evict-last": False})
+        self.assertNotIn("cache", run([PTXASW, "siblings", JACOBI]).stdout)
+
     def test_output(self):
         result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile", "x4"])
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -2,6 +2,7 @@
 // which they are or why there are none.
 
 #include "synth/siblings.h"
+#include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "wrapper/commands/commands.h"
@@ -42,7 +43,7 @@ Json to_json(const KernelSiblings &kernel) {
                {"siblings", Json::array()},
                {"unproved", Json::array()},
                {"refusals", Json::array()}};
-  for (const Proposal &proposal : kernel.written)
+  for (const Proposal &proposal : kernel.written) {
     json["siblings"].push_back({{"name", proposal.sibling.name},
                                 {"family", proposal.family},
                                 {"kind", proposal.sibling.kind},
@@ -50,6 +51,9 @@ Json to_json(const KernelSiblings &kernel) {
                                 {"grid", proposal.sibling.grid},
                                 {"block", proposal.sibling.block},
                                 {"needs", needs_of(proposal.sibling)}});
+    if (!proposal.promise.empty())
+      json["siblings"].back()["promise"] = proposal.promise;
+  }
   for (const UnprovedSibling &one : kernel.unproved)
     json["unproved"].push_back({{"name", one.name}, {"why", one.why}});
   for (const Refusal &refusal : kernel.refusals)
@@ -70,9 +74,12 @@ std::string divided(const Sibling &sibling) {
 
 std::string to_text(const KernelSiblings &kernel) {
   std::string text = kernel.kernel + ":\n";
-  for (const Proposal &proposal : kernel.written)
+  for (const Proposal &proposal : kernel.written) {
     text +=
         fmt::format("  {} {}: {}\n", proposal.family, proposal.variant, divided(proposal.sibling));
+    if (!proposal.promise.empty())
+      text += fmt::format("    as promised: {}\n", proposal.promise);
+  }
   for (const UnprovedSibling &one : kernel.unproved)
     text += fmt::format("  not proved: {}: {}\n", one.name, one.why);
   for (const Refusal &refusal : kernel.refusals)
@@ -133,6 +140,9 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--promote", request.options.promote, promote_variants(),
                 "also the kernel with loads that loops repeat as registers, under a test that the "
                 "loops' stores stay away from them");
+  words.choices("--cache", request.options.cache, cache_variants(),
+                "also the kernel with loads that tell the caches what is known of them; nc-apart "
+                "rests on a promise: no two pointer parameters lead into one array");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

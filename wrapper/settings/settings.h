@@ -29,6 +29,7 @@ struct Settings {
                              .names = {},
                              .meld = {},
                              .promote = {},
+                             .cache = {},
                              .most = 0};
   std::string profile;    ///< of `ptxasw tune`: only the siblings that won there; empty: none
   std::string report;     ///< JSON report file, or an existing directory; empty: none

@@ -1,0 +1,196 @@
+// The order of instructions does not matter here: a register's origins are those of all that is
+// ever written to it. That is a fixed point, reached since sets only grow.
+
+#include "synth/cache/origins.h"
+
+#include "grammar/roles.h"
+
+#include <algorithm>
+
+namespace ptxasw::cache {
+namespace {
+
+constexpr unsigned word = 8; ///< bytes of a pointer
+
+/// What of its operands goes into the result of a pure opcode as a pointer would.
+enum class Passes : std::uint8_t { all, last, none, unknown };
+
+Passes passes(const Opcode &opcode) {
+  switch (opcode.op) {
+  case Op::add:
+  case Op::addc:
+  case Op::sub:
+  case Op::subc:
+  case Op::mov:
+  case Op::cvta:
+  case Op::selp:
+  case Op::slct:
+  case Op::min:
+  case Op::max:
+  case Op::and_:
+  case Op::or_:
+  case Op::xor_:
+  case Op::not_:
+  case Op::neg:
+  case Op::lop3:
+  case Op::bfe:
+  case Op::bfi:
+  case Op::prmt:
+  case Op::shf:
+    return Passes::all;
+  case Op::cvt: // what has 32 bits or fewer is no pointer
+    return bit_width(opcode.second_type) > 32 ? Passes::all : Passes::none;
+  case Op::mad:
+  case Op::madc:
+  case Op::mad24:
+    return Passes::last;
+  case Op::mul:
+  case Op::mul24:
+  case Op::div:
+  case Op::rem:
+  case Op::shl:
+  case Op::shr:
+  case Op::set:
+  case Op::setp:
+  case Op::popc:
+  case Op::clz:
+  case Op::bfind:
+    return Passes::none;
+  default:
+    return is_float(opcode.type) && traits(opcode.op).memory == MemoryUse::pure ? Passes::none
+                                                                                : Passes::unknown;
+  }
+}
+
+} // namespace
+
+Origins::Origins(const Module &module, const Function &function)
+    : module_(module), function_(function), registers_(function.registers.size()) {
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const Instruction &instruction : function.instructions)
+      grows = step(instruction) || grows;
+  }
+}
+
+std::set<Origin> Origins::of_address(const Operand &address) const {
+  return address.kind == Operand::Kind::address ? of(module_.children(address)[0])
+                                                : Sources{from_anywhere};
+}
+
+bool Origins::are_apart(const std::set<Origin> &a, const std::set<Origin> &b) {
+  if (a.empty() || b.empty() || a.contains(from_anywhere) || b.contains(from_anywhere))
+    return false;
+  return std::none_of(a.begin(), a.end(), [&](Origin origin) { return b.contains(origin); });
+}
+
+Origins::Sources Origins::of(const Operand &operand) const {
+  using Is = Operand::Kind;
+  switch (operand.kind) {
+  case Is::reg:
+    return registers_[operand.reg];
+  case Is::integer:
+  case Is::real:
+  case Is::special:
+  case Is::sink:
+    return {};
+  case Is::symbol:
+    return of_symbol(operand);
+  case Is::vector:
+  case Is::pair: {
+    Sources all;
+    for (const Operand &child : module_.children(operand))
+      all.merge(of(child));
+    return all;
+  }
+  default:
+    return {from_anywhere};
+  }
+}
+
+Origins::Sources Origins::of_symbol(const Operand &operand) const {
+  const Symbol &symbol = module_.symbol(operand);
+  const auto origin = [&](std::uint64_t kind) {
+    return Sources{kind << 56 | std::uint64_t{symbol.index} << 24};
+  };
+  switch (symbol.kind) {
+  case Symbol::Kind::module_variable:
+    return origin(1);
+  case Symbol::Kind::function_variable:
+    return origin(2);
+  default: // the address of a parameter or a function is no place in global memory that is known
+    return {from_anywhere};
+  }
+}
+
+Origins::Sources Origins::of_parameter(const Operand &address, std::uint64_t offset) const {
+  const Operand &base = module_.children(address)[0];
+  if (base.kind != Operand::Kind::symbol)
+    return {from_anywhere};
+  const Symbol &symbol = module_.symbol(base);
+  if (symbol.kind != Symbol::Kind::parameter)
+    return {from_anywhere};
+  if (function_.parameters[symbol.index].size() < word)
+    return {}; // a number
+  const std::uint64_t at =
+      offset + static_cast<std::uint64_t>(base.value) + static_cast<std::uint64_t>(address.value);
+  return {std::uint64_t{3} << 56 | std::uint64_t{symbol.index} << 24 | (at / word & 0xffffff)};
+}
+
+Origins::Sources Origins::computed(const Instruction &instruction) const {
+  const auto operands = module_.operands(instruction).subspan(1);
+  const Opcode &opcode = module_.opcode(instruction);
+  Sources all;
+  switch (passes(opcode)) {
+  case Passes::unknown:
+    return {from_anywhere};
+  case Passes::none:
+    return {};
+  case Passes::last:
+    return operands.empty() ? Sources{from_anywhere} : of(operands.back());
+  case Passes::all:
+    for (const Operand &operand : operands)
+      all.merge(of(operand));
+  }
+  return all;
+}
+
+bool Origins::step(const Instruction &instruction) {
+  const Opcode &opcode = module_.opcode(instruction);
+  const auto operands = module_.operands(instruction);
+  const FirstOperand first = first_operand(opcode);
+  if (operands.empty() || first == FirstOperand::source)
+    return false;
+  if (!instruction.well_formed || first == FirstOperand::unknown) {
+    bool grows = false;
+    for (const Operand &operand : operands)
+      grows = add(operand, {from_anywhere}) || grows;
+    return grows;
+  }
+  if (opcode.op != Op::ld || opcode.space != StateSpace::param || operands.size() != 2 ||
+      operands[1].kind != Operand::Kind::address)
+    return add(operands[0], computed(instruction));
+  if (bit_width(opcode.type) > 8 * word) // several at once
+    return add(operands[0], {from_anywhere});
+  if (operands[0].kind != Operand::Kind::vector)
+    return add(operands[0], of_parameter(operands[1], 0));
+  bool grows = false;
+  std::uint64_t offset = 0;
+  for (const Operand &element : module_.children(operands[0])) {
+    grows = add(element, of_parameter(operands[1], offset)) || grows;
+    offset += bit_width(opcode.type) / 8;
+  }
+  return grows;
+}
+
+bool Origins::add(const Operand &to, const Sources &sources) {
+  bool grows = false;
+  if (to.kind == Operand::Kind::reg)
+    for (const Origin origin : sources)
+      grows = registers_[to.reg].insert(origin).second || grows;
+  for (const Operand &child : module_.children(to))
+    grows = add(child, sources) || grows;
+  return grows;
+}
+
+} // namespace ptxasw::cache

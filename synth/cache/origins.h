@@ -1,0 +1,46 @@
+#pragma once
+
+// Which parameters and variables an address may be made from, by the text alone.
+
+#include "grammar/module.h"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace ptxasw::cache {
+
+/// A parameter's word of 8 bytes, or a variable.
+using Origin = std::uint64_t;
+/// Among the origins of what may hold a pointer from anywhere: what memory held.
+inline constexpr Origin from_anywhere = ~Origin{0};
+
+/// By register, from where what it holds may have got there by copying, adding, subtracting and
+/// choosing. A product, a quotient, a number that is shifted, or widened from 32 bits, is a
+/// distance and has no origin.
+class Origins {
+public:
+  Origins(const Module &module, const Function &function);
+  /// Of the address that is an operand of an instruction: an operand of kind address. Empty: none
+  /// is known.
+  std::set<Origin> of_address(const Operand &address) const;
+  /// Returns true if two addresses cannot be the same, if what parameters and variables lead to
+  /// never overlaps.
+  static bool are_apart(const std::set<Origin> &a, const std::set<Origin> &b);
+
+private:
+  using Sources = std::set<Origin>;
+  Sources of(const Operand &operand) const;
+  Sources of_symbol(const Operand &operand) const;
+  Sources of_parameter(const Operand &address, std::uint64_t offset) const;
+  /// What an instruction computes that is no load.
+  Sources computed(const Instruction &instruction) const;
+  bool step(const Instruction &instruction);
+  bool add(const Operand &to, const Sources &sources);
+
+  const Module &module_;
+  const Function &function_;
+  std::vector<Sources> registers_;
+};
+
+} // namespace ptxasw::cache

@@ -1,0 +1,137 @@
+// The two bodies are compared byte for byte, but for the opcodes of loads of global memory; those
+// may differ in what QualifiedLoad names and in nothing else. So each thread does the same
+// instructions on the same registers.
+//
+// Hints change no value (PTX ISA 9.7.9.8: they are for performance, and may be ignored). `.nc`
+// demands that nobody writes what is read as long as the kernel runs. Who could?
+//
+//   - the host, or another kernel, ordered with the load by what a thread of this one does: nothing
+//     in the kernel could be that (writers.h). Not ordered, it would be a race with the weak load
+//     that is there already, whose value is not defined either (PTX ISA 8.7.1). What was written
+//     before the kernel began, or is written after its end, is no matter: caches do not keep
+//     anything from one kernel to the next.
+//   - a thread of this kernel: there is no store in its text that may go to global memory; or each
+//     goes to an address that is made from other parameters and variables than the load's
+//     (origins.h), and it was promised that these lead to arrays which do not overlap.
+
+#include "synth/cache/cache.h"
+
+#include "synth/cache/origins.h"
+#include "synth/cache/qualified.h"
+#include "synth/cache/writers.h"
+#include "synth/same_launch.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+/// What is to be shown of a pair of functions.
+class Requalification {
+public:
+  Requalification(const Module &before, const Function &kernel, const Module &after,
+                  const Function &other, bool apart)
+      : before_(before), kernel_(kernel), after_(after), other_(other), apart_(apart) {}
+
+  /// What is not proved; empty: all is.
+  std::string fault();
+
+private:
+  std::string fault_at(std::size_t i);
+  std::string fault_of_nc(const Instruction &load) const;
+
+  const Module &before_;
+  const Function &kernel_;
+  const Module &after_;
+  const Function &other_;
+  const bool apart_;
+  std::vector<std::uint32_t> became_nc_;
+};
+
+std::string Requalification::fault() {
+  if (kernel_.instructions.size() != other_.instructions.size())
+    return "it has more instructions, or fewer";
+  std::uint32_t mine = kernel_.body.begin, theirs = other_.body.begin;
+  for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
+    const Instruction &a = kernel_.instructions[i], &b = other_.instructions[i];
+    if (before_.text({mine, a.opcode_span.begin}) != after_.text({theirs, b.opcode_span.begin}))
+      return fmt::format("line {}: something else than an opcode is another one", b.line);
+    if (std::string why = fault_at(i); !why.empty())
+      return fmt::format("line {}: {}", b.line, why);
+    mine = a.opcode_span.end;
+    theirs = b.opcode_span.end;
+  }
+  if (before_.text({mine, kernel_.body.end}) != after_.text({theirs, other_.body.end}))
+    return "its end is another one";
+  for (const std::uint32_t load : became_nc_)
+    if (std::string why = fault_of_nc(kernel_.instructions[load]); !why.empty())
+      return fmt::format("line {}: {}", other_.instructions[load].line, why);
+  return "";
+}
+
+std::string Requalification::fault_at(std::size_t i) {
+  const Instruction &a = kernel_.instructions[i], &b = other_.instructions[i];
+  if (before_.text(a.opcode_span) == after_.text(b.opcode_span))
+    return "";
+  const auto was = cache::qualified_load(before_.opcode(a));
+  const auto is = cache::qualified_load(after_.opcode(b));
+  if (!was || !is || !was->is_plain() || !a.well_formed || !b.well_formed)
+    return "an opcode changed that must not";
+  if (was->vec != is->vec || was->type != is->type || (was->nc && !is->nc))
+    return "it loads something else";
+  if (const std::string_view old = cache::too_old_for(after_, *is); !old.empty())
+    return std::string(old);
+  if (is->nc && !was->nc)
+    became_nc_.push_back(static_cast<std::uint32_t>(i));
+  return "";
+}
+
+std::string Requalification::fault_of_nc(const Instruction &load) const {
+  const cache::Writers writers = cache::writers_of(before_, kernel_);
+  if (writers.unknown)
+    return fmt::format("{} (line {})", writers.unknown->meaning, writers.unknown->line);
+  if (writers.stores.empty())
+    return "";
+  if (!apart_)
+    return "the kernel may write what it reads";
+  const cache::Origins origins(before_, kernel_);
+  const auto address = [&](const Instruction &access, std::size_t operand) {
+    const auto operands = before_.operands(access);
+    return operand < operands.size() ? origins.of_address(operands[operand])
+                                     : std::set<cache::Origin>();
+  };
+  for (const std::uint32_t i : writers.stores) {
+    const Instruction &store = kernel_.instructions[i];
+    if (!cache::Origins::are_apart(address(load, 1), address(store, 0)))
+      return fmt::format("line {} may write what it reads", store.line);
+  }
+  return "";
+}
+
+std::string fault_between(const Module &before, const Function &kernel, const Module &after,
+                          const Function &other, bool apart) {
+  if (std::string fault = same_launch_header_fault(before, kernel, after, other); !fault.empty())
+    return fault;
+  return Requalification(before, kernel, after, other, apart).fault();
+}
+
+} // namespace
+
+std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
+                              const Function &other) {
+  if (&before != &after &&
+      (before.text({0, kernel.body.begin}) != after.text({0, other.body.begin}) ||
+       before.text().substr(kernel.body.end) != after.text().substr(other.body.end)))
+    return "something beside the kernel changed";
+  return fault_between(before, kernel, after, other, false);
+}
+
+std::string prove_cache(const Module &written, const Function &kernel, const Function &sibling,
+                        const Proposal &proposal) {
+  if (std::string fault = same_launch_fault(written, kernel, proposal); !fault.empty())
+    return fault;
+  return fault_between(written, kernel, written, sibling, proposal.promise == arrays_apart);
+}
+
+} // namespace ptxasw
