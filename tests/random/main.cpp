@@ -1,16 +1,18 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
-// [--json] [--siblings yes | --wide yes | --shared yes]
+// [--json] [--siblings yes | --wide yes | --in-kernel yes | --shared yes]
 //
 // Random kernels, rewritten with --shuffle=always and options whose promises hold, and run against
 // the original under random launches and schedules: N kernels, or as many as it takes until V have
 // been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
 // printed. With --siblings they are re-tiled; with --wide kernels made for that get siblings with
-// wide accesses. With --shared the kernels work in shared memory, and loads from there are
-// replaced, too. Exit code 0: none did. With --shard only the I-th of N parts of the seeds; --json
-// prints one line, which `ptxasw merge` adds up.
+// wide accesses; with --in-kernel kernels of both kinds get a version inside. With --shared the
+// kernels work in shared memory, and loads from there are replaced, too. Exit code 0: none did.
+// With --shard only the I-th of N parts of the seeds; --json prints one line, which `ptxasw merge`
+// adds up.
 
 #include "emulator/machine/warp_verify.h"
 #include "random_kernel.h"
+#include "synth/in_kernel/in_kernel.h"
 #include "synth/retile/obstacle.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
@@ -253,21 +255,69 @@ Checked check_wide(const std::string &text, unsigned runs, std::uint64_t seed) {
   return check_variants(**module, options, runs, seed);
 }
 
-/// What is to be done with a kernel: rewritten in place, or given siblings.
-enum class Task : std::uint8_t { rewrite, siblings, wide };
+/// The kernel with one of the versions in it that it can have, drawn, for a block that is drawn,
+/// too, and stands in the PTX or is promised. Launches with other blocks are compared as well.
+Checked check_in_kernel(const std::string &text, unsigned runs, std::uint64_t seed) {
+  Checked result;
+  auto module = parse(text, "random.ptx");
+  if (!module)
+    return result;
+  result.parsed = true;
+  WarpRandom random(seed ^ 0x696e6b);
+  static constexpr BlockShape shapes[] = {{32, 1, 1}, {64, 1, 1}, {16, 1, 1}, {24, 1, 1},
+                                          {8, 4, 1},  {4, 8, 1},  {16, 2, 2}, {6, 2, 1}};
+  const BlockShape block = shapes[random.below(std::size(shapes))];
+  std::string before = text;
+  if (!(*module)->functions.back().directive("maxntid") && random.one_in(2)) {
+    before.insert((*module)->functions.back().body.begin,
+                  fmt::format(".reqntid {}, {}, {}\n", block.x, block.y, block.z));
+    module = parse(before, "random.ptx");
+  }
+  const Function &kernel = (*module)->functions.back();
+  const auto variants = in_kernel_variants(**module, kernel, block).variants;
+  if (variants.empty())
+    return result;
+  const InKernelResult made =
+      replace_in_kernel(**module, {{}, {variants[random.below(variants.size())]}, block});
+  for (const std::string &why : made.kernels.at(0).why)
+    if (why.find("unproved") != std::string::npos) {
+      fmt::print("seed {}: {}\n", seed, why);
+      result.parsed = false;
+    }
+  if (!made.changed)
+    return result;
+  result.changed = true;
+  result.rewritten = made.text;
+  const auto written = parse(made.text, "in-kernel.ptx");
+  VerifyOptions how = how_to_verify(runs, seed);
+  how.whole_grid = true;
+  result.verdict = verify(**module, **written, how)[0];
+  result.exercised = result.verdict.not_exercised.empty();
+  return result;
+}
+
+/// What is to be done with a kernel: rewritten in place, or given siblings, or one inside.
+enum class Task : std::uint8_t { rewrite, siblings, wide, in_kernel };
+
+/// Half of the kernels that get a sibling inside are of those for which wide accesses are proposed.
+bool is_wide(Task task, std::uint64_t seed) {
+  return task == Task::wide || (task == Task::in_kernel && seed % 2 == 1);
+}
 
 struct Plan {
   Task task = Task::rewrite;
   RewriteOptions options; ///< of a rewrite
 
-  std::string text(const Piece &body) const {
-    return task == Task::wide ? wide_module_text(body) : module_text(body);
+  std::string text(const Piece &body, std::uint64_t seed) const {
+    return is_wide(task, seed) ? wide_module_text(body) : module_text(body);
   }
 };
 
 Checked check(const std::string &text, const Plan &plan, unsigned runs, std::uint64_t seed) {
   if (plan.task == Task::wide)
     return check_wide(text, runs, seed);
+  if (plan.task == Task::in_kernel)
+    return check_in_kernel(is_wide(plan.task, seed) ? text : without_neighbours(text), runs, seed);
   if (plan.task == Task::siblings)
     return seed % 2 == 0
                ? check_sibling(without_neighbours(text), runs, seed, false)
@@ -316,7 +366,7 @@ Checked shrink(Piece &body, const Plan &plan, Checked last, unsigned runs, std::
     auto pieces = removable_pieces(body);
     for (auto place = pieces.rbegin(); place != pieces.rend(); ++place) {
       std::unique_ptr<Piece> removed = std::move(**place);
-      Checked candidate = check(plan.text(body), plan, runs, seed);
+      Checked candidate = check(plan.text(body, seed), plan, runs, seed);
       if (candidate.changed && candidate.verdict.kind == KernelVerdict::Kind::differ) {
         last = std::move(candidate);
         progress = true;
@@ -329,7 +379,7 @@ Checked shrink(Piece &body, const Plan &plan, Checked last, unsigned runs, std::
 }
 
 RandomKernel draw(const Plan &plan, std::uint64_t seed, bool shared) {
-  return plan.task == Task::wide ? random_wide_kernel(seed) : random_kernel(seed, shared);
+  return is_wide(plan.task, seed) ? random_wide_kernel(seed) : random_kernel(seed, shared);
 }
 
 int wrong_words(std::string_view words) {
@@ -373,11 +423,13 @@ int main(int argc, char **argv) {
       plan.task = Task::siblings;
     else if (option == "--wide")
       plan.task = Task::wide;
+    else if (option == "--in-kernel")
+      plan.task = Task::in_kernel;
     else if (option == "--shared")
       shared = true;
     else if (option == "--print") {
       const std::uint64_t s = std::strtoull(argv[i + 1], nullptr, 10);
-      fmt::print("{}", plan.text(*draw(plan, s, shared).body));
+      fmt::print("{}", plan.text(*draw(plan, s, shared).body, s));
       return 0;
     } else
       return wrong_words(option);
@@ -393,10 +445,10 @@ int main(int argc, char **argv) {
     const auto &body = kernel.body;
     if (plan.task == Task::rewrite)
       plan.options = draw_options(kernel, s, shared);
-    Checked result = check(plan.text(*body), plan, runs, s);
+    Checked result = check(plan.text(*body, s), plan, runs, s);
     ++totals.kernels;
     if (!result.parsed) {
-      fmt::print(stderr, "seed {}: not PTX\n{}", s, plan.text(*body));
+      fmt::print(stderr, "seed {}: not PTX\n{}", s, plan.text(*body, s));
       failed.push_back(s);
       broken = true;
       continue;
@@ -423,7 +475,7 @@ int main(int argc, char **argv) {
     const Checked small = shrink(*body, plan, std::move(result), 4 * runs, s);
     const std::string report = fmt::format(
         "// seed {}, {}\n{}\n/*\n{}\nbefore shrinking:\n{}\nrewritten:\n{}*/\n", s,
-        plan.task == Task::rewrite ? describe(plan.options) : "siblings", plan.text(*body),
+        plan.task == Task::rewrite ? describe(plan.options) : "siblings", plan.text(*body, s),
         small.verdict.counter_example, counter_example, small.rewritten);
     fmt::print(json ? stderr : stdout, "{}", report);
     if (!keep.empty())
