@@ -38,6 +38,7 @@ namespace {
 struct Totals {
   unsigned kernels = 0, changed = 0, agreed = 0, idle = 0, unchecked = 0, differ = 0;
   unsigned long launches = 0, shuffles = 0;
+  unsigned long added = 0, never_ran = 0; ///< instructions, and lines of them
 };
 
 std::size_t occurrences(const std::string &text, std::string_view word) {
@@ -104,7 +105,7 @@ std::string without_neighbours(const std::string &text) {
       return zeros;
     const std::string_view results = line.substr(load, line.find('[') - load);
     for (std::size_t at = 0; (at = results.find('%', at)) != results.npos; ++at) {
-      const std::size_t end = results.find_first_not_of("rd0123456789", at + 1);
+      const std::size_t end = results.find_first_of(" ,}", at + 1);
       const std::string_view name = results.substr(at, end - at);
       zeros += fmt::format("\tmov.b{} {}, 0;\n", name[1] == 'd' ? 64 : 32, name);
     }
@@ -136,6 +137,7 @@ std::string with_one_index(const std::string &text) {
 
 /// Launches beyond those asked for, to find what has not run: few, as there are many kernels.
 constexpr unsigned search = 40;
+constexpr unsigned search_inside = 200; ///< the kernel's own code is added, too, behind tests
 constexpr std::uint64_t step_limit = 200'000;
 
 VerifyOptions how_to_verify(unsigned runs, std::uint64_t seed) {
@@ -291,6 +293,7 @@ Checked check_in_kernel(const std::string &text, unsigned runs, std::uint64_t se
   const auto written = parse(made.text, "in-kernel.ptx");
   VerifyOptions how = how_to_verify(runs, seed);
   how.whole_grid = true;
+  how.search = search_inside;
   result.verdict = verify(**module, **written, how)[0];
   result.exercised = result.verdict.not_exercised.empty();
   return result;
@@ -458,6 +461,8 @@ int main(int argc, char **argv) {
     ++totals.changed;
     totals.shuffles += occurrences(result.rewritten, "shfl.sync");
     totals.launches += result.verdict.agreed;
+    totals.added += result.verdict.changed;
+    totals.never_ran += result.verdict.not_exercised.size();
     if (result.verdict.kind == KernelVerdict::Kind::unchecked) {
       ++totals.unchecked;
       if (getenv("VERBOSE"))
@@ -494,9 +499,11 @@ int main(int argc, char **argv) {
                fmt::join(failed, ", "));
     return totals.differ || broken ? 1 : 0;
   }
-  fmt::print("{} kernels, {} rewritten with {} shuffles: {} agree on {} launches, {} agree but do "
-             "not execute all that changed, {} could not be checked, {} differ\n",
-             totals.kernels, totals.changed, totals.shuffles, totals.agreed, totals.launches,
-             totals.idle, totals.unchecked, totals.differ);
+  fmt::print(
+      "{} kernels, {} rewritten with {} shuffles: {} agree on {} launches, {} agree but do "
+      "not execute all that changed ({} lines, of {} instructions), {} could not be checked, {} "
+      "differ\n",
+      totals.kernels, totals.changed, totals.shuffles, totals.agreed, totals.launches, totals.idle,
+      totals.never_ran, totals.added, totals.unchecked, totals.differ);
   return totals.differ || broken ? 1 : 0;
 }
