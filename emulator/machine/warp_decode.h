@@ -1,7 +1,7 @@
 #pragma once
 
-#include "emulator/machine/parameter_layout.h"
 #include "emulator/machine/warp_program.h"
+#include "emulator/semantics/parameter_layout.h"
 
 namespace ptxasw {
 

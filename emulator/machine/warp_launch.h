@@ -7,11 +7,11 @@
 // notice which one, but `activemask` and the interleaving of memory accesses do.
 
 #include "emulator/machine/exact_real.h"
-#include "emulator/machine/parameter_layout.h"
 #include "emulator/machine/warp_fault.h"
 #include "emulator/machine/warp_memory.h"
 #include "emulator/machine/warp_program.h"
 #include "emulator/semantics/launch.h"
+#include "emulator/semantics/parameter_layout.h"
 
 #include <optional>
 #include <string>

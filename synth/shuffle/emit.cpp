@@ -287,17 +287,18 @@ private:
     };
     if (load.has_corner)
       corner = emit_off(load.region, line);
-    for (const auto &[distance, place, uses] : {std::tuple(load.below, "below", &uses_below_),
-                                                std::tuple(load.above, "above", &uses_above_)}) {
+    const auto add_distance = [&](unsigned distance, std::string_view place, bool &uses) {
       if (distance == 0)
-        continue;
-      *uses = true;
+        return;
+      uses = true;
       add(fmt::format("{} {}", place, distance),
           [&](const std::string &both, const std::string &before) {
             line(fmt::format("setp.lt.or.u32 {}, {}{}, {}, {};", both, prefix_, place, distance,
                              before));
           });
-    }
+    };
+    add_distance(load.below, "below", uses_below_);
+    add_distance(load.above, "above", uses_above_);
     const auto add_predicate = [&](const std::string &condition, const std::string &predicate) {
       add(condition, [&](const std::string &both, const std::string &before) {
         line(fmt::format("or.pred {}, {}, {};", both, before, predicate));

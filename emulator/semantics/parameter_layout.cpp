@@ -1,7 +1,7 @@
 // Where parameters lie: each behind the one before, aligned as the driver and ptxas align it (PTX
 // ISA 5.1.6, CUDA's rules of C structs).
 
-#include "emulator/machine/parameter_layout.h"
+#include "emulator/semantics/parameter_layout.h"
 
 #include <algorithm>
 
