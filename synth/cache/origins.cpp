@@ -12,8 +12,17 @@ namespace {
 
 constexpr unsigned word = 8; ///< bytes of a pointer
 
-/// What of its operands goes into the result of a pure opcode as a pointer would.
-enum class Passes : std::uint8_t { all, last, none, unknown };
+bool is_place(Origin origin) { return (origin & as_distance) == 0; }
+
+/// What becomes of its operands' origins in the result of a pure opcode.
+enum class Passes : std::uint8_t {
+  all,       ///< the result may be as much a pointer as any of them
+  distances, ///< it is a distance made of them
+  product,   ///< the same, to which the last is added
+  quotient,  ///< a part of the first: if that is made of a pointer, anything
+  none,      ///< a count or a truth value
+  unknown
+};
 
 Passes passes(const Opcode &opcode) {
   switch (opcode.op) {
@@ -38,18 +47,20 @@ Passes passes(const Opcode &opcode) {
   case Op::prmt:
   case Op::shf:
     return Passes::all;
-  case Op::cvt: // what has 32 bits or fewer is no pointer
-    return bit_width(opcode.second_type) > 32 ? Passes::all : Passes::none;
+  case Op::cvt: // what has 32 bits or fewer is no pointer, but may be a half
+    return bit_width(opcode.second_type) > 32 ? Passes::all : Passes::distances;
   case Op::mad:
   case Op::madc:
   case Op::mad24:
-    return Passes::last;
+    return Passes::product;
   case Op::mul:
   case Op::mul24:
+  case Op::shl:
+    return Passes::distances;
   case Op::div:
   case Op::rem:
-  case Op::shl:
   case Op::shr:
+    return Passes::quotient;
   case Op::set:
   case Op::setp:
   case Op::popc:
@@ -79,9 +90,22 @@ std::set<Origin> Origins::of_address(const Operand &address) const {
 }
 
 bool Origins::are_apart(const std::set<Origin> &a, const std::set<Origin> &b) {
-  if (a.empty() || b.empty() || a.contains(from_anywhere) || b.contains(from_anywhere))
-    return false;
-  return std::none_of(a.begin(), a.end(), [&](Origin origin) { return b.contains(origin); });
+  const auto begins = [](const std::set<Origin> &one) {
+    return !one.contains(from_anywhere) && std::any_of(one.begin(), one.end(), is_place);
+  };
+  // Two distances may be made of the same, a length or an index.
+  return begins(a) && begins(b) && std::none_of(a.begin(), a.end(), [&](Origin origin) {
+           return is_place(origin) ? b.contains(origin) || b.contains(origin | as_distance)
+                                   : b.contains(origin & ~as_distance);
+         });
+}
+
+Origins::Sources Origins::distance_of(const Operand &operand) const {
+  Sources distances;
+  for (const Origin origin : of(operand))
+    if (origin != from_anywhere) // memory held an index
+      distances.insert(origin | as_distance);
+  return distances;
 }
 
 Origins::Sources Origins::of(const Operand &operand) const {
@@ -146,8 +170,15 @@ Origins::Sources Origins::computed(const Instruction &instruction) const {
     return {from_anywhere};
   case Passes::none:
     return {};
-  case Passes::last:
-    return operands.empty() ? Sources{from_anywhere} : of(operands.back());
+  case Passes::quotient:
+    return operands.empty() || !of(operands[0]).empty() ? Sources{from_anywhere} : Sources();
+  case Passes::product:
+  case Passes::distances:
+    for (const Operand &operand : operands)
+      all.merge(distance_of(operand));
+    if (passes(opcode) == Passes::product)
+      all.merge(operands.empty() ? Sources{from_anywhere} : of(operands.back()));
+    return all;
   case Passes::all:
     for (const Operand &operand : operands)
       all.merge(of(operand));

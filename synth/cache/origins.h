@@ -14,10 +14,13 @@ namespace ptxasw::cache {
 using Origin = std::uint64_t;
 /// Among the origins of what may hold a pointer from anywhere: what memory held.
 inline constexpr Origin from_anywhere = ~Origin{0};
+/// With this bit: a distance that is made of it.
+inline constexpr Origin as_distance = Origin{1} << 63;
 
-/// By register, from where what it holds may have got there by copying, adding, subtracting and
-/// choosing. A product, a quotient, a number that is shifted, or widened from 32 bits, is a
-/// distance and has no origin.
+/// By register, from where what it holds may have got there. What is copied, added, subtracted or
+/// chosen keeps its origins. What is multiplied, shifted up or widened from 32 bits is a distance,
+/// but remembers that it was made of them, since a pointer that lost its low bits might come back
+/// that way; and what is shifted down or divided may be anything that is known.
 class Origins {
 public:
   Origins(const Module &module, const Function &function);
@@ -25,7 +28,8 @@ public:
   /// is known.
   std::set<Origin> of_address(const Operand &address) const;
   /// Returns true if two addresses cannot be the same, if what parameters and variables lead to
-  /// never overlaps.
+  /// never overlaps. Each must begin at something, and the other neither there nor at a distance
+  /// made of it.
   static bool are_apart(const std::set<Origin> &a, const std::set<Origin> &b);
 
 private:
@@ -37,6 +41,8 @@ private:
   Sources computed(const Instruction &instruction) const;
   bool step(const Instruction &instruction);
   bool add(const Operand &to, const Sources &sources);
+
+  Sources distance_of(const Operand &operand) const;
 
   const Module &module_;
   const Function &function_;

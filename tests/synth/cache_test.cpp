@@ -169,7 +169,7 @@ TEST_CASE("origins of addresses") {
   CHECK(apart("\tadd.s64 %d1, %e, %po;\n"));
   CHECK(apart("\tmad.wide.u32 %d1, %x, 4, %po;\n"));
   CHECK(apart("\tselp.b64 %d1, %po, %pb, %p;\n"));
-  CHECK(apart("\tmul.lo.s64 %d2, %pa, 3;\n\tadd.s64 %d1, %d2, %po;\n"));
+  CHECK(apart("\tmul.lo.s64 %d2, %pb, 3;\n\tadd.s64 %d1, %d2, %po;\n"));
   CHECK(apart("\tcvt.u64.u32 %d2, %x;\n\tadd.s64 %d1, %d2, %po;\n"));
   CHECK_FALSE(apart("\tmov.b64 %d1, %pa;\n"));
   CHECK_FALSE(apart("\tselp.b64 %d1, %po, %pa, %p;\n"));
@@ -184,6 +184,13 @@ TEST_CASE("origins of addresses") {
   CHECK_FALSE(apart(""));
   CHECK_FALSE(apart("\tatom.global.exch.b64 %d1, [%po], %e;\n"));
   CHECK_FALSE(apart("\tmul.lo.s64 %d1, %po, 1;\n"));
+  // What is made of the array's own pointer may come back to it.
+  CHECK_FALSE(apart("\tmul.lo.s64 %d2, %pa, 3;\n\tadd.s64 %d1, %d2, %po;\n"));
+  CHECK_FALSE(apart("\tshr.u64 %d2, %pa, 4;\n\tshl.b64 %d2, %d2, 4;\n\tadd.s64 %d1, %d2, %po;\n"));
+  CHECK_FALSE(apart("\tshl.b64 %d2, %pa, 1;\n\tshr.u64 %d2, %d2, 1;\n\tadd.s64 %d1, %d2, %po;\n"));
+  CHECK_FALSE(apart("\tdiv.u64 %d2, %pa, 1;\n\tadd.s64 %d1, %d2, %po;\n"));
+  CHECK_FALSE(
+      apart("\tcvt.u32.u64 %r1, %pa;\n\tcvt.u64.u32 %d2, %r1;\n\tadd.s64 %d1, %d2, %po;\n"));
 }
 
 TEST_CASE("the proof wants the promise") {
