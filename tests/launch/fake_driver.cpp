@@ -298,6 +298,8 @@ Result record(void *event, void *stream) {
   const std::lock_guard lock(mutex);
   if (where > reinterpret_cast<Stream *>(16) && where->capturing)
     note("RECORDED IN A CAPTURE");
+  if (timed) // an idle GPU takes the event's time as it comes, not that of its last launch
+    now = std::max(now, elapsed());
   *static_cast<Event *>(event) = {now, late};
   return success;
 }

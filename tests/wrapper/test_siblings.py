@@ -184,6 +184,7 @@ class Siblings(Scratch):
         self.assertEqual(sorted(added), ["addSub0__ptxasw_meld_all", "addSub0__ptxasw_meld_costly",
                                          *(f"{kernel}__ptxasw_promote_all"
                                            for kernel in ("addSub2", "conv1D", "dvmm", "elementWise", "rank"))])
+        self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=evict-last"), (3, True))
         done = subprocess.run(["./ptxas", "--ptxasw-retile=w4", str(JACOBI)], capture_output=True, text=True,
                               env=environment)
         self.assertEqual(done.returncode, 255)

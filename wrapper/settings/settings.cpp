@@ -4,6 +4,7 @@
 
 #include "wrapper/settings/settings.h"
 
+#include "synth/cache/cache.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -517,6 +518,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::promote, promote_variants>,
      .get = get_variants<&SiblingOptions::promote>,
      .clear = clear_variants<&SiblingOptions::promote>},
+    {.name = "cache",
+     .values = "nc|nc-apart|evict-last|no-allocate|l2-128|hints[,...]",
+     .meaning = "add versions whose loads tell the caches what is known of them; nc-apart promises "
+                "that no two pointer parameters lead into one array",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::cache, cache_variants>,
+     .get = get_variants<&SiblingOptions::cache>,
+     .clear = clear_variants<&SiblingOptions::cache>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =
