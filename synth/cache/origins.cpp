@@ -19,7 +19,8 @@ enum class Passes : std::uint8_t {
   all,       ///< the result may be as much a pointer as any of them
   distances, ///< it is a distance made of them
   product,   ///< the same, to which the last is added
-  quotient,  ///< a part of the first: if that is made of a pointer, anything
+  quotient,  ///< a part of the first: if that is made of a pointer, any pointer
+  parts,     ///< the same of all of them, and nothing else
   none,      ///< a count or a truth value
   unknown
 };
@@ -67,8 +68,8 @@ Passes passes(const Opcode &opcode) {
   case Op::clz:
   case Op::bfind:
     return Passes::none;
-  default:
-    return is_float(opcode.type) && traits(opcode.op).memory == MemoryUse::pure ? Passes::none
+  default: // of numbers that are no integers a part may be a pointer's, as of a quotient
+    return is_float(opcode.type) && traits(opcode.op).memory == MemoryUse::pure ? Passes::parts
                                                                                 : Passes::unknown;
   }
 }
@@ -91,7 +92,8 @@ std::set<Origin> Origins::of_address(const Operand &address) const {
 
 bool Origins::are_apart(const std::set<Origin> &a, const std::set<Origin> &b) {
   const auto begins = [](const std::set<Origin> &one) {
-    return !one.contains(from_anywhere) && std::any_of(one.begin(), one.end(), is_place);
+    return !one.contains(from_anywhere) && !one.contains(from_memory) &&
+           std::any_of(one.begin(), one.end(), is_place);
   };
   // Two distances may be made of the same, a length or an index.
   return begins(a) && begins(b) && std::none_of(a.begin(), a.end(), [&](Origin origin) {
@@ -103,7 +105,7 @@ bool Origins::are_apart(const std::set<Origin> &a, const std::set<Origin> &b) {
 Origins::Sources Origins::distance_of(const Operand &operand) const {
   Sources distances;
   for (const Origin origin : of(operand))
-    if (origin != from_anywhere) // memory held an index
+    if (origin != from_memory) // which held an index
       distances.insert(origin | as_distance);
   return distances;
 }
@@ -171,7 +173,10 @@ Origins::Sources Origins::computed(const Instruction &instruction) const {
   case Passes::none:
     return {};
   case Passes::quotient:
-    return operands.empty() || !of(operands[0]).empty() ? Sources{from_anywhere} : Sources();
+  case Passes::parts:
+    for (const Operand &operand : passes(opcode) == Passes::quotient ? operands.first(1) : operands)
+      all.merge(of(operand));
+    return all.empty() || all == Sources{from_memory} ? all : Sources{from_anywhere};
   case Passes::product:
   case Passes::distances:
     for (const Operand &operand : operands)
@@ -190,16 +195,19 @@ bool Origins::step(const Instruction &instruction) {
   const Opcode &opcode = module_.opcode(instruction);
   const auto operands = module_.operands(instruction);
   const FirstOperand first = first_operand(opcode);
-  if (operands.empty() || first == FirstOperand::source)
+  if (operands.empty())
     return false;
+  if (first == FirstOperand::source)
+    return keep(instruction);
   if (!instruction.well_formed || first == FirstOperand::unknown) {
     bool grows = false;
     for (const Operand &operand : operands)
       grows = add(operand, {from_anywhere}) || grows;
     return grows;
   }
-  if (opcode.op != Op::ld || opcode.space != StateSpace::param || operands.size() != 2 ||
-      operands[1].kind != Operand::Kind::address)
+  if (opcode.op == Op::ld && opcode.space != StateSpace::param)
+    return add(operands[0], memory_);
+  if (opcode.op != Op::ld || operands.size() != 2 || operands[1].kind != Operand::Kind::address)
     return add(operands[0], computed(instruction));
   if (bit_width(opcode.type) > 8 * word) // several at once
     return add(operands[0], {from_anywhere});
@@ -211,6 +219,16 @@ bool Origins::step(const Instruction &instruction) {
     grows = add(element, of_parameter(operands[1], offset)) || grows;
     offset += bit_width(opcode.type) / 8;
   }
+  return grows;
+}
+
+// What a store, or whatever else writes no register, may leave in memory.
+bool Origins::keep(const Instruction &store) {
+  bool grows = false;
+  for (const Operand &operand : module_.operands(store))
+    if (operand.kind != Operand::Kind::address)
+      for (const Origin origin : of(operand))
+        grows = memory_.insert(origin).second || grows;
   return grows;
 }
 

@@ -12,15 +12,18 @@ namespace ptxasw::cache {
 
 /// A parameter's word of 8 bytes, or a variable.
 using Origin = std::uint64_t;
-/// Among the origins of what may hold a pointer from anywhere: what memory held.
+/// Among the origins of what may be any pointer.
 inline constexpr Origin from_anywhere = ~Origin{0};
+/// Among those of what memory held: a pointer that was there before the kernel, or a number.
+inline constexpr Origin from_memory = from_anywhere - 1;
 /// With this bit: a distance that is made of it.
 inline constexpr Origin as_distance = Origin{1} << 63;
 
 /// By register, from where what it holds may have got there. What is copied, added, subtracted or
 /// chosen keeps its origins. What is multiplied, shifted up or widened from 32 bits is a distance,
 /// but remembers that it was made of them, since a pointer that lost its low bits might come back
-/// that way; and what is shifted down or divided may be anything that is known.
+/// that way; and what is shifted down or divided may then be any pointer. Memory may give back
+/// whatever the kernel stores.
 class Origins {
 public:
   Origins(const Module &module, const Function &function);
@@ -41,12 +44,14 @@ private:
   Sources computed(const Instruction &instruction) const;
   bool step(const Instruction &instruction);
   bool add(const Operand &to, const Sources &sources);
+  bool keep(const Instruction &store);
 
   Sources distance_of(const Operand &operand) const;
 
   const Module &module_;
   const Function &function_;
   std::vector<Sources> registers_;
+  Sources memory_{from_memory}; ///< of what any memory may hold
 };
 
 } // namespace ptxasw::cache

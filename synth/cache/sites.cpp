@@ -57,6 +57,7 @@ private:
   /// has none, several, or holds what memory held.
   std::optional<std::string> array_of(const Access &access);
   std::optional<std::string> name_of(Expr symbol);
+  bool hides_pointer(Expr distance);
   bool depends_on_block(Expr expr, std::set<Expr> &seen);
   /// Bytes from one round of the innermost loop to the next; nothing if there is no loop, or they
   /// are not known.
@@ -90,6 +91,20 @@ std::optional<std::string> Sites::name_of(Expr symbol) {
   return std::nullopt;
 }
 
+/// Returns true if a distance has bits of a pointer in it that may become one again.
+bool Sites::hides_pointer(Expr distance) {
+  bool result = false;
+  for_each_node(distance, [&](Expr node) {
+    if (node->width != 64 || node->kind == ExprKind::sum || node->kind == ExprKind::product ||
+        node->kind == ExprKind::symbol)
+      return;
+    for_each_node(node, [&](Expr inner) {
+      result |= inner->kind == ExprKind::symbol && inner->width == 64 && name_of(inner).has_value();
+    });
+  });
+  return result;
+}
+
 std::optional<std::string> Sites::array_of(const Access &access) {
   const auto known = arrays_.find(access.number);
   if (known != arrays_.end())
@@ -101,7 +116,7 @@ std::optional<std::string> Sites::array_of(const Access &access) {
   if (access.address->kind == ExprKind::sum) {
     addends.clear();
     for (std::uint32_t i = 0; i < access.address->child_count; ++i)
-      if (access.address->coefficients[i] == 1)
+      if (access.address->coefficients[i] == 1 || hides_pointer(access.address->children[i]))
         addends.push_back(access.address->children[i]);
   }
   unsigned arrays = 0;
@@ -202,6 +217,8 @@ std::optional<Refusal> Sites::reach_of(const Access &access) {
     return conflict;
   if (!writers_.stores.empty() && !array_of(access))
     return at(refusal::address, instruction);
+  if (facts_.cfg().irreducible(facts_.cfg().block_of(access.site.instruction)))
+    return at(refusal::polls, instruction); // it may go round without a loop that is known
   LoopId outermost = access.loop;
   for (LoopId loop = access.loop; loop != no_index; loop = facts_.cfg().loops()[loop].parent)
     outermost = loop;

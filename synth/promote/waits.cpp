@@ -60,7 +60,8 @@ private:
   }
 
   bool reads(const Instruction &instruction) const {
-    bool result = false;
+    const Op op = module_.opcode(instruction).op;
+    bool result = carry_ && (op == Op::addc || op == Op::subc || op == Op::madc);
     for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
       result = result || (use == RegisterUse::read && registers_.contains(reg));
     });
@@ -88,6 +89,8 @@ private:
           more = memory_ = true;
         if (own || (memory_ && touches_memory(one)))
           more = add_written(one) || more;
+        if (own && !carry_ && module_.opcode(one).has(Modifier::cc))
+          more = carry_ = true;
       }
       if (const std::uint32_t branch = cfg_.blocks()[block].branch;
           branch != no_index && (blocks_[block] || reads(function_.instructions[branch])))
@@ -137,6 +140,7 @@ private:
   std::set<RegisterId> registers_;
   std::vector<bool> blocks_; ///< those that are run or not as the load says
   bool memory_ = false;      ///< something was stored that depends on the load
+  bool carry_ = false;       ///< the carry flag may
 };
 
 } // namespace

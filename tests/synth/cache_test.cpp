@@ -189,6 +189,16 @@ TEST_CASE("origins of addresses") {
   CHECK_FALSE(apart("\tshr.u64 %d2, %pa, 4;\n\tshl.b64 %d2, %d2, 4;\n\tadd.s64 %d1, %d2, %po;\n"));
   CHECK_FALSE(apart("\tshl.b64 %d2, %pa, 1;\n\tshr.u64 %d2, %d2, 1;\n\tadd.s64 %d1, %d2, %po;\n"));
   CHECK_FALSE(apart("\tdiv.u64 %d2, %pa, 1;\n\tadd.s64 %d1, %d2, %po;\n"));
+  CHECK_FALSE(apart("\tsub.s64 %d2, %pa, %po;\n\tshr.s64 %d3, %d2, 2;\n\tshl.b64 %d3, %d3, 2;\n"
+                    "\tadd.s64 %d1, %d3, %po;\n"));
+  CHECK_FALSE(apart("\tsub.s64 %d2, %pa, %po;\n\tdiv.s64 %d3, %d2, 4;\n"
+                    "\tmad.lo.s64 %d1, %d3, 4, %po;\n"));
+  CHECK_FALSE(apart("\tsub.s64 %d2, %pa, %po;\n\tst.global.u64 [%pb], %d2;\n"
+                    "\tld.global.u64 %d3, [%pb];\n\tadd.s64 %d1, %d3, %po;\n"));
+  CHECK_FALSE(apart("\tsub.s64 %d2, %pa, %po;\n\tshr.s64 %d3, %d2, 2;\n"
+                    "\tst.global.u64 [%pb], %d3;\n\tld.global.u64 %d3, [%pb];\n"
+                    "\tshl.b64 %d3, %d3, 2;\n\tadd.s64 %d1, %d3, %po;\n"));
+  CHECK_FALSE(apart("\tabs.f64 %d2, %pa;\n\tsub.s64 %d3, %d2, %po;\n\tadd.s64 %d1, %d3, %po;\n"));
   CHECK_FALSE(
       apart("\tcvt.u32.u64 %r1, %pa;\n\tcvt.u64.u32 %d2, %r1;\n\tadd.s64 %d1, %d2, %po;\n"));
 }
