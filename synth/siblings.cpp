@@ -12,6 +12,7 @@
 #include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
+#include "synth/shuffle/shuffle.h"
 #include "synth/vectorise/vectorise.h"
 
 #include <algorithm>
@@ -32,6 +33,8 @@ constexpr Family all_families[] = {
      propose_promote, write_promote, prove_promote},
     {"cache", "loads that tell the caches what is known of them", propose_cache, write_cache,
      prove_cache},
+    {"shuffle", "loads whose value another lane or the thread itself has", propose_shuffle,
+     write_shuffle, prove_shuffle},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -68,6 +71,8 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.promote, false};
   if (family == "cache")
     return {&options.cache, false};
+  if (family == "shuffle")
+    return {&options.shuffle, false};
   return {};
 }
 

@@ -35,6 +35,9 @@ struct SiblingOptions {
   /// Which qualifiers of loads are wanted, as Proposal::variant; empty: none. Who names a variant
   /// gives the promise that it rests on.
   std::vector<std::string> cache;
+  /// Which replacements of loads by shuffles and copies are wanted, as Proposal::variant; empty:
+  /// none.
+  std::vector<std::string> shuffle;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

@@ -73,6 +73,15 @@ class Siblings(Scratch):
                          {"x2": False, "nc-apart": True, "evict-last": False})
         self.assertNotIn("cache", run([PTXASW, "siblings", JACOBI]).stdout)
 
+    def test_shuffles_beside_the_kernel(self):
+        words = ["siblings", JACOBI, "--retile=x2", "--shuffle=all,copies"]
+        result = run([PTXASW, *words, "-o", "out.ptx"])
+        self.assertIn("  shuffle all: the same launch\n", result.stdout)
+        self.assertNotIn("copies", result.stdout)  # there are none to make
+        self.assertIn("shfl.sync", Path("out.ptx").read_text())
+        verdict = run([PTXASW, "verify", JACOBI, "out.ptx"]).stdout
+        self.assertRegex(verdict, r"__ptxasw_shuffle_all: agree on \d+ launches, \d+ changed instructions, all of them executed")
+
     def test_output(self):
         result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile", "x4"])
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -185,6 +194,7 @@ class Siblings(Scratch):
                                          *(f"{kernel}__ptxasw_promote_all"
                                            for kernel in ("addSub2", "conv1D", "dvmm", "elementWise", "rank"))])
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=evict-last"), (3, True))
+        self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-shuffle-siblings=all"), (3, True))
         done = subprocess.run(["./ptxas", "--ptxasw-retile=w4", str(JACOBI)], capture_output=True, text=True,
                               env=environment)
         self.assertEqual(done.returncode, 255)

@@ -5,6 +5,7 @@
 #include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
+#include "synth/shuffle/shuffle.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -143,6 +144,9 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--cache", request.options.cache, cache_variants(),
                 "also the kernel with loads that tell the caches what is known of them; nc-apart "
                 "rests on a promise: no two pointer parameters lead into one array");
+  words.choices("--shuffle", request.options.shuffle, shuffle_variants(),
+                "also the kernel with loads whose value another lane or the thread itself has as "
+                "shuffles and copies, or with copies alone");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

@@ -8,6 +8,7 @@
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
+#include "synth/shuffle/shuffle.h"
 
 #include "wrapper/os/files.h"
 #include "wrapper/settings/suggest.h"
@@ -528,6 +529,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::cache, cache_variants>,
      .get = get_variants<&SiblingOptions::cache>,
      .clear = clear_variants<&SiblingOptions::cache>},
+    {.name = "shuffle-siblings",
+     .values = "all|copies[,...]",
+     .meaning = "add versions in which loads whose value another lane or the thread itself has "
+                "are shuffles and copies, or copies alone",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::shuffle, shuffle_variants>,
+     .get = get_variants<&SiblingOptions::shuffle>,
+     .clear = clear_variants<&SiblingOptions::shuffle>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =

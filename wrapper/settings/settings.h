@@ -18,7 +18,7 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 35;
+inline constexpr std::size_t setting_count = 36;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
@@ -30,6 +30,7 @@ struct Settings {
                              .meld = {},
                              .promote = {},
                              .cache = {},
+                             .shuffle = {},
                              .most = 0};
   std::string profile;    ///< of `ptxasw tune`: only the siblings that won there; empty: none
   std::string report;     ///< JSON report file, or an existing directory; empty: none

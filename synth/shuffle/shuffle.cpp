@@ -1,0 +1,132 @@
+// The version has the body that the kernel gets where it is rewritten in its place. So the proof is
+// the same one (synth/proof): it is asked of the module in which the sibling's body stands in the
+// kernel, as a text, and everything else is as it was. Which loads are said to be replaced is found
+// again from the kernel; if that is not what the text did, the two do not line up, and nothing is
+// proved.
+
+#include "synth/shuffle/shuffle.h"
+
+#include "grammar/edits.h"
+#include "synth/proof/prove.h"
+#include "synth/rewrite.h"
+#include "synth/same_launch.h"
+#include "synth/shuffle/reuse.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr Refusal no_entry_to_shuffle{"no-kernel", "no kernel with a body"};
+constexpr Refusal nothing_reused{"no-source", "no load reads what a lane has already"};
+constexpr Refusal none_proved{"unproved", "of no load it is proved that a lane has its value"};
+
+RewriteOptions rewriting(const Function &kernel, std::string_view variant) {
+  RewriteOptions options;
+  options.kernels = {std::string(kernel.name)};
+  options.shuffle = ShuffleMode::always;
+  if (variant == "copies")
+    options.max_delta = 0;
+  return options;
+}
+
+/// The module with the kernel rewritten, and the loads that are gone from it.
+struct Shuffled {
+  RewriteResult result;
+  std::vector<std::uint32_t> replaced; ///< instruction indices, sorted
+  unsigned shuffles = 0;               ///< of them, those of which another lane has the value
+};
+
+Shuffled shuffled(const Module &module, const Function &kernel, std::string_view variant) {
+  Shuffled made;
+  std::vector<FunctionDetection> found;
+  made.result = rewrite_module(module, "sibling", rewriting(kernel, variant), prove, &found);
+  for (const FunctionDetection &one : found)
+    if (&module.functions[one.function] == &kernel)
+      for (const Reuse &reuse : one.detection.reuses) {
+        made.replaced.push_back(reuse.load);
+        made.shuffles += !reuse.is_copy();
+      }
+  std::sort(made.replaced.begin(), made.replaced.end());
+  return made;
+}
+
+/// Why a kernel has no such version.
+Refusal refusal_of(const RewriteResult &result, const Function &kernel) {
+  for (const KernelReport &report : result.report.kernels) {
+    if (report.name != kernel.name)
+      continue;
+    // Of the whole module, or of the first load that one might have expected to go.
+    for (const KeptRecord &kept : report.kept)
+      if (kept.reason != Reason::no_source)
+        return {to_string(kept.reason), describe(kept.reason), kept.line};
+  }
+  return nothing_reused;
+}
+
+} // namespace
+
+const std::vector<std::string> &shuffle_variants() {
+  static const std::vector<std::string> variants{"all", "copies"};
+  return variants;
+}
+
+FamilyAnswer propose_shuffle(const Module &module, const Function &kernel) {
+  FamilyAnswer answer;
+  if (!kernel.is_entry || !kernel.has_body) {
+    answer.refusals.push_back(no_entry_to_shuffle);
+    return answer;
+  }
+  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  const Shuffled all = shuffled(module, kernel, "all");
+  if (all.replaced.empty()) {
+    answer.refusals.push_back(refusal_of(all.result, kernel));
+    return answer;
+  }
+  if (all.shuffles > 0)
+    answer.proposals.push_back(same_launch_proposal(kernel, "shuffle", "all"));
+  if (all.shuffles == 0 || !shuffled(module, kernel, "copies").replaced.empty())
+    answer.proposals.push_back(same_launch_proposal(kernel, "shuffle", "copies"));
+  return answer;
+}
+
+std::string write_shuffle(const Module &module, const Function &kernel, const Proposal &proposal) {
+  const Shuffled made = shuffled(module, kernel, proposal.variant);
+  const auto changed = parse(made.result.text, "sibling");
+  return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
+}
+
+std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
+                          const Proposal &proposal) {
+  if (std::string fault = same_launch_fault(written, kernel, proposal); !fault.empty())
+    return fault;
+  Edits edits;
+  edits.replace(kernel.body, std::string(written.text(sibling.body)));
+  const auto in_place = edits.apply(written.text());
+  const auto changed = parse(in_place.value_or(""), "in place");
+  const Function *const rewritten = changed ? kernel_named(**changed, kernel.name) : nullptr;
+  if (!rewritten)
+    return "its body cannot stand in the kernel";
+  // With the same body, so that pragmas stand at the same places.
+  if (std::string fault = same_launch_header_fault(**changed, *rewritten, written, sibling);
+      !fault.empty())
+    return fault;
+  std::vector<std::vector<std::uint32_t>> replaced(written.functions.size());
+  const auto own = static_cast<std::size_t>(&kernel - written.functions.data());
+  replaced[own] = shuffled(written, kernel, proposal.variant).replaced;
+  if (replaced[own].empty())
+    return written.text(kernel.body) == written.text(sibling.body) ? "" : "nothing is replaced";
+  const std::vector<FunctionProof> proofs =
+      prove(written, *in_place, replaced, rewriting(kernel, proposal.variant));
+  if (proofs[own].unproved.empty())
+    return "";
+  const Unproved &first = proofs[own].unproved.front();
+  return fmt::format("line {}: {}: {}", kernel.instructions[first.load].line,
+                     to_string(first.missing.obligation), first.missing.why);
+}
+
+} // namespace ptxasw

@@ -1,0 +1,22 @@
+#pragma once
+
+// The shuffle as a family: the kernel with loads replaced by values that another lane or the thread
+// itself has, beside the kernel, for a launch to choose. Where it stands in the kernel's place
+// instead, rewrite_module() decides by the target (synth/rewrite.h).
+
+#include "synth/family.h"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+/// All variants: `all`, shuffles and copies; `copies`, what the thread itself has.
+const std::vector<std::string> &shuffle_variants();
+
+FamilyAnswer propose_shuffle(const Module &module, const Function &kernel);
+std::string write_shuffle(const Module &module, const Function &kernel, const Proposal &proposal);
+std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
+                          const Proposal &proposal);
+
+} // namespace ptxasw
