@@ -1,5 +1,5 @@
 // The passes over a module in their order: emulate and detect each kernel, choose, emit, prove,
-// withdraw what is not proved and begin again with the rest.
+// withdraw what is not proved and begin again with the rest, decide by what is left if it pays.
 
 #include "synth/rewrite.h"
 
@@ -63,7 +63,7 @@ std::optional<Reason> module_obstacle(const Module &module, const Decision &deci
   // activemask came with PTX 6.2, shfl.sync before it, both for sm_30 and up (PTX ISA 9.7.9.6).
   if (module.sm < 30 || module.version_major * 10 + module.version_minor < 62)
     return Reason::target_too_old;
-  if (!decision.shuffle)
+  if (!decision.shuffle && !options.count_declined)
     return Reason::target_decision;
   return std::nullopt;
 }
@@ -155,14 +155,17 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
   return Plan{0, 0, facts, emulation.cfg(), std::move(detection), {}};
 }
 
+unsigned target_of(const Module &module, const RewriteOptions &options) {
+  return options.target_sm ? static_cast<unsigned>(options.target_sm) : module.sm;
+}
+
 /// What could be replaced in each kernel, before anything of it is written; what is not even looked
 /// at gets its report. Fills in what `options` leaves to the target.
 std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
-                              RewriteOptions &options, ModuleReport &report) {
+                              const Decision &decision, RewriteOptions &options,
+                              ModuleReport &report) {
   report.file = file_name;
-  const unsigned sm = options.target_sm ? static_cast<unsigned>(options.target_sm) : module.sm;
-  const Decision decision = decide(options.shuffle, sm);
-  report.target = fmt::format("sm_{}", sm);
+  report.target = fmt::format("sm_{}", target_of(module, options));
   report.decision = decision.reason;
   report.module = module_number(module.text());
   const auto wanted = wanted_rewrites(options, report.module);
@@ -200,30 +203,46 @@ std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
   return plans;
 }
 
+ReuseCounts counts_of(const Detection &detection) {
+  ReuseCounts counts;
+  int total = 0;
+  for (const Reuse &reuse : detection.reuses) {
+    (reuse.is_copy() ? counts.copies : counts.shuffles) += 1;
+    total += reuse.lane().reach();
+  }
+  if (!detection.reuses.empty())
+    counts.mean_delta = static_cast<double>(total) / static_cast<double>(detection.reuses.size());
+  return counts;
+}
+
+/// Returns true if a load's value stands in for that of another one.
+bool serves(const std::vector<Reuse> &reuses, std::uint32_t load) {
+  const auto is_it = [&](LoadedElement one) { return one.load == load; };
+  return std::any_of(reuses.begin(), reuses.end(), [&](const Reuse &reuse) {
+    return std::any_of(reuse.elements.begin(), reuse.elements.end(),
+                       [&](const ElementSource &from) {
+                         const auto all = from.all();
+                         return std::any_of(all.begin(), all.end(), is_it);
+                       });
+  });
+}
+
 void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
   const Function &function = module.functions[plan.function];
   const Detection &detection = plan.detection;
   for (const KeptLoad &kept : detection.kept) {
     const Instruction &instruction = function.instructions[kept.load];
-    const bool serves =
-        std::any_of(detection.reuses.begin(), detection.reuses.end(), [&](const Reuse &reuse) {
-          return std::any_of(
-              reuse.elements.begin(), reuse.elements.end(), [&](const ElementSource &from) {
-                const auto all = from.all();
-                return std::any_of(all.begin(), all.end(),
-                                   [&](LoadedElement one) { return one.load == kept.load; });
-              });
-        });
-    report.kept.push_back(
-        {instruction.line, source_line(module, instruction),
-         serves && kept.reason == Reason::no_source ? Reason::is_source : kept.reason, kept.detail,
-         kept.obligation});
+    const bool is_source = kept.reason == Reason::no_source && serves(detection.reuses, kept.load);
+    report.kept.push_back({instruction.line, source_line(module, instruction),
+                           is_source ? Reason::is_source : kept.reason, kept.detail,
+                           kept.obligation});
   }
-  int total = 0;
+  const ReuseCounts counts = counts_of(detection);
+  report.shuffles = counts.shuffles;
+  report.copies = counts.copies;
+  report.mean_delta = counts.mean_delta;
   for (const Reuse &reuse : detection.reuses) {
     const Instruction &load = function.instructions[reuse.load];
-    (reuse.is_copy() ? report.copies : report.shuffles) += 1;
-    total += reuse.lane().reach();
     RewriteRecord record{plan.numbers.at(reuse.load),
                          load.line,
                          source_line(module, load),
@@ -242,7 +261,6 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
   }
   if (detection.reuses.empty())
     return;
-  report.mean_delta = static_cast<double>(total) / static_cast<double>(detection.reuses.size());
   if (detection.assumed_no_wrap)
     report.assumptions.push_back("no-wrap");
   if (detection.assumed_no_alias)
@@ -339,6 +357,23 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
   }
 }
 
+/// Keeps the kernels to which the decision does not apply. Returns true if there were any.
+bool decline(const Decision &decision, std::vector<Plan> &plans) {
+  bool any = false;
+  for (Plan &plan : plans) {
+    if (plan.detection.reuses.empty() || decision.applies(counts_of(plan.detection)))
+      continue;
+    any = true;
+    for (KeptLoad &kept : plan.detection.kept)
+      if (kept.reason == Reason::no_source && serves(plan.detection.reuses, kept.load))
+        kept.reason = Reason::is_source;
+    for (const Reuse &reuse : plan.detection.reuses)
+      plan.detection.kept.push_back({reuse.load, Reason::target_decision});
+    plan.detection.reuses.clear();
+  }
+  return any;
+}
+
 /// Puts siblings into the kernels of what has become of the module. A kernel that shuffles is none
 /// that can have one.
 void put_in_kernels(const Module &module, const RewriteOptions &options, RewriteResult &result) {
@@ -403,8 +438,11 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
                              std::vector<FunctionDetection> *detections) {
   RewriteResult result;
   RewriteOptions resolved = options;
-  std::vector<Plan> plans = plan_module(module, file_name, resolved, result.report);
+  const Decision decision = decide(options.shuffle, target_of(module, options));
+  std::vector<Plan> plans = plan_module(module, file_name, decision, resolved, result.report);
   emit_and_prove(module, resolved, prover, plans, result);
+  if (decline(decision, plans))
+    emit_and_prove(module, resolved, prover, plans, result);
   for (Plan &plan : plans) {
     fill_report(module, plan, result.report.kernels[plan.report]);
     if (detections)
@@ -424,7 +462,8 @@ std::vector<FunctionDetection> find_reuses(const Module &module, RewriteOptions 
   options.move_sources = false; // only what has been loaded before
   ModuleReport report;
   std::vector<FunctionDetection> result;
-  for (Plan &plan : plan_module(module, "", options, report))
+  const Decision decision = decide(options.shuffle, target_of(module, options));
+  for (Plan &plan : plan_module(module, "", decision, options, report))
     result.push_back({plan.function, std::move(plan.detection)});
   return result;
 }

@@ -50,6 +50,9 @@ struct ModuleChoice {
 struct RewriteOptions {
   Variant variant = Variant::full;
   ShuffleMode shuffle = ShuffleMode::automatic;
+  /// Where the target's decision is no whatever there is, look for it all the same: the report then
+  /// says of each load if it could have been replaced.
+  bool count_declined = false;
   /// Loads from shared memory: `always` means where loads are replaced at all.
   ShuffleMode shared = ShuffleMode::automatic;
   int max_delta = 31;                ///< largest |N| to use, 0 to 31 (0 leaves copies only)

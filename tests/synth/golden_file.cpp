@@ -59,6 +59,8 @@ RewriteOptions options_of(const std::string &text) {
       options.shuffle = value == "auto" ? ShuffleMode::automatic : ShuffleMode::never;
     else if (key == "shared")
       options.shared = value == "always" ? ShuffleMode::always : ShuffleMode::never;
+    else if (key == "count-declined")
+      options.count_declined = value == "yes";
     else if (key == "in-kernel")
       options.in_kernel.push_back(value);
     else if (key == "assume-block") {

@@ -1,7 +1,8 @@
 // One behaviour, one file under golden/. The comment at its head says what it shows and what must
 // come out:
 //
-//   // options: variant=no-load assume=no-alias max-delta=1 shuffle=auto widths=32 in-kernel=x2
+//   // options: variant=no-load assume=no-alias max-delta=1 shuffle=auto count-declined=yes
+//   widths=32 in-kernel=x2
 //   // expect: loads=2 shuffles=1 copies=0 delta=-1 kept=no-source:1,store-between:1
 //   assumed=no-wrap
 //   // has: text that the result contains

@@ -68,7 +68,10 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
     return complain(text.error());
   if (settings->rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
-  auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, settings->rewrite);
+  RewriteOptions options = settings->rewrite;
+  options.count_declined =
+      settings->verbose || !settings->report.empty() || !settings->journal.empty();
+  auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, options);
   if (!result) {
     fmt::print(stderr, "{}", format(result.error()));
     return 1;

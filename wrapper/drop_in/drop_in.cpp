@@ -106,7 +106,11 @@ Decision decision(const DropInRun &run) {
 }
 
 /// True if what was found will be read although nothing is done about it.
-bool wants_findings(const DropInRun &run) { return run.line.verbose || !run.settings.log.empty(); }
+bool wants_findings(const DropInRun &run) {
+  const Settings &settings = run.settings;
+  return run.line.verbose || settings.verbose || !settings.log.empty() ||
+         !settings.report.empty() || !settings.journal.empty();
+}
 
 /// Why this run does not concern us, if it does not.
 std::optional<Outcome> not_ours(const DropInRun &run) {
@@ -129,8 +133,7 @@ std::optional<Outcome> not_ours(const DropInRun &run) {
   if (line.output == "/dev/null")
     return Outcome::discarded;
   // Without a reader, the answer "no" is all there is to know.
-  if (run.settings.report.empty() && run.settings.journal.empty() && !run.settings.verbose &&
-      !wants_findings(run) && !decision(run).shuffle && !siblings)
+  if (!wants_findings(run) && !decision(run).shuffle && !siblings)
     return Outcome::target_decision;
   return std::nullopt;
 }
@@ -154,7 +157,7 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
   const Settings &settings = run.settings;
   RewriteOptions options = settings.rewrite;
   options.target_sm = target_number(run.line.target);
-  const bool look_further = wants_findings(run) && !decision(run).shuffle;
+  options.count_declined = wants_findings(run);
   inject_fault(settings.inject_fault);
   for (InputModule &module : modules) {
     auto result = rewrite_module(module.original, module.name, options);
@@ -166,12 +169,6 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
     module.report = std::move(result->report);
     if (run.adds_siblings())
       add_siblings(module, run);
-    if (look_further) {
-      RewriteOptions always = options;
-      always.shuffle = ShuffleMode::always;
-      if (auto possible = rewrite_module(module.original, module.name, always))
-        module.possible = std::move(possible->report);
-    }
     if (settings.inject_fault == "reject") {
       module.rewritten += "\n.this is not PTX\n";
       module.changed = true;
@@ -212,20 +209,11 @@ void withdraw(ModuleReport &report, Reason reason, std::string_view detail) {
   }
 }
 
-/// All modules in numbers. Where nothing was to be done, the reasons are those of a run in which
-/// everything would have been.
+/// All modules in numbers.
 Findings count(const std::vector<InputModule> &modules) {
   Findings findings;
-  for (const InputModule &module : modules) {
-    if (!module.possible) {
-      findings.add(module.report);
-      continue;
-    }
-    Findings possible;
-    possible.add(*module.possible);
-    for (const auto &[name, number] : possible.numbers)
-      findings.add(name == "replaced" ? "possible" : name, number);
-  }
+  for (const InputModule &module : modules)
+    findings.add(module.report);
   return findings;
 }
 

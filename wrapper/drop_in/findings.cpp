@@ -39,7 +39,10 @@ void Findings::add(const ModuleReport &module) {
     for (const PassTime &pass : kernel.milliseconds)
       milliseconds += pass.milliseconds;
     for (const KeptRecord &record : kernel.kept)
-      add(fmt::format("{}{}", kept, to_string(record.reason)), 1);
+      if (record.reason == Reason::target_decision)
+        add("possible", 1);
+      else
+        add(fmt::format("{}{}", kept, to_string(record.reason)), 1);
   }
   add("microseconds", static_cast<std::uint64_t>(std::llround(milliseconds * 1000)));
 }

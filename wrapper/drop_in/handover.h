@@ -5,7 +5,6 @@
 
 #include "synth/report.h"
 
-#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -21,9 +20,6 @@ struct InputModule {
   bool changed = false;             ///< true if the two differ
   std::vector<std::uint32_t> lines; ///< of `rewritten`, as in RewriteResult
   ModuleReport report;
-  /// What could have been done where the decision for the target is to do nothing; only if it will
-  /// be reported.
-  std::optional<ModuleReport> possible;
   unsigned siblings = 0; ///< versions of kernels in the rewritten text
 };
 
