@@ -238,7 +238,6 @@ bool Sites::is_old(const QualifiedLoad &load) {
 }
 
 void Sites::consider(const Access &access, const QualifiedLoad &before) {
-  const Instruction &instruction = kernel_.instructions[access.site.instruction];
   QualifiedLoad load = before;
   const auto wish = [&](auto &&set) {
     QualifiedLoad wished = load;
