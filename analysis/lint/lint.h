@@ -16,8 +16,9 @@ struct Warning {
   Code code = Code::uncoalesced;
   std::uint32_t instruction = 0; ///< index in Function::instructions
   std::string message;
-  std::string note;       ///< what would help
-  std::uint64_t cost = 1; ///< sectors, wavefronts: what a baseline compares
+  std::string note;        ///< what would help
+  std::uint64_t cost = 1;  ///< sectors, wavefronts: what a baseline compares
+  std::uint32_t block = 0; ///< the threads of a block that would help; 0: none would
 };
 
 /// What a rule looks at and adds to.

@@ -4,8 +4,8 @@
 // where hit rates fall (docs/cache-reuse.md). A line that the warp shares counts once; where lanes
 // share sectors, walking costs little and nothing is said.
 //
-// All warps that a multiprocessor can hold are taken to be in the loop together: shared memory and
-// the number of blocks limit them, registers are not known.
+// All threads that a multiprocessor can hold are taken to be in the loop together: shared memory
+// and the number of blocks limit them, registers are not known.
 
 #include "analysis/lint/reuse.h"
 
@@ -90,8 +90,8 @@ bool by_a_pitch(const facts::KernelFacts &facts, Expr atom, BlockId block) {
   return lanes == 1;
 }
 
-/// Bytes of the lines that a warp touches with one access; nothing if its lanes share sectors, or
-/// if it is not known where they go.
+/// Bytes of the lines that a full warp touches with one access; nothing if its lanes share sectors,
+/// or if it is not known where they go.
 std::optional<std::uint32_t> lines_of_warp(const facts::KernelFacts &facts, const Access &access) {
   const facts::Traffic &traffic = facts.traffic(access);
   if (traffic.lanes == 0)
@@ -101,11 +101,12 @@ std::optional<std::uint32_t> lines_of_warp(const facts::KernelFacts &facts, cons
       for (const facts::Term &term : *terms)
         if (!by_a_pitch(facts, term.atom, access.block))
           return std::nullopt;
-    return static_cast<std::uint32_t>(traffic.lanes * line_bytes);
+    return static_cast<std::uint32_t>(warp_lanes * line_bytes);
   }
   if (traffic.sectors.verdict == facts::Verdict::unknown || traffic.sectors.typical < traffic.lanes)
     return std::nullopt;
-  return static_cast<std::uint32_t>(traffic.lines.typical * line_bytes);
+  return static_cast<std::uint32_t>(traffic.lines.typical * line_bytes * warp_lanes /
+                                    traffic.lanes);
 }
 
 bool same_terms(const std::vector<facts::Term> &a, const std::vector<facts::Term> &b) {
@@ -169,20 +170,6 @@ std::string kilobytes(std::uint64_t bytes) {
                            : fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1024);
 }
 
-/// Threads of the smaller block that keeps the most of a loop's lines, and fits if any does.
-Residence best_residence(const Architecture &architecture, std::uint64_t threads,
-                         std::uint64_t shared, std::uint64_t bytes_per_warp) {
-  Residence best = residence(architecture, threads, shared);
-  for (std::uint64_t less = std::bit_floor(threads); less >= 32; less /= 2) {
-    if (best.warps * bytes_per_warp <= best.l1)
-      break;
-    if (const Residence now = residence(architecture, less, shared);
-        now.warps > 0 && now.warps * best.l1 < best.warps * now.l1)
-      best = now;
-  }
-  return best;
-}
-
 std::string places_of(const facts::KernelFacts &facts, const WalkedLoop &loop) {
   std::string text;
   for (const Stream &stream : loop.streams) {
@@ -201,17 +188,17 @@ std::string working_set(const facts::KernelFacts &facts, const WalkedLoop &loop,
   const std::uint64_t each = loop.bytes_per_warp();
   std::string block;
   if (!facts.layout().symbolic)
-    block = fmt::format("{} per block of {}, ", kilobytes(each * ((now.threads + 31) / 32)),
-                        now.threads);
+    block =
+        fmt::format("{} per block of {}, ", kilobytes(lines_of(now.threads, each)), now.threads);
   return fmt::format("PTX line{} {}: {} bytes of cache lines per thread, {}{} on a multiprocessor",
-                     loop.streams.size() == 1 ? "" : "s", places_of(facts, loop), each / 32, block,
-                     kilobytes(each * now.warps));
+                     loop.streams.size() == 1 ? "" : "s", places_of(facts, loop), each / warp_lanes,
+                     block, kilobytes(lines_of(now.all, each)));
 }
 
 std::string way_out(const Residence &now, const Residence &best, std::uint64_t bytes_per_warp) {
-  const std::uint64_t left = bytes_per_warp * best.warps;
+  const std::uint64_t left = lines_of(best.all, bytes_per_warp);
   const std::string smaller =
-      best.warps < now.warps
+      best.all < now.all
           ? fmt::format("blocks of {} threads leave {}, {}", best.threads, kilobytes(left),
                         left <= best.l1 ? "which fit" : "the least of all")
           : "no smaller block leaves fewer threads at a time";
@@ -247,11 +234,28 @@ std::vector<WalkedLoop> walked_loops(const facts::KernelFacts &facts) {
   return result;
 }
 
+std::uint64_t lines_of(std::uint64_t threads, std::uint64_t bytes_per_warp) {
+  return (threads * bytes_per_warp + warp_lanes - 1) / warp_lanes;
+}
+
+Residence best_residence(const Architecture &architecture, std::uint64_t threads,
+                         std::uint64_t shared, std::uint64_t bytes_per_warp) {
+  Residence best = residence(architecture, threads, shared);
+  for (std::uint64_t less = std::bit_floor(threads); less >= warp_lanes; less /= 2) {
+    if (lines_of(best.all, bytes_per_warp) <= best.l1)
+      break;
+    if (const Residence now = residence(architecture, less, shared);
+        now.all > 0 && now.all * best.l1 < best.all * now.l1)
+      best = now;
+  }
+  return best;
+}
+
 Residence residence(const Architecture &architecture, std::uint64_t threads, std::uint64_t shared) {
   const Occupancy fits =
       occupancy(architecture, {.threads = threads, .static_shared = shared, .opted_in = true});
   const std::uint64_t taken = fits.blocks * fits.shared_per_block;
-  return {static_cast<std::uint32_t>(threads), fits.warps,
+  return {static_cast<std::uint32_t>(threads), static_cast<std::uint32_t>(fits.blocks * threads),
           architecture.l1 > taken ? architecture.l1 - taken : 0};
 }
 
@@ -277,8 +281,8 @@ void find_reuse_thrashing(Context &context) {
                       : std::uint64_t{layout.shape.x} * layout.shape.y * layout.shape.z;
   const Residence now = residence(*architecture, threads, shared);
   for (const WalkedLoop &loop : walked_loops(facts)) {
-    const std::uint64_t each = loop.bytes_per_warp(), all = each * now.warps;
-    if (now.warps == 0 || all <= now.l1)
+    const std::uint64_t each = loop.bytes_per_warp(), all = lines_of(now.all, each);
+    if (now.all == 0 || all <= now.l1)
       continue;
     const Residence best = best_residence(*architecture, threads, shared, each);
     context.warnings.push_back(
@@ -287,7 +291,8 @@ void find_reuse_thrashing(Context &context) {
          fmt::format("threads walk cache lines of their own in this loop, {} at a time where the "
                      "L1 has {}",
                      kilobytes(all), kilobytes(now.l1)),
-         working_set(facts, loop, now) + way_out(now, best, each), all / 1024});
+         working_set(facts, loop, now) + way_out(now, best, each), all / 1024,
+         best.all < now.all ? best.threads : 0});
   }
 }
 

@@ -70,17 +70,30 @@ TEST_CASE("each array is a stream") {
   }
 }
 
+TEST_CASE("a warp that is not full holds the lines of its lanes") {
+  const Architecture *const hopper = find_architecture("sm_90");
+  REQUIRE(hopper);
+  const lint::Residence odd = lint::residence(*hopper, 33, 0); // 32 blocks of two warps
+  CHECK(odd.all == 32 * 33);
+  CHECK(lint::lines_of(odd.all, line_per_lane) == 132 * 1024);
+  CHECK(lint::lines_of(33, line_per_lane) == 33 * 128);
+  // As many as of a block of one such warp.
+  const auto module = walks("chunks.ptx");
+  CHECK(walked(*module, {16, 1, 1}) == walked(*module, {32, 1, 1}));
+  CHECK(walked(*module, {33, 1, 1}) == walked(*module, {32, 1, 1}));
+}
+
 TEST_CASE("small blocks leave the L1 to fewer threads") {
   const Architecture *const hopper = find_architecture("sm_90");
   REQUIRE(hopper);
   const lint::Residence large = lint::residence(*hopper, 256, 0),
                         small = lint::residence(*hopper, 32, 0),
                         shared = lint::residence(*hopper, 256, 32 * 1024);
-  CHECK(large.warps == 64);
+  CHECK(large.all == 2048);
   CHECK(large.l1 == 248 * 1024);
-  CHECK(small.warps == 32);
+  CHECK(small.all == 1024);
   CHECK(small.l1 == 224 * 1024);
-  CHECK(shared.warps == 48); // six blocks of 33 KB
+  CHECK(shared.all == 48 * 32); // six blocks of 33 KB
   CHECK(shared.l1 == 58 * 1024);
   for (const Architecture &one : architectures())
     CHECK(one.l1 >= one.shared);
