@@ -40,10 +40,16 @@ const Function *kernel_named(const Module &module, std::string_view name) {
   return nullptr;
 }
 
-std::string same_launch_header(const Module &module, const Function &kernel,
-                               std::string_view name) {
+std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name,
+                               const std::vector<std::string> &appended) {
   const FunctionHeader own = header_of(module, kernel);
-  std::string text = fmt::format("{}{}({})\n", own.before_name, name, own.parameters);
+  std::string parameters(own.parameters);
+  bool first = kernel.parameters.empty();
+  for (const std::string &parameter : appended) {
+    parameters += fmt::format("{}\n\t.param .u32 {}", first ? "" : ",", parameter);
+    first = false;
+  }
+  std::string text = fmt::format("{}{}({})\n", own.before_name, name, parameters);
   for (const PerformanceDirective &directive : kernel.directives) {
     text += fmt::format(".{}", directive.name);
     for (unsigned i = 0; i < directive.count; ++i)
@@ -55,23 +61,24 @@ std::string same_launch_header(const Module &module, const Function &kernel,
 
 std::string same_launch_header_fault(const Module &before, const Function &kernel,
                                      const Module &after, const Function &sibling,
-                                     std::string_view own_directive) {
+                                     const MoreThanKernel &more) {
   if (!kernel.has_body || !sibling.has_body || !sibling.is_entry || !kernel.is_entry ||
       sibling.linkage != kernel.linkage)
     return "it is no entry like the kernel";
   const auto same_parameter = [&](const Variable &a, const Variable &b) {
     return before.text(a.span) == after.text(b.span); // what it promises of a pointee, too
   };
-  if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),
-                  sibling.parameters.end(), same_parameter))
+  if (sibling.parameters.size() != kernel.parameters.size() + more.parameters ||
+      !std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),
+                  same_parameter))
     return "its parameters are others";
   std::vector<PerformanceDirective> rest = sibling.directives;
-  std::erase_if(rest, [&](const PerformanceDirective &one) { return one.name == own_directive; });
+  std::erase_if(rest, [&](const PerformanceDirective &one) { return one.name == more.directive; });
   if (!std::equal(kernel.directives.begin(), kernel.directives.end(), rest.begin(), rest.end(),
                   same_directive))
     return "its directives are others";
-  const auto same_pragma = [](const Pragma &a, const Pragma &b) {
-    return a.position == b.position && a.text == b.text;
+  const auto same_pragma = [&](const Pragma &a, const Pragma &b) {
+    return a.position + more.instructions == b.position && a.text == b.text;
   };
   if (!std::equal(kernel.pragmas.begin(), kernel.pragmas.end(), sibling.pragmas.begin(),
                   sibling.pragmas.end(), same_pragma))

@@ -5,23 +5,35 @@
 
 #include "synth/family.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw {
 
 /// The function of a name that has a body; null if there is none.
 const Function *kernel_named(const Module &module, std::string_view name);
 
-/// Everything of a kernel before its body, its directives included, under another name.
-std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name);
+/// Everything of a kernel before its body, its directives included, under another name. `appended`
+/// are names of `.u32` parameters behind its own.
+std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name,
+                               const std::vector<std::string> &appended = {});
+
+/// What a version may have that its kernel lacks.
+struct MoreThanKernel {
+  std::string_view directive;     ///< one of that name; empty: none
+  std::size_t parameters = 0;     ///< behind the kernel's own
+  std::uint32_t instructions = 0; ///< before the kernel's first
+};
 
 /// What of a function is not the kernel's, bodies and names apart; empty: everything is. It may
-/// have one directive of that name, which the kernel lacks. Both may be of one module.
+/// have what `more` says, and nothing of that is looked at. Both may be of one module.
 std::string same_launch_header_fault(const Module &before, const Function &kernel,
                                      const Module &after, const Function &sibling,
-                                     std::string_view own_directive = "");
+                                     const MoreThanKernel &more = {});
 
 /// Why a kernel must not have a second body beside it:
 ///   - a variable declared in the body that lasts longer than a thread or block: a launch would

@@ -46,6 +46,8 @@ Json needs_json(const SiblingNeeds &needs) {
     json["min_grid"] = needs.min_grid;
   if (needs.max_extent != SiblingNeeds{}.max_extent)
     json["max_extent"] = needs.max_extent;
+  if (needs.extent_multiple != std::array<std::uint32_t, 3>{1, 1, 1})
+    json["extent_multiple"] = needs.extent_multiple;
   json["cooperative"] = false;
   json["cluster"] = false;
   return json;
@@ -59,8 +61,12 @@ Json sibling_json(const Sibling &sibling) {
                {"append", Json::array()}};
   if (sibling.block != std::array<std::uint32_t, 3>{1, 1, 1})
     json["block"] = sibling.block;
+  if (sibling.extent != std::array<std::uint32_t, 3>{})
+    json["extent"] = sibling.extent;
   for (const char axis : sibling.appended)
     json["append"].push_back(fmt::format("grid.{}", axis));
+  for (const char axis : sibling.appended_blocks)
+    json["append"].push_back(fmt::format("block.{}", axis));
   json["needs"] = needs_json(sibling.needs);
   return json;
 }
@@ -177,6 +183,8 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
       needs.min_grid = numbers<3>(value, 1);
     } else if (name == "max_extent") {
       needs.max_extent = numbers<3>(value, 1);
+    } else if (name == "extent_multiple") {
+      needs.extent_multiple = numbers<3>(value, 1);
     } else if (name == "cooperative" || name == "cluster") {
       if (!value.is_boolean() || value.get<bool>())
         refuse("only for cooperative launches or clusters");
@@ -202,13 +210,17 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
       sibling.grid = numbers<3>(value, 1);
     } else if (name == "block") {
       sibling.block = numbers<3>(value, 1);
+    } else if (name == "extent") {
+      sibling.extent = numbers<3>(value, 0);
     } else if (name == "append") {
       for (const Json &one : list(value)) {
-        const std::string word = text(one);
-        if (word.size() != 6 || !word.starts_with("grid.") || word.back() < 'x' ||
-            word.back() > 'z')
+        const std::string word = text(one), what = word.substr(0, word.find('.') + 1);
+        if (word.size() != what.size() + 1 || word.back() < 'x' || word.back() > 'z' ||
+            (what != "grid." && what != "block."))
           refuse("a parameter to append is not known");
-        sibling.appended.push_back(word.back());
+        if (what == "grid." && !sibling.appended_blocks.empty())
+          refuse("parameters to append are in another order");
+        (what == "grid." ? sibling.appended : sibling.appended_blocks).push_back(word.back());
       }
     } else if (name == "needs") {
       sibling.needs = read_needs(value, table, optional);
@@ -219,6 +231,9 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
   });
   for (const char *name : {"name", "family", "kind", "grid", "append", "needs"})
     member(json, name);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (sibling.extent[axis] != 0 && (sibling.grid[axis] != 1 || sibling.block[axis] != 1))
+      refuse("an extent that is both given and divided");
   return sibling;
 }
 

@@ -65,6 +65,8 @@ struct SiblingNeeds {
   /// Threads of the kernel's launch along each axis at most: of a block times blocks; ~0u: no
   /// limit.
   std::array<std::uint32_t, 3> max_extent = {~0u, ~0u, ~0u};
+  /// And multiples of these.
+  std::array<std::uint32_t, 3> extent_multiple = {1, 1, 1};
   bool operator==(const SiblingNeeds &) const = default;
 };
 
@@ -76,9 +78,15 @@ struct Sibling {
   std::array<std::uint32_t, 3> grid = {1, 1, 1}; ///< the grid is divided by these, rounded up
   /// The block's extents are divided by these, and must be multiples of them.
   std::array<std::uint32_t, 3> block = {1, 1, 1};
+  /// Where this is not 0, the block has this extent, whatever the kernel's has, and the grid as
+  /// many blocks along the axis as it takes for all threads, the last one with threads to spare;
+  /// `grid` and `block` are 1 there.
+  std::array<std::uint32_t, 3> extent = {0, 0, 0};
   /// Parameters behind the kernel's own, 32 bits each, aligned to 4: `x`, `y`, `z` for the extents
   /// of the grid that the kernel would have been launched with.
   std::vector<char> appended;
+  /// Behind those: the same for the extents of its blocks.
+  std::vector<char> appended_blocks;
   SiblingNeeds needs;
   bool operator==(const Sibling &) const = default;
 };

@@ -10,6 +10,7 @@
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/registers/registers.h"
+#include "synth/resize/resize.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/shuffle.h"
@@ -35,6 +36,7 @@ constexpr Family all_families[] = {
      prove_cache},
     {"shuffle", "loads whose value another lane or the thread itself has", propose_shuffle,
      write_shuffle, prove_shuffle},
+    {"resize", "blocks of another extent along x", propose_resize, write_resize, prove_resize},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -73,6 +75,8 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.cache, false};
   if (family == "shuffle")
     return {&options.shuffle, false};
+  if (family == "resize")
+    return {&options.resize, false};
   return {};
 }
 
@@ -268,7 +272,10 @@ StandIn stand_in(const Sibling &sibling) {
                  {},
                  {},
                  {},
-                 false};
+                 sibling.extent[0] != 0,
+                 sibling.extent[0],
+                 sibling.needs.extent_multiple[0],
+                 {}};
   for (const char axis : sibling.appended) {
     result.appended_grids.push_back(axis - 'x');
     if (!sibling.needs.blocks.empty()) // all of them thin along the axis that is divided
@@ -278,8 +285,10 @@ StandIn stand_in(const Sibling &sibling) {
     result.multiples.push_back({need.parameter, need.offset, 8, need.alignment});
   for (const ArgumentDivisor &need : sibling.needs.divisible)
     result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
+  for (const char axis : sibling.appended_blocks)
+    result.appended_blocks.push_back(axis - 'x');
   const auto form = retile_form(sibling);
-  result.whole_x = form && form->along_x > 1;
+  result.whole_x |= form && form->along_x > 1;
   return result;
 }
 

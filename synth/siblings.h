@@ -38,6 +38,8 @@ struct SiblingOptions {
   /// Which replacements of loads by shuffles and copies are wanted, as Proposal::variant; empty:
   /// none.
   std::vector<std::string> shuffle;
+  /// Which other extents of blocks are wanted, as Proposal::variant; empty: none.
+  std::vector<std::string> resize;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

@@ -63,6 +63,7 @@ private:
   };
 
   void suit_block(LaunchCandidate &candidate, bool searched_there = false) const;
+  void suit_other_block(LaunchCandidate &candidate) const;
   void suit_stand_in(LaunchCandidate &candidate, bool searched_there);
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
   void complete_groups(WarpLaunch &launch) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace ptxasw::verification {
 namespace {
@@ -17,6 +18,18 @@ Extents coordinates(std::uint64_t number, const Extents &grid) {
 }
 std::uint64_t number_of(const Extents &at, const Extents &grid) {
   return (std::uint64_t{at.z} * grid.y + at.y) * grid.x + at.x;
+}
+
+/// Threads that a function lets a block have (PTX ISA 11.4.2).
+std::uint64_t most_threads(const Function &function) {
+  std::uint64_t most = 1024;
+  if (const PerformanceDirective *const bound = function.directive("maxntid")) {
+    std::uint64_t product = 1;
+    for (unsigned i = 0; i < bound->count; ++i)
+      product *= bound->values[i];
+    most = std::min(most, product);
+  }
+  return most;
 }
 
 Extents divided(const Extents &by, Extents extents, bool up) {
@@ -49,19 +62,36 @@ void Verifier::complete_groups(WarpLaunch &launch) const {
 // The launch of the stand-in for a launch of the kernel.
 void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   const StandIn &how = *options_.stand_in;
+  const Extents own_block = launch.block;
   launch.grid = divided(how.divisor, grid, true);
   launch.block = divided(how.block_divisor, launch.block, false);
-  for (std::uint64_t &block : launch.blocks)
-    block = number_of(divided(how.divisor, coordinates(block, grid), false), launch.grid);
+  if (how.block_x != 0) {
+    launch.grid.x = (grid.x * own_block.x + how.block_x - 1) / how.block_x;
+    launch.block.x = how.block_x;
+  }
+  std::vector<std::uint64_t> blocks;
+  for (const std::uint64_t block : launch.blocks) {
+    Extents at = divided(how.divisor, coordinates(block, grid), false);
+    const std::uint32_t count = how.block_x != 0 ? launch.grid.x : 1; // any may have its threads
+    for (std::uint32_t i = 0; i < count; ++i) {
+      at.x = how.block_x != 0 ? i : at.x;
+      blocks.push_back(number_of(at, launch.grid));
+    }
+  }
+  launch.blocks = std::move(blocks);
   std::sort(launch.blocks.begin(), launch.blocks.end());
   launch.blocks.erase(std::unique(launch.blocks.begin(), launch.blocks.end()), launch.blocks.end());
   launch.parameters.resize(kernel_parameter_bytes(other_));
-  for (std::size_t i = 0; i < how.appended_grids.size(); ++i) {
-    const std::uint32_t extent = grid[how.appended_grids[i]];
-    std::memcpy(launch.parameters.data() +
-                    kernel_parameter_offset(other_, kernel_.parameters.size() + i),
-                &extent, sizeof extent);
-  }
+  std::size_t parameter = kernel_.parameters.size();
+  const auto append = [&](const Extents &from, const std::vector<int> &axes) {
+    for (const int axis : axes) {
+      const std::uint32_t extent = from[axis];
+      std::memcpy(launch.parameters.data() + kernel_parameter_offset(other_, parameter++), &extent,
+                  sizeof extent);
+    }
+  };
+  append(grid, how.appended_grids);
+  append(own_block, how.appended_blocks);
 }
 
 // Blocks that the stand-in may be launched for. What was searched for in the stand-in speaks of its
@@ -80,6 +110,8 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
     candidate.grid.x = 1 + candidate.grid.x % whole;
     candidate.block_index.x = std::min(candidate.block_index.x, candidate.grid.x - 1);
   }
+  if (how.block_x != 0)
+    suit_other_block(candidate);
   if (how.block_divisor.count() == 1)
     return;
   for (int axis = 0; axis < 3; ++axis) {
@@ -95,6 +127,31 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
   }
   for (int axis = 0; axis < 3; ++axis)
     candidate.thread[axis] = std::min(candidate.thread[axis], candidate.block[axis] - 1);
+}
+
+// A launch whose threads may be cut into blocks of another extent along x: no more of them than a
+// block may have, and as many along x as the stand-in needs.
+void Verifier::suit_other_block(LaunchCandidate &candidate) const {
+  const StandIn &how = *options_.stand_in;
+  const std::uint64_t most = most_threads(other_);
+  for (const int axis : {2, 1})
+    if (const std::uint64_t others = std::uint64_t{how.block_x} * candidate.block[3 - axis];
+        others * candidate.block[axis] > most)
+      candidate.block[axis] =
+          std::max<std::uint32_t>(1, static_cast<std::uint32_t>(most / std::min(most, others)));
+  if (std::uint64_t{candidate.grid.x} * candidate.block.x % how.multiple_x != 0) {
+    // Blocks of a power of two, and a number of them that makes a multiple.
+    std::uint32_t power = 1;
+    while (2 * power <= candidate.block.x)
+      power *= 2;
+    const std::uint32_t least = how.multiple_x / std::gcd(how.multiple_x, power);
+    candidate.block.x = power;
+    candidate.grid.x = (candidate.grid.x + least - 1) / least * least;
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    candidate.thread[axis] = std::min(candidate.thread[axis], candidate.block[axis] - 1);
+    candidate.block_index[axis] = std::min(candidate.block_index[axis], candidate.grid[axis] - 1);
+  }
 }
 
 // Arguments that the stand-in may be launched with.
@@ -117,6 +174,10 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
   for (int axis = 0; axis < 3; ++axis)
     if (drawn.launch.block[axis] % how.block_divisor[axis] != 0)
       return false;
+  const Extents &block = drawn.launch.block;
+  if (std::uint64_t{drawn.launch.grid.x} * block.x % how.multiple_x != 0 ||
+      (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))
+    return false;
   if (how.multiples.empty())
     return true;
   GlobalMemory memory;
@@ -157,7 +218,8 @@ void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
 
 bool Verifier::fits_stand_in() const {
   const std::size_t own = kernel_.parameters.size(),
-                    more = options_.stand_in->appended_grids.size();
+                    more = options_.stand_in->appended_grids.size() +
+                           options_.stand_in->appended_blocks.size();
   for (std::size_t i = own; i < other_.parameters.size(); ++i)
     if (other_.parameters[i].size() != sizeof(std::uint32_t))
       return false;

@@ -28,6 +28,10 @@ struct StandIn {
   };
   std::vector<Multiple> multiples;
   bool whole_x = false; ///< a block's threads may be those of any blocks along x
+  /// Blocks have this extent along x, and the grid as many as take all threads; 0: as divided.
+  std::uint32_t block_x = 0;
+  std::uint32_t multiple_x = 1;     ///< of which the kernel's threads along x must be one
+  std::vector<int> appended_blocks; ///< as `appended_grids`, and behind them: extents of its blocks
 };
 
 /// How hard to try.

@@ -72,7 +72,8 @@ std::string prove_registers(const Module &written, const Function &kernel, const
     return std::string(in_the_way->meaning);
   if (written.text(kernel.body) != written.text(sibling.body))
     return "its body is another";
-  return same_launch_header_fault(written, kernel, written, sibling, limit_directive);
+  return same_launch_header_fault(written, kernel, written, sibling,
+                                  {.directive = limit_directive});
 }
 
 } // namespace ptxasw

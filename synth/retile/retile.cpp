@@ -121,6 +121,8 @@ tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling, unsign
     form.kind = RetileForm::Kind::rows;
     needs.blocks.clear();
   }
+  if (sibling.extent != Sibling{}.extent || !sibling.appended_blocks.empty())
+    return tl::unexpected(std::string("a block's extent is given"));
   const std::vector<char> appended =
       form.divides_grid() ? std::vector<char>{"xyz"[form.axis]} : std::vector<char>{};
   if (sibling.appended != appended || needs != SiblingNeeds{})

@@ -1,13 +1,14 @@
 // version_hazards FAMILY [--only NAME] [-v]
 //
-// Each file of FAMILY/ is a trap for the versions that a family puts beside a kernel, to be
-// launched as it is. With the lines that end in `// hazard`, and without those that begin with
-// `//twin`, the family refuses with the reason in the head, or the version is `written`; the other
-// way round it is always written. What is written runs on the warp emulator beside its kernel.
+// Each file of FAMILY/ is a trap for the versions that a family puts beside a kernel. With the lines
+// that end in `// hazard`, and without those that begin with `//twin`, the family refuses with the
+// reason in the head, or the version is `written`; the other way round it is always written. What is
+// written runs on the warp emulator beside its kernel.
 
 #include "emulator/machine/warp_verify.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
+#include "synth/resize/resize.h"
 #include "synth/siblings.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ struct Trapped {
 constexpr Trapped trapped[] = {
     {"meld", &SiblingOptions::meld, meld_variants, 6, 10, false},
     {"promote", &SiblingOptions::promote, promote_variants, 12, 400, true},
+    {"resize", &SiblingOptions::resize, resize_variants, 5, 20, true},
 };
 
 struct File {

@@ -42,6 +42,19 @@ const Scenario measure("measure", [] {
   CHECK(siblings_of(f, 50) == 50);
 });
 
+const Scenario other_blocks("measure-resized", [] {
+  // So are blocks of another extent.
+  Handle f = function(load(resized_image()), "add");
+  const auto resized_of = [&](int launches) {
+    history();
+    for (int i = 0; i < launches; ++i)
+      CHECK(launch(f) == 0);
+    return count(history(), "launch add__ptxasw_resize_b64 256,1,1 64,1,1");
+  };
+  resized_of(612);
+  CHECK(resized_of(50) == 50);
+});
+
 const Scenario measure_slow("measure-slow", [] {
   // Slow ones cost next to nothing: 200 launches of a program.
   Handle f = function(load(image("", 300)), "add");
@@ -52,6 +65,12 @@ const Scenario measure_slow("measure-slow", [] {
   CHECK(symbol<double()>("fake_now")() - before < 200 * original * 1.012);
   siblings_of(f, 2000);
   CHECK(siblings_of(f, 500) == 0);
+});
+
+const Scenario tune_blocks("tune-resized", [] {
+  Handle f = function(load(resized_image()), "add");
+  for (int i = 0; i < 100; ++i)
+    CHECK(launch(f) == 0);
 });
 
 const Scenario equal("measure-equal", [] {

@@ -79,6 +79,52 @@ TEST_CASE("a sibling whose blocks have fewer threads") {
         "the block is 64x3x1, and must be a multiple of 1x2x1");
 }
 
+TEST_CASE("a sibling for blocks of another extent") {
+  Values values;
+  SiblingTable t = table();
+  Sibling &s = t.siblings[0];
+  s.grid = {1, 1, 1};
+  s.extent = {96, 0, 0};
+  s.appended = s.appended_blocks = {'x'};
+  s.needs.max_extent[0] = 0x7fffffff;
+  Launch l = launch_of(values); // 10 blocks of 64 along x
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  SiblingLimits limits;
+  const auto outcome = [&] { return fit(l, arguments, t, s, limits); };
+  const auto words = [&] { return explain(outcome(), l, arguments, t, s, limits); };
+  CHECK(outcome() == Outcome::sibling);
+  CHECK(blocks_of(l, s) == 7 * 3 * 2);
+  CHECK(threads_of_block(l, s) == 192);
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, s));
+  CHECK(made.grid == Extents{7, 3, 2});
+  CHECK(made.block == Extents{96, 2, 1});
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[2]) == 10);
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[3]) == 64);
+  limits.max_threads = 191;
+  CHECK(outcome() == Outcome::block_size);
+  CHECK(words() == "the block has 192 threads, and may have 191");
+  limits.max_threads = 1024;
+  s.needs.extent_multiple[0] = 96;
+  CHECK(outcome() == Outcome::grid);
+  CHECK(words() == "the grid is 10x3x2 of 64x2x1 threads, which may be "
+                   "2147483647x4294967295x4294967295 together, and must be multiples of 96x1x1");
+  l.grid.x = 9;
+  CHECK(outcome() == Outcome::sibling);
+  l.block.x = 96;
+  CHECK(outcome() == Outcome::block_shape);
+  CHECK(words() == "the block is 96x2x1 already");
+  l.block.x = 64;
+  l.grid.x = 0x2000000;
+  CHECK(outcome() == Outcome::grid);
+  // Along an axis whose grid may have fewer blocks.
+  s.extent = {0, 1, 0};
+  s.needs = {};
+  l.grid = {1, 40000, 1};
+  CHECK(outcome() == Outcome::grid);
+}
+
 TEST_CASE("the same from a buffer") {
   unsigned char buffer[20];
   for (unsigned char i = 0; i < 20; ++i)

@@ -47,6 +47,20 @@ std::string image(const std::string &needs, double sibling_us, int writes,
          needs + "\"cooperative\":false,\"cluster\":false}}]}\n";
 }
 
+std::string resized_image(const std::string &needs, double sibling_us) {
+  return "fake\nkernel add 100 1 8 8 4\nkernel add__ptxasw_resize_b64 " +
+         std::to_string(sibling_us) +
+         " 1 8 8 4 4 4\n"
+         "table add {\"kernel\":\"add\",\"hash\":\"0123456789abcdef\","
+         "\"parameters\":[[0,8],[8,8],[16,4]],\"siblings\":["
+         "{\"name\":\"add__ptxasw_resize_b64\",\"family\":\"resize\",\"kind\":\"b64\","
+         "\"grid\":[1,1,1],\"extent\":[64,0,0],\"append\":[\"grid.x\",\"block.x\"],"
+         "\"needs\":{" +
+         needs +
+         "\"max_extent\":[2147483647,4294967295,4294967295],\"cooperative\":false,"
+         "\"cluster\":false}}]}\n";
+}
+
 Handle load(const std::string &text) {
   Handle module = nullptr;
   call<Handle *, const void *>("cuModuleLoadData", &module, text.c_str());

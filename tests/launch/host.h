@@ -59,6 +59,9 @@ struct Needs {
 std::string image(const std::string &needs = "", double sibling_us = 60, int writes = 1,
                   const std::string &sibling = "add__ptxasw_retile_apart_x4");
 
+/// One with a sibling for blocks of 64 along x instead. `needs` as above.
+std::string resized_image(const std::string &needs = "", double sibling_us = 60);
+
 /// Loads an image; the module.
 Handle load(const std::string &text);
 Handle function(Handle module, const char *name);

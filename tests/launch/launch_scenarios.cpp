@@ -232,6 +232,53 @@ const Scenario graphs("graph", [] {
   CHECK(!second.function && second.kernel == k && second.grid == (Extents{60, 1, 1}));
 });
 
+const Scenario resized("resized", [] {
+  // Blocks of 64 threads along x instead of what the program asks for, all of its threads in them.
+  const std::string other = "launch add__ptxasw_resize_b64 ";
+  Handle f = function(load(resized_image()), "add");
+  Arguments arguments;
+  const auto run = [&](Extents grid, Extents block) {
+    CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, grid.x, grid.y, grid.z, block.x, block.y,
+                                                   block.z, 0, nullptr, arguments.list,
+                                                   nullptr) == 0);
+    return history();
+  };
+  CHECK(has(run({10, 1, 1}, {256, 1, 1}), other + "40,1,1 64,1,1 0 plain device0 * * 0 10 256\n"));
+  CHECK(has(run({10, 3, 2}, {33, 2, 4}), other + "6,3,2 64,2,4 0 plain device0 * * 0 10 33\n"));
+  CHECK(has(run({1, 1, 1}, {1, 1, 1}), other + "1,1,1 64,1,1 0 plain device0 * * 0 1 1\n"));
+  CHECK(has(run({0x7fffffff, 1, 1}, {1, 1, 1}), other + "33554432,1,1 64,1,1"));
+  // No other block, more threads than a block may have, more than an index holds.
+  CHECK(has(run({10, 1, 1}, {64, 4, 1}), original + "10,1,1 64,4,1"));
+  CHECK(has(run({10, 1, 1}, {32, 32, 1}), original));
+  CHECK(has(run({0x1000000, 1, 1}, {128, 1, 1}), original));
+  // From a buffer.
+  struct Packed {
+    std::uint64_t to = 16, from = 32;
+    std::uint32_t n = 77;
+  } packed;
+  std::size_t size = 20;
+  void *extra[] = {extra_buffer, &packed, extra_size, &size, extra_end};
+  CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, 3, 1, 1, 128, 1, 1, 0, nullptr, nullptr,
+                                                 extra) == 0);
+  CHECK(has(history(), other + "6,1,1 64,1,1 0 plain device0 * * 77 3 128\n"));
+  // Captured, a node tells of the launch that was made.
+  Handle stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 0);
+  call<Handle, int>("fake_capture", stream, 1);
+  CHECK(launch(f, 61, stream, 0, {33, 2, 1}) == 0);
+  call<Handle, int>("fake_capture", stream, 0);
+  CHECK(has(history(), "capture add__ptxasw_resize_b64 32,1,1 64,2,1"));
+  KernelNode node;
+  call<Handle, KernelNode *>("cuGraphKernelNodeGetParams", symbol<void *(int)>("fake_node")(0),
+                             &node);
+  CHECK(node.function == f && node.grid == (Extents{61, 1, 1}) &&
+        node.block == (Extents{33, 2, 1}));
+  // Where no thread may be to spare.
+  f = function(load(resized_image("\"extent_multiple\":[64,1,1],")), "add");
+  CHECK(has(run({10, 1, 1}, {32, 1, 1}), other + "5,1,1 64,1,1"));
+  CHECK(has(run({11, 1, 1}, {32, 1, 1}), original));
+});
+
 const Scenario no_siblings("no-siblings", [] {
   Handle f = function(load("fake\nkernel add 100 1 8 8 4\n"), "add");
   for (int i = 0; i < 100; ++i)

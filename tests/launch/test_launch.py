@@ -20,7 +20,7 @@ for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOA
     del os.environ[name]
 
 # Scenarios that need more than the helper in its simplest mode; each has a test of its own below.
-SPECIAL = {"rtld-next", "newer-driver", "off", "tune", "profiled", "verify", "jit", "cost"}
+SPECIAL = {"rtld-next", "newer-driver", "off", "tune", "tune-resized", "profiled", "verify", "jit", "cost"}
 HASH = "0123456789abcdef"
 SIBLING = "add__ptxasw_retile_apart_x4"
 
@@ -153,6 +153,11 @@ class Choosing(Case):
         self.assertEqual((choice["gpu"], choice["threads"], choice["among"]), ("Fake GPU", 14, [SIBLING]))
         # Launched once: nothing can be said.
         self.assertIn((128, False, "original"), [(c["block"][0], c["decided"], c["chosen"]) for c in choices])
+
+    def test_tuning_finds_other_blocks(self):
+        self.good("tune-resized", PTXASW_LAUNCH_MODE="tune", PTXASW_LAUNCH_RESULTS=str(self.dir))
+        ((choice,),) = [result["choices"] for result in self.results()]
+        self.assertEqual((choice["block"], choice["decided"], choice["chosen"]), ([256, 1, 1], True, "add__ptxasw_resize_b64"))
 
     def test_equal_and_slower_ones_do_not_win(self):
         for microseconds in ("100", "99", "130"):

@@ -37,7 +37,14 @@ SiblingTable example() {
   neighbours.grid = {1, 1, 1};
   neighbours.block = {1, 4, 1};
   neighbours.appended = {};
-  table.siblings = {apart, wide, neighbours};
+  Sibling resized = apart;
+  resized.family = "resize";
+  resized.kind = "b64";
+  resized.grid = {1, 1, 1};
+  resized.extent = {64, 0, 0};
+  resized.appended_blocks = {'x'};
+  resized.needs.extent_multiple = {64, 1, 1};
+  table.siblings = {apart, wide, neighbours, resized};
   return table;
 }
 
@@ -139,13 +146,21 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
                             R"({"divisible": [[1, 0, 8, 2]]})",
                             R"({"divisible": {}})",
                             R"({"min_grid": [0, 1, 1]})",
+                            R"({"extent_multiple": [0, 1, 1]})",
+                            R"({"extent_multiple": [2, 1]})",
                             R"({"phase_of_the_moon": "full"})"}) {
     CAPTURE(needs);
     CHECK(left_with(needs) == 0);
   }
   CHECK(left_with("{}", R"("grid": [0, 1, 1],)") == 0);
   CHECK(left_with("{}", R"("append": ["grid.w"],)") == 0);
-  CHECK(left_with("{}", R"("append": ["block.x"],)") == 0);
+  CHECK(left_with("{}", R"("append": ["blocks.x"],)") == 0);
+  CHECK(left_with("{}", R"("append": ["block.x"],)") == 1);
+  CHECK(left_with("{}", R"("append": ["block.x", "grid.x"],)") == 0);
+  CHECK(left_with("{}", R"("append": ["."],)") == 0);
+  CHECK(left_with("{}", R"("extent": [0, 64, 0],)") == 1);
+  CHECK(left_with("{}", R"("extent": [64, 0, 0],)") == 0); // it divides the grid there
+  CHECK(left_with("{}", R"("extent": [64, 0],)") == 0);
   CHECK(left_with("{}", R"("gain": 1.5,)") == 0);
   CHECK(left_with("{}", R"("gain": 1.5,)", R"("gain")") == 1);
   CHECK(left_with(R"({"gain": 1.5})", "", R"("gain")") == 1);

@@ -1,7 +1,5 @@
 #include "tests/synth/versions.h"
 
-#include "emulator/machine/warp_verify.h"
-
 #include <doctest/doctest.h>
 #include <fstream>
 #include <regex>
@@ -59,6 +57,7 @@ void try_mutant(const Module &module, const std::string &text, const LineChanges
   ++count.harmless;
   VerifyOptions how;
   how.kernel = "k";
+  how.stand_in = changes.stand_in;
   how.runs = changes.runs;
   how.search = 0;
   how.schedules = 1;

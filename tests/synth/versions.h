@@ -2,11 +2,13 @@
 
 // What the tests of families have in common whose versions are launched as their kernel is.
 
+#include "emulator/machine/warp_verify.h"
 #include "grammar/module.h"
 
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +33,8 @@ struct LineChanges {
   unsigned runs = 4; ///< of what the proof takes, on the warp emulator
   /// The proof of a text in the place of a module's; empty: it is one.
   std::function<std::string(const ptxasw::Module &module, const ptxasw::Module &after)> prove;
+  /// If a version stands behind the module's own text: how it is launched.
+  std::optional<ptxasw::StandIn> stand_in = {};
 };
 
 /// What became of changed texts.

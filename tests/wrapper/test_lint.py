@@ -300,6 +300,17 @@ class WithToolkit(Base):
         self.assertIn("advisory C7504", told.stderr)
         self.assertIn("note: matrix instructions of the warp group (wgmma) are serialised", told.stderr)
 
+    def test_the_version_whose_blocks_fit(self):
+        walks = Path(__file__).resolve().parent.parent / "analysis/walks/maps.ptx"
+        lint = [PTXASW, "lint", "-W", "none", "-W", "reuse-thrashing", "--kernel", "fan2"]
+        self.assertIn("`ptxasw siblings --resize=b32` makes a version", run([*lint, walks, "--block", "256"]).stdout)
+        # Another number of threads along x leaves others along y; and a kernel that has a shape keeps it.
+        self.assertNotIn("resize", run([*lint, walks, "--block", "64,4"]).stdout)
+        self.write("fixed.ptx", walks.read_text().replace("fan2(", "fan2 (", 1).replace(")\n{", ")\n.reqntid 256\n{", 1))
+        told = run([*lint, "fixed.ptx"]).stdout
+        self.assertIn("blocks of 32 threads leave", told)
+        self.assertNotIn("resize", told)
+
     def test_numbers_of_a_launch_in_a_build(self):
         text = (Path(__file__).resolve().parent.parent / "analysis/lint/uncoalesced-beginnings-right.ptx").read_text()
         self.write("a.ptx", text.replace(".param .u32 n", ".param .u32 k_param_2").replace("[n]", "[k_param_2]"))

@@ -59,6 +59,20 @@ class Siblings(Scratch):
         self.assertIn("  retile y4-neighbours-r64: block.y / 4\n", result.stdout)
         self.assertIn("  registers 40: the same launch\n", result.stdout)
 
+    def test_other_blocks(self):
+        result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile=x2", "--resize=b64,b1024"])
+        self.assertIn("  resize b64: block.x = 64, threads.x % 64 = 0\n", result.stdout)
+        found = {one["name"]: one for one in tables(Path("out.ptx").read_text())["jacobi"]["siblings"]}
+        self.assertEqual(found["jacobi__ptxasw_resize_b1024"]["extent"], [1024, 0, 0])
+        self.assertEqual(found["jacobi__ptxasw_resize_b64"]["append"], ["grid.x", "block.x"])
+        verified = run([PTXASW, "verify", JACOBI, "out.ptx", "--runs", "4"])
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        self.assertIn("jacobi__ptxasw_resize_b64", verified.stdout)
+        self.assertIn("siblings by resize: b32 b64 b128 b256 b512 b1024\n", run([PTXASW, "explain", JACOBI]).stdout)
+        said = json.loads(run([PTXASW, "siblings", JACOBI, "--resize=b64", "--retile=x2", "--json"]).stdout)
+        self.assertIn([64, 0, 0], [one.get("extent") for one in said["kernels"][0]["siblings"]])
+        self.assertNotIn("resize", run([PTXASW, "siblings", JACOBI]).stdout)
+
     def test_what_caches_are_told(self):
         words = ["siblings", JACOBI, "--retile=x2", "--cache=nc,nc-apart,evict-last"]
         result = run([PTXASW, *words, "-o", "out.ptx"])
@@ -184,6 +198,13 @@ class Siblings(Scratch):
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4"), (2, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-maxnreg=32,64"), (4, True))
         self.assertEqual(entries("--ptxasw-siblings=0"), (1, False))
+        # Versions that are named are added without a number of them, and no others.
+        self.assertEqual(entries("--ptxasw-cache=evict-last"), (2, True))
+        self.assertEqual(entries("--ptxasw-resize=b64,b128"), (3, True))
+        self.assertEqual(entries("--ptxasw-maxnreg=32,64", "--ptxasw-cache=evict-last"), (4, True))
+        self.assertEqual(entries("--ptxasw-retile=y4,y2"), (3, True))
+        self.assertEqual(entries("--ptxasw-resize=b64", "--ptxasw-siblings=0"), (1, False))
+        self.assertEqual(entries("--ptxasw-meld=all"), (1, False)) # it has no branch to meld
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-meld=all,costly"), (2, True))
         done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-siblings=9", "--ptxasw-retile=z8", "--ptxasw-meld=all,costly",
                                "--ptxasw-promote=all", str(COPPER), "-o", "copper.cubin"],

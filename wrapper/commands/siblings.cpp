@@ -5,6 +5,7 @@
 #include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
+#include "synth/resize/resize.h"
 #include "synth/shuffle/shuffle.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
@@ -36,6 +37,8 @@ Json needs_of(const Sibling &sibling) {
     needs["align"].push_back({one.parameter, one.offset, one.alignment});
   for (const ArgumentDivisor &one : sibling.needs.divisible)
     needs["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
+  if (sibling.needs.extent_multiple != SiblingNeeds{}.extent_multiple)
+    needs["extent_multiple"] = sibling.needs.extent_multiple;
   return needs;
 }
 
@@ -52,6 +55,8 @@ Json to_json(const KernelSiblings &kernel) {
                                 {"grid", proposal.sibling.grid},
                                 {"block", proposal.sibling.block},
                                 {"needs", needs_of(proposal.sibling)}});
+    if (proposal.sibling.extent != Sibling{}.extent)
+      json["siblings"].back()["extent"] = proposal.sibling.extent;
     if (!proposal.promise.empty())
       json["siblings"].back()["promise"] = proposal.promise;
   }
@@ -65,11 +70,18 @@ Json to_json(const KernelSiblings &kernel) {
 
 std::string divided(const Sibling &sibling) {
   std::string text;
-  for (std::size_t axis = 0; axis < 3; ++axis)
+  for (std::size_t axis = 0; axis < 3; ++axis) {
     for (const auto &[what, by] :
          {std::pair("grid", sibling.grid[axis]), std::pair("block", sibling.block[axis])})
       if (by != 1)
         text += fmt::format("{}{}.{} / {}", text.empty() ? "" : ", ", what, "xyz"[axis], by);
+    if (sibling.extent[axis] != 0)
+      text += fmt::format("{}block.{} = {}, threads.{} {}", text.empty() ? "" : ", ", "xyz"[axis],
+                          sibling.extent[axis], "xyz"[axis],
+                          sibling.needs.extent_multiple[axis] == 1
+                              ? "any"
+                              : fmt::format("% {} = 0", sibling.needs.extent_multiple[axis]));
+  }
   return text.empty() ? "the same launch" : text;
 }
 
@@ -147,6 +159,8 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--shuffle", request.options.shuffle, shuffle_variants(),
                 "also the kernel with loads whose value another lane or the thread itself has as "
                 "shuffles and copies, or with copies alone");
+  words.choices("--resize", request.options.resize, resize_variants(),
+                "also the kernel for blocks of this number of threads along x");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

@@ -6,7 +6,9 @@
 #include "synth/rewrite.h"
 #include "wrapper/os/files.h"
 
+#include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 
 namespace ptxasw {
 
@@ -34,8 +36,18 @@ std::vector<std::string> profiled_siblings(const launch::Profile &profile, const
   return names;
 }
 
+/// Returns true if settings name versions without saying how many.
+static bool only_names_versions(const Settings &settings) {
+  const SiblingOptions &options = settings.siblings;
+  const std::vector<std::string> *const lists[] = {
+      &options.retile, &options.registers, &options.meld,   &options.promote,
+      &options.cache,  &options.resize,    &options.shuffle};
+  return !settings.siblings_given && std::any_of(std::begin(lists), std::end(lists),
+                                                 [](const auto *list) { return !list->empty(); });
+}
+
 bool wants_siblings(const Settings &settings) {
-  return settings.siblings.most > 0 || !settings.profile.empty();
+  return settings.siblings.most > 0 || !settings.profile.empty() || only_names_versions(settings);
 }
 
 std::optional<SiblingResult> with_siblings(const std::string &text, const std::string &name,
@@ -50,6 +62,10 @@ std::optional<SiblingResult> with_siblings(const std::string &text, const std::s
     options.names = profiled_siblings(profile, settings.profile, **parsed, tell);
     if (options.most == 0)
       options.most = ~0u;
+  } else if (only_names_versions(settings)) {
+    options.most = ~0u;
+    if (options.retile.empty())
+      options.retile = {"none"}; // which is no variant
   }
   SiblingResult result = add_siblings(**parsed, options);
   if (!result.changed)

@@ -10,8 +10,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-// The siblings that a build wants: the first few, or from a profile of `ptxasw tune` those that
-// won, of code that is still the same.
+// The siblings that a build wants: the first few; those that settings name; or from a profile of
+// `ptxasw tune` those that won, of code that is still the same.
 
 namespace ptxasw {
 
@@ -24,7 +24,8 @@ std::vector<std::string> profiled_siblings(const launch::Profile &profile, const
                                            const Module &module,
                                            void (*tell)(const std::string &sentence));
 
-/// True if the settings ask for siblings: a number of them, or those of a profile.
+/// True if the settings ask for siblings: a number of them, those of a profile, or some by their
+/// names.
 bool wants_siblings(const Settings &settings);
 
 /// The module with the siblings that the settings ask for, those of kernels that they name; empty

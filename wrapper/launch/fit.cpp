@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/core.h>
-#include <tuple>
 
 namespace ptxasw::launch {
 namespace {
@@ -39,8 +38,49 @@ std::uint32_t divide_up(std::uint32_t extent, std::uint32_t by) {
 
 std::uint64_t threads(const Extents &block) { return std::uint64_t{block.x} * block.y * block.z; }
 
-Extents divided(const Extents &block, const std::array<std::uint32_t, 3> &by) {
-  return {block.x / by[0], block.y / by[1], block.z / by[2]};
+std::uint32_t along(const Extents &extents, std::size_t axis) {
+  return axis == 0 ? extents.x : axis == 1 ? extents.y : extents.z;
+}
+
+/// The launch's threads along an axis.
+std::uint64_t all_along(const Launch &launch, std::size_t axis) {
+  return std::uint64_t{along(launch.grid, axis)} * along(launch.block, axis);
+}
+
+std::uint32_t block_along(const Launch &launch, const Sibling &sibling, std::size_t axis) {
+  return sibling.extent[axis] != 0 ? sibling.extent[axis]
+                                   : along(launch.block, axis) / sibling.block[axis];
+}
+
+std::uint64_t grid_along(const Launch &launch, const Sibling &sibling, std::size_t axis) {
+  const std::uint64_t given = sibling.extent[axis];
+  return given != 0 ? (all_along(launch, axis) + given - 1) / given
+                    : divide_up(along(launch.grid, axis), sibling.grid[axis]);
+}
+
+/// A sibling's block and grid.
+Extents block_of(const Launch &launch, const Sibling &sibling) {
+  return {block_along(launch, sibling, 0), block_along(launch, sibling, 1),
+          block_along(launch, sibling, 2)};
+}
+
+Extents grid_of(const Launch &launch, const Sibling &sibling) {
+  return {static_cast<std::uint32_t>(grid_along(launch, sibling, 0)),
+          static_cast<std::uint32_t>(grid_along(launch, sibling, 1)),
+          static_cast<std::uint32_t>(grid_along(launch, sibling, 2))};
+}
+
+/// Blocks that a grid may have along each axis.
+constexpr std::uint64_t largest_grid[] = {0x7fffffff, 65535, 65535};
+
+/// Returns true if blocks of other extents are asked for than the launch has.
+bool is_reshaped(const Launch &launch, const Sibling &sibling) {
+  bool differs = false, given = false;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    given |= sibling.extent[axis] != 0;
+    differs |= sibling.extent[axis] != 0 && sibling.extent[axis] != along(launch.block, axis);
+  }
+  return differs || !given;
 }
 
 std::uint64_t shared_of(const Launch &launch, const Sibling &sibling) {
@@ -81,18 +121,17 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   if (grid.x < std::max(1u, needs.min_grid[0]) || grid.y < std::max(1u, needs.min_grid[1]) ||
       grid.z < std::max(1u, needs.min_grid[2]))
     return Outcome::grid;
-  for (const auto &[blocks, threads_of_block, most] :
-       {std::tuple(grid.x, block.x, needs.max_extent[0]),
-        std::tuple(grid.y, block.y, needs.max_extent[1]),
-        std::tuple(grid.z, block.z, needs.max_extent[2])})
-    if (most != ~0u && std::uint64_t{blocks} * threads_of_block > most)
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint64_t all = all_along(launch, axis);
+    if ((needs.max_extent[axis] != ~0u && all > needs.max_extent[axis]) ||
+        all % needs.extent_multiple[axis] || grid_along(launch, sibling, axis) > largest_grid[axis])
       return Outcome::grid;
-  for (const auto &[extent, by] :
-       {std::pair(block.x, sibling.block[0]), std::pair(block.y, sibling.block[1]),
-        std::pair(block.z, sibling.block[2])})
-    if (extent % by)
+    if (along(block, axis) % sibling.block[axis])
       return Outcome::block_shape;
-  const std::uint64_t size = threads(divided(block, sibling.block));
+  }
+  if (!is_reshaped(launch, sibling)) // the kernel's own launch, and nothing to be gained
+    return Outcome::block_shape;
+  const std::uint64_t size = threads_of_block(launch, sibling);
   if (size == 0 || size > limits.max_threads || (needs.max_block && size > *needs.max_block))
     return Outcome::block_size;
   if (!needs.blocks.empty() &&
@@ -120,16 +159,24 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
   case Outcome::grid:
     if (launch.grid.x >= needs.min_grid[0] && launch.grid.y >= needs.min_grid[1] &&
         launch.grid.z >= needs.min_grid[2])
-      return fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together",
-                         text(launch.grid), text(launch.block), needs.max_extent[0],
-                         needs.max_extent[1], needs.max_extent[2]);
+      return needs.extent_multiple == SiblingNeeds{}.extent_multiple
+                 ? fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together",
+                               text(launch.grid), text(launch.block), needs.max_extent[0],
+                               needs.max_extent[1], needs.max_extent[2])
+                 : fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together, and "
+                               "must be multiples of {}x{}x{}",
+                               text(launch.grid), text(launch.block), needs.max_extent[0],
+                               needs.max_extent[1], needs.max_extent[2], needs.extent_multiple[0],
+                               needs.extent_multiple[1], needs.extent_multiple[2]);
     return fmt::format("the grid is {}, and must be at least {}x{}x{}", text(launch.grid),
                        needs.min_grid[0], needs.min_grid[1], needs.min_grid[2]);
   case Outcome::block_size:
     return fmt::format("the block has {} threads, and may have {}",
-                       threads(divided(launch.block, sibling.block)),
+                       threads_of_block(launch, sibling),
                        std::min(limits.max_threads, needs.max_block.value_or(~0u)));
   case Outcome::block_shape: {
+    if (!is_reshaped(launch, sibling))
+      return fmt::format("the block is {} already", text(launch.block));
     if (needs.blocks.empty())
       return fmt::format("the block is {}, and must be a multiple of {}x{}x{}", text(launch.block),
                          sibling.block[0], sibling.block[1], sibling.block[2]);
@@ -148,9 +195,8 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
   case Outcome::few_blocks:
     return fmt::format("a grid of {}x{}x{} would leave multiprocessors without a block; only "
                        "`ptxasw tune` tries that",
-                       divide_up(launch.grid.x, sibling.grid[0]),
-                       divide_up(launch.grid.y, sibling.grid[1]),
-                       divide_up(launch.grid.z, sibling.grid[2]));
+                       grid_along(launch, sibling, 0), grid_along(launch, sibling, 1),
+                       grid_along(launch, sibling, 2));
   case Outcome::alignment:
     for (const ArgumentAlignment &need : needs.aligned)
       if (const std::uint64_t value = read(arguments, table, need.parameter, need.offset, 8);
@@ -197,23 +243,27 @@ bool harmless_attributes(const LaunchConfig &config) {
 }
 
 std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling) {
-  return std::uint64_t{divide_up(launch.grid.x, sibling.grid[0])} *
-         divide_up(launch.grid.y, sibling.grid[1]) * divide_up(launch.grid.z, sibling.grid[2]);
+  return threads(grid_of(launch, sibling));
+}
+
+std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling) {
+  return threads(block_of(launch, sibling));
 }
 
 bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
                             const SiblingTable &table, const Sibling &sibling) {
-  grid = {divide_up(launch.grid.x, sibling.grid[0]), divide_up(launch.grid.y, sibling.grid[1]),
-          divide_up(launch.grid.z, sibling.grid[2])};
-  block = divided(launch.block, sibling.block);
+  grid = grid_of(launch, sibling);
+  block = block_of(launch, sibling);
   shared_bytes = static_cast<unsigned>(shared_of(launch, sibling));
-  const std::size_t count = table.parameters.size(), added = sibling.appended.size();
+  const std::size_t count = table.parameters.size(), grids = sibling.appended.size(),
+                    added = grids + sibling.appended_blocks.size();
   if (added > extents_.size())
     return false;
   for (std::size_t i = 0; i < added; ++i)
-    extents_[i] = sibling.appended[i] == 'x'   ? launch.grid.x
-                  : sibling.appended[i] == 'y' ? launch.grid.y
-                                               : launch.grid.z;
+    extents_[i] = i < grids
+                      ? along(launch.grid, static_cast<std::size_t>(sibling.appended[i] - 'x'))
+                      : along(launch.block,
+                              static_cast<std::size_t>(sibling.appended_blocks[i - grids] - 'x'));
   if (!arguments.buffer) {
     if (count > most_parameters)
       return false;

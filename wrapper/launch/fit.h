@@ -48,8 +48,9 @@ bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits);
 
-/// The blocks of a sibling's launch.
+/// The blocks of a sibling's launch, and the threads of one.
 std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling);
+std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling);
 
 /// In words for people, with the numbers of this launch; after fit() said no.
 std::string explain(Outcome outcome, const Launch &launch, const Arguments &arguments,
@@ -75,8 +76,8 @@ public:
   void **extra = nullptr;
 
 private:
-  std::array<std::uint32_t, 3> extents_{};
-  std::array<void *, most_parameters + 3> list_;
+  std::array<std::uint32_t, 6> extents_{};
+  std::array<void *, most_parameters + 6> list_;
   std::array<void *, 5> words_;
   std::size_t bytes_ = 0;
   alignas(16) std::array<unsigned char, most_bytes> buffer_;

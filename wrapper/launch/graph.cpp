@@ -16,14 +16,16 @@
 namespace ptxasw::launch {
 namespace {
 
-/// The grid's extent of an axis as the sibling's launch was given it; what is not given was not
-/// divided.
-unsigned extent(const Origin &origin, const KernelNode &node, char axis, unsigned now) {
-  const auto &appended = origin.sibling->appended;
-  for (std::size_t i = 0; i < appended.size(); ++i)
-    if (appended[i] == axis)
-      std::memcpy(&now, node.parameters[origin.table->parameters.size() + i], sizeof now);
-  return now;
+/// The kernel's extent of an axis as the sibling's launch was given it among the parameters that
+/// `axes` lists, of which the first is number `first` behind the kernel's own; otherwise what else
+/// it would be.
+unsigned extent(const Origin &origin, const KernelNode &node, const std::vector<char> &axes,
+                std::size_t first, char axis, unsigned otherwise) {
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (axes[i] == axis)
+      std::memcpy(&otherwise, node.parameters[origin.table->parameters.size() + first + i],
+                  sizeof otherwise);
+  return otherwise;
 }
 
 /// What a node's parameters are shown as. The driver's own memory for them ends when they are set
@@ -52,12 +54,19 @@ void show_original(Handle node, KernelNode &parameters, Handle function) {
   const Origin origin = origin_of(function);
   if (!origin.function || !parameters.parameters)
     return;
-  parameters.grid = {extent(origin, parameters, 'x', parameters.grid.x),
-                     extent(origin, parameters, 'y', parameters.grid.y),
-                     extent(origin, parameters, 'z', parameters.grid.z)};
-  const auto &threads = origin.sibling->block;
-  parameters.block = {parameters.block.x * threads[0], parameters.block.y * threads[1],
-                      parameters.block.z * threads[2]};
+  const Sibling &sibling = *origin.sibling;
+  const auto grid = [&](char axis, unsigned now) { // what is not given was not divided
+    return extent(origin, parameters, sibling.appended, 0, axis, now);
+  };
+  const auto block = [&](char axis, unsigned now) {
+    const auto by = sibling.block[static_cast<std::size_t>(axis - 'x')];
+    return extent(origin, parameters, sibling.appended_blocks, sibling.appended.size(), axis,
+                  now * by);
+  };
+  parameters.grid = {grid('x', parameters.grid.x), grid('y', parameters.grid.y),
+                     grid('z', parameters.grid.z)};
+  parameters.block = {block('x', parameters.block.x), block('y', parameters.block.y),
+                      block('z', parameters.block.z)};
   if (origin.sibling->needs.dynamic_shared > 1)
     parameters.shared_bytes /= origin.sibling->needs.dynamic_shared;
   parameters.function = origin.function;

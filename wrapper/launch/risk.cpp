@@ -36,11 +36,8 @@ double risk_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
   if (limits.local > own.local + harmless_spills)
     risk += spills;
   const std::uint64_t block = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
-  const std::uint64_t divisor =
-      std::uint64_t{sibling.block[0]} * sibling.block[1] * sibling.block[2];
   const std::uint64_t before = threads_at_once(own.registers, block);
-  const std::uint64_t after =
-      threads_at_once(limits.registers, block / std::max<std::uint64_t>(divisor, 1));
+  const std::uint64_t after = threads_at_once(limits.registers, threads_of_block(launch, sibling));
   if (after * 4 <= before)
     risk += few_threads;
   else if (after * 5 < before * 2)

@@ -3,6 +3,7 @@
 
 #include "wrapper/lint/collect.h"
 
+#include "synth/resize/resize.h"
 #include "synth/shuffle/detect.h"
 
 #include <algorithm>
@@ -51,6 +52,24 @@ bool same_place(const Told &a, const Told &b) {
   return a.code == b.code && (a.source ? a.source == b.source : !b.source && a.line == b.line);
 }
 
+/// Returns true if a block's threads are those along x.
+bool has_one_row(const facts::Layout &layout) {
+  return layout.symbolic || (layout.shape.y == 1 && layout.shape.z == 1);
+}
+
+/// What helps where blocks of another extent along x would, of a kernel that may have them.
+std::string resized_note(const Module &module, const Function &function, std::uint32_t block) {
+  const FamilyAnswer answer = propose_resize(module, function);
+  const std::string variant = fmt::format("b{}", block);
+  const bool fits = std::any_of(answer.proposals.begin(), answer.proposals.end(),
+                                [&](const Proposal &one) { return one.variant == variant; });
+  return fits
+             ? fmt::format("; `ptxasw siblings --resize={}` makes a version for such blocks, which "
+                           "launches may choose",
+                           variant)
+             : "";
+}
+
 /// Unrolled copies and instances of one place: the costliest is reported.
 void keep_worst(std::vector<Told> &warnings) {
   std::vector<Told> kept;
@@ -87,6 +106,8 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
       told.line = function.instructions[warning.instruction].line;
       told.message = std::move(warning.message);
       told.note = std::move(warning.note);
+      if (warning.block != 0 && has_one_row(kernel.facts->layout()))
+        told.note += resized_note(module, function, warning.block);
       told.cost = warning.cost;
       kernel.warnings.push_back(std::move(told));
     }

@@ -8,6 +8,7 @@
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
+#include "synth/resize/resize.h"
 #include "synth/shuffle/shuffle.h"
 
 #include "wrapper/os/files.h"
@@ -239,8 +240,10 @@ std::string get_assume(const Settings &settings) {
 
 bool set_siblings(Settings &settings, std::string_view value) {
   const auto most = parse_number(value);
-  if (most)
+  if (most) {
     settings.siblings.most = *most;
+    settings.siblings_given = true;
+  }
   return most.has_value();
 }
 
@@ -474,8 +477,9 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .clear = clear_modules},
     {.name = "siblings",
      .values = "0...",
-     .meaning =
-         "the largest number of versions to add beside each kernel, for launches to choose from",
+     .meaning = "the largest number of versions to add beside each kernel, for launches to choose "
+                "from; if "
+                "it is not given, all that the next seven settings name, and no others",
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
@@ -539,6 +543,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::shuffle, shuffle_variants>,
      .get = get_variants<&SiblingOptions::shuffle>,
      .clear = clear_variants<&SiblingOptions::shuffle>},
+    {.name = "resize",
+     .values = "b32|b64|b128|b256|b512|b1024[,...]",
+     .meaning = "add versions for blocks of this number of threads along x, for launches to choose "
+                "from",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::resize, resize_variants>,
+     .get = get_variants<&SiblingOptions::resize>,
+     .clear = clear_variants<&SiblingOptions::resize>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =

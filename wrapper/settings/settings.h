@@ -18,7 +18,7 @@ namespace ptxasw {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 36;
+inline constexpr std::size_t setting_count = 37;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
@@ -31,15 +31,17 @@ struct Settings {
                              .promote = {},
                              .cache = {},
                              .shuffle = {},
+                             .resize = {},
                              .most = 0};
-  std::string profile;    ///< of `ptxasw tune`: only the siblings that won there; empty: none
-  std::string report;     ///< JSON report file, or an existing directory; empty: none
-  bool registers = false; ///< the report says what ptxas makes of the original and the result
-  bool verbose = false;   ///< human summary on stderr
-  std::string real;       ///< path of the real ptxas; empty: search
-  std::string log;        ///< file that gets one line per run; empty: none
-  std::string journal;    ///< file that gets the report as one line per module; empty: none
-  bool lint = false;      ///< a run as ptxas reports what the kernels cost
+  bool siblings_given = false; ///< their largest number was said, 0 or not
+  std::string profile;         ///< of `ptxasw tune`: only the siblings that won there; empty: none
+  std::string report;          ///< JSON report file, or an existing directory; empty: none
+  bool registers = false;      ///< the report says what ptxas makes of the original and the result
+  bool verbose = false;        ///< human summary on stderr
+  std::string real;            ///< path of the real ptxas; empty: search
+  std::string log;             ///< file that gets one line per run; empty: none
+  std::string journal;         ///< file that gets the report as one line per module; empty: none
+  bool lint = false;           ///< a run as ptxas reports what the kernels cost
   LintChoices lint_choices;
   std::string inject_fault; ///< for tests of the fall-back: what to do instead of the rewrite
 

@@ -1,0 +1,148 @@
+// Which kernels get such versions, and how they are written: as an outer body of a few instructions
+// around the kernel's own, which keeps every byte.
+
+#include "synth/resize/resize.h"
+
+#include "analysis/independence.h"
+#include "emulator/semantics/effects.h"
+#include "synth/resize/place.h"
+#include "synth/retile/obstacle.h"
+#include "synth/retile/retile.h"
+#include "synth/same_launch.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/core.h>
+
+namespace ptxasw {
+namespace {
+
+constexpr Refusal block_fixed{"block-fixed", "the kernel says which shape its blocks have"};
+constexpr Refusal block_bounded{"block-bounded",
+                                "the kernel says that its blocks have fewer threads"};
+constexpr Refusal not_used{"axis-unused", "the kernel does not ask where its threads are along x"};
+constexpr Refusal own_place{"local-index",
+                            "along x more matters than the global index and the number of threads"};
+constexpr Refusal lanes_agree{"lanes-agree",
+                              "lanes of a warp must agree on a branch, and warps become others"};
+constexpr Refusal threads_meet{"blocks-depend", "threads of a block may depend on each other"};
+constexpr Refusal name_in_use{"name-taken", "the kernel has a name that a version would get"};
+
+/// Begins the names of registers that a version has beside the kernel's.
+constexpr std::string_view own_prefix = "%ptxasw_";
+
+/// Threads of a block at most, if the kernel says so (PTX ISA 11.4.2).
+std::optional<std::uint64_t> bound_of(const Function &kernel) {
+  const PerformanceDirective *const bound = kernel.directive("maxntid");
+  if (!bound)
+    return std::nullopt;
+  std::uint64_t threads = 1;
+  for (unsigned i = 0; i < bound->count; ++i)
+    threads *= bound->values[i];
+  return threads;
+}
+
+std::uint32_t extent_of(std::string_view variant) {
+  std::uint32_t extent = 0;
+  std::from_chars(variant.data() + 1, variant.data() + variant.size(), extent);
+  return extent;
+}
+
+} // namespace
+
+const std::vector<std::string> &resize_variants() {
+  static const std::vector<std::string> variants{"b32", "b64", "b128", "b256", "b512", "b1024"};
+  return variants;
+}
+
+bool counts_threads(const Module &module, const Function &kernel) {
+  return mentions_special(module, kernel, "%nctaid.x");
+}
+
+std::optional<Refusal> resize_obstacle(const Module &module, const Function &kernel) {
+  if (const auto obstacle = retile_obstacle(module, kernel))
+    return obstacle;
+  if (kernel.directive("reqntid"))
+    return block_fixed;
+  if (const auto obstacle = same_launch_obstacle(module, kernel))
+    return obstacle;
+  if (!mentions_special(module, kernel, "%tid.x"))
+    return not_used;
+  if (const auto line = resize::place_shows(module, kernel)) {
+    Refusal refusal = own_place;
+    refusal.line = *line;
+    return refusal;
+  }
+  for (const Instruction &instruction : kernel.instructions)
+    if (instruction.guard != no_register && wants_agreement(module.opcode(instruction))) {
+      Refusal refusal = lanes_agree;
+      refusal.line = instruction.line;
+      return refusal;
+    }
+  if (!independence(module, kernel).threads_independent)
+    return threads_meet;
+  if (module.text(kernel.body).find(own_prefix) != std::string_view::npos)
+    return name_in_use;
+  return std::nullopt;
+}
+
+Sibling resized(std::uint32_t extent, bool counts) {
+  Sibling sibling;
+  sibling.family = "resize";
+  sibling.kind = fmt::format("b{}", extent);
+  sibling.extent[0] = extent;
+  // How many threads there are, and for whoever asks a graph's node what was launched.
+  sibling.appended = sibling.appended_blocks = {'x'};
+  sibling.needs.max_extent[0] = max_points;
+  if (counts)
+    sibling.needs.extent_multiple[0] = extent;
+  return sibling;
+}
+
+FamilyAnswer propose_resize(const Module &module, const Function &kernel) {
+  FamilyAnswer answer;
+  if (const auto obstacle = resize_obstacle(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  const auto bound = bound_of(kernel);
+  for (const std::string &variant : resize_variants()) {
+    const std::uint32_t extent = extent_of(variant);
+    if (bound && extent > *bound) {
+      add_refusal(answer.refusals, block_bounded);
+      continue;
+    }
+    Proposal proposal;
+    proposal.family = "resize";
+    proposal.variant = variant;
+    proposal.sibling = resized(extent, counts_threads(module, kernel));
+    proposal.sibling.name = fmt::format("{}__ptxasw_resize_{}", kernel.name, variant);
+    answer.proposals.push_back(std::move(proposal));
+  }
+  return answer;
+}
+
+std::string write_resize(const Module &module, const Function &kernel, const Proposal &proposal) {
+  const std::string &name = proposal.sibling.name;
+  const std::string header =
+      same_launch_header(module, kernel, name, {name + "_grid", name + "_block"});
+  if (proposal.sibling.needs.extent_multiple[0] != 1)
+    return header + fmt::format("{}\n", module.text(kernel.body));
+  return header + fmt::format("{{\n"
+                              "\t.reg .b32 {0}place<7>;\n"
+                              "\t.reg .pred {0}beyond;\n"
+                              "\tmov.u32 {0}place0, %ctaid.x;\n"
+                              "\tmov.u32 {0}place1, %ntid.x;\n"
+                              "\tmov.u32 {0}place2, %tid.x;\n"
+                              "\tmad.lo.u32 {0}place3, {0}place0, {0}place1, {0}place2;\n"
+                              "\tld.param.u32 {0}place4, [{1}_grid];\n"
+                              "\tld.param.u32 {0}place5, [{1}_block];\n"
+                              "\tmul.lo.u32 {0}place6, {0}place4, {0}place5;\n"
+                              "\tsetp.ge.u32 {0}beyond, {0}place3, {0}place6;\n"
+                              "\t@{0}beyond ret;\n"
+                              "{2}\n"
+                              "}}\n",
+                              own_prefix, name, module.text(kernel.body));
+}
+
+} // namespace ptxasw

@@ -1,0 +1,38 @@
+#pragma once
+
+// Resizing: the kernel's threads cut into blocks of another extent along x. The body is the
+// kernel's own; before it, threads that the last block has to spare leave. Where the kernel asks
+// how many threads there are, none may be to spare, and the launch must have a multiple of the
+// extent.
+//
+// Only for kernels in which nothing along x but the global index and the number of threads matters.
+// Why it is right: prove.cpp.
+
+#include "synth/family.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// All variants: `b32`, `b64`, `b128`, `b256`, `b512`, `b1024`: threads of a block along x.
+const std::vector<std::string> &resize_variants();
+
+/// Why a kernel's blocks must not have another extent along x; nothing if they may.
+std::optional<Refusal> resize_obstacle(const Module &module, const Function &kernel);
+
+/// Returns true if a kernel asks for the number of blocks along x, and so for that of threads.
+bool counts_threads(const Module &module, const Function &kernel);
+
+/// What the table says of the version with blocks of an extent, except its name.
+Sibling resized(std::uint32_t extent, bool counts);
+
+FamilyAnswer propose_resize(const Module &module, const Function &kernel);
+std::string write_resize(const Module &module, const Function &kernel, const Proposal &proposal);
+std::string prove_resize(const Module &written, const Function &kernel, const Function &sibling,
+                         const Proposal &proposal);
+
+} // namespace ptxasw
