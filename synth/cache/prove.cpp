@@ -12,13 +12,12 @@
 //     anything from one kernel to the next.
 //   - a thread of this kernel: there is no store in its text that may go to global memory; or each
 //     goes to an address that is made from other parameters and variables than the load's
-//     (origins.h), and it was promised that these lead to arrays which do not overlap.
+//     (unwritten.h, origins.h), and it was promised that these lead to arrays which do not overlap.
 
 #include "synth/cache/cache.h"
 
-#include "synth/cache/origins.h"
 #include "synth/cache/qualified.h"
-#include "synth/cache/writers.h"
+#include "synth/cache/unwritten.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
@@ -39,7 +38,6 @@ public:
 
 private:
   std::string fault_at(std::size_t i);
-  std::string fault_of_nc(const Instruction &load) const;
 
   const Module &before_;
   const Function &kernel_;
@@ -64,8 +62,9 @@ std::string Requalification::fault() {
   }
   if (before_.text({mine, kernel_.body.end}) != after_.text({theirs, other_.body.end}))
     return "its end is another one";
+  cache::Unwritten unwritten(before_, kernel_, apart_);
   for (const std::uint32_t load : became_nc_)
-    if (std::string why = fault_of_nc(kernel_.instructions[load]); !why.empty())
+    if (std::string why = unwritten.fault(kernel_.instructions[load]); !why.empty())
       return fmt::format("line {}: {}", other_.instructions[load].line, why);
   return "";
 }
@@ -84,28 +83,6 @@ std::string Requalification::fault_at(std::size_t i) {
     return std::string(old);
   if (is->nc && !was->nc)
     became_nc_.push_back(static_cast<std::uint32_t>(i));
-  return "";
-}
-
-std::string Requalification::fault_of_nc(const Instruction &load) const {
-  const cache::Writers writers = cache::writers_of(before_, kernel_);
-  if (writers.unknown)
-    return fmt::format("{} (line {})", writers.unknown->meaning, writers.unknown->line);
-  if (writers.stores.empty())
-    return "";
-  if (!apart_)
-    return "the kernel may write what it reads";
-  const cache::Origins origins(before_, kernel_);
-  const auto address = [&](const Instruction &access, std::size_t operand) {
-    const auto operands = before_.operands(access);
-    return operand < operands.size() ? origins.of_address(operands[operand])
-                                     : std::set<cache::Origin>();
-  };
-  for (const std::uint32_t i : writers.stores) {
-    const Instruction &store = kernel_.instructions[i];
-    if (!cache::Origins::are_apart(address(load, 1), address(store, 0)))
-      return fmt::format("line {} may write what it reads", store.line);
-  }
   return "";
 }
 

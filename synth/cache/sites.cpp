@@ -5,12 +5,13 @@
 //   once:  lanes read side by side, each block its own, and nothing else reads the array
 //
 // A hint is no promise, so this needs no proof. For `.nc` the array of each address is looked up
-// among the addends of its expression; the proof (prove.cpp) goes by the text instead.
+// among the addends of its expression, and by the text, as the proof does it (unwritten.h): a load
+// of which only one of the two knows stays as it was.
 
 #include "synth/cache/sites.h"
 
 #include "synth/cache/qualified.h"
-#include "synth/cache/writers.h"
+#include "synth/cache/unwritten.h"
 #include "synth/promote/waits.h"
 
 #include <algorithm>
@@ -48,7 +49,9 @@ Refusal at(Refusal refusal, const Instruction &instruction) {
 class Sites {
 public:
   Sites(const KernelFacts &facts, const Wishes &wishes)
-      : module_(facts.module()), kernel_(facts.function()), wishes_(wishes), facts_(facts) {}
+      : module_(facts.module()), kernel_(facts.function()), wishes_(wishes), facts_(facts),
+        unwritten_(facts.module(), facts.function(), wishes.apart), writers_(unwritten_.writers()) {
+  }
 
   Changes run();
 
@@ -76,7 +79,8 @@ private:
   const Function &kernel_;
   const Wishes &wishes_;
   const KernelFacts &facts_;
-  Writers writers_;
+  Unwritten unwritten_;
+  const Writers &writers_;
   std::map<std::uint32_t, std::optional<std::string>> arrays_; ///< by number of the access
   bool reused_ = false, streamed_ = false;                     ///< some load is
   Changes result_;
@@ -115,9 +119,14 @@ std::optional<std::string> Sites::array_of(const Access &access) {
   std::vector<Expr> addends{access.address};
   if (access.address->kind == ExprKind::sum) {
     addends.clear();
-    for (std::uint32_t i = 0; i < access.address->child_count; ++i)
-      if (access.address->coefficients[i] == 1 || hides_pointer(access.address->children[i]))
-        addends.push_back(access.address->children[i]);
+    for (std::uint32_t i = 0; i < access.address->child_count; ++i) {
+      const Expr addend = access.address->children[i];
+      const bool once = access.address->coefficients[i] == 1;
+      if (!once && addend->kind == ExprKind::symbol && addend->width == 64 && name_of(addend))
+        return std::nullopt; // a pointer that is taken away, or several times
+      if (once || hides_pointer(addend))
+        addends.push_back(addend);
+    }
   }
   unsigned arrays = 0;
   for (const Expr addend : addends) {
@@ -225,6 +234,8 @@ std::optional<Refusal> Sites::reach_of(const Access &access) {
   if (outermost != no_index &&
       promote::decides_end(module_, kernel_, facts_.cfg(), outermost, access.site.instruction))
     return at(refusal::polls, instruction);
+  if (!unwritten_.fault(instruction).empty()) // the expression shows it, the text does not
+    return at(refusal::address, instruction);
   return std::nullopt;
 }
 
@@ -270,7 +281,6 @@ Changes Sites::run() {
     refuse(refusal::unknown);
     return std::move(result_);
   }
-  writers_ = writers_of(module_, kernel_);
   bool any = false;
   for (const Access &access : facts_.accesses()) {
     const Instruction &instruction = kernel_.instructions[access.site.instruction];

@@ -1,9 +1,9 @@
 // version_hazards FAMILY [--only NAME] [-v]
 //
-// Each file of FAMILY/ is a trap for the versions that a family puts beside a kernel. With the lines
-// that end in `// hazard`, and without those that begin with `//twin`, the family refuses with the
-// reason in the head, or the version is `written`; the other way round it is always written. What is
-// written runs on the warp emulator beside its kernel.
+// Each file of FAMILY/ is a trap for the versions that a family puts beside a kernel. With the
+// lines that end in `// hazard`, and without those that begin with `//twin`, the family refuses
+// with the reason in the head, or the version is `written`; the other way round it is always
+// written. What is written runs on the warp emulator beside its kernel.
 
 #include "emulator/machine/warp_verify.h"
 #include "synth/meld/meld.h"

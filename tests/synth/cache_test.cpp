@@ -203,6 +203,34 @@ TEST_CASE("origins of addresses") {
       apart("\tcvt.u32.u64 %r1, %pa;\n\tcvt.u64.u32 %d2, %r1;\n\tadd.s64 %d1, %d2, %po;\n"));
 }
 
+TEST_CASE("a load that is not proved stays, and the others are changed") {
+  // What the text does not show of an address, its expression may: a pointer shifted by nothing.
+  const std::string odd = kernel_with("\tld.global.u32 %x, [%pa];\n\tshr.u64 %d1, %pb, 0;\n"
+                                      "\tld.global.u32 %y, [%d1];\n\tadd.u32 %x, %x, %y;\n"
+                                      "\tst.global.u32 [%po], %x;\n");
+  const SiblingResult result = with(odd, {"nc-apart"});
+  CHECK(result.kernels[0].unproved.empty());
+  REQUIRE(result.kernels[0].written.size() == 1);
+  const std::string version = result.text.substr(odd.size());
+  CHECK(version.find("ld.global.nc.u32 %x, [%pa]") != std::string::npos);
+  CHECK(version.find("ld.global.u32 %y, [%d1]") != std::string::npos);
+  const std::vector<Refusal> &refusals = result.kernels[0].refusals;
+  CHECK(std::any_of(refusals.begin(), refusals.end(),
+                    [](const Refusal &one) { return one.reason == "unknown-address"; }));
+}
+
+TEST_CASE("a pointer that counts several times is no array's beginning") {
+  const auto with_address = [](const std::string &made) {
+    return proposes(kernel_with(made + "\tld.global.u32 %x, [%d1];\n\tst.global.u32 [%po], %x;\n"),
+                    "nc-apart");
+  };
+  CHECK(with_address("\tmov.b64 %d1, %pa;\n"));
+  CHECK(with_address("\tmul.wide.u32 %d2, %y, 3;\n\tadd.s64 %d1, %d2, %pa;\n"));
+  CHECK_FALSE(with_address("\tsub.s64 %d2, %pb, %po;\n\tshl.b64 %d3, %d2, 1;\n"
+                           "\tadd.s64 %d1, %d3, %pa;\n"));
+  CHECK(with_address("\tshl.b64 %d2, %pb, 1;\n\tsub.s64 %d1, %d2, %pb;\n")); // once, after all
+}
+
 TEST_CASE("the proof wants the promise") {
   const std::string changed = replaced(plain, "ld.global.u32 %x", "ld.global.nc.u32 %x");
   CHECK(proof(plain, plain, false).empty());
