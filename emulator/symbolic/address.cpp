@@ -145,6 +145,29 @@ std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, E
   return conditions;
 }
 
+std::pair<Expr, Expr> what_differs(ExprPool &pool, Expr a, Expr b) {
+  while (a != b) {
+    const bool extended = (a->kind == ExprKind::zext || a->kind == ExprKind::sext) &&
+                          a->kind == b->kind && a->children[0]->width == b->children[0]->width;
+    if (extended) {
+      a = a->children[0];
+      b = b->children[0];
+      continue;
+    }
+    // f * x - f * y
+    const Expr difference = a->width <= 64 ? pool.sub(a, b) : a;
+    if (difference->kind != ExprKind::sum || difference->child_count != 2 ||
+        !difference->value.is_zero() ||
+        ((difference->coefficients[0] + difference->coefficients[1]) & mask64(a->width)) != 0 ||
+        (difference->children[0] == a && difference->children[1] == b) ||
+        (difference->children[0] == b && difference->children[1] == a))
+      break;
+    a = difference->children[0];
+    b = difference->children[1];
+  }
+  return {a, b};
+}
+
 Expr within_access(ExprPool &pool, Expr address, std::uint64_t bytes) {
   if (address->kind != ExprKind::zext)
     return pool.add(address, pool.constant(address->width, bytes));

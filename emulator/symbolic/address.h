@@ -42,6 +42,10 @@ struct WrapCondition {
 /// unless y is zero.
 std::optional<std::vector<WrapCondition>> equal_unless_wrapped(ExprPool &pool, Expr a, Expr b);
 
+/// Parts of a and b that differ: if they are equal, so are a and b. What both have in common, a
+/// base and a factor, is gone, and extensions of both are; a solver has that much less to do.
+std::pair<Expr, Expr> what_differs(ExprPool &pool, Expr a, Expr b);
+
 /// The address of what lies `bytes` behind the start of an access, within it. As accesses are
 /// aligned as a whole (PTX ISA 6.4.1), an address of 32 bits does not wrap there.
 Expr within_access(ExprPool &pool, Expr address, std::uint64_t bytes);

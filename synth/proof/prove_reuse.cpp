@@ -5,6 +5,7 @@
 #include "synth/proof/prove_implementation.h"
 
 #include "emulator/symbolic/address.h"
+#include "synth/differ.h"
 #include "synth/shuffle/ways.h"
 
 #include <algorithm>
@@ -320,12 +321,11 @@ bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
   });
   if (!hidden || ++questions_ > proof_solver_questions)
     return false;
-  std::vector<Expr> formulas{pool().bit_not(pool().eq(difference, pool().constant(64, 0)))};
-  for (const auto &[literal, holds] : known.literals())
-    formulas.push_back(holds ? literal : pool().bit_not(literal));
+  std::vector<std::pair<Expr, bool>> all = known.literals();
   if (const Expr whole = lane_of_row(*emulation_, facts_))
-    formulas.push_back(whole);
-  return solver_.check("equal addresses, again", formulas) == SolverAnswer::unsat;
+    all.emplace_back(whole, true);
+  return solver_.check("equal addresses, again", ways_to_differ(pool(), a, b, all)) ==
+         SolverAnswer::unsat;
 }
 
 // Rule 5 for the instructions of a block from `first` up to `end`: none may write the load's bytes

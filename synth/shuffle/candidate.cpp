@@ -2,6 +2,8 @@
 
 #include "synth/shuffle/candidate.h"
 
+#include "emulator/semantics/effects.h"
+
 namespace ptxasw {
 
 std::span<const Operand> elements_of(const Module &module, const Instruction &load) {

@@ -4,6 +4,7 @@
 
 #include "synth/shuffle/judge.h"
 
+#include "synth/differ.h"
 #include "synth/shuffle/candidate.h"
 #include "synth/shuffle/ways.h"
 
@@ -310,19 +311,17 @@ bool Judge::proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block) {
   ExprPool &pool = emulation_.pool();
   if (!has_bit_operations(pool.sub(a, b)) || ++questions_ > solver_questions)
     return false;
-  std::vector<Expr> formulas{pool.bit_not(pool.eq(a, b))};
-  for (const PathFact &fact : emulation_.facts_in(block)) {
-    const Expr condition = emulation_.expand(fact.condition);
-    formulas.push_back(fact.holds ? condition : pool.bit_not(condition));
-  }
+  std::vector<std::pair<Expr, bool>> known;
+  for (const PathFact &fact : emulation_.facts_in(block))
+    known.emplace_back(emulation_.expand(fact.condition), fact.holds);
   if (!from.is_own()) { // what the covering lane tests anyway: the other lane is in the warp
     const Expr lane = emulation_.special("%laneid");
     const Expr other = pool.add(lane, pool.constant(32, static_cast<std::uint32_t>(from.delta)));
-    formulas.push_back(pool.ult(other, pool.constant(32, warp_lanes)));
+    known.emplace_back(pool.ult(other, pool.constant(32, warp_lanes)), true);
     if (const Expr whole = lane_of_row(emulation_, facts_))
-      formulas.push_back(whole);
+      known.emplace_back(whole, true);
   }
-  return solver_.check("equal addresses", formulas) == SolverAnswer::unsat;
+  return solver_.check("equal addresses", ways_to_differ(pool, a, b, known)) == SolverAnswer::unsat;
 }
 
 } // namespace ptxasw

@@ -264,3 +264,24 @@ TEST_CASE("the solver reads every kind of expression as its name says") {
       check(pool.ite(pool.slt(symbols[i], symbols[i + 1]), symbols[i], symbols[i + 1]), bits);
     }
 }
+
+TEST_CASE("what differs between two addresses") {
+  ExprPool pool;
+  const Expr base = pool.symbol("base", 64), x = pool.symbol("x", 32), y = pool.symbol("y", 32);
+  const auto at = [&](Expr index) {
+    return pool.add(base, pool.mul(pool.zext(index, 64), pool.constant(64, 4)));
+  };
+  using Parts = std::pair<Expr, Expr>;
+  const Parts found = what_differs(pool, at(x), at(y));
+  CHECK((found == Parts(x, y) || found == Parts(y, x)));
+  // Extended in different ways they may differ where the parts do not.
+  const Expr negative = pool.add(base, pool.mul(pool.sext(y, 64), pool.constant(64, 4)));
+  CHECK(what_differs(pool, at(x), negative).first->width == 64);
+  // Neither are equal factors enough beside another offset, nor other factors.
+  const Expr further = pool.add(at(y), pool.constant(64, 4));
+  CHECK(what_differs(pool, at(x), further) == Parts(at(x), further));
+  const Expr wider = pool.add(base, pool.mul(pool.zext(y, 64), pool.constant(64, 8)));
+  CHECK(what_differs(pool, at(x), wider) == Parts(at(x), wider));
+  CHECK(what_differs(pool, x, x) == Parts(x, x));
+  CHECK(what_differs(pool, x, y) == Parts(x, y));
+}

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "emulator/symbolic/expr.h"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+
+/// What to ask a solver about two expressions: formulas (width 1) that cannot hold together unless
+/// the two may differ where `known` (width 1, each with its value) holds. That they can says
+/// nothing: products of unknowns stand for anything there.
+std::vector<Expr> ways_to_differ(ExprPool &pool, Expr a, Expr b,
+                                 std::span<const std::pair<Expr, bool>> known);
+
+} // namespace ptxasw
