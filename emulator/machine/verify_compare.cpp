@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t searched_share = 5;
 /// Bytes for the emulation of one run; three of them are held at once.
 constexpr std::uint64_t memory_limit = std::uint64_t{512} << 20;
+/// Instructions of a thread that is beyond the last one, and then some.
+constexpr std::uint64_t spare = 16;
 /// Other schedules of the original before a difference counts.
 constexpr unsigned doubts = 6;
 
@@ -113,6 +115,13 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
   WarpOptions how;
   how.allowed = &reference.memory;
   how.step_limit = 2 * reference.outcome.steps * 10 + 1'000'000;
+  if (options_.stand_in &&
+      options_.stand_in->block_x != 0) { // threads to spare, that leave at once
+    const WarpLaunch &launch = drawn.launch;
+    const std::uint64_t rows =
+        launch.blocks.empty() ? std::uint64_t{launch.grid.y} * launch.grid.z : launch.blocks.size();
+    how.step_limit += rows * options_.stand_in->block_x * launch.block.y * launch.block.z * spare;
+  }
   how.check_races = how.only_barriers_order = how.allow_same_value = check_races;
   how.profile = true;
   FinishedRun run = execute(rewritten_, second_, drawn, schedule, how);
