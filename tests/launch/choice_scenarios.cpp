@@ -73,6 +73,29 @@ const Scenario tune_blocks("tune-resized", [] {
     CHECK(launch(f) == 0);
 });
 
+const Scenario broken("broken", [] {
+  // Two kernels of three and two versions; the environment says which of them computes nonsense.
+  const auto kernel = [](const std::string &name, int versions) {
+    std::string text = "fake\nkernel " + name + " 100 1 8 8 4\n", list;
+    for (int i = 1; i <= versions; ++i) {
+      const std::string sibling = name + "__ptxasw_v" + std::to_string(i);
+      text += "kernel " + sibling + " 60 1 8 8 4\n";
+      list += std::string(i > 1 ? "," : "") + "{\"name\":\"" + sibling +
+              "\",\"family\":\"f\",\"kind\":\"k\",\"grid\":[2,1,1],\"append\":[],\"needs\":{"
+              "\"cooperative\":false,\"cluster\":false}}";
+    }
+    return function(load(text + "table " + name + " {\"kernel\":\"" + name +
+                         "\",\"hash\":\"0123456789abcdef\",\"parameters\":[[0,8],[8,8],[16,4]],"
+                         "\"siblings\":[" +
+                         list + "]}\n"),
+                    name.c_str());
+  };
+  const char *wrong = std::getenv("BROKEN");
+  Handle first = kernel("add", 3), second = kernel("scale", 2);
+  CHECK(launch(first) == 0 && launch(second) == 0);
+  CHECK(!wrong || !has(history(), std::string("launch ") + wrong + " "));
+});
+
 const Scenario equal("measure-equal", [] {
   // Equal code comes out equal.
   for (int i = 0; i < 20; ++i) {

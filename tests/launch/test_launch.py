@@ -215,6 +215,30 @@ class Commands(Case):
         return subprocess.run([str(PTXASW), *map(str, words)], env=environment, text=True, timeout=120, cwd=self.dir,
                               stdin=subprocess.DEVNULL, capture_output=True)
 
+    def test_bisect_over_siblings(self):
+        def bisect(broken, *words, program=("ptxasw-launch", HOST, "broken")):
+            command = [str(PTXASW), "launch", "--", *map(str, program[1:])] if program[0] == "ptxasw-launch" else list(program)
+            return subprocess.run([str(PTXASW), "bisect", "--versions", *words, "--", *command], text=True, capture_output=True,
+                                  timeout=120, env={**os.environ, "LD_LIBRARY_PATH": str(FAKE.parent), **broken})
+        for name in ("add__ptxasw_v1", "add__ptxasw_v3", "scale__ptxasw_v2"):
+            done = bisect({"BROKEN": name})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"sibling {name} makes the command fail\n  kernel {name.split('__')[0]}\n", done.stdout)
+            self.assertIn(f"  alone: PTXASW_LAUNCH_MODE=first PTXASW_LAUNCH_ONLY=={name}\n", done.stdout)
+        self.assertIn("with version 2 of 3, of 2 kernels: the command fails", done.stderr)
+        # Nothing to find, the reason elsewhere, no helper, nothing that can be run.
+        for broken, program, why in (({}, None, "succeeds with every version"), ({"BROKEN": "add"}, None, "reason is elsewhere"),
+                                     ({}, ("/bin/true",), "ran no program under the launch helper"),
+                                     ({}, ("/no/such",), "cannot be run")):
+            done = bisect(broken, **({"program": program} if program else {}))
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(why, done.stderr)
+
+    def test_only_these(self):
+        for only, ran in (("=add__ptxasw_v2", "v2"), ("=x,add__ptxasw_v3,y", "v3"), ("_v2", "v2"), ("=", ""), ("=v2", "")):
+            done = self.ptxasw("launch", "--first", "--only", only, "--", HOST, "broken", BROKEN=f"add__ptxasw_{ran}" if ran else "add__ptxasw_v1")
+            self.assertEqual(done.returncode != 0, bool(ran), only)
+
     def test_progress_of_tune(self):
         """On a terminal that the program's output does not go to."""
         shown = b""

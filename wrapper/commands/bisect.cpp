@@ -10,38 +10,20 @@
 //
 // A module is identified by the number of its text, so it must be the same text in every run.
 
+#include "wrapper/commands/command_runs.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/words.h"
-#include "wrapper/os/files.h"
-#include "wrapper/os/process.h"
-#include "wrapper/os/progress.h"
 #include "wrapper/settings/settings.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <optional>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <nlohmann/json.hpp>
 
 namespace ptxasw {
 namespace {
 
-/// What `ptxasw bisect` was asked.
-struct BisectRequest {
-  unsigned repeats = 1;     ///< runs of the command for one answer; it fails if one of them does
-  bool show_output = false; ///< let the command write to our own streams
-};
-
 using SortedJson = nlohmann::json;
-
-constexpr int cannot_run = 127;  // a shell's exit code for a command that is not there
-constexpr int cannot_tell = 125; // as for `git bisect run`
 
 /// One module of the first run.
 struct BisectModule {
@@ -50,62 +32,27 @@ struct BisectModule {
   std::vector<std::pair<SortedJson, SortedJson>> rewrites; ///< kernel and rewrite, in order
 };
 
-/// Why there is no answer.
-struct NoAnswer {
-  std::string message;
-};
-
-/// What one or more runs with the same rewrites say.
-struct Answer {
-  bool fails = false;
-  bool mixed = false; ///< some runs failed and some did not
-  std::vector<SortedJson> journal;
-};
-
-/// What is left to do when we are terminated: the command runs in a process group of its own, with
-/// everything it has started, and the journal lies in a directory for temporary files.
-volatile pid_t running_group = 0;
-char journal_to_remove[4096];
-
-extern "C" void end_all(int signal) {
-  if (running_group > 0) // what shells start in the background does not hear SIGINT
-    ::kill(-running_group, SIGTERM);
-  if (journal_to_remove[0] != '\0')
-    ::unlink(journal_to_remove);
-  ::signal(signal, SIG_DFL);
-  ::raise(signal);
-}
+using Answer = CommandAnswer;
 
 class Bisection {
 public:
   Bisection(const BisectRequest &request, const std::vector<std::string> &command)
-      : request_(request), command_(command) {}
-  Bisection(const Bisection &) = delete;
-  Bisection &operator=(const Bisection &) = delete;
-  ~Bisection() {
-    if (!journal_.empty())
-      ::unlink(journal_.c_str());
-  }
+      : request_(request), runs_(request, command) {}
 
   /// Throws NoAnswer.
   void run();
 
 private:
   Answer ask(const std::string &what, const std::vector<std::string> &choice, unsigned runs);
-  int run_once();
-  std::vector<SortedJson> read_journal();
   void find_modules(const Answer &all);
   std::vector<std::string> beginning(std::size_t length) const;
   void check_modules(const std::vector<SortedJson> &journal) const;
   void tell(std::size_t culprit, const std::vector<std::string> &before);
 
   const BisectRequest &request_;
-  const std::vector<std::string> &command_;
-  std::string journal_;
+  CommandRuns runs_;
   std::vector<BisectModule> modules_;
-  Progress progress_;
   std::size_t total_ = 0; ///< rewrites of all modules
-  unsigned runs_ = 0;
 };
 
 std::string joined(const std::vector<std::string> &parts) {
@@ -115,67 +62,16 @@ std::string joined(const std::vector<std::string> &parts) {
   return list;
 }
 
-void set_variable(const char *name, const std::string &value) { ::setenv(name, value.c_str(), 1); }
-
-// The exit code of the command; a signal counts as a failure.
-int Bisection::run_once() {
-  ++runs_;
-  ::unlink(journal_.c_str());
-  // A second run would find nothing on standard input.
-  const std::string script =
-      request_.show_output ? "exec \"$@\" </dev/null" : "exec \"$@\" </dev/null >/dev/null 2>&1";
-  ChildPlan plan{"/bin/sh", "sh", {"-c", script, "sh"}, -1, -1, &running_group};
-  plan.arguments.insert(plan.arguments.end(), command_.begin(), command_.end());
-  const ChildResult child = run_child(plan);
-  if (WIFSIGNALED(child.status)) {
-    const int signal = WTERMSIG(child.status);
-    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
-      throw NoAnswer{"interrupted"};
-    return 128 + signal;
-  }
-  return WEXITSTATUS(child.status);
-}
-
-std::vector<SortedJson> Bisection::read_journal() {
-  std::vector<SortedJson> lines;
-  const std::string text = read_regular_file(journal_).value_or("");
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    SortedJson line =
-        SortedJson::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                          text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    if (!line.is_discarded())
-      lines.push_back(std::move(line));
-    at = end + 1;
-  }
-  return lines;
-}
-
 // Runs the command with some of the rewrites. `choice`: entries of the setting `modules`; empty:
 // none.
 Answer Bisection::ask(const std::string &what, const std::vector<std::string> &choice,
                       unsigned runs) {
   set_variable("PTXASW_MODULES", joined(choice));
-  Answer answer;
-  for (unsigned i = 0; i < runs; ++i) {
-    if (!request_.show_output)
-      progress_.show(fmt::format("run {} of the command, {}", runs_ + 1, what));
-    const int code = run_once();
-    progress_.clear();
-    if (code == cannot_run)
-      throw NoAnswer{fmt::format("`{}` cannot be run", command_.front())};
-    if (code == cannot_tell)
-      throw NoAnswer{fmt::format("the command exits with {}, so it cannot tell", cannot_tell)};
-    answer.mixed |= i > 0 && answer.fails != (code != 0);
-    answer.fails |= code != 0;
-    answer.journal = read_journal();
-  }
-  fmt::print(stderr, "ptxasw: {}: the command {}\n", what, answer.fails ? "fails" : "succeeds");
-  return answer;
+  return runs_.ask(what, runs);
 }
 
 void Bisection::find_modules(const Answer &all) {
-  for (const SortedJson &line : all.journal) {
+  for (const SortedJson &line : all.lines) {
     BisectModule module{line.value("module", ""), line, {}};
     const auto same = [&](const BisectModule &known) { return known.number == module.number; };
     if (std::any_of(modules_.begin(), modules_.end(), same))
@@ -220,37 +116,24 @@ void Bisection::check_modules(const std::vector<SortedJson> &journal) const {
 }
 
 void Bisection::run() {
-  const char *directory = std::getenv("TMPDIR");
-  std::string file =
-      fmt::format("{}/ptxasw-bisect-XXXXXX", directory && *directory ? directory : "/tmp");
-  const int descriptor = ::mkstemp(file.data());
-  if (descriptor < 0)
-    throw NoAnswer{"cannot make a temporary file"};
-  ::close(descriptor);
-  journal_ = file;
-  if (file.size() < sizeof journal_to_remove)
-    std::strcpy(journal_to_remove, file.c_str());
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    if (::signal(signal, end_all) == SIG_IGN) // as a shell starts what is in the background
-      ::signal(signal, SIG_IGN);
   // Compiler caches have to recompile every time.
   set_variable("CCACHE_RECACHE", "1");
   set_variable("SCCACHE_RECACHE", "1");
-  set_variable("PTXASW_JOURNAL", journal_);
-  const unsigned first_runs = std::max(request_.repeats, 2u);
+  set_variable("PTXASW_JOURNAL", runs_.file());
+  const unsigned first_runs = runs_.first_runs();
 
   const Answer all = ask("with all rewrites", {}, first_runs);
   if (!all.fails)
     throw NoAnswer{
         "the command succeeds with all rewrites: there is nothing to find. It has to exit "
         "with another code than 0 if the result is wrong"};
-  if (all.journal.empty())
+  if (all.lines.empty())
     throw NoAnswer{"the command started no ptxas that is ptxasw; put it in front of the compiler "
                    "(ptxasw overlay), or bisect `ptxasw run -- COMMAND`"};
   find_modules(all);
   if (total_ == 0) {
     std::string why;
-    for (const SortedJson &line : all.journal)
+    for (const SortedJson &line : all.lines)
       why = line.value("decision", "");
     throw NoAnswer{fmt::format("the command fails, but nothing was rewritten{}{}{}",
                                why.empty() ? "" : " (", why, why.empty() ? "" : ")")};
@@ -260,7 +143,7 @@ void Bisection::run() {
     throw NoAnswer{"without rewrites the command fails only sometimes: no answer can be trusted"};
   if (none.fails)
     throw NoAnswer{"the command fails without any rewrite, too: the reason is elsewhere"};
-  check_modules(none.journal);
+  check_modules(none.lines);
   if (all.mixed && request_.repeats < 2)
     throw NoAnswer{
         "with all rewrites the command fails only sometimes; --repeat N takes N runs for "
@@ -271,7 +154,7 @@ void Bisection::run() {
     const std::size_t middle = good + (bad - good) / 2;
     const Answer answer = ask(fmt::format("with {} of {} rewrites", middle, total_),
                               beginning(middle), request_.repeats);
-    check_modules(answer.journal);
+    check_modules(answer.lines);
     (answer.fails ? bad : good) = middle;
   }
   tell(bad - 1, beginning(good));
@@ -309,14 +192,17 @@ void Bisection::tell(std::size_t culprit, const std::vector<std::string> &before
   else
     fmt::print("  only together with rewrites before it: they succeed with PTXASW_MODULES={}\n",
                joined(before));
-  fmt::print("  {} runs of the command\n", runs_);
+  fmt::print("  {} runs of the command\n", runs_.count());
 }
 
 int run(const BisectRequest &request, const Invocation &invocation) {
   if (const auto code = export_settings(invocation, "bisect"))
     return *code;
   try {
-    Bisection(request, invocation.foreign).run();
+    if (request.siblings)
+      bisect_siblings(request, invocation.foreign);
+    else
+      Bisection(request, invocation.foreign).run();
     return 0;
   } catch (const NoAnswer &none) {
     std::fflush(stdout);
@@ -330,6 +216,9 @@ void declare(Words &words, BisectRequest &request) {
                "run many times with\nparts of the rewrites, as settings in its environment.");
   words.number("--repeat", request.repeats,
                "runs of the command for each answer, if it fails only sometimes", 1, 1000);
+  words.flag("--versions", request.siblings,
+             "look among the siblings that the launch helper launches: the command runs a program "
+             "under it, and compiles nothing");
   words.flag("--show-output", request.show_output, "let the command write");
   words.settings(true);
 }
@@ -337,7 +226,8 @@ void declare(Words &words, BisectRequest &request) {
 } // namespace
 
 const Command bisect_command = {
-    "bisect", "find the rewrite that makes a command fail: ptxasw bisect -- make -B check",
+    "bisect",
+    "find the rewrite, or the sibling, that makes a command fail: ptxasw bisect -- make -B check",
     bind<BisectRequest, declare, run>};
 
 } // namespace ptxasw

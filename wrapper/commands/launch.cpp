@@ -70,7 +70,8 @@ void declare(Words &words, LaunchRequest &request) {
              "run original and sibling on the same memory and stop at the first difference");
   words.flag("--jit", request.jit, "also rewrite PTX that the program hands to the driver");
   words.text("--log FILE", request.log, "append what happens to a file, a line of JSON each");
-  words.text("--only TEXT", request.only, "only siblings whose names contain this");
+  words.text("--only TEXT", request.only,
+             "only siblings whose names contain this; =NAME,NAME: only these");
   words.flag("--first", request.first, "measure nothing: the first sibling that can be launched");
   words.footer("The exit code is the program's.");
 }

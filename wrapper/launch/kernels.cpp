@@ -103,8 +103,22 @@ bool read_limits(const Home &home, Handle function, SiblingLimits &limits) {
          read(attribute_registers, limits.registers) && read(attribute_local, limits.local);
 }
 
+/// Returns true if `only` admits a sibling: its name contains that, or after a `=` is one of a
+/// list.
+bool is_admitted(const std::string &name, const std::string &only) {
+  if (only.empty() || only.front() != '=')
+    return name.find(only) != std::string::npos;
+  for (std::size_t begin = 1; begin < only.size();) {
+    const std::size_t end = std::min(only.find(',', begin), only.size());
+    if (only.compare(begin, end - begin, name) == 0)
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 void load_sibling(const Home &home, const Sibling &sibling, LoadedSibling &loaded) {
-  if (sibling.name.find(configuration().only) == std::string::npos)
+  if (!is_admitted(sibling.name, configuration().only))
     return;
   const Driver &d = driver();
   Handle function = nullptr;

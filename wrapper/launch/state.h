@@ -62,7 +62,7 @@ struct Configuration {
   Profile profile;
   std::string log;     ///< a file that gets a line for each thing of note
   std::string results; ///< a directory that gets what was measured, one file per process
-  std::string only;    ///< siblings whose names contain this; empty: all
+  std::string only;    ///< siblings whose names contain this, or behind a `=` these; empty: all
   /// `tune` measures the kernels of one part of so many, the others stay as they are.
   std::uint32_t part = 1, parts = 1;
   bool check = false;  ///< say why siblings were not used
