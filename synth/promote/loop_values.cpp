@@ -435,6 +435,17 @@ std::optional<Progress> LoopValues::address(std::uint32_t instruction,
   return Progress{base->first + Polynomial(place->value), base->step};
 }
 
+std::optional<Polynomial> LoopValues::last_round(std::uint32_t instruction,
+                                                 std::vector<Condition> &conditions) {
+  conditions_.clear();
+  in_progress_.clear();
+  budget_ = effort;
+  access_ = instruction;
+  const auto last = rounds();
+  conditions.insert(conditions.end(), conditions_.begin(), conditions_.end());
+  return last;
+}
+
 std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std::uint32_t store) {
   std::vector<Condition> conditions;
   const auto read = address(load, conditions);

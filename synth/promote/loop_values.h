@@ -57,6 +57,12 @@ public:
   /// in them touches its bytes; nothing if there is no such test. Empty: that needs no test.
   std::optional<std::vector<Condition>> apart(std::uint32_t load, std::uint32_t store);
 
+  /// The last round in which an instruction runs, which runs in each, under `conditions` that are
+  /// added to; nothing if that is not understood. Where the loop can be left by other branches than
+  /// the one that counts, or before it comes to that one, it may be an earlier one.
+  std::optional<Polynomial> last_round(std::uint32_t instruction,
+                                       std::vector<Condition> &conditions);
+
 private:
   std::optional<Progress> value(RegisterId reg, std::uint32_t at, unsigned bits);
   std::optional<Progress> operand(const Operand &operand, std::uint32_t at, unsigned bits);

@@ -1,0 +1,44 @@
+#pragma once
+
+// Sums of products, and tests of them, as instructions.
+
+#include "synth/promote/loop_values.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptxasw::promote {
+
+/// Writes what is tested, each sum and product once.
+class TestWriter {
+public:
+  /// Registers of its own begin with `name`.
+  TestWriter(const Function &function, const Atoms &atoms, std::string name)
+      : function_(function), atoms_(atoms), name_(std::move(name)) {}
+
+  /// Writes all conditions as one predicate, of which there is at least one, and returns all that
+  /// was written.
+  std::string all(const std::vector<Condition> &conditions, const std::string &result);
+  /// A register of 64 bits that holds it, or a number.
+  std::string value(const Polynomial &polynomial);
+
+  std::string text;
+  std::map<std::string, unsigned> count; ///< registers that were taken, by type
+
+private:
+  std::string made(const std::string &type, const std::string &opcode,
+                   const std::vector<std::string> &from);
+  std::string wide(const std::string &opcode, const std::vector<std::string> &from);
+  std::string atom(AtomId id);
+  std::string term(const std::vector<AtomId> &product, std::int64_t factor);
+  std::string held(const std::string &operand);
+  std::string one(const Condition &condition);
+
+  const Function &function_;
+  const Atoms &atoms_;
+  const std::string name_;
+  std::map<std::string, std::string> known_; ///< by opcode and sources
+};
+
+} // namespace ptxasw::promote
