@@ -14,6 +14,7 @@
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/shuffle.h"
+#include "synth/stage/stage.h"
 #include "synth/vectorise/vectorise.h"
 
 #include <algorithm>
@@ -37,6 +38,8 @@ constexpr Family all_families[] = {
     {"shuffle", "loads whose value another lane or the thread itself has", propose_shuffle,
      write_shuffle, prove_shuffle},
     {"resize", "blocks of another extent along x", propose_resize, write_resize, prove_resize},
+    {"stage", "what all threads of a block read in a loop, brought to shared memory by tiles",
+     propose_stage, write_stage, prove_stage},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -77,6 +80,8 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.shuffle, false};
   if (family == "resize")
     return {&options.resize, false};
+  if (family == "stage")
+    return {&options.stage, false};
   return {};
 }
 

@@ -40,6 +40,8 @@ struct SiblingOptions {
   std::vector<std::string> shuffle;
   /// Which other extents of blocks are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> resize;
+  /// Which stagings of loops are wanted, as Proposal::variant; empty: none.
+  std::vector<std::string> stage;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

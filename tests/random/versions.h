@@ -26,6 +26,8 @@ struct RandomFamily {
   /// What else the family's proof takes of a kernel: modules with it and a version. Null: nothing.
   std::function<std::vector<RandomVersion>(const ptxasw::Module &module, std::uint64_t seed)> more =
       {};
+  /// Which of a version's lines are asked after that were not executed: those with this in them.
+  std::string_view executed = "";
 };
 
 /// What the warp emulator says of one version.

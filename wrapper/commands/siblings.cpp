@@ -7,6 +7,7 @@
 #include "synth/promote/promote.h"
 #include "synth/resize/resize.h"
 #include "synth/shuffle/shuffle.h"
+#include "synth/stage/stage.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -161,6 +162,9 @@ void declare(Words &words, SiblingsRequest &request) {
                 "shuffles and copies, or with copies alone");
   words.choices("--resize", request.options.resize, resize_variants(),
                 "also the kernel for blocks of this number of threads along x");
+  words.choices("--stage", request.options.stage, stage_variants(),
+                "also the kernel with what all threads of a block read in a loop brought to shared "
+                "memory, in tiles of so many bytes");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

@@ -10,6 +10,7 @@
 #include "synth/promote/promote.h"
 #include "synth/resize/resize.h"
 #include "synth/shuffle/shuffle.h"
+#include "synth/stage/stage.h"
 
 #include "wrapper/os/files.h"
 #include "wrapper/settings/suggest.h"
@@ -553,6 +554,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::resize, resize_variants>,
      .get = get_variants<&SiblingOptions::resize>,
      .clear = clear_variants<&SiblingOptions::resize>},
+    {.name = "stage",
+     .values = "4k|16k[,...]",
+     .meaning = "add versions in which what all threads of a block read in a loop is brought to "
+                "shared memory, in tiles of so many bytes",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::stage, stage_variants>,
+     .get = get_variants<&SiblingOptions::stage>,
+     .clear = clear_variants<&SiblingOptions::stage>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =

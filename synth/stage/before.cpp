@@ -1,0 +1,101 @@
+// Registers are looked at without the order of instructions: where one is asked for, all that write
+// it on the ways to the loop are repeated, and all that these read is asked for. So a thread that
+// repeats them, block by block, finds in all these registers what the kernel has there: what is
+// left out writes none of them. What is repeated has no effect and gives the same twice.
+
+#include "synth/stage/before.h"
+
+#include "emulator/semantics/effects.h"
+#include "grammar/roles.h"
+#include "synth/beside/terms.h"
+
+#include <algorithm>
+
+namespace ptxasw::stage {
+namespace {
+
+constexpr Refusal around{"nested-loop", "it is in a loop, or behind one"};
+constexpr Refusal first{"control-flow", "the kernel begins with it"};
+constexpr Refusal unforeseen{"depends-on-memory",
+                             "what decides about the loop is not computed from parameters alone"};
+
+bool is_steady(const Module &module, const Operand &operand) {
+  if (operand.kind == Operand::Kind::special && !beside::keeps_its_value(module.text(operand.span)))
+    return false;
+  const auto children = module.children(operand);
+  return operand.kind != Operand::Kind::other &&
+         std::all_of(children.begin(), children.end(),
+                     [&](const Operand &child) { return is_steady(module, child); });
+}
+
+/// Returns true if an instruction may be done twice, and gives the same both times.
+bool is_repeatable(const Module &module, const Instruction &instruction) {
+  const Opcode &opcode = module.opcode(instruction);
+  const bool reads_arguments = opcode.op == Op::ld && (opcode.space == StateSpace::param ||
+                                                       opcode.space == StateSpace::constant);
+  const bool carries = opcode.has(Modifier::cc) || opcode.op == Op::addc || opcode.op == Op::subc ||
+                       opcode.op == Op::madc;
+  const auto operands = module.operands(instruction);
+  return instruction.well_formed && (is_pure(opcode) || reads_arguments) && !carries &&
+         first_operand(opcode) == FirstOperand::destination &&
+         std::all_of(operands.begin(), operands.end(),
+                     [&](const Operand &operand) { return is_steady(module, operand); });
+}
+
+/// The blocks from which a loop is reached, itself apart, in the order of the text.
+std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
+  std::set<BlockId> found;
+  std::vector<BlockId> open{cfg.loops()[loop].header};
+  while (!open.empty()) {
+    const BlockId block = open.back();
+    open.pop_back();
+    for (const BlockId from : cfg.blocks()[block].predecessors)
+      if (cfg.reachable(from) && !cfg.contains(loop, from) && found.insert(from).second)
+        open.push_back(from);
+  }
+  return {found.begin(), found.end()};
+}
+
+} // namespace
+
+bool is_way(const Opcode &opcode) {
+  return opcode.op == Op::bra || opcode.op == Op::ret || opcode.op == Op::exit;
+}
+
+tl::expected<Before, Refusal> before_loop(const Module &module, const Function &kernel,
+                                          const ControlFlowGraph &cfg, LoopId loop,
+                                          std::set<RegisterId> registers) {
+  const auto at = [&](Refusal refusal, std::uint32_t instruction) {
+    refusal.line = kernel.instructions[instruction].line;
+    return tl::unexpected(refusal);
+  };
+  const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;
+  Before result{ways_to(cfg, loop), {}};
+  if (result.blocks.empty() || result.blocks[0] != 0)
+    return at(first, header);
+  for (const BlockId block : result.blocks)
+    if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
+      return at(around, header);
+  std::set<std::uint32_t> repeated;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const BlockId block : result.blocks)
+      for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i) {
+        const Instruction &one = kernel.instructions[i];
+        bool needed = is_way(module.opcode(one));
+        for_each_register(module, one, [&](RegisterId reg, RegisterUse use) {
+          needed = needed || (use != RegisterUse::read && registers.contains(reg));
+        });
+        if (!needed || !repeated.insert(i).second)
+          continue;
+        if (!is_way(module.opcode(one)) && !is_repeatable(module, one))
+          return at(unforeseen, i);
+        for_each_register(module, one, [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
+        grows = true;
+      }
+  }
+  result.instructions.assign(repeated.begin(), repeated.end());
+  return result;
+}
+
+} // namespace ptxasw::stage

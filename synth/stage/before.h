@@ -1,0 +1,35 @@
+#pragma once
+
+// What of a kernel decides whether a thread comes to a loop, and with what in some registers: what
+// a version does a first time to find that out before the kernel itself begins.
+
+#include "synth/family.h"
+
+#include "grammar/cfg.h"
+
+#include <cstdint>
+#include <set>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw::stage {
+
+/// The ways to a loop, without a loop among them.
+struct Before {
+  std::vector<BlockId> blocks; ///< from which the loop can be reached, in the order of the text
+  /// Those of their instructions that decide which way is taken, and that compute from parameters
+  /// and special registers what these and the registers asked for hold; in the order of the text.
+  /// Whoever runs them, and follows the ways, comes to the loop where the kernel does, and has in
+  /// these registers what it has.
+  std::vector<std::uint32_t> instructions;
+};
+
+/// Why that cannot be told before the kernel runs, or what tells it.
+tl::expected<Before, Refusal> before_loop(const Module &module, const Function &kernel,
+                                          const ControlFlowGraph &cfg, LoopId loop,
+                                          std::set<RegisterId> registers);
+
+/// Returns true if an instruction goes elsewhere or ends the thread.
+bool is_way(const Opcode &opcode);
+
+} // namespace ptxasw::stage

@@ -1,0 +1,377 @@
+// A loop can be staged that is entered once, counts its rounds and is left by one branch, the one
+// at its end: each thread that comes to it then runs all of them, and each load of every round. Of
+// these loads those are staged whose addresses all lanes share and that go on by a constant.
+//
+// Why a thread may find in shared memory what another one has read before: what could have changed
+// it in between? Nothing in the kernel synchronises (no barrier, atomic, fence, call, ordered
+// access), so a store of any other thread to what this one reads would be a race, whose result is
+// not defined. All threads of the block read every byte that is staged, and a block that is staged
+// has at least two; so a store of the thread itself would be a race with the others. As for
+// families that carry values this is not all that is asked for: a store must also go elsewhere by
+// the text alone (synth/cache/origins.h), unless the load is `.nc`, by which the program has said
+// that nothing writes there.
+
+#include "synth/stage/sites.h"
+
+#include "analysis/occupancy.h"
+#include "emulator/facts/kernel_facts.h"
+#include "emulator/semantics/effects.h"
+#include "synth/cache/origins.h"
+#include "synth/cache/qualified.h"
+#include "synth/cache/writers.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptxasw::stage {
+namespace {
+
+using promote::Condition;
+using promote::LoopValues;
+using promote::Polynomial;
+
+namespace refusal {
+constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
+constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
+constexpr Refusal narrow{"address-size", "addresses have 32 bits"};
+constexpr Refusal old{"target-too-old", "barriers within a loop need PTX 6.0 and sm_70"};
+constexpr Refusal large{"too-large", "the kernel is too large to be written twice"};
+constexpr Refusal unknown{"control-flow", "its control flow is not understood"};
+constexpr Refusal synchronises{"synchronises", "something in the kernel synchronises"};
+constexpr Refusal lanes{"warp-collective", "lanes must agree, or it asks which are together"};
+constexpr Refusal sizes{"shared-size", "it asks how much shared memory there is"};
+constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
+constexpr Refusal inner{"nested-loop", "there is a loop in it"};
+constexpr Refusal ends{"several-exits", "it is left elsewhere than at its end"};
+constexpr Refusal uncounted{"rounds-unknown", "how many rounds it has is not known before"};
+constexpr Refusal none{"nothing-shared", "no load in it that all lanes have in common goes on"};
+constexpr Refusal sparse{"too-sparse", "a round reads too little of what it passes"};
+constexpr Refusal written{"may-be-written", "the kernel may write what it reads"};
+constexpr Refusal room{"shared-memory", "there is not enough shared memory for a tile"};
+constexpr Refusal occupied{"occupancy", "fewer blocks would run at a time"};
+} // namespace refusal
+
+constexpr std::size_t largest_kernel = 5'000; ///< instructions
+constexpr std::uint64_t static_limit = 48 * 1024;
+constexpr unsigned most_ranges = 8, most_conditions = 64, least_rounds = 2;
+constexpr std::uint64_t threads_unknown = 256; ///< of a block, where the kernel does not say
+constexpr std::uint32_t tile_alignment = 16;
+
+std::uint32_t aligned(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + tile_alignment - 1) / tile_alignment * tile_alignment);
+}
+
+Refusal at(Refusal refusal, const Instruction &instruction) {
+  refusal.line = instruction.line;
+  return refusal;
+}
+
+bool asks_for_sizes(const Module &module, const Instruction &instruction) {
+  const auto operands = module.operands(instruction);
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    return operand.kind == Operand::Kind::special &&
+           module.text(operand.span).find("smem") != std::string_view::npos;
+  });
+}
+
+std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
+  if (!kernel.is_entry || !kernel.has_body)
+    return refusal::no_entry;
+  if (module.debug)
+    return refusal::debugged;
+  if (module.address_size != 64)
+    return refusal::narrow;
+  if (module.version_major < 6 || module.sm < 70)
+    return refusal::old;
+  if (kernel.instructions.size() > largest_kernel)
+    return refusal::large;
+  if (kernel.scopes.size() != 1 || !kernel.target_lists.empty() || kernel.instructions.empty())
+    return refusal::unknown;
+  for (const Instruction &one : kernel.instructions) {
+    const Opcode &opcode = module.opcode(one);
+    if (!one.well_formed || opcode.op == Op::brx)
+      return at(refusal::unknown, one);
+    if (asks_which_lanes(opcode) ||
+        (wants_agreement(opcode) && (one.guard != no_register || opcode.op != Op::bra)))
+      return at(refusal::lanes, one);
+    if (!is_way(opcode) && (effect_of(opcode) == Effect::sync || gathers_lanes(opcode)))
+      return at(refusal::synchronises, one);
+    if (asks_for_sizes(module, one))
+      return at(refusal::sizes, one);
+  }
+  return std::nullopt;
+}
+
+/// Shared memory that the kernel has already, as far as variables say; at most.
+std::uint64_t shared_of(const Module &module, const Function &kernel) {
+  std::uint64_t bytes = 0;
+  for (const auto *variables : {&module.variables, &kernel.variables})
+    for (const Variable &variable : *variables)
+      if (variable.space == StateSpace::shared)
+        bytes += aligned(variable.size()) + variable.alignment;
+  return bytes;
+}
+
+/// Why a tile would be too large: as few blocks as that leaves run at a time.
+std::optional<Refusal> room_for(const Module &module, const Function &kernel, std::uint32_t tile) {
+  const std::uint64_t shared = shared_of(module, kernel) + tile;
+  if (shared > static_limit)
+    return refusal::room;
+  const Architecture *const architecture = find_architecture(module.target);
+  if (!architecture)
+    return std::nullopt;
+  BlockNeeds needs;
+  needs.threads = threads_unknown;
+  for (const std::string_view name : {"reqntid", "maxntid"})
+    if (const PerformanceDirective *const block = kernel.directive(name)) {
+      needs.threads = std::uint64_t{block->values[0]} * block->values[1] * block->values[2];
+      break;
+    }
+  needs.registers = 32; // as many as leave room for all warps
+  const std::uint32_t before = occupancy(*architecture, needs).blocks;
+  needs.static_shared = shared;
+  return occupancy(*architecture, needs).blocks < before ? std::optional(refusal::occupied)
+                                                         : std::nullopt;
+}
+
+class Loop {
+public:
+  Loop(const facts::KernelFacts &facts, LoopId loop, promote::Atoms &atoms)
+      : facts_(facts), module_(facts.module()), kernel_(facts.function()), cfg_(facts.cfg()),
+        loop_(cfg_.loops()[loop]), values_(module_, kernel_, cfg_, loop, atoms), atoms_(atoms) {
+    staging_.loop = loop;
+    staging_.header = cfg_.blocks()[loop_.header].first;
+  }
+
+  tl::expected<Staging, Refusal> run(std::uint32_t bytes) {
+    if (const auto shape = shape_fault())
+      return tl::unexpected(here(*shape));
+    Refusal why = here(refusal::none);
+    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
+      if (cfg_.contains(staging_.loop, cfg_.block_of(i)))
+        if (const auto refused = consider(i))
+          why = *refused;
+    if (staging_.ranges.empty())
+      return tl::unexpected(why);
+    const auto last = values_.last_round(cfg_.blocks()[latch()].branch, staging_.conditions);
+    if (!last)
+      return tl::unexpected(here(refusal::uncounted));
+    staging_.last = *last;
+    if (!tidy_conditions())
+      return tl::unexpected(here(refusal::large));
+    if (const auto full = lay_out(bytes))
+      return tl::unexpected(here(*full));
+    auto before = before_loop(module_, kernel_, cfg_, staging_.loop, entry_registers());
+    if (!before)
+      return tl::unexpected(before.error());
+    staging_.before = std::move(*before);
+    return std::move(staging_);
+  }
+
+private:
+  Refusal here(const Refusal &refusal) const {
+    return at(refusal, kernel_.instructions[staging_.header]);
+  }
+  BlockId latch() const { return loop_.latches[0]; }
+
+  /// Every thread that comes to the loop comes once, and leaves it at its end.
+  std::optional<Refusal> shape_fault() const {
+    if (loop_.parent != no_index || cfg_.irreducible(loop_.header))
+      return refusal::inner;
+    if (loop_.latches.size() != 1)
+      return refusal::ends;
+    for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
+      if (!cfg_.reachable(block) || !cfg_.contains(staging_.loop, block))
+        continue;
+      if (cfg_.loop_of(block) != staging_.loop || cfg_.irreducible(block))
+        return refusal::inner;
+      const BasicBlock &one = cfg_.blocks()[block];
+      const auto leaves = [&](BlockId to) { return !cfg_.contains(staging_.loop, to); };
+      const Op last = module_.opcode(kernel_.instructions[one.end - 1]).op;
+      if (last == Op::ret || last == Op::exit ||
+          (block != latch() && std::any_of(one.successors.begin(), one.successors.end(), leaves)))
+        return refusal::ends;
+    }
+    const BasicBlock &end = cfg_.blocks()[latch()];
+    return end.branch == end.end - 1 && end.successors.size() == 2 ? std::nullopt
+                                                                   : std::optional(refusal::ends);
+  }
+
+  /// Adds a load, or says why not; nothing, too, if it is none.
+  std::optional<Refusal> consider(std::uint32_t i) {
+    const Instruction &one = kernel_.instructions[i];
+    const auto load = cache::qualified_load(module_.opcode(one));
+    if (!load || !values_.runs_in_each_round(i) || !is_common(i))
+      return std::nullopt;
+    std::vector<Condition> conditions;
+    const auto address = values_.address(i, conditions);
+    const auto step = address ? address->step.number() : std::nullopt;
+    if (!step || *step <= 0)
+      return std::nullopt;
+    if (const auto writer = writer_of(i, load->nc))
+      return writer;
+    const unsigned bytes = bit_width(module_.opcode(one).type) / 8 * module_.opcode(one).vector;
+    if (!std::has_single_bit(bytes) || *step % bytes != 0 || *step > std::int64_t{4096})
+      return at(refusal::sparse, one);
+    staging_.conditions.insert(staging_.conditions.end(), conditions.begin(), conditions.end());
+    add(i, *address, *step, bytes);
+    return std::nullopt;
+  }
+
+  /// Returns true if nothing shows that threads have different addresses; that is tested.
+  bool is_common(std::uint32_t i) const {
+    const auto &all = facts_.accesses();
+    return std::any_of(all.begin(), all.end(), [&](const facts::Access &access) {
+      const facts::AddressForm &form = access.form;
+      return access.site.instruction == i && form.tid[0] == 0 && form.tid[1] == 0 &&
+             form.tid[2] == 0 && form.laneid == 0 && form.of_lane.empty() && form.strides.empty() &&
+             form.mixed.empty();
+    });
+  }
+
+  std::optional<Refusal> writer_of(std::uint32_t load, bool nc) {
+    const cache::Writers writers = cache::writers_of(module_, kernel_);
+    if (writers.unknown)
+      return writers.unknown;
+    if (nc)
+      return std::nullopt;
+    const cache::Origins origins(module_, kernel_);
+    const auto read = origins.of_address(module_.operands(kernel_.instructions[load])[1]);
+    for (const std::uint32_t i : writers.stores)
+      if (!cache::Origins::are_apart(
+              read, origins.of_address(module_.operands(kernel_.instructions[i])[0])))
+        return at(refusal::written, kernel_.instructions[i]);
+    return std::nullopt;
+  }
+
+  /// To a range whose rounds have room for it; else it begins one.
+  void add(std::uint32_t i, const promote::Progress &address, std::int64_t step, unsigned bytes) {
+    for (StagedRange &range : staging_.ranges) {
+      const auto distance = (address.first - range.first).number();
+      if (range.step != step || !distance)
+        continue;
+      const std::int64_t begin = std::min<std::int64_t>(*distance, 0);
+      std::vector<StagedLoad> loads = range.loads;
+      loads.push_back({i, *distance, bytes});
+      for (StagedLoad &load : loads)
+        load.offset -= begin;
+      if (!fit(loads, step))
+        continue;
+      range.loads = std::move(loads);
+      if (begin < 0)
+        range.first = address.first;
+      return;
+    }
+    staging_.ranges.push_back({address.first, step, {{i, 0, bytes}}, 0});
+  }
+
+  /// Returns true if loads read bytes of one round each, or the same, and all are aligned in the
+  /// tile if they are in memory.
+  static bool fit(const std::vector<StagedLoad> &loads, std::int64_t step) {
+    for (const StagedLoad &a : loads) {
+      if (a.offset % a.bytes != 0 || a.offset + a.bytes > step)
+        return false;
+      for (const StagedLoad &b : loads)
+        if ((a.offset != b.offset || a.bytes != b.bytes) && a.offset < b.offset + b.bytes &&
+            b.offset < a.offset + a.bytes)
+          return false;
+    }
+    return true;
+  }
+
+  bool tidy_conditions() {
+    std::vector<Condition> each;
+    for (const Condition &condition : staging_.conditions)
+      if (std::find(each.begin(), each.end(), condition) == each.end())
+        each.push_back(condition);
+    staging_.conditions = std::move(each);
+    return staging_.conditions.size() <= most_conditions &&
+           std::none_of(staging_.conditions.begin(), staging_.conditions.end(),
+                        [](const Condition &one) { return one.kind == Condition::Kind::apart; });
+  }
+
+  std::optional<Refusal> lay_out(std::uint32_t bytes) {
+    std::int64_t of_a_round = 0;
+    for (const StagedRange &range : staging_.ranges) {
+      std::int64_t read = 0;
+      for (const StagedLoad &load : range.loads)
+        read += load.bytes;
+      if (read * 4 < range.step)
+        return refusal::sparse;
+      of_a_round += range.step;
+    }
+    if (staging_.ranges.size() > most_ranges)
+      return refusal::large;
+    staging_.rounds = static_cast<std::uint32_t>(bytes / of_a_round);
+    if (staging_.rounds < least_rounds)
+      return refusal::room;
+    staging_.size = aligned(place_of_rounds(staging_) + 8);
+    for (StagedRange &range : staging_.ranges) {
+      range.place = staging_.size;
+      staging_.size += aligned(static_cast<std::uint64_t>(range.step) * staging_.rounds);
+    }
+    return room_for(module_, kernel_, staging_.size);
+  }
+
+  std::set<RegisterId> entry_registers() const {
+    std::set<RegisterId> result;
+    const promote::Atoms &atoms = atoms_;
+    const auto add = [&](const auto &self, const Polynomial &value) -> void {
+      for (const auto &[product, factor] : value.terms())
+        for (const promote::AtomId one : product) {
+          if (atoms[one].kind == promote::Atom::Kind::rounds)
+            self(self, atoms[one].distance);
+          else
+            result.insert(atoms[one].leaf);
+        }
+    };
+    add(add, staging_.last);
+    for (const StagedRange &range : staging_.ranges)
+      add(add, range.first);
+    for (const Condition &condition : staging_.conditions)
+      add(add, condition.value);
+    return result;
+  }
+
+  const facts::KernelFacts &facts_;
+  const Module &module_;
+  const Function &kernel_;
+  const ControlFlowGraph &cfg_;
+  const ptxasw::Loop &loop_;
+  LoopValues values_;
+  promote::Atoms &atoms_;
+  Staging staging_;
+};
+
+} // namespace
+
+std::uint32_t place_of_rounds(const Staging &staging) {
+  return static_cast<std::uint32_t>(8 * staging.ranges.size());
+}
+
+StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint32_t bytes,
+                         promote::Atoms &atoms) {
+  StagingAnswer answer;
+  if (const auto obstacle = obstacle_of(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  const facts::KernelFacts facts(module, kernel);
+  if (!facts.complete() || !facts.cfg().well_formed()) {
+    answer.refusals.push_back(refusal::unknown);
+    return answer;
+  }
+  for (LoopId loop = 0; loop < facts.cfg().loops().size(); ++loop) {
+    auto staging = Loop(facts, loop, atoms).run(bytes);
+    if (staging) {
+      answer.found.push_back(std::move(*staging));
+      break;
+    }
+    add_refusal(answer.refusals, staging.error());
+  }
+  if (facts.cfg().loops().empty())
+    answer.refusals.push_back(refusal::no_loop);
+  return answer;
+}
+
+} // namespace ptxasw::stage

@@ -1,0 +1,64 @@
+#pragma once
+
+// Which loop of a kernel reads what all threads of a block read, and how it is staged.
+//
+// This is the law that the family stands on: it writes what is found here, and its proof asks for
+// it again, of the kernel that it reads, and compares the text with that.
+
+#include "synth/promote/loop_values.h"
+#include "synth/stage/before.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw::stage {
+
+/// A load whose place a load of shared memory takes.
+struct StagedLoad {
+  std::uint32_t instruction = 0;
+  std::int64_t offset = 0; ///< bytes behind the beginning of the round's part of the range
+  unsigned bytes = 0;      ///< all elements together, a power of two
+};
+
+/// Loads that go on by the same in every round, and so a range of memory: in round k they read
+/// within the `step` bytes at first + k * step.
+struct StagedRange {
+  promote::Polynomial first; ///< in what registers hold where the loop is entered
+  std::int64_t step = 0;     ///< positive; a multiple of all loads' bytes
+  std::vector<StagedLoad> loads;
+  std::uint32_t place = 0; ///< in the tile: where its first byte is kept
+};
+
+/// A loop with loads that are staged.
+struct Staging {
+  LoopId loop = 0;
+  std::uint32_t header = 0; ///< the first instruction of its header
+  std::uint32_t rounds = 0; ///< of the loop that the tile has room for
+  std::vector<StagedRange> ranges;
+  promote::Polynomial last;                   ///< number of the last round; the first one is 0
+  std::vector<promote::Condition> conditions; ///< under which all of this is so
+  Before before;
+  /// Bytes of shared memory. At its beginning are the first address of each range and the number of
+  /// rounds, 8 bytes each.
+  std::uint32_t size = 0;
+};
+
+/// Where the number of rounds stands.
+std::uint32_t place_of_rounds(const Staging &staging);
+
+struct StagingAnswer {
+  std::vector<Staging> found; ///< at most one: the first loop that can be staged
+  std::vector<Refusal> refusals;
+};
+
+/// The bytes of a variant's tile; 0 if there is no such variant.
+std::uint32_t tile_of(std::string_view variant);
+
+/// What of a kernel is staged in a tile of so many bytes.
+StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint32_t bytes,
+                         promote::Atoms &atoms);
+
+} // namespace ptxasw::stage

@@ -1,0 +1,82 @@
+// Variants differ in the size of the tile: a large one has fewer barriers, a small one leaves more
+// blocks at a time, and more of the L1.
+
+#include "synth/stage/stage.h"
+
+#include "synth/same_launch.h"
+#include "synth/stage/write.h"
+
+#include <charconv>
+
+namespace ptxasw {
+namespace {
+
+constexpr Refusal no_place{"control-flow", "its text declares something between instructions"};
+
+/// The module's text with a kernel staged, and why not.
+std::optional<std::string> staged_text(const Module &module, const Function &kernel,
+                                       std::string_view variant, std::vector<Refusal> &refusals) {
+  promote::Atoms atoms;
+  const stage::StagingAnswer answer =
+      stage::staging_of(module, kernel, stage::tile_of(variant), atoms);
+  for (const Refusal &refusal : answer.refusals)
+    add_refusal(refusals, refusal);
+  if (answer.found.empty())
+    return std::nullopt;
+  const ControlFlowGraph cfg(module, kernel);
+  auto text = stage::write_staged(module, kernel, cfg, answer.found[0], atoms);
+  if (!text)
+    add_refusal(refusals, no_place);
+  return text;
+}
+
+} // namespace
+
+std::uint32_t stage::tile_of(std::string_view variant) {
+  std::uint32_t kilobytes = 0;
+  for (const std::string &known : stage_variants())
+    if (known == variant)
+      std::from_chars(known.data(), known.data() + known.size(), kilobytes);
+  return kilobytes * 1024;
+}
+
+const std::vector<std::string> &stage_variants() {
+  static const std::vector<std::string> variants{"4k", "16k"};
+  return variants;
+}
+
+FamilyAnswer propose_stage(const Module &module, const Function &kernel) {
+  FamilyAnswer answer;
+  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  for (const std::string &variant : stage_variants()) {
+    if (!staged_text(module, kernel, variant, answer.refusals))
+      continue;
+    Proposal proposal = same_launch_proposal(kernel, "stage", variant);
+    proposal.sibling.needs.dynamic_shared = 0; // it lies behind the tile, which the launch does
+                                               // not know of
+    answer.proposals.push_back(std::move(proposal));
+  }
+  return answer;
+}
+
+std::string write_stage(const Module &module, const Function &kernel, const Proposal &proposal) {
+  std::vector<Refusal> ignored;
+  const auto text = staged_text(module, kernel, proposal.variant, ignored);
+  const auto changed = parse(text.value_or(""), "staged");
+  return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
+}
+
+std::string prove_stage(const Module &written, const Function &kernel, const Function &sibling,
+                        const Proposal &proposal) {
+  Proposal plain = proposal;
+  if (plain.sibling.needs.dynamic_shared != 0)
+    return "a launch may ask for shared memory of its own";
+  plain.sibling.needs.dynamic_shared = SiblingNeeds().dynamic_shared;
+  const std::string fault = same_launch_fault(written, kernel, plain);
+  return fault.empty() ? prove_staged(written, kernel, written, sibling, proposal.variant) : fault;
+}
+
+} // namespace ptxasw

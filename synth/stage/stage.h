@@ -1,0 +1,29 @@
+#pragma once
+
+// Staging: what all threads of a block read in the rounds of a loop is brought to shared memory by
+// all of them together, a tile at a time, and read from there.
+//
+// Which loops: sites.h. How it is written: write.h. Why it is right: prove.cpp.
+
+#include "synth/family.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+/// What is not proved of a kernel with a staged loop, for the same launch; empty: each thread does
+/// what it did but for loads of what another one of its block has read. Both may be of one module.
+std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
+                         const Function &staged, std::string_view variant);
+
+/// All variants: `4k`, `16k`, the bytes of a tile.
+const std::vector<std::string> &stage_variants();
+
+FamilyAnswer propose_stage(const Module &module, const Function &kernel);
+std::string write_stage(const Module &module, const Function &kernel, const Proposal &proposal);
+std::string prove_stage(const Module &written, const Function &kernel, const Function &sibling,
+                        const Proposal &proposal);
+
+} // namespace ptxasw

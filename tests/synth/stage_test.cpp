@@ -1,0 +1,197 @@
+// Staged loops: what is found, how it is written, and that the proof refuses whatever one changes
+// in the text unless it changes nothing.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "synth/stage/stage.h"
+#include "synth/stage/write.h"
+#include "tests/synth/versions.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fmt/core.h>
+
+using namespace ptxasw;
+
+namespace {
+
+/// The last function with its loop staged in place.
+std::string staged(const Module &module) {
+  promote::Atoms atoms;
+  const auto answer = stage::staging_of(module, only(module), stage::tile_of("4k"), atoms);
+  REQUIRE(answer.found.size() == 1);
+  const ControlFlowGraph cfg(module, only(module));
+  const auto text = stage::write_staged(module, only(module), cfg, answer.found[0], atoms);
+  REQUIRE(text);
+  return *text;
+}
+
+std::string proof(const Module &module, const std::string &text) {
+  const auto after = parsed(text);
+  return prove_staged(module, only(module), *after, only(*after), "4k");
+}
+
+std::unique_ptr<Module> hazard_named(const std::string &name) {
+  return parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (name + ".ptx")));
+}
+
+} // namespace
+
+TEST_CASE("ranges, rounds and places in the tile") {
+  promote::Atoms atoms;
+  const auto module = hazard_named("several-arrays");
+  const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
+  REQUIRE(answer.found.size() == 1);
+  const stage::Staging &found = answer.found[0];
+  // The neighbour overlaps the next round's element, so it has a range of its own.
+  REQUIRE(found.ranges.size() == 3);
+  CHECK(found.ranges[0].step == 4);
+  CHECK(found.ranges[2].step == 2);
+  CHECK(found.rounds == 409);
+  CHECK(stage::place_of_rounds(found) == 24);
+  CHECK(found.ranges[0].place == 32);
+  CHECK(found.ranges[1].place == 32 + 1648); // 409 * 4, to the next multiple of 16
+  CHECK(found.size == 32 + 2 * 1648 + 832);
+  CHECK(stage::tile_of("16k") == 16384);
+  CHECK(stage::tile_of("16") == 0);
+}
+
+TEST_CASE("loads of one round are one range") {
+  promote::Atoms atoms;
+  const auto module = hazard_named("two-tiles");
+  const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
+  REQUIRE(answer.found.size() == 1);
+  const stage::Staging &found = answer.found[0];
+  REQUIRE(found.ranges.size() == 1);
+  CHECK(found.ranges[0].step == 144);
+  CHECK(found.ranges[0].loads.size() == 5);
+  CHECK(found.rounds == 28);
+}
+
+TEST_CASE("the kernel follows as it was") {
+  const auto module = hazard_named("read-only");
+  const std::string text = staged(*module);
+  CHECK(proof(*module, text).empty());
+  CHECK(staged(*module) == text); // the same input gives the same text
+  const std::string body(module->text(only(*module).body));
+  const std::size_t code = body.find("\tld.param");
+  CHECK(text.find(body.substr(code + 1)) != std::string::npos);
+  const auto fault = [&](const std::string &from, const std::string &to) {
+    std::string changed = text;
+    changed.replace(changed.rfind(from), from.size(), to);
+    return proof(*module, changed);
+  };
+  CHECK_FALSE(fault("\tret;", "\n\tret;").empty());
+  CHECK_FALSE(fault("mov.u32 %z, 0;", "mov.u32 %z, 1;").empty());
+  // A tile that is too small, not aligned, or another kernel's parameters.
+  CHECK_FALSE(fault("stage0_tile[4112]", "stage0_tile[4096]").empty());
+  CHECK_FALSE(fault(".align 16 .b8 stage0", ".align 8 .b8 stage0").empty());
+  CHECK_FALSE(fault(".param .u32 k)", ".param .u32 k, .param .u32 l)").empty());
+  CHECK_FALSE(fault("\t.shared", "\t.shared .b32 own;\n\t.shared").empty());
+  // Another variant than the one that was asked for.
+  const auto after = parsed(text);
+  CHECK_FALSE(prove_staged(*module, only(*module), *after, only(*after), "16k").empty());
+  CHECK_FALSE(prove_staged(*module, only(*module), *module, only(*module), "4k").empty());
+}
+
+TEST_CASE("a launch with shared memory of its own is refused by the table") {
+  const auto module = hazard_named("read-only");
+  const FamilyAnswer answer = propose_stage(*module, only(*module));
+  REQUIRE(answer.proposals.size() == 2);
+  CHECK(answer.proposals[0].sibling.needs.dynamic_shared == 0);
+  Proposal proposal = answer.proposals[0];
+  const std::string version = write_stage(*module, only(*module), proposal);
+  const auto written = parsed(std::string(module->text()) + "\n" + version);
+  const Function &kernel = written->functions[0], &sibling = written->functions[1];
+  CHECK(prove_stage(*written, kernel, sibling, proposal).empty());
+  proposal.sibling.needs.dynamic_shared = 1;
+  CHECK_FALSE(prove_stage(*written, kernel, sibling, proposal).empty());
+}
+
+namespace {
+
+const LineChanges line_changes{"stage0_",
+                               {{"@%", "@!%"},
+                                {"@!%", "@%"},
+                                {"@!?%[a-z0-9_]+ ", ""},
+                                {"_0\\b", "_1"},
+                                {"_1\\b", "_0"},
+                                {"_2\\b", "_3"},
+                                {"first0", "first1"},
+                                {"first1", "first0"},
+                                {"shift0", "shift1"},
+                                {"shift1", "shift0"},
+                                {"stage0_first0", "stage0_from"},
+                                {"stage0_left", "stage0_rest"},
+                                {"stage0_rest", "stage0_left"},
+                                {"stage0_threads", "stage0_thread"},
+                                {"stage0_thread\\b", "stage0_threads"},
+                                {"stage0_base", "stage0_low"},
+                                {"stage0_a\\b", "stage0_b"},
+                                {"stage0_k\\b", "stage0_thread"},
+                                {"stage0_test", "stage0_same"},
+                                {"stage0_all", "stage0_same"},
+                                {"add\\.", "sub."},
+                                {"sub\\.", "add."},
+                                {"setp\\.ge", "setp.gt"},
+                                {"setp\\.lt", "setp.le"},
+                                {"setp\\.ne", "setp.eq"},
+                                {"setp\\.eq", "setp.ne"},
+                                {"setp\\.gt", "setp.ge"},
+                                {"and\\.pred", "or.pred"},
+                                {"red\\.and", "red.or"},
+                                {"max", "min"},
+                                {"min", "max"},
+                                {"barrier\\.sync 0", "barrier.sync 1"},
+                                {"barrier\\.sync 0", "bar.arrive 0, 64"},
+                                {"barrier\\.sync", "barrier.arrive"},
+                                {", 4;", ", 3;"},
+                                {", 4,", ", 8,"},
+                                {", 1024;", ", 1025;"},
+                                {", 1;", ", 2;"},
+                                {", 1;", ", 0;"},
+                                {", 0;", ", 1;"},
+                                {"\\+0\\]", "+4]"},
+                                {"\\+4\\]", "+0]"},
+                                {"\\+8\\]", "+0]"},
+                                {"\\+16\\]", "+20]"},
+                                {"\\+32\\]", "+16]"},
+                                {"tid\\.z", "tid.y"},
+                                {"tid\\.y", "tid.z"},
+                                {"tid\\.x", "ctaid.x"},
+                                {"1, 0, ", "0, 1, "},
+                                {"268435456", "4294967296"},
+                                {"mul\\.lo", "add"},
+                                {"mul\\.wide\\.u32", "mul.wide.s32"},
+                                {"ld\\.global", "ld.shared"},
+                                {"ld\\.global\\.b32", "ld.global.nc.b32"},
+                                {"ld\\.shared", "ld.global"},
+                                {"cvt\\.s64\\.s32", "cvt.u64.u32"},
+                                {"%pa", "%pb"},
+                                {"bra \\$stage0_met", "bra $stage0_at"},
+                                {"bra \\$stage0_at", "bra $stage0_met"},
+                                {"bra \\$stage0_original", "bra $stage0_c0"},
+                                {"bra \\$stage0_go", "bra $stage0_brought"},
+                                {"bra \\$stage0_brought", "bra $stage0_go"},
+                                {"bra \\$stage0_next", "bra $stage0_brought"},
+                                {"bra \\$stage0_c1", "bra $stage0_go"},
+                                {"bra \\$stage0_c", "bra $stage0_b"}},
+                               6,
+                               [](const Module &module, const Module &after) {
+                                 return prove_staged(module, only(module), after, only(after),
+                                                     "4k");
+                               }};
+
+} // namespace
+
+TEST_CASE("mutants of what is written are refused or harmless") {
+  MutantCount count;
+  for (const char *name : {"some-return", "several-arrays", "two-ways-in", "signed-bytes"}) {
+    CAPTURE(name);
+    const auto module = hazard_named(name);
+    try_mutants(*module, staged(*module), line_changes, count);
+  }
+  MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "
+                      << count.harmless << " harmless");
+  CHECK(count.refused > 1000);
+  CHECK(count.harmless < 150);
+}
