@@ -72,8 +72,10 @@ ELSEWHERE = {
     "build/tests/random/random_meld": MINUTES,
     "build/tests/random/random_promote": MINUTES,
     "build/tests/random/random_cache": MINUTES,
+    "build/tests/random/random_stage": MINUTES,
     "./chunks": GPU,
     "./maps": GPU,
+    "./staging": GPU,
     "./versions": GPU,
     "docker": "needs images from a registry",
 }

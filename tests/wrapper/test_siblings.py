@@ -96,6 +96,15 @@ class Siblings(Scratch):
         verdict = run([PTXASW, "verify", JACOBI, "out.ptx"]).stdout
         self.assertRegex(verdict, r"__ptxasw_shuffle_all: agree on \d+ launches, \d+ changed instructions, all of them executed")
 
+    def test_staging(self):
+        loops = str(JACOBI.parents[1] / "synth/versions/stage/filter.ptx")
+        result = run([PTXASW, "siblings", loops, "--retile=x2", "--stage=4k,16k", "-o", "out.ptx"])
+        self.assertIn("  stage 4k: the same launch\n  stage 16k: the same launch\n", result.stdout)
+        self.assertIn("barrier.red.and.pred", Path("out.ptx").read_text())
+        self.assertNotIn("stage", run([PTXASW, "siblings", loops]).stdout)
+        self.assertIn("refused: nested-loop", run([PTXASW, "siblings", JACOBI, "--retile=x2", "--stage=4k"]).stdout)
+        self.assertRegex(run([PTXASW, "explain", JACOBI]).stdout, "stage")
+
     def test_output(self):
         result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile", "x4"])
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -216,6 +225,7 @@ class Siblings(Scratch):
                                            for kernel in ("addSub2", "conv1D", "dvmm", "elementWise", "rank"))])
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=evict-last"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-shuffle-siblings=all"), (3, True))
+        self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-stage=4k"), (2, True))
         done = subprocess.run(["./ptxas", "--ptxasw-retile=w4", str(JACOBI)], capture_output=True, text=True,
                               env=environment)
         self.assertEqual(done.returncode, 255)
