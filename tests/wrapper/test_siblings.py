@@ -210,6 +210,12 @@ class Siblings(Scratch):
         # Versions that are named are added without a number of them, and no others.
         self.assertEqual(entries("--ptxasw-cache=evict-last"), (2, True))
         self.assertEqual(entries("--ptxasw-resize=b64,b128"), (3, True))
+        done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-stage=4k,16k",
+                               str(JACOBI.parents[1] / "synth/versions/stage/filter.ptx"), "-o", "filter.cubin"],
+                              capture_output=True, text=True, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(entries_of("filter.cubin")),
+                         ["filter", "filter__ptxasw_stage_16k", "filter__ptxasw_stage_4k"])
         self.assertEqual(entries("--ptxasw-maxnreg=32,64", "--ptxasw-cache=evict-last"), (4, True))
         self.assertEqual(entries("--ptxasw-retile=y4,y2"), (3, True))
         self.assertEqual(entries("--ptxasw-resize=b64", "--ptxasw-siblings=0"), (1, False))
