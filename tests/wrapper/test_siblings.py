@@ -60,7 +60,7 @@ class Siblings(Scratch):
         self.assertIn("  registers 40: the same launch\n", result.stdout)
 
     def test_other_blocks(self):
-        result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile=x2", "--resize=b64,b1024"])
+        result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile=z8", "--resize=b64,b1024"])
         self.assertIn("  resize b64: block.x = 64, threads.x % 64 = 0\n", result.stdout)
         found = {one["name"]: one for one in tables(Path("out.ptx").read_text())["jacobi"]["siblings"]}
         self.assertEqual(found["jacobi__ptxasw_resize_b1024"]["extent"], [1024, 0, 0])
