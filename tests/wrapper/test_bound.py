@@ -37,6 +37,43 @@ class Bound(Scratch):
         self.assertEqual((result.returncode, result.stdout), (3, ""))
         self.assertIn("the bounds hold only if", result.stderr)
 
+    def test_numbers_are_read_as_bits(self):
+        # The loop counts from a parameter up to 10: what is passed as an unsigned number begins below 0.
+        kernel = self.dir / "count.ptx"
+        for width in (32, 64):
+            kernel.write_text(f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u{width} n)
+{{
+  .reg .pred %p<2>;
+  .reg .b{width} %r<2>;
+  ld.param.u{width} %r1, [n];
+L:
+  setp.ge.s{width} %p1, %r1, 10;
+  @%p1 bra E;
+  add.s{width} %r1, %r1, 1;
+  bra L;
+E:
+  ret;
+}}
+""")
+            for number in (-100, 2**width - 100, 3):
+                told = self.one(kernel, "--at", f"n={number},block=32,grid=1")["bounds"]["steps"]
+                counted = run([PTXASW, "emulate", kernel, "--block", "32", "--arg", str(number), "--count"]).stdout
+                (steps,) = [line.split()[-1] for line in counted.splitlines() if line.split()[0] == "steps"]
+                self.assertEqual((told["verdict"], told["launch"]), ("exact", steps), number)
+            for command in ("bound", "lint", "report"):
+                result = run([PTXASW, command, kernel, "--at", f"n={2**width},block=32,grid=1"])
+                self.assertIn(f"--at n={2**width}: it is a number from {-2**(width - 1)} to {2**width - 1}",
+                              result.stderr, command)
+                self.assertEqual((result.returncode, result.stdout), (1 if command == "bound" else 2, ""))
+
+    def test_numbers_of_one_kernel(self):
+        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--names", "A,B,w,h", "--at"]
+        kernel = self.one(*words, "w=7,addSub0:w=100,h=256,block=256,grid=1")
+        self.assertEqual(kernel["bounds"]["sectors"]["launch"], str(65 * 100 * 8))
+
     def test_weights(self):
         weights = self.dir / "weights.json"
         weights.write_text('{"instructions": 1, "sectors": 5, "conflicts": 1, "divwarps": 1}')

@@ -65,44 +65,9 @@ struct ToldBounds {
   ParameterNames names;
 };
 
-class Evaluation {
-public:
-  Evaluation(const ToldBounds &told, const LaunchPoint &point) : told_(told), point_(point) {}
-
-  std::optional<Rational> operator()(const Amount &amount) {
-    return told_.bounds.amounts->evaluate(
-        amount, [&](const std::string &variable) -> std::optional<Rational> {
-          const std::string name = told_.names(variable);
-          const auto found = point_.numbers.find(name);
-          if (found != point_.numbers.end())
-            return found->second;
-          // Extents of a grid or block that were not given are 1.
-          if (name.starts_with("nctaid.") && name != "nctaid.x")
-            return Rational(1);
-          if (missing_.empty())
-            missing_ = name;
-          return std::nullopt;
-        });
-  }
-  /// A variable that has no number, if one was needed.
-  const std::string &missing() const { return missing_; }
-
-  /// A condition that does not hold at the point, as text; empty: all hold.
-  std::string violated() {
-    for (const Amount &condition : told_.bounds.conditions) {
-      const auto value = (*this)(condition);
-      if (value && *value < 0)
-        return condition_text(*told_.bounds.amounts, condition,
-                              [&](const std::string &name) { return told_.names(name); });
-    }
-    return "";
-  }
-
-private:
-  const ToldBounds &told_;
-  const LaunchPoint &point_;
-  std::string missing_;
-};
+AmountsAt amounts_at(const ToldBounds &told, const LaunchPoint &point) {
+  return {*told.bounds.amounts, told.names, point};
+}
 
 std::string text_of(const ToldBounds &told, const Amount &amount) {
   return told.bounds.amounts->to_string(amount,
@@ -121,8 +86,7 @@ Json scope_json(const ToldBounds &told, const Bound &bound, const LaunchPoint *p
     return nullptr;
   if (!point)
     return text_of(told, *bound.most);
-  Evaluation value(told, *point);
-  const auto number = value(*bound.most);
+  const auto number = amounts_at(told, *point)(*bound.most);
   return number ? Json(number->str()) : Json(nullptr);
 }
 
@@ -197,17 +161,16 @@ void print_bounds(const ToldBounds &told, const LaunchPoint *point) {
 std::string not_at(const ToldBounds &told, const LaunchPoint &point) {
   if (told.bounds.whole_rows)
     return "--at needs block=X, XxY or XxYxZ";
-  Evaluation value(told, point);
+  AmountsAt value = amounts_at(told, point);
   for (const MetricBound &metric : told.bounds.metrics)
     for (const Bound *bound : {&metric.warp, &metric.block, &metric.launch})
       if (bound->most && !value(*bound->most))
-        return value.missing().empty() ? "a divisor is not positive there"
-                                       : fmt::format("--at says nothing of {}", value.missing());
-  if (const std::string broken = value.violated(); !broken.empty())
-    return fmt::format("the bounds hold only if {}", broken);
-  if (!value.missing().empty())
-    return fmt::format("--at says nothing of {}", value.missing());
-  return "";
+        return value.fault();
+  if (const Amount *const broken = value.violated(told.bounds.conditions))
+    return fmt::format("the bounds hold only if {}",
+                       condition_text(*told.bounds.amounts, *broken,
+                                      [&](const std::string &name) { return told.names(name); }));
+  return value.fault();
 }
 
 bool wanted(const Function &function, const std::vector<std::string> &kernels) {
@@ -236,8 +199,8 @@ int order(const ToldBounds &a, const Amount &x, const ToldBounds &b, const Amoun
   };
   std::optional<Rational> left, right;
   if (point) {
-    left = Evaluation(a, *point)(x);
-    right = Evaluation(b, *point)(y);
+    left = amounts_at(a, *point)(x);
+    right = amounts_at(b, *point)(y);
   } else {
     const unsigned p = degree(*a.bounds.amounts, x), q = degree(*b.bounds.amounts, y);
     if (p != q)
@@ -331,6 +294,8 @@ int run(const BoundRequest &request, const Invocation &) {
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
     return 1;
+  if (const std::string fault = point_fault(*module, request.names, point); !fault.empty())
+    return complain(fault);
   const std::vector<ToldBounds> told = tell(*module, *kernels, request, options);
   if (at && request.compare.empty())
     for (const ToldBounds &one : told)

@@ -44,6 +44,8 @@ int run(const ReportRequest &request, const Invocation &) {
       return complain(wrong, usage_error);
   if (const std::string name = unknown_name(*module, request.names, point); !name.empty())
     return complain(fmt::format("--at: no kernel has a parameter `{}`", name), usage_error);
+  if (const std::string fault = point_fault(*module, request.names, point); !fault.empty())
+    return complain(fault, usage_error);
   query.block = point.block ? point.block : request.block;
   query.parameters = [&](const Function &kernel) {
     return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);

@@ -1,5 +1,6 @@
-// Words of the form NAME=NUMBER; names that are no extents are those of parameters, which nothing
-// here knows.
+// Words of the form NAME=NUMBER; names that are no extents are those of parameters, which the words
+// alone do not tell. A parameter is a bit pattern: of w bits, -1 and 2^w - 1 are the same, and what
+// is neither a signed nor an unsigned number of w bits is none.
 
 #include "wrapper/settings/launch_point.h"
 
@@ -34,6 +35,36 @@ std::optional<std::array<std::uint32_t, 3>> to_extents(const std::string &text) 
     result[axis++] = static_cast<std::uint32_t>(facts::floor_of(*number));
   }
   return result;
+}
+
+facts::Rational power_of_two(unsigned exponent) {
+  return facts::Rational(boost::multiprecision::cpp_int(1) << exponent);
+}
+
+/// A whole number from `low` on that has the same `width` bits; nothing if it has more bits.
+std::optional<facts::Rational> same_bits(const facts::Rational &number, unsigned width,
+                                         const facts::Rational &low) {
+  const facts::Rational size = power_of_two(width);
+  if (number < -power_of_two(width - 1) || number >= size)
+    return std::nullopt;
+  return number < low           ? facts::Rational(number + size)
+         : number >= low + size ? facts::Rational(number - size)
+                                : number;
+}
+
+constexpr unsigned part_width = 64; ///< at most; what reads a part of a parameter knows better
+
+unsigned width_of(const Variable &parameter) {
+  const unsigned width = bit_width(parameter.type);
+  const bool is_number = parameter.count == 1 && parameter.vector == 1 && !parameter.is_array;
+  return is_number && width >= 8 && width <= 64 ? width : part_width;
+}
+
+/// The message about a number that something cannot hold.
+std::string does_not_fit(const std::string &name, const facts::Rational &number,
+                         const facts::Rational &low, const facts::Rational &high) {
+  return fmt::format("--at {}={}: it is a number from {} to {}", name, number.str(), low.str(),
+                     high.str());
 }
 
 } // namespace
@@ -85,6 +116,7 @@ ParameterNames::ParameterNames(const Function &kernel, const std::vector<std::st
         own[kernel.name.size()] == '_')
       own.remove_prefix(kernel.name.size() + 1);
     own_.emplace_back(own);
+    widths_.push_back(width_of(kernel.parameters[i]));
     if (i < given.size() && !given[i].empty())
       given_[std::string(own)] = given[i];
   }
@@ -98,34 +130,108 @@ std::string ParameterNames::operator()(const std::string &variable) const {
                                      : found->second + variable.substr(plus);
 }
 
+const facts::Rational *ParameterNames::number(const LaunchPoint &point,
+                                              const std::string &called) const {
+  auto found = point.numbers.find(kernel_ + ":" + called);
+  if (found == point.numbers.end())
+    found = point.numbers.find(called);
+  return found == point.numbers.end() ? nullptr : &found->second;
+}
+
 std::map<std::string, std::int64_t> ParameterNames::values_at(const LaunchPoint &point) const {
   std::map<std::string, std::int64_t> result;
-  for (const auto &[whole_name, number] : point.numbers) {
-    const std::size_t colon = whole_name.find(':');
-    if (colon != std::string::npos && whole_name.substr(0, colon) != kernel_)
-      continue;
-    const std::string name = whole_name.substr(colon == std::string::npos ? 0 : colon + 1);
-    if (number < std::numeric_limits<std::int64_t>::min() ||
-        number > std::numeric_limits<std::int64_t>::max())
-      continue;
-    const std::size_t plus = std::min(name.find('+'), name.size());
-    for (const std::string &own : own_)
-      if ((*this)(own) == name.substr(0, plus))
-        result[own + name.substr(plus)] = static_cast<std::int64_t>(facts::floor_of(number));
-  }
+  for (const auto &[whole_name, number] : point.numbers)
+    if (const auto given = find(whole_name))
+      if (const auto bits = same_bits(number, given->width, -power_of_two(given->width - 1)))
+        result[given->own] = static_cast<std::int64_t>(facts::floor_of(*bits));
   return result;
+}
+
+std::optional<unsigned> ParameterNames::width(const std::string &whole_name) const {
+  const auto given = find(whole_name);
+  return given ? std::optional(given->width) : std::nullopt;
+}
+
+std::optional<ParameterNames::Given> ParameterNames::find(const std::string &whole_name) const {
+  const std::size_t colon = whole_name.find(':');
+  if (colon != std::string::npos && whole_name.substr(0, colon) != kernel_)
+    return std::nullopt;
+  const std::string name = whole_name.substr(colon == std::string::npos ? 0 : colon + 1);
+  const std::size_t plus = std::min(name.find('+'), name.size());
+  for (std::size_t i = 0; i < own_.size(); ++i)
+    if ((*this)(own_[i]) == name.substr(0, plus))
+      return Given{own_[i] + name.substr(plus), plus < name.size() ? part_width : widths_[i]};
+  return std::nullopt;
+}
+
+std::optional<facts::Rational> AmountsAt::of_variable(const std::string &variable) {
+  const std::string name = names_(variable);
+  const facts::Rational *const number = names_.number(point_, name);
+  if (!number) {
+    // Extents of a grid that were not given are 1.
+    if (name.starts_with("nctaid.") && name != "nctaid.x")
+      return facts::Rational(1);
+    if (fault_.empty())
+      fault_ = fmt::format("--at says nothing of {}", name);
+    return std::nullopt;
+  }
+  // A pattern of bits has a range of 2^width numbers; extents begin at 1 and are no patterns.
+  const facts::AmountRange range = amounts_.range(amounts_.variable(variable));
+  if (!range.low || !range.high || (*number >= *range.low && *number <= *range.high))
+    return *number;
+  facts::Rational low = *range.low, high = *range.high;
+  if (low <= 0) {
+    const unsigned width = boost::multiprecision::msb(facts::floor_of(high - low + 1));
+    if (const auto bits = same_bits(*number, width, low))
+      return bits;
+    low = -power_of_two(width - 1);
+    high = power_of_two(width) - 1;
+  }
+  if (fault_.empty())
+    fault_ = does_not_fit(name, *number, low, high);
+  return std::nullopt;
+}
+
+std::optional<facts::Rational> AmountsAt::operator()(const facts::Amount &amount) {
+  const auto result =
+      amounts_.evaluate(amount, [&](const std::string &variable) { return of_variable(variable); });
+  if (!result && fault_.empty())
+    fault_ = "a divisor is not positive there";
+  return result;
+}
+
+const facts::Amount *AmountsAt::violated(const std::vector<facts::Amount> &conditions) {
+  for (const facts::Amount &condition : conditions) {
+    const auto value = (*this)(condition);
+    if (value && *value < 0)
+      return &condition;
+  }
+  return nullptr;
+}
+
+std::string point_fault(const Module &module, const std::vector<std::string> &names,
+                        const LaunchPoint &point) {
+  for (const auto &[name, number] : point.numbers) {
+    unsigned most = 0;
+    for (const Function &function : module.functions)
+      if (function.is_entry)
+        most =
+            std::max(most, ParameterNames(function, cut_at_commas(names)).width(name).value_or(0));
+    if (most > 0 && !same_bits(number, most, 0))
+      return does_not_fit(name, number, -power_of_two(most - 1), power_of_two(most) - 1);
+  }
+  return "";
 }
 
 std::string unknown_name(const Module &module, const std::vector<std::string> &names,
                          const LaunchPoint &point) {
   for (const auto &[name, number] : point.numbers) {
-    LaunchPoint alone;
-    alone.numbers.emplace(name, number);
-    const bool known = std::any_of(
-        module.functions.begin(), module.functions.end(), [&](const Function &function) {
-          return function.is_entry &&
-                 !ParameterNames(function, cut_at_commas(names)).values_at(alone).empty();
-        });
+    const bool known =
+        std::any_of(module.functions.begin(), module.functions.end(),
+                    [&, &name = name](const Function &function) {
+                      return function.is_entry &&
+                             ParameterNames(function, cut_at_commas(names)).width(name).has_value();
+                    });
     if (!known && !name.starts_with("ntid.") && !name.starts_with("nctaid."))
       return name;
   }

@@ -33,15 +33,55 @@ public:
   ParameterNames(const Function &kernel, const std::vector<std::string> &given);
   /// What a variable of a bound is called: a parameter, or `param_3+8`, a part of one.
   std::string operator()(const std::string &variable) const;
-  /// The numbers that a point has for parameters, by their names in PTX; those that do not fit in
-  /// 64 bits are left out.
+  /// What the parameter is called in PTX, without the kernel's name in front.
+  const std::string &own(std::size_t parameter) const { return own_[parameter]; }
+  /// The number that a point gives what is called so in this kernel; null: none.
+  const facts::Rational *number(const LaunchPoint &point, const std::string &called) const;
+  /// The numbers that a point has for parameters, by their names in PTX, as bit patterns; what the
+  /// parameter cannot hold is left out (point_fault()).
   std::map<std::string, std::int64_t> values_at(const LaunchPoint &point) const;
+  /// The bits of the parameter that a point means by NAME or KERNEL:NAME; nothing: it means none.
+  std::optional<unsigned> width(const std::string &whole_name) const;
 
 private:
+  /// A parameter, or a part of one, that a point names.
+  struct Given {
+    std::string own; ///< in PTX
+    unsigned width = 0;
+  };
+  std::optional<Given> find(const std::string &whole_name) const;
+
   std::string kernel_;
   std::vector<std::string> own_;
+  std::vector<unsigned> widths_; ///< bits
   std::map<std::string, std::string> given_;
 };
+
+/// What the amounts of one kernel's bounds are at a launch. A bound reads parameters as signed
+/// numbers; a point may give the same bits as an unsigned one.
+class AmountsAt {
+public:
+  AmountsAt(facts::AmountPool &amounts, const ParameterNames &names, const LaunchPoint &point)
+      : amounts_(amounts), names_(names), point_(point) {}
+  /// Nothing: fault() says why, of the first that has no number.
+  std::optional<facts::Rational> operator()(const facts::Amount &amount);
+  const std::string &fault() const { return fault_; }
+  /// The first that is not at least 0 there; null: none.
+  const facts::Amount *violated(const std::vector<facts::Amount> &conditions);
+
+private:
+  std::optional<facts::Rational> of_variable(const std::string &variable);
+
+  facts::AmountPool &amounts_;
+  const ParameterNames &names_;
+  const LaunchPoint &point_;
+  std::string fault_;
+};
+
+/// What is wrong with the numbers that a point gives: the first that no parameter of that name can
+/// hold; empty if nothing is. `names`: as --names gives them.
+std::string point_fault(const Module &module, const std::vector<std::string> &names,
+                        const LaunchPoint &point);
 
 /// The first name that a point gives a number but is neither an extent nor a parameter of any
 /// kernel; empty if there is none. `names`: as --names gives them, cut at commas.
