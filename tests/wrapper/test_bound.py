@@ -99,8 +99,38 @@ E:
         self.assertEqual(result.returncode, 3)
         self.assertIn("no bound: line", result.stdout)
 
+    def test_words_of_constant_variables(self):
+        kernel = self.dir / "table.ptx"
+        kernel.write_text(""".version 8.0
+.target sm_80
+.address_size 64
+.const .align 4 .b32 table[4];
+.visible .entry k(.param .u32 n)
+{
+  .reg .pred %p1;
+  .reg .b32 %r<3>;
+  ld.const.u32 %r1, [table+8];
+  mov.u32 %r2, 0;
+L:
+  add.s32 %r2, %r2, 1;
+  setp.lt.s32 %p1, %r2, %r1;
+  @%p1 bra L;
+  ret;
+}
+""")
+        at = ["block=32,grid=1"]
+        self.assertEqual(self.one(kernel, "--at", *at, "--at", "table+8=5")["bounds"]["steps"]["launch"], "18")
+        self.assertIn("says nothing of table+8", bound(kernel, "--at", *at).stderr)
+        self.assertIn("no kernel has a parameter `tabel+8`", bound(kernel, "--at", *at, "--at", "tabel+8=5").stderr)
+        # A name of either file of a comparison is one.
+        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--at", "param_2=4,param_3=4,block=32,grid=1", "--at"]
+        self.assertIn("no kernel has a parameter `n`", bound(*words, "n=1").stderr)
+        self.assertIn("no kernel of one name", bound(*words, "n=1", "--compare", kernel).stderr)
+
     def test_bad_words(self):
-        for words, said in ((["--at", "w"], "expected NAME=NUMBER"), (["--at", "block=0"], "expected X, XxY"),
+        for words, said in ((["--at", "q=5"], "no kernel has a parameter `q`"),
+                            (["--at", "ntid.q=5"], "no kernel has a parameter `ntid.q`"),
+                            (["--at", "w"], "expected NAME=NUMBER"), (["--at", "block=0"], "expected X, XxY"),
                             (["--base-align", "3"], "a power of two"), (["--kernel", "none"], "no kernel")):
             result = bound(RACUDA / "vectoradd.ptx", *words)
             self.assertEqual((result.returncode, result.stdout), (1, ""))

@@ -294,7 +294,13 @@ int run(const BoundRequest &request, const Invocation &) {
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
     return 1;
-  if (const std::string fault = point_fault(*module, request.names, point); !fault.empty())
+  const auto other = request.compare.empty() ? nullptr : load_module(request.compare);
+  if (!request.compare.empty() && !other)
+    return 1;
+  std::vector<const Module *> modules{module.get()};
+  if (other)
+    modules.push_back(other.get());
+  if (const std::string fault = point_fault(modules, request.names, point, true); !fault.empty())
     return complain(fault);
   const std::vector<ToldBounds> told = tell(*module, *kernels, request, options);
   if (at && request.compare.empty())
@@ -302,10 +308,7 @@ int run(const BoundRequest &request, const Invocation &) {
       if (const std::string why = not_at(one, point); !why.empty())
         return complain(fmt::format("{}: {}", one.bounds.name, why),
                         why.starts_with("the bounds hold") ? no_bound : 1);
-  if (!request.compare.empty()) {
-    const auto other = load_module(request.compare);
-    if (!other)
-      return 1;
+  if (other) {
     const std::vector<ToldBounds> second = tell(*other, request.kernels, request, options);
     for (const auto *side : {&told, &second})
       for (const ToldBounds &one : *side)

@@ -108,9 +108,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto values = [&](const Function &kernel) {
     return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
   };
-  if (const std::string name = unknown_name(*module, request.names, asked); !name.empty())
-    return complain(fmt::format("--at: no kernel has a parameter `{}`", name), usage_error);
-  if (const std::string fault = point_fault(*module, request.names, asked); !fault.empty())
+  if (const std::string fault = point_fault({module.get()}, request.names, asked); !fault.empty())
     return complain(fault, usage_error);
   const auto kernels = lint_module(*module, places, {*choices, block, *chosen, values});
   fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));

@@ -42,9 +42,7 @@ int run(const ReportRequest &request, const Invocation &) {
   if (point.block)
     if (const std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
       return complain(wrong, usage_error);
-  if (const std::string name = unknown_name(*module, request.names, point); !name.empty())
-    return complain(fmt::format("--at: no kernel has a parameter `{}`", name), usage_error);
-  if (const std::string fault = point_fault(*module, request.names, point); !fault.empty())
+  if (const std::string fault = point_fault({module.get()}, request.names, point); !fault.empty())
     return complain(fault, usage_error);
   query.block = point.block ? point.block : request.block;
   query.parameters = [&](const Function &kernel) {

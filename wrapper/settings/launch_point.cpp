@@ -67,6 +67,19 @@ std::string does_not_fit(const std::string &name, const facts::Rational &number,
                      high.str());
 }
 
+bool is_extent(const std::string &name) {
+  const std::string_view extents[] = {"ntid.x",   "ntid.y",   "ntid.z",
+                                      "nctaid.x", "nctaid.y", "nctaid.z"};
+  return std::find(std::begin(extents), std::end(extents), name) != std::end(extents);
+}
+
+/// `table`, `table+8` or `table+8:64`: a word of a variable (facts::IntegerReader).
+bool is_word(const Module &module, const std::string &name) {
+  const std::string variable = name.substr(0, name.find_first_of("+:"));
+  return std::any_of(module.variables.begin(), module.variables.end(),
+                     [&](const Variable &one) { return one.name == variable; });
+}
+
 } // namespace
 
 std::vector<std::string> cut_at_commas(const std::vector<std::string> &texts) {
@@ -209,31 +222,23 @@ const facts::Amount *AmountsAt::violated(const std::vector<facts::Amount> &condi
   return nullptr;
 }
 
-std::string point_fault(const Module &module, const std::vector<std::string> &names,
-                        const LaunchPoint &point) {
+std::string point_fault(const std::vector<const Module *> &modules,
+                        const std::vector<std::string> &names, const LaunchPoint &point,
+                        bool words) {
   for (const auto &[name, number] : point.numbers) {
-    unsigned most = 0;
-    for (const Function &function : module.functions)
-      if (function.is_entry)
-        most =
-            std::max(most, ParameterNames(function, cut_at_commas(names)).width(name).value_or(0));
+    bool known = is_extent(name);
+    unsigned most = 0; // bits of the widest parameter that is called so
+    for (const Module *module : modules) {
+      for (const Function &function : module->functions)
+        if (function.is_entry)
+          most = std::max(most,
+                          ParameterNames(function, cut_at_commas(names)).width(name).value_or(0));
+      known = known || most > 0 || (words && is_word(*module, name));
+    }
+    if (!known)
+      return fmt::format("--at: no kernel has a parameter `{}`", name);
     if (most > 0 && !same_bits(number, most, 0))
       return does_not_fit(name, number, -power_of_two(most - 1), power_of_two(most) - 1);
-  }
-  return "";
-}
-
-std::string unknown_name(const Module &module, const std::vector<std::string> &names,
-                         const LaunchPoint &point) {
-  for (const auto &[name, number] : point.numbers) {
-    const bool known =
-        std::any_of(module.functions.begin(), module.functions.end(),
-                    [&, &name = name](const Function &function) {
-                      return function.is_entry &&
-                             ParameterNames(function, cut_at_commas(names)).width(name).has_value();
-                    });
-    if (!known && !name.starts_with("ntid.") && !name.starts_with("nctaid."))
-      return name;
   }
   return "";
 }

@@ -78,14 +78,11 @@ private:
   std::string fault_;
 };
 
-/// What is wrong with the numbers that a point gives: the first that no parameter of that name can
-/// hold; empty if nothing is. `names`: as --names gives them.
-std::string point_fault(const Module &module, const std::vector<std::string> &names,
-                        const LaunchPoint &point);
-
-/// The first name that a point gives a number but is neither an extent nor a parameter of any
-/// kernel; empty if there is none. `names`: as --names gives them, cut at commas.
-std::string unknown_name(const Module &module, const std::vector<std::string> &names,
-                         const LaunchPoint &point);
+/// What is wrong with the numbers that a point gives: the first whose name is neither an extent nor
+/// a parameter of any kernel, or that no parameter of that name can hold; empty if nothing is.
+/// `names`: as --names gives them. `words`: words of constant variables may have numbers, too.
+std::string point_fault(const std::vector<const Module *> &modules,
+                        const std::vector<std::string> &names, const LaunchPoint &point,
+                        bool words = false);
 
 } // namespace ptxasw
