@@ -19,6 +19,10 @@ namespace {
 /// Sums over powers beyond this one are not written out.
 constexpr std::size_t power_budget = 3;
 constexpr unsigned least_depth = 3; ///< parts of an amount that are replaced by their least
+/// Parts that are tried one by one in its place; of more, the first ones. So what one question
+/// costs does not grow with the number of terms to the power of the depth: the count of bits that
+/// are set has 31 quotients.
+constexpr unsigned least_breadth = 8;
 
 bool is_whole(const Rational &number) { return denominator(number) == 1; }
 
@@ -341,12 +345,17 @@ std::optional<Rational> AmountPool::least(const Amount &a, const AmountRanges *n
   };
   if (depth == 0)
     return result;
+  unsigned tried = 0;
   for (const auto &[monomial, coefficient] : a.terms()) {
+    if (tried == least_breadth || (result && *result >= 0))
+      break;
     if (monomial.size() != 1)
       continue;
-    if (const auto less = without_remainder(a, monomial[0], coefficient))
-      try_instead(*less);
     const Atom &known = atoms_[monomial[0]];
+    const auto less = without_remainder(a, monomial[0], coefficient);
+    if (less)
+      try_instead(*less);
+    tried += less || known.kind == Kind::positive_part;
     if (known.kind != Kind::positive_part)
       continue;
     const Amount at_zero = a - Amount::of(monomial[0]) * Amount(coefficient);

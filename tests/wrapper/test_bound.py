@@ -1,6 +1,8 @@
 """`ptxasw bound` and `ptxasw emulate --count`: text, JSON as its schema has it, evaluation, comparison, errors."""
 
 import json
+import os
+import time
 from pathlib import Path
 
 from support import PTXASW, Scratch, main, run
@@ -126,6 +128,31 @@ L:
         words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--at", "param_2=4,param_3=4,block=32,grid=1", "--at"]
         self.assertIn("no kernel has a parameter `n`", bound(*words, "n=1").stderr)
         self.assertIn("no kernel of one name", bound(*words, "n=1", "--compare", kernel).stderr)
+
+    def test_counts_of_bits(self):
+        # Half a minute, when every order of the 31 quotients was tried.
+        kernel = self.dir / "popc.ptx"
+        kernel.write_text(""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n)
+{
+  .reg .pred %p1;
+  .reg .b32 %r<4>;
+  ld.param.u32 %r1, [n];
+  popc.b32 %r2, %r1;
+  mov.u32 %r3, 0;
+L:
+  add.s32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, %r2;
+  @%p1 bra L;
+  ret;
+}
+""")
+        begin = time.process_time() + sum(os.times()[2:4])
+        steps = self.one(kernel, "--at", "n=255,block=32,grid=1")["bounds"]["steps"]
+        self.assertLess(time.process_time() + sum(os.times()[2:4]) - begin, 10)
+        self.assertGreaterEqual(int(steps["launch"]), 3 + 3 * 8 + 1)
 
     def test_bad_words(self):
         for words, said in ((["--at", "q=5"], "no kernel has a parameter `q`"),
