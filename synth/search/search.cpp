@@ -100,6 +100,8 @@ private:
     candidate.cost.amounts = bounds.amounts;
     candidate.cost.wsteps = std::move(bounds.metrics[0].warp);
     candidate.cost.divwarps = std::move(bounds.metrics[1].warp);
+    candidate.cost.conditions = std::move(bounds.conditions);
+    candidate.cost.whole_rows = bounds.whole_rows;
     if (options_.time)
       options_.time(*module, function, candidate.cost);
   }

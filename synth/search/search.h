@@ -22,9 +22,11 @@ BoundMetric weighted_steps();
 /// What a version of a kernel costs.
 struct SearchCost {
   std::shared_ptr<facts::AmountPool> amounts;
-  Bound wsteps, divwarps;             ///< of the costliest warp
-  std::optional<double> microseconds; ///< predicted, if times were asked for
-  std::string no_time;                ///< why there is no prediction
+  Bound wsteps, divwarps;                ///< of the costliest warp
+  std::vector<facts::Amount> conditions; ///< what must be at least 0 for the bounds to hold
+  bool whole_rows = false;               ///< they hold for whole rows (KernelBounds)
+  std::optional<double> microseconds;    ///< predicted, if times were asked for
+  std::string no_time;                   ///< why there is no prediction
 };
 
 /// One version that was looked at.
@@ -46,7 +48,8 @@ struct SearchOptions {
   unsigned rounds = 8; ///< rewrites of a version at most
   double seconds = 60; ///< after that the best so far counts
   bool shuffle = true; ///< loads whose values other lanes have, too (synth/rewrite.h)
-  /// The number that an amount is at the sizes asked about; nothing: compare formulas.
+  /// The number that a bound is at the sizes asked about; it returns nothing where its conditions
+  /// do not hold. Null: compare formulas.
   std::function<std::optional<facts::Rational>(const SearchCost &, const facts::Amount &)> at;
   /// What a version takes; then that is compared instead. Sets `microseconds` or `no_time`.
   std::function<void(const Module &, const Function &, SearchCost &)> time;

@@ -82,6 +82,47 @@ class Optimize(Scratch):
         for candidate in kernel["candidates"]:
             self.assertGreater(candidate["microseconds"], 0)
 
+    @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
+    def test_time_of_other_numbers(self):
+        os.environ["PATH"] = f"{cuda_home() / 'bin'}:{os.environ['PATH']}"
+        words = [BRANCHES, "--kernel", "synBrdis", "--metric", "time", "--gpu", "H100"]
+        few, many, named = (
+            kernels(*words, *at)["synBrdis"]["candidates"][0]["microseconds"]
+            for at in (["--at", "param_1=16,param_2=64,param_3=1,block=32,grid=64"],
+                       ["--at", "param_1=64,param_2=512,param_3=1,block=32,grid=64"],
+                       ["--names", "out,n,m,val", "--at", "n=64,m=512,val=1,block=32,grid=64"]))
+        self.assertLess(few, many)
+        self.assertEqual(named, many)
+
+    def test_conditions_at_the_sizes(self):
+        # The bound holds for counts that are not negative: below, the loop runs 2^32 - 1 rounds.
+        Path("count.ptx").write_text(""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u32 n)
+{
+  .reg .pred %p1;
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, 0;
+L:
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p1, %r2, %r1;
+  @%p1 bra L;
+  ret;
+}
+""")
+        original = kernels("count.ptx", "--at", "n=5,block=32,grid=1")["k"]["candidates"][0]
+        self.assertEqual((original["wsteps"], original["reason"]), ("18", None))
+        for number in (-1, 4294967295):
+            at = ["--at", f"n={number},block=32,grid=1"]
+            kernel = kernels("count.ptx", *at)["k"]
+            original = kernel["candidates"][0]
+            self.assertFalse(kernel["improved"])
+            self.assertEqual((original["wsteps"], original["divwarps"]), (None, None))
+            self.assertEqual(original["reason"], "it holds only if 0 <= n")
+            self.assertIn("wsteps no bound there: it holds only if 0 <= n", optimize("count.ptx", *at))
+
     def test_budget(self):
         kernel = kernels(BRANCHES, "--kernel", "synBrdis", "--budget", "0.000001s")["synBrdis"]
         self.assertTrue(kernel["budget_spent"])
@@ -95,7 +136,9 @@ class Optimize(Scratch):
             ([BRANCHES, "--metric", "time"], 2, "needs --at"),
             ([BRANCHES, "--base-align", "3"], 2, "power of two"),
             ([BRANCHES, "--at", "n"], 2, "NAME=NUMBER"),
-            ([BRANCHES, "--kernel", "synBrdis", "--at", "block=32"], 1, "--at does not say enough"),
+            ([BRANCHES, "--kernel", "synBrdis", "--at", "block=32"], 1, "--at says nothing of"),
+            ([BRANCHES, "--at", "param_9=4"], 2, "no kernel has a parameter `param_9`"),
+            ([BRANCHES, "--at", "param_1=4294967296"], 2, "a number from -2147483648 to 4294967295"),
             ([BRANCHES, "--kernel", "nobody"], 1, "nobody"),
             (["no-such.ptx"], 1, "no-such.ptx"),
         ):

@@ -53,27 +53,48 @@ std::optional<double> seconds_of(std::string text) {
   return seconds;
 }
 
-std::optional<Rational> value_at(const SearchCost &cost, const Amount &amount,
-                                 const ParameterNames &names, const LaunchPoint &point) {
-  return cost.amounts->evaluate(
-      amount, [&](const std::string &variable) -> std::optional<Rational> {
-        const auto found = point.numbers.find(names(variable));
-        if (found != point.numbers.end())
-          return found->second;
-        const bool extent = variable.starts_with("nctaid.") && variable != "nctaid.x";
-        return extent ? std::optional(Rational(1)) : std::nullopt;
-      });
+/// What a bound of a version is at a point, or why there is no number.
+struct BoundAt {
+  std::optional<Rational> number;
+  std::string why;
+  bool holds = true; ///< false: there is no number because a condition of the bounds does not hold
+};
+
+BoundAt value_at(const SearchCost &cost, const Amount &amount, const ParameterNames &names,
+                 const LaunchPoint &point) {
+  if (cost.whole_rows)
+    return {std::nullopt, "--at needs block=X, XxY or XxYxZ"};
+  AmountsAt value(*cost.amounts, names, point);
+  const auto number = value(amount);
+  const Amount *const broken = value.violated(cost.conditions);
+  if (!value.fault().empty())
+    return {std::nullopt, value.fault()};
+  if (broken)
+    return {std::nullopt,
+            "it holds only if " +
+                condition_text(*cost.amounts, *broken,
+                               [&](const std::string &name) { return names(name); }),
+            false};
+  return {number, ""};
 }
 
 std::string bound_text(const ToldSearch &told, const SearchCost &cost, const Bound &bound,
                        const LaunchPoint *point) {
   if (!bound.most)
     return "no bound";
-  if (point)
-    if (const auto number = value_at(cost, *bound.most, told.names, *point))
-      return number->str();
+  if (point) {
+    const BoundAt at = value_at(cost, *bound.most, told.names, *point);
+    return at.number ? at.number->str() : "no bound there: " + at.why;
+  }
   return cost.amounts->to_string(*bound.most,
                                  [&](const std::string &name) { return told.names(name); });
+}
+
+/// Why a version has no bound that could be compared; empty if it has one.
+std::string reason_of(const ToldSearch &told, const SearchCost &cost, const LaunchPoint *point) {
+  if (cost.wsteps.obstacle)
+    return cost.wsteps.obstacle->reason;
+  return point && cost.wsteps.most ? value_at(cost, *cost.wsteps.most, told.names, *point).why : "";
 }
 
 std::string steps_text(const SearchCandidate &candidate) {
@@ -113,17 +134,18 @@ Json to_json(const ToldSearch &told, const LaunchPoint *point) {
   for (const SearchCandidate &one : told.result.candidates) {
     const bool proved = one.withdrawn.empty();
     const auto bound = [&](const Bound &amount) {
-      return proved && amount.most ? Json(bound_text(told, one.cost, amount, point)) : Json();
+      const bool known =
+          proved && amount.most &&
+          (!point || value_at(one.cost, *amount.most, told.names, *point).number.has_value());
+      return known ? Json(bound_text(told, one.cost, amount, point)) : Json();
     };
-    const auto &obstacle = one.cost.wsteps.obstacle;
+    const std::string reason = proved ? reason_of(told, one.cost, point) : one.withdrawn;
     json["candidates"].push_back(
         {{"steps", one.steps},
          {"verdict", one.steps.empty() ? "original"
                      : proved          ? "proved"
                                        : "withdrawn"},
-         {"reason", !proved    ? Json(one.withdrawn)
-                    : obstacle ? Json(obstacle->reason)
-                               : Json()},
+         {"reason", reason.empty() ? Json() : Json(reason)},
          {"wsteps", bound(one.cost.wsteps)},
          {"divwarps", bound(one.cost.divwarps)},
          {"microseconds", one.cost.microseconds ? Json(*one.cost.microseconds) : Json()},
@@ -181,11 +203,12 @@ void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPo
   question.spill_stores = needs->front().spill_stores;
   question.spill_loads = needs->front().spill_loads;
   question.required = needs->front().required;
-  for (const auto &[name, value] : names.values_at(point))
-    for (std::size_t i = 0; i < function.parameters.size(); ++i)
-      if (names(fmt::format("param_{}", i)) == name || function.parameters[i].name == name)
-        question.arguments[{std::string(function.parameters[i].name), 0}].bits =
-            static_cast<std::uint64_t>(value);
+  const auto values = names.values_at(point);
+  for (std::size_t i = 0; i < function.parameters.size(); ++i)
+    if (const auto value = values.find(names.own(i)); value != values.end())
+      question.arguments[{std::string(function.parameters[i].name), 0}].bits =
+          static_cast<std::uint64_t>(value->second) &
+          mask64(std::min(64u, bit_width(function.parameters[i].type)));
   const cost::Advice advice = cost::advise(module, function, gpu, question);
   if (!advice.refusal.empty() || advice.shapes.empty())
     cost.no_time = advice.refusal.empty() ? "the launch is not possible" : advice.refusal;
@@ -218,6 +241,9 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   std::shared_ptr<const Module> module = load_module(request.input);
   if (!module || !has_kernels(*module, request.kernels, request.input))
     return 1;
+  if (const std::string fault = point_fault({module.get()}, request.names, point, true);
+      !fault.empty())
+    return complain(fault, usage_error);
   const cost::Gpu *const gpu =
       cost::find_gpu(request.gpu.empty() ? std::string(module->target) : request.gpu);
   if (request.metric == "time" && !gpu)
@@ -244,7 +270,7 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
     const ParameterNames parameters(*found, cut_at_commas(request.names));
     if (at)
       options.at = [&](const SearchCost &cost, const Amount &amount) {
-        return value_at(cost, amount, parameters, point);
+        return value_at(cost, amount, parameters, point).number;
       };
     if (request.metric == "time")
       options.time = [&](const Module &version, const Function &function, SearchCost &cost) {
@@ -252,10 +278,10 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
       };
     const ToldSearch told{name, parameters, search(module, name, options)};
     if (const SearchCost &own = told.result.candidates[0].cost;
-        at && request.metric == "wsteps" && own.wsteps.most &&
-        !value_at(own, *own.wsteps.most, parameters, point))
-      return complain(fmt::format("{}: --at does not say enough for `{}`", name,
-                                  bound_text(told, own, own.wsteps, nullptr)));
+        at && request.metric == "wsteps" && own.wsteps.most)
+      if (const BoundAt there = value_at(own, *own.wsteps.most, parameters, point);
+          !there.number && there.holds)
+        return complain(fmt::format("{}: {}", name, there.why));
     module = told.result.candidates[told.result.best].module;
     if (request.json)
       all["kernels"].push_back(to_json(told, at));
