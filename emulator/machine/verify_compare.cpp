@@ -19,6 +19,18 @@ constexpr std::uint64_t spare = 16;
 /// Other schedules of the original before a difference counts.
 constexpr unsigned doubts = 6;
 
+/// An address as people name it: in a drawn buffer from its middle, where the kernel's pointer
+/// leads (place_buffers()), in everything else from its beginning. No name in PTX has a blank.
+std::string place_of(const GlobalMemory &memory, std::uint64_t address) {
+  const auto *allocation = memory.find(address, 1);
+  if (!allocation)
+    return fmt::format("{:#x}", address);
+  const bool is_drawn = allocation->name.starts_with("buffer ");
+  const std::uint64_t begin = allocation->base + (is_drawn ? allocation->size / 2 : 0);
+  return address < begin ? fmt::format("{} - {:#x}", allocation->name, begin - address)
+                         : fmt::format("{} + {:#x}", allocation->name, address - begin);
+}
+
 } // namespace
 
 FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
@@ -148,12 +160,9 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
   }
   how.watch = difference.address;
   const FinishedRun watched = execute(rewritten_, second_, drawn, schedule, how);
-  const auto *allocation = reference.memory.find(difference.address, 1);
-  Difference result{
-      fmt::format("{} + {:#x}: {:#010x} in the original, {:#010x} rewritten\n",
-                  allocation ? allocation->name : "?",
-                  allocation ? difference.address - allocation->base - allocation->size / 2 : 0,
-                  difference.first, difference.second)};
+  Difference result{fmt::format("{}: {:#010x} in the original, {:#010x} rewritten\n",
+                                place_of(reference.memory, difference.address), difference.first,
+                                difference.second)};
   if (worst.found)
     result.what = to_string(worst) + "\n";
   if (watched.outcome.watched)

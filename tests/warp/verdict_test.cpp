@@ -69,6 +69,25 @@ TEST_CASE("what reads the machine's own state cannot be compared, even with itse
   }
 }
 
+TEST_CASE("a difference is told from where a variable or a pointer begins") {
+  const auto text = [](const char *place, int value) {
+    return fmt::format(".version 8.0\n.target sm_80\n.address_size 64\n"
+                       ".global .align 4 .b32 table[4096];\n"
+                       ".visible .entry k(.param .u64 a)\n{{\n.reg .b64 %rd1;\n"
+                       "ld.param.u64 %rd1, [a];\nst.global.u32 [{}], {};\nret;\n}}\n",
+                       place, value);
+  };
+  for (const auto &[place, told] :
+       {std::pair{"table", "table + 0x0:"}, std::pair{"table+8", "table + 0x8:"},
+        std::pair{"%rd1", "buffer 0 + 0x0:"}, std::pair{"%rd1+64", "buffer 0 + 0x40:"},
+        std::pair{"%rd1+-8", "buffer 0 - 0x8:"}}) {
+    const KernelVerdict verdict = compared(text(place, 1), text(place, 2));
+    REQUIRE(verdict.kind == Kind::differ);
+    INFO(verdict.counter_example);
+    CHECK(verdict.counter_example.find(told) != std::string::npos);
+  }
+}
+
 TEST_CASE("a thread beyond 600 is one like others") {
   const char *body = "mov.u32 %x, %tid.x; {} st.global.u32 [%o], %x;";
   const auto text = [&](const char *guard) {
