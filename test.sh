@@ -6,8 +6,23 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ./.ci/setup.sh
 
+# ctest ignores what it does not know, and would run every test.
+refuse_unknown_words() {
+  local word known
+  command -v ctest >/dev/null || return 0
+  known=" $(ctest --help | tr -s '=,<[:space:]' ' ') "
+  for word in "${words[@]}"; do
+    [[ $word != --* || $known == *" ${word%%=*} "* ]] || {
+      say "ctest has no ${word%%=*}; --yes comes first"
+      exit 2
+    }
+  done
+}
+
 take_yes "$@"
+refuse_unknown_words
 install_packages "${packages[@]}" "${test_packages[@]}"
+refuse_unknown_words # where there was no ctest before
 build ON
 step="testing"
 # Tests that look for nvcc and ptxas find them in PATH.
