@@ -86,6 +86,10 @@ class Occupancy(Scratch):
         self.refused("none", JACOBI, "--kernel", "none")
         self.refused("cannot read", "missing.ptx")
         self.refused("sm_1", JACOBI, "--arch", "sm_1")
+        text = JACOBI.read_text()
+        self.write("odd.ptx", text.replace("ld.param.u64", "ld.nothing", 1))
+        line = text[: text.index("ld.param.u64")].count("\n") + 1
+        self.refused(f"ptxas odd.ptx, line {line}", "odd.ptx")
         result = run([PTXASW, "occupancy", JACOBI, "--block", "0"], env=self.env)
         self.assertEqual(result.returncode, 2)
 

@@ -166,10 +166,12 @@ assemble_for_messages(const std::string &real, const std::string &name, const Co
   for (const char *word : {"-v", "-o", "/dev/null"}) // of several outputs the last one counts
     plan.arguments.emplace_back(word);
   WordSubstitution substitution(plan, line);
-  for (const InputModule &module : modules) {
-    InputModule version = module;
-    if (!rewritten)
-      version.rewritten = module.original;
+  std::vector<InputModule> versions = modules; // outlive the substitution's views of them
+  for (InputModule &version : versions) {
+    if (!rewritten) {
+      version.rewritten = version.original;
+      version.lines.clear();
+    }
     if (!substitution.replace(version))
       return tl::unexpected(std::string("the text could not be handed over"));
   }
@@ -177,7 +179,8 @@ assemble_for_messages(const std::string &real, const std::string &name, const Co
   if (!child.started)
     return tl::unexpected(fmt::format("cannot run {}", real));
   if (!child.succeeded())
-    return tl::unexpected(child.captured.substr(0, child.captured.find('\n')));
+    return tl::unexpected(translate_messages(child.captured.substr(0, child.captured.find('\n')),
+                                             substitution.replaced()));
   return child.captured;
 }
 

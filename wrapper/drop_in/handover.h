@@ -44,7 +44,8 @@ Handover hand_over(const std::string &real, const std::string &name, const Comma
                    const std::vector<InputModule> &modules);
 
 /// Has the real ptxas assemble the modules, rewritten or not, with `-v` and without an output.
-/// Returns its messages. Errors: what it says if it refuses, or that it could not be run.
+/// Returns its messages. Errors: what it says if it refuses, in the caller's terms, or that it
+/// could not be run.
 tl::expected<std::string, std::string>
 assemble_for_messages(const std::string &real, const std::string &name, const CommandLine &line,
                       const std::vector<InputModule> &modules, bool rewritten);
