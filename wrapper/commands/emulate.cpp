@@ -319,11 +319,12 @@ void declare(Words &words, EmulateRequest &request) {
       "of the host, for blocks without checks; the result is the same; otherwise one a core", 0,
       64);
   words.flag("--profile", request.profile,
-             "executions, active lanes, sectors and bank conflicts by instruction");
+             "executions, active lanes, sectors and bank conflicts by instruction, pairs of lanes "
+             "served together as by a GPU");
   words.flag(
       "--count", request.count,
       "sectors, conflicts, divergence and steps of the dearest warp and block and of all, as "
-      "bound bounds them");
+      "bound bounds them: no pairs of lanes served together");
   words.flag("--json", request.json, "as JSON; without --count");
   words.footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
 }
