@@ -59,6 +59,27 @@ class Rewrite(Scratch):
         self.assertIn("WRONG: unknown setting `PTXASW_FOO`", result.stdout)
         self.assertIn("real ptxas", result.stdout)
 
+    def test_a_missing_semicolon_is_told(self):
+        """Such an instruction stays as it is; only who reads a file for people says what it looks like."""
+        text = JACOBI.read_text()
+        line = next(i for i, one in enumerate(text.splitlines(), 1) if "mov.u32" in one)
+        lines = text.splitlines(keepends=True)
+        lines[line - 1] = lines[line - 1].replace(";", "", 1)
+        self.write("odd.ptx", "".join(lines))
+        for command in (["rewrite", "odd.ptx", "-o", "out.ptx"], ["lint", "odd.ptx"], ["bound", "odd.ptx"],
+                        ["explain", "odd.ptx"]):
+            told = run([PTXASW, *command]).stderr
+            self.assertRegex(told, rf"^odd\.ptx:{line}:\d+: warning: a `;` is missing here\n", command)
+            self.assertEqual([*told.splitlines()[2].strip()], ["^"], command)
+            self.assertEqual(told.count("warning"), 1, command)
+        self.assertEqual((self.dir / "out.ptx").read_text(), (self.dir / "odd.ptx").read_text())
+        # Shapes that are not understood, but have their `;`; an opcode's name in a comment is none.
+        for operand in ("add+4", "words[3]", "words[3] // add one\n", "words /* add */ [3]"):
+            self.write("other.ptx", text.replace("mov.u32", f"mov.u32 %r1, {operand};\n\tmov.u32", 1))
+            self.assertNotIn("warning", run([PTXASW, "rewrite", "other.ptx", "-o", "out.ptx"]).stderr, operand)
+        os.symlink(PTXASW, "ptxas")
+        self.assertNotIn("is missing here", run(["./ptxas", "odd.ptx", "-arch=sm_90", "-o", "odd.cubin"]).stderr)
+
     def test_inputs_of_every_kind(self):
         for command in (["explain"], ["trace"]):
             direct = run([PTXASW, *command, "in.ptx"])

@@ -5,10 +5,82 @@
 #include "wrapper/os/files.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <fmt/core.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace ptxasw {
+namespace {
+
+constexpr unsigned shown_warnings = 5;
+
+/// Of an operand that is understood as nothing, the byte behind which a `;` is missing: there the
+/// name of an opcode stands apart from what precedes it. Comments do not count.
+std::optional<std::size_t> missing_semicolon(std::string_view text) {
+  std::size_t end = 0; // of what precedes
+  bool apart = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with("//") || rest.starts_with("/*")) {
+      const bool line = rest[1] == '/';
+      i += std::min(rest.find(line ? "\n" : "*/"), rest.size() - 1) + (line ? 1 : 2);
+      apart = true;
+    } else if (std::isspace(static_cast<unsigned char>(rest[0]))) {
+      ++i;
+      apart = true;
+    } else {
+      const auto word_end = std::find_if_not(
+          rest.begin(), rest.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+      const std::string_view word =
+          rest.substr(0, static_cast<std::size_t>(word_end - rest.begin()));
+      if (apart && end > 0 && base_opcode(word) != Op::unknown)
+        return end;
+      end = i += std::max<std::size_t>(word.size(), 1);
+      apart = false;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The byte of the text behind which an instruction lacks its `;`.
+std::optional<std::size_t> missing_semicolon(const Module &module,
+                                             std::span<const Operand> operands) {
+  for (const Operand &operand : operands) {
+    if (operand.kind != Operand::Kind::other)
+      continue;
+    const Span span = operand.span;
+    if (const auto at = missing_semicolon(module.text().substr(span.begin, span.end - span.begin)))
+      return span.begin + *at;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+void warn_of_missing_semicolons(const Module &module, const std::string &path) {
+  unsigned count = 0;
+  for (const Function &function : module.functions)
+    for (const Instruction &instruction : function.instructions) {
+      const auto at = instruction.well_formed
+                          ? std::nullopt
+                          : missing_semicolon(module, module.operands(instruction));
+      if (!at || ++count > shown_warnings)
+        continue;
+      Diagnostic diagnostic{path, 0, 0, "a `;` is missing here", ""};
+      std::tie(diagnostic.line, diagnostic.column) =
+          module.position(static_cast<std::uint32_t>(*at));
+      const std::string_view line = module.text().substr(*at + 1 - diagnostic.column);
+      diagnostic.source_line = line.substr(0, line.find_first_of("\r\n"));
+      // The same form as an error's, by another name.
+      const std::string place = fmt::format("{}:{}:{}: ", path, diagnostic.line, diagnostic.column);
+      const std::string text = format(diagnostic);
+      fmt::print(stderr, "{}warning{}", place, text.substr(place.size() + std::strlen("error")));
+    }
+  if (count > shown_warnings)
+    fmt::print(stderr, "{}: {} more are missing\n", path, count - shown_warnings);
+}
 
 std::unique_ptr<Module> load_module(const std::string &path) {
   const bool from_stdin = path == "-";
@@ -22,6 +94,7 @@ std::unique_ptr<Module> load_module(const std::string &path) {
     fmt::print(stderr, "{}", format(module.error()));
     return nullptr;
   }
+  warn_of_missing_semicolons(**module, from_stdin ? "<stdin>" : path);
   return std::move(*module);
 }
 

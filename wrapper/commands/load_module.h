@@ -11,8 +11,12 @@
 namespace ptxasw {
 
 /// Reads and parses a PTX file, "-" for standard input. Says on standard error what is wrong with
-/// it, and then returns null.
+/// it, and then returns null. Says, too, where a `;` seems to be missing.
 std::unique_ptr<Module> load_module(const std::string &path);
+
+/// Says on standard error where an instruction lacks its `;`: the next one looks like a part of its
+/// last operand. Both stay as they are, so this is no error; ptxas will say what it thinks of them.
+void warn_of_missing_semicolons(const Module &module, const std::string &path);
 
 /// True if the module has all these functions; says on standard error which one is missing.
 bool has_kernels(const Module &module, const std::vector<std::string> &names,

@@ -2,6 +2,7 @@
 // an error leaves what was there.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/os/files.h"
@@ -76,6 +77,8 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
     fmt::print(stderr, "{}", format(result.error()));
     return 1;
   }
+  if (const auto module = parse(*text, input))
+    warn_of_missing_semicolons(**module, from_stdin ? "<stdin>" : input);
   if (const auto missing = missing_kernel(*settings, result->report))
     return complain(fmt::format("there is no kernel `{}` in `{}`", *missing, input));
   if (wants_siblings(*settings)) {
