@@ -80,6 +80,20 @@ class Rewrite(Scratch):
         os.symlink(PTXASW, "ptxas")
         self.assertNotIn("is missing here", run(["./ptxas", "odd.ptx", "-arch=sm_90", "-o", "odd.cubin"]).stderr)
 
+    def test_modules_without_a_kernel(self):
+        self.write("none.ptx", "")
+        self.write("target.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")
+        for words in (["occupancy"], ["advise", "--threads", "32"]):
+            result = run([PTXASW, words[0], "none.ptx", *words[1:]])
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn("`none.ptx` has no `.target`; --arch says for which one", result.stderr)
+            result = run([PTXASW, words[0], "target.ptx", *words[1:]])
+            self.assertEqual((result.returncode, result.stdout), (0, ""))
+            self.assertEqual(result.stderr, "ptxasw: there is no kernel in `target.ptx`\n")
+        result = run([PTXASW, "emulate", "target.ptx"])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("there is no kernel in `target.ptx`", result.stderr)
+
     def test_inputs_of_every_kind(self):
         for command in (["explain"], ["trace"]):
             direct = run([PTXASW, *command, "in.ptx"])

@@ -294,6 +294,10 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
   const auto module = load_module(request.input);
   if (!module || !has_kernels(*module, request.kernels, request.input))
     return 1;
+  if (module->target.empty() && request.arch.empty() && request.gpu.empty())
+    return complain(no_target(request.input));
+  if (!request.json && !has_a_kernel(*module, request.input))
+    return 0;
   const auto gpu =
       gpu_of(request, request.arch.empty() ? std::string(module->target) : request.arch);
   if (!gpu)

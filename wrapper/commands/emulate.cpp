@@ -66,7 +66,9 @@ std::string describe_launch(const EmulateRequest &request, const WarpProgram &pr
     launch.schedule = request.schedule;
   const auto kernel = program.find_kernel(launch.kernel);
   if (!kernel)
-    return fmt::format("there is no kernel `{}` in `{}`", launch.kernel, request.file);
+    return launch.kernel.empty()
+               ? fmt::format("there is no kernel in `{}`", request.file)
+               : fmt::format("there is no kernel `{}` in `{}`", launch.kernel, request.file);
   const Function &function = *program.function(*kernel).function;
   if (!request.launch.empty())
     return {};

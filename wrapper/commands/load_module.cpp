@@ -98,6 +98,19 @@ std::unique_ptr<Module> load_module(const std::string &path) {
   return std::move(*module);
 }
 
+bool has_a_kernel(const Module &module, const std::string &path) {
+  const bool found =
+      std::any_of(module.functions.begin(), module.functions.end(),
+                  [](const Function &function) { return function.is_entry && function.has_body; });
+  if (!found)
+    fmt::print(stderr, "ptxasw: there is no kernel in `{}`\n", path);
+  return found;
+}
+
+std::string no_target(const std::string &path) {
+  return fmt::format("`{}` has no `.target`; --arch says for which one", path);
+}
+
 bool has_kernels(const Module &module, const std::vector<std::string> &names,
                  const std::string &path) {
   for (const std::string &name : names)

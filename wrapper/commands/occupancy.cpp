@@ -119,6 +119,10 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
       return 1;
     if (target.empty())
       target = module->target;
+    if (target.empty())
+      return complain(no_target(request.input));
+    if (!request.json && !has_a_kernel(*module, request.input))
+      return 0;
     auto found = needs_of_kernels(*settings, *module, request.input, request.kernels, target,
                                   request.registers, request.static_shared);
     if (!found)
