@@ -80,6 +80,18 @@ class Rewrite(Scratch):
         os.symlink(PTXASW, "ptxas")
         self.assertNotIn("is missing here", run(["./ptxas", "odd.ptx", "-arch=sm_90", "-o", "odd.cubin"]).stderr)
 
+    def test_numbers_that_begin_at_one(self):
+        for number, told in (("0", "--runs: it begins at 1"), ("x", "--runs"), ("-1", "--runs")):
+            result = run([PTXASW, "verify", "in.ptx", "in.ptx", "--runs", number])
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn(told, result.stderr)
+            self.assertLess(len(result.stderr), 200)
+        for command in ("occupancy", "advise"):
+            for number in ("0", "256"):
+                result = run([PTXASW, command, "in.ptx", "--registers", number])
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(f"Value {number} not in range 1 to 255", result.stderr)
+
     def test_modules_without_a_kernel(self):
         self.write("none.ptx", "")
         self.write("target.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")

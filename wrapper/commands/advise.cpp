@@ -353,7 +353,7 @@ void declare(Words &words, AdviseRequest &request) {
   words.text("--gpu NAME", request.gpu, "H100 or H200; otherwise the first of the architecture");
   words.block_shape("--block", request.block, "the shape that the kernel is launched with now");
   words.list("--shape X[,Y[,Z]]", request.shapes, "only this shape; may be repeated");
-  words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 256);
+  words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 255);
   words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
   words.number("--spills", request.spills,
                "bytes that a thread stores and loads again, with --registers");

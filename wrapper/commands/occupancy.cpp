@@ -160,7 +160,7 @@ void declare(Words &words, OccupancyRequest &request) {
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
   words.block_shape("--block", request.block, "only this shape; otherwise every number of warps");
-  words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 0, 256);
+  words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 255);
   words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
   words.number("--dynamic-shared", request.dynamic_shared, "bytes of a block at the launch");
   words.flag("--opt-in", request.opted_in,

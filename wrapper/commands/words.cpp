@@ -42,6 +42,16 @@ CLI::Option *one_at_a_time(CLI::Option *option) {
       CLI::MultiOptionPolicy::TakeAll);
 }
 
+/// At least 1. Not CLI::PositiveNumber, whose message ends with the largest floating number. What
+/// is no number at all is told where it is converted.
+const CLI::Validator from_one(
+    [](std::string &text) {
+      std::uint64_t number = 0;
+      return CLI::detail::lexical_cast(text, number) && number == 0 ? "it begins at 1"
+                                                                    : std::string();
+    },
+    "POSITIVE");
+
 /// A number whose default, where it means something, and bounds help shows.
 template <typename Number>
 void add_number(CLI::App &app, std::string_view name, Number &to, std::string_view meaning,
@@ -50,7 +60,7 @@ void add_number(CLI::App &app, std::string_view name, Number &to, std::string_vi
   if (most != std::numeric_limits<Number>::max())
     option->check(CLI::Range(least, most));
   else if (least > 0)
-    option->check(CLI::PositiveNumber);
+    option->check(from_one);
   if (to != 0 && to != std::numeric_limits<Number>::max())
     option->capture_default_str();
 }
