@@ -145,8 +145,14 @@ std::optional<Amount> IntegerReader::variable(Expr expr) {
           emulation_.parameter_field(expr)) { // what is narrower than an int becomes one by an
                                               // extension, most often without a sign
     const bool is_signed = expr->width >= 32;
-    return amounts_.variable(parameter_name(*field, function_),
-                             {lowest(expr->width, is_signed), highest(expr->width, is_signed)});
+    const std::string own = parameter_name(*field, function_);
+    const AmountRange range{lowest(expr->width, is_signed), highest(expr->width, is_signed)};
+    const Amount first = amounts_.variable(own, range);
+    const AmountRange known = amounts_.range(first);
+    if (known.low == range.low && known.high == range.high)
+      return first;
+    // Read before with another width, it is another number.
+    return amounts_.variable(fmt::format("{}:{}", own, expr->width), range);
   }
   if (name.starts_with("%ntid.") || name.starts_with("%nctaid."))
     return extent(name.substr(1));

@@ -71,6 +71,39 @@ E:
                               result.stderr, command)
                 self.assertEqual((result.returncode, result.stdout), (1 if command == "bound" else 2, ""))
 
+    def test_parameters_that_are_read_with_two_widths(self):
+        # Both loops count up to the parameter, to its 16 or 32 lowest bits: no number is both.
+        kernel = self.dir / "both.ptx"
+        first, second = "ld.param.u32 %r1, [n];", "ld.param.u16 %h1, [n];"
+        for loads in (first + second, second + first):
+            kernel.write_text(f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n)
+{{
+  .reg .pred %p1;
+  .reg .b16 %h1;
+  .reg .b32 %r<5>;
+  {loads}
+  cvt.u32.u16 %r4, %h1;
+  mov.u32 %r2, 0;
+L:
+  add.s32 %r2, %r2, 1;
+  setp.lt.s32 %p1, %r2, %r1;
+  @%p1 bra L;
+  mov.u32 %r3, 0;
+M:
+  add.s32 %r3, %r3, 1;
+  setp.lt.s32 %p1, %r3, %r4;
+  @%p1 bra M;
+  ret;
+}}
+""")
+            steps = self.one(kernel, "--block", "32")["bounds"]["steps"]["launch"]
+            self.assertRegex(steps, r"\bn:(16|32)\b")
+            for number in (70000, 2**31 + 5):
+                self.assertEqual(bound(kernel, "--at", f"n={number},block=32,grid=1").returncode, 1)
+
     def test_numbers_of_one_kernel(self):
         words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--names", "A,B,w,h", "--at"]
         kernel = self.one(*words, "w=7,addSub0:w=100,h=256,block=256,grid=1")

@@ -193,7 +193,9 @@ std::optional<facts::Rational> AmountsAt::of_variable(const std::string &variabl
   if (!range.low || !range.high || (*number >= *range.low && *number <= *range.high))
     return *number;
   facts::Rational low = *range.low, high = *range.high;
-  if (low <= 0) {
+  // What was read with another width than it has is not reduced: which bits those are is not known.
+  const auto declared = names_.width(name);
+  if (low <= 0 && (!declared || power_of_two(*declared) == high - low + 1)) {
     const unsigned width = boost::multiprecision::msb(facts::floor_of(high - low + 1));
     if (const auto bits = same_bits(*number, width, low))
       return bits;
