@@ -33,6 +33,9 @@ constexpr Family all_families[] = {
      prove_meld},
     {"promote", "loads that a loop repeats as registers, if its stores stay away from them",
      propose_promote, write_promote, prove_promote},
+    {"carry",
+     "loads of what another one has read in this round of a loop or the one before as registers",
+     propose_carry, write_carry, prove_promote},
     {"cache", "loads that tell the caches what is known of them", propose_cache, write_cache,
      prove_cache},
     {"shuffle", "loads whose value another lane or the thread itself has", propose_shuffle,
@@ -74,6 +77,8 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.meld, false};
   if (family == "promote")
     return {&options.promote, false};
+  if (family == "carry")
+    return {&options.carry, false};
   if (family == "cache")
     return {&options.cache, false};
   if (family == "shuffle")

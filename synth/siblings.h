@@ -32,6 +32,8 @@ struct SiblingOptions {
   std::vector<std::string> meld;
   /// Which promotions of repeated loads are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> promote;
+  /// Which carryings of loads from round to round are wanted, as Proposal::variant; empty: none.
+  std::vector<std::string> carry;
   /// Which qualifiers of loads are wanted, as Proposal::variant; empty: none. Who names a variant
   /// gives the promise that it rests on.
   std::vector<std::string> cache;

@@ -1,14 +1,22 @@
 // Terms are numbered in the order in which they are made, one for each key. Where two flows meet,
 // two registers stay equal if they are in both, and what they were computed from stays known if it
 // is the same in both; so what is known only ever becomes less, and every search over it ends.
+// Pointers that a loop moves by the same amount are computed from something else in each round: of
+// those the distances stay known, from the first one of which nothing else is.
 
 #include "synth/beside/terms.h"
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <unordered_map>
 
 namespace ptxasw::beside {
+namespace {
+
+constexpr std::uint64_t sum_mark = 4; ///< begins the key of a sum with a number
+
+} // namespace
 
 bool keeps_its_value(std::string_view special) {
   static constexpr std::array<std::string_view, 6> beginnings{"%tid",    "%ntid",   "%ctaid",
@@ -153,6 +161,7 @@ public:
     Classes result;
     for (std::size_t i = 0; i < a_.class_of_.size(); ++i)
       result.class_of_.push_back(meet(a_.class_of_[i], b_.class_of_[i]));
+    keep_distances(result.class_of_);
     result.classes_ = std::move(classes_);
     return result;
   }
@@ -174,6 +183,7 @@ private:
     const ClassId id = found->second;
     if (!added)
       return id;
+    pairs_.emplace_back(a, b);
     const Class &left = a_.classes_[a], &right = b_.classes_[b];
     Class both{left.constant == right.constant ? left.constant : std::nullopt,
                left.truth == right.truth ? left.truth : std::nullopt,
@@ -187,6 +197,10 @@ private:
     for (std::size_t i = 0; same && i < key.size(); ++i)
       same = (key[i] & term_mark) != 0 ? (right.made_from[i] & term_mark) != 0
                                        : key[i] == right.made_from[i];
+    if (!same && key[0] == sum_mark) {
+      moved_.push_back(id);
+      return id;
+    }
     if (!same) {
       lost_ = true;
       return id;
@@ -199,8 +213,54 @@ private:
     return id;
   }
 
+  /// A class as another one, that is no sum with a number, and a number.
+  static std::pair<ClassId, std::uint64_t> as_sum(const Classes &of, ClassId id) {
+    std::uint64_t number = 0;
+    while (!of.classes_[id].made_from.empty() && of.classes_[id].made_from[0] == sum_mark) {
+      const TermKey &key = of.classes_[id].made_from;
+      number += key[2] << 32 | key[3];
+      id = static_cast<ClassId>(key[1] & ~term_mark);
+    }
+    return {id, number};
+  }
+
+  /// Two that are at one distance on both ways stay there.
+  void keep_distances(const std::vector<ClassId> &held) {
+    struct First {
+      ClassId id = 0;
+      std::uint64_t number = 0;
+    };
+    std::map<std::tuple<ClassId, ClassId, std::uint64_t>, First> firsts;
+    std::vector<bool> seen(classes_.size(), false);
+    for (const ClassId id : held) {
+      if (seen[id] || !classes_[id].made_from.empty() || classes_[id].constant)
+        continue;
+      seen[id] = true;
+      const auto [left, number] = as_sum(a_, pairs_[id].first);
+      const auto [right, other] = as_sum(b_, pairs_[id].second);
+      const auto [found, added] =
+          firsts.try_emplace({left, right, number - other}, First{id, number});
+      if (const std::uint64_t far = number - found->second.number; !added && far != 0)
+        classes_[id].made_from = {sum_mark, term_mark | found->second.id, far >> 32,
+                                  far & 0xffffffff};
+    }
+    for (const ClassId id : moved_)
+      lost_ = lost_ || !is_as_before(id);
+  }
+
+  /// Returns true if a class is the same sum as in the first classification.
+  bool is_as_before(ClassId id) const {
+    TermKey key = classes_[id].made_from;
+    if (key.empty())
+      return false;
+    key[1] = term_mark | pairs_[key[1] & ~term_mark].first;
+    return key == a_.classes_[pairs_[id].first].made_from;
+  }
+
   const Classes &a_, &b_;
   std::map<std::pair<ClassId, ClassId>, ClassId> ids_;
+  std::vector<std::pair<ClassId, ClassId>> pairs_; ///< by class of the result
+  std::vector<ClassId> moved_; ///< the first classification says that they are sums with a number
   std::vector<Class> classes_;
   bool lost_ = false;
 };
@@ -228,7 +288,11 @@ Knowledge Classes::knowledge(Terms &terms) const {
     for (std::uint64_t &word : key)
       if ((word & term_mark) != 0)
         word = term_mark | self(self, static_cast<ClassId>(word & ~term_mark));
-    made[id] = one.constant ? *one.constant : key.empty() ? terms.fresh() : terms.made(key);
+    made[id] = one.constant         ? *one.constant
+               : key.empty()        ? terms.fresh()
+               : key[0] == sum_mark ? terms.plus(static_cast<Term>(key[1] & ~term_mark),
+                                                 static_cast<std::int64_t>(key[2] << 32 | key[3]))
+                                    : terms.made(key);
     if (one.truth)
       known.truth.emplace(*made[id], *one.truth);
     return *made[id];

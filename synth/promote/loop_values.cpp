@@ -16,10 +16,17 @@
 // and not negative; the y_i up to there lie between y_0 and h.
 //
 // Let t be a load's address less the store's in round 0, as a signed number of 64 bits, and d what
-// the store's address grows by until the last round, |d| < 9e18. The load's w bytes and the store's
-// v bytes have something in common in a round in which -w < t' < v for their distance t' then,
-// modulo 2^64. As integers all t' lie between t and t - d, so t >= max(d, 0) + v or
-// t <= min(d, 0) - w excludes that; nothing comes around the end of 2^64, as |t - d| < 2^63 + 9e18.
+// the store's address grows by until the last round more than the load's, |d| < 9e18. The load's w
+// bytes and the store's v bytes have something in common in a round in which -w < t' < v for their
+// distance t' then, modulo 2^64. As integers all t' lie between t and t - d, so t >= max(d, 0) + v
+// or t <= min(d, 0) - w excludes that; nothing comes around the end of 2^64, as
+// |t - d| < 2^63 + 9e18.
+//
+// What a load has read in the round before lies one step of its address behind: the load is looked
+// at as one that reads there. Where load and store go on by the same amount d is 0, whatever it is.
+//
+// Two accesses whose addresses go on by the same amount go to the same place in all rounds if they
+// do in one. Where either is not seen from the registers but may be so (guess.h), it is tested.
 
 #include "synth/promote/loop_values.h"
 
@@ -105,7 +112,7 @@ struct LoopValues::Guard {
 LoopValues::LoopValues(const Module &module, const Function &function, const ControlFlowGraph &cfg,
                        LoopId loop, Atoms &atoms)
     : module_(module), function_(function), cfg_(cfg), loop_(loop), atoms_(atoms),
-      definitions_(function.registers.size()) {
+      guess_(module, function, cfg, loop), definitions_(function.registers.size()) {
   for (BlockId block = 0; block < cfg.blocks().size(); ++block) {
     if (!cfg.reachable(block) || !cfg.contains(loop, block))
       continue;
@@ -446,10 +453,33 @@ std::optional<Polynomial> LoopValues::last_round(std::uint32_t instruction,
   return last;
 }
 
-std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std::uint32_t store) {
+std::optional<std::vector<Condition>> LoopValues::meets(std::uint32_t load, std::uint32_t access,
+                                                        unsigned ago) {
+  std::vector<Condition> conditions;
+  const auto read = address(load, conditions), later = address(access, conditions);
+  if (!read || !later || !require_zero(read->step - later->step, conditions) ||
+      !require_zero(read->first - Polynomial(ago) * read->step - later->first, conditions))
+    return std::nullopt;
+  return conditions;
+}
+
+bool LoopValues::require_zero(Polynomial value, std::vector<Condition> &conditions) const {
+  if (value.is_zero())
+    return true;
+  if (value.number() || is_marked(value, atoms_) || !guess_.is_zero(value, atoms_))
+    return false;
+  Condition condition;
+  condition.kind = Condition::Kind::zero;
+  condition.value = std::move(value);
+  conditions.push_back(std::move(condition));
+  return true;
+}
+
+std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std::uint32_t store,
+                                                        unsigned ago) {
   std::vector<Condition> conditions;
   const auto read = address(load, conditions);
-  if (!read || !read->step.is_zero())
+  if (!read)
     return std::nullopt;
   const auto written = address(store, conditions);
   if (!written)
@@ -460,18 +490,18 @@ std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std:
   };
   Condition apart;
   apart.kind = Condition::Kind::apart;
-  apart.value = read->first - written->first;
+  apart.value = read->first - Polynomial(ago) * read->step - written->first;
   apart.loaded = bytes(load);
   apart.stored = bytes(store);
   if (apart.loaded == 0 || apart.stored == 0)
     return std::nullopt;
-  if (!written->step.is_zero()) {
+  if (const Polynomial away = written->step - read->step; !require_zero(away, conditions)) {
     conditions_.clear();
     const auto last = rounds();
     if (!last)
       return std::nullopt;
     conditions.insert(conditions.end(), conditions_.begin(), conditions_.end());
-    apart.way = *last * written->step;
+    apart.way = *last * away;
     if (atoms_.magnitude(apart.way) > magnitude_limit)
       return std::nullopt;
   }

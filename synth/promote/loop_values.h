@@ -1,13 +1,14 @@
 #pragma once
 
 // What a loop does to addresses: which registers go on by the same amount in every round, how many
-// rounds there are at most, and what has to be tested before the loop so that its stores are known
-// to stay away from what a load reads in all of them. All is told in what registers hold where the
-// loop is entered.
+// rounds there are at most, where one access goes where another went in this round or the one
+// before, and what has to be tested before the loop so that its stores are known to stay away from
+// what a load has read. All is told in what registers hold where the loop is entered.
 //
-// This is the law by which promotion stands: the family writes such tests, and its proof asks for
-// them again, of the kernel that it reads.
+// This is the law by which promoted and carried loads stand: the families write such tests, and
+// their proof asks for them again, of the kernel that it reads.
 
+#include "synth/promote/guess.h"
 #include "synth/promote/polynomial.h"
 
 #include "grammar/cfg.h"
@@ -29,14 +30,16 @@ struct Condition {
   enum class Kind : std::uint8_t {
     not_negative, ///< value >= 0
     multiple,     ///< value is a multiple of `of`, a power of two
+    zero,         ///< value is 0 modulo 2^64
     apart,        ///< see `value`
   };
   Kind kind = Kind::not_negative;
-  /// What is tested, an integer less than 9e18 in magnitude. For `apart`: a load's address less a
-  /// store's in the first round, modulo 2^64.
+  /// What is tested, an integer less than 9e18 in magnitude, or for `zero` any. For `apart`: the
+  /// address that a load has read less a store's in the first round, modulo 2^64.
   Polynomial value;
   std::int64_t of = 1;
-  Polynomial way; ///< of `apart`: by how much the store's address grows until the last round
+  /// Of `apart`: by how much more the store's address grows until the last round.
+  Polynomial way;
   unsigned loaded = 0, stored = 0; ///< of `apart`: bytes
   bool operator==(const Condition &) const = default;
 };
@@ -50,12 +53,19 @@ public:
 
   /// Returns true if an instruction runs in each round that is followed by another.
   bool runs_in_each_round(std::uint32_t instruction) const;
+  /// Returns true if one instruction of the loop runs in each round before another one does.
+  bool precedes(std::uint32_t earlier, std::uint32_t later) const;
   /// The address of a load or a store in each round, under `conditions` that are added to; nothing
   /// if it is not understood, as where it has not 64 bits.
   std::optional<Progress> address(std::uint32_t instruction, std::vector<Condition> &conditions);
-  /// What to test so that a load's address is the same in all rounds and no store that `store` does
-  /// in them touches its bytes; nothing if there is no such test. Empty: that needs no test.
-  std::optional<std::vector<Condition>> apart(std::uint32_t load, std::uint32_t store);
+  /// What to test so that an access goes in every round where a load went `ago` rounds before;
+  /// nothing if that is not known. Empty: that needs no test.
+  std::optional<std::vector<Condition>> meets(std::uint32_t load, std::uint32_t access,
+                                              unsigned ago);
+  /// What to test so that what `store` does in no round touches the bytes that a load has read
+  /// `ago` rounds before; nothing if there is no such test. Empty: that needs no test.
+  std::optional<std::vector<Condition>> apart(std::uint32_t load, std::uint32_t store,
+                                              unsigned ago = 0);
 
   /// The last round in which an instruction runs, which runs in each, under `conditions` that are
   /// added to; nothing if that is not understood. Where the loop can be left by other branches than
@@ -71,13 +81,13 @@ private:
   std::optional<Progress> widened(const std::optional<Progress> &narrow, bool is_signed);
   bool require(Polynomial not_negative);
   bool require_narrow(const Polynomial &value, bool is_signed);
+  bool require_zero(Polynomial value, std::vector<Condition> &conditions) const;
 
   struct Guard;
   std::optional<Guard> guard_of(BlockId block);
   std::optional<Polynomial> rounds_of(const Guard &guard, bool passed);
   std::optional<Polynomial> rounds();
   std::optional<std::uint32_t> definition(RegisterId reg) const;
-  bool precedes(std::uint32_t earlier, std::uint32_t later) const;
   bool reaches(BlockId from, BlockId to) const;
   bool dominates_latches(BlockId block) const;
 
@@ -86,6 +96,7 @@ private:
   const ControlFlowGraph &cfg_;
   const LoopId loop_;
   Atoms &atoms_;
+  const Guess guess_;
   std::vector<std::vector<std::uint32_t>> definitions_; ///< by register, in the loop
   std::set<RegisterId> in_progress_;
   std::uint32_t access_ = 0; ///< whose address is looked at

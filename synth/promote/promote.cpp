@@ -26,6 +26,7 @@ constexpr Refusal narrow{"address-size", "addresses have 32 bits"};
 
 constexpr std::size_t promoted_instructions_budget = 20'000;
 constexpr unsigned promoted_loops_budget = 16; ///< of a kernel
+constexpr promote::Wanted all_wanted[] = {promote::Wanted::repeated, promote::Wanted::carried};
 
 std::optional<Refusal> promotion_obstacle(const Module &module, const Function &kernel) {
   if (!kernel.is_entry || !kernel.has_body)
@@ -46,15 +47,17 @@ std::optional<Refusal> promotion_obstacle(const Module &module, const Function &
 }
 
 /// The module with each loop promoted in which something can be; null if there is none.
-std::unique_ptr<Module> promote_all(const Module &module, const Function &kernel) {
+std::unique_ptr<Module> promote_all(const Module &module, const Function &kernel,
+                                    promote::Wanted wanted) {
   std::unique_ptr<Module> result;
   for (unsigned i = 0; i < promoted_loops_budget; ++i) {
     const Module &now = result ? *result : module;
     const Function *function = result ? kernel_named(now, kernel.name) : &kernel;
-    const PromotionSites sites = function ? promotion_sites(now, *function) : PromotionSites();
+    const PromotionSites sites =
+        function ? promotion_sites(now, *function, wanted) : PromotionSites();
     if (sites.sites.empty())
       break;
-    auto text = promote_loop(now, *function, sites.sites.back().header);
+    auto text = promote_loop(now, *function, sites.sites.back().header, wanted);
     if (!text)
       break;
     auto next = parse(std::move(*text), "promoted");
@@ -69,13 +72,36 @@ std::unique_ptr<Module> promote_all(const Module &module, const Function &kernel
 /// told from the others.
 bool is_promoted(const Function &kernel, std::uint32_t header) {
   return std::any_of(kernel.labels.begin(), kernel.labels.end(), [&](const Label &label) {
-    return label.position == header && label.name.starts_with(fmt::format("${}", promote::prefix));
+    return label.position == header &&
+           std::any_of(std::begin(all_wanted), std::end(all_wanted), [&](promote::Wanted wanted) {
+             return label.name.starts_with(fmt::format("${}", promote::prefix_of(wanted)));
+           });
   });
+}
+
+FamilyAnswer propose(const Module &module, const Function &kernel, promote::Wanted wanted) {
+  FamilyAnswer answer;
+  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  const PromotionSites sites = promotion_sites(module, kernel, wanted);
+  answer.refusals = sites.refusals;
+  if (!sites.sites.empty())
+    answer.proposals.push_back(same_launch_proposal(kernel, promote::prefix_of(wanted), "all"));
+  return answer;
+}
+
+std::string write(const Module &module, const Function &kernel, const Proposal &proposal,
+                  promote::Wanted wanted) {
+  const std::unique_ptr<Module> promoted = promote_all(module, kernel, wanted);
+  return same_launch_version(module, kernel, proposal, promoted.get());
 }
 
 } // namespace
 
-PromotionSites promotion_sites(const Module &module, const Function &kernel) {
+PromotionSites promotion_sites(const Module &module, const Function &kernel,
+                               promote::Wanted wanted) {
   PromotionSites result;
   if (const auto obstacle = promotion_obstacle(module, kernel)) {
     result.refusals.push_back(*obstacle);
@@ -91,7 +117,7 @@ PromotionSites promotion_sites(const Module &module, const Function &kernel) {
     if (is_promoted(kernel, header))
       continue;
     promote::Atoms atoms;
-    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms);
+    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms, wanted);
     if (!promotion) {
       result.refusals.push_back(promotion.error());
       continue;
@@ -110,13 +136,13 @@ PromotionSites promotion_sites(const Module &module, const Function &kernel) {
 }
 
 std::optional<std::string> promote_loop(const Module &module, const Function &kernel,
-                                        std::uint32_t header) {
+                                        std::uint32_t header, promote::Wanted wanted) {
   const ControlFlowGraph cfg(module, kernel);
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
     if (cfg.blocks()[cfg.loops()[loop].header].first != header)
       continue;
     promote::Atoms atoms;
-    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms);
+    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms, wanted);
     return promotion ? promote::write_promoted(module, kernel, cfg, *promotion, atoms)
                      : std::nullopt;
   }
@@ -130,7 +156,7 @@ std::string where_apart(const Module &module) {
       if (module.opcode(instruction).op != Op::bra || instruction.guard == no_register)
         continue;
       const std::string_view name = function.registers[instruction.guard].name;
-      if (name.starts_with(fmt::format("%{}", promote::prefix)) &&
+      if (name.starts_with(fmt::format("%{}", promote::prefix_of(promote::Wanted::repeated))) &&
           name.ends_with(promote::predicate_suffix))
         edits.replace({instruction.span.begin, instruction.opcode_span.begin}, "");
     }
@@ -143,28 +169,30 @@ const std::vector<std::string> &promote_variants() {
 }
 
 FamilyAnswer propose_promote(const Module &module, const Function &kernel) {
-  FamilyAnswer answer;
-  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
-  const PromotionSites sites = promotion_sites(module, kernel);
-  answer.refusals = sites.refusals;
-  if (sites.sites.empty())
-    return answer;
-  answer.proposals.push_back(same_launch_proposal(kernel, "promote", "all"));
-  return answer;
+  return propose(module, kernel, promote::Wanted::repeated);
 }
 
 std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal) {
-  const std::unique_ptr<Module> promoted = promote_all(module, kernel);
-  return same_launch_version(module, kernel, proposal, promoted.get());
+  return write(module, kernel, proposal, promote::Wanted::repeated);
 }
 
 std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal) {
   const std::string fault = same_launch_fault(written, kernel, proposal);
   return fault.empty() ? prove_promoted(written, kernel, written, sibling) : fault;
+}
+
+const std::vector<std::string> &carry_variants() {
+  static const std::vector<std::string> variants{"all"};
+  return variants;
+}
+
+FamilyAnswer propose_carry(const Module &module, const Function &kernel) {
+  return propose(module, kernel, promote::Wanted::carried);
+}
+
+std::string write_carry(const Module &module, const Function &kernel, const Proposal &proposal) {
+  return write(module, kernel, proposal, promote::Wanted::carried);
 }
 
 } // namespace ptxasw

@@ -4,10 +4,13 @@
 // it reads, a test before the loop decides whether they do in any round; if they may, the loop runs
 // as it was.
 //
+// Carry: so does a load that reads what another load of the loop has read, in the same round or the
+// one before: a[i] and a[i + 1] are a[i - 1] and a[i] of the next round.
+//
 // What is tested and why it suffices: loop_values.h. How it is written: write.h. Why it is right:
 // prove.cpp.
 
-#include "synth/family.h"
+#include "synth/promote/sites.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,19 +33,22 @@ struct PromotionSites {
   std::vector<Refusal> refusals;
 };
 
-/// The loops of a kernel in which something can be promoted.
-PromotionSites promotion_sites(const Module &module, const Function &kernel);
+/// The loops of a kernel in which something can be promoted, or carried.
+PromotionSites promotion_sites(const Module &module, const Function &kernel,
+                               promote::Wanted wanted = promote::Wanted::repeated);
 
-/// The module's text with the loads of one of these loops promoted.
+/// The module's text with the loads of one of these loops promoted, or carried.
 std::optional<std::string> promote_loop(const Module &module, const Function &kernel,
-                                        std::uint32_t header);
+                                        std::uint32_t header,
+                                        promote::Wanted wanted = promote::Wanted::repeated);
 
 /// The module's text as it would be if every test of a promotion came out well: what it costs where
 /// arrays do not overlap. It computes something else where they do.
 std::string where_apart(const Module &module);
 
-/// What is not proved of a kernel in which loads were promoted, for the same launch; empty: each
-/// thread does what it did but for loads whose values it has. Both may be of one module.
+/// What is not proved of a kernel in which loads were promoted or carried, for the same launch;
+/// empty: each thread does what it did but for loads whose values it has. Both may be of one
+/// module.
 std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
                            const Function &promoted);
 
@@ -53,5 +59,11 @@ FamilyAnswer propose_promote(const Module &module, const Function &kernel);
 std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal);
 std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal);
+
+/// All variants of carry: `all`. Its proof is prove_promote().
+const std::vector<std::string> &carry_variants();
+
+FamilyAnswer propose_carry(const Module &module, const Function &kernel);
+std::string write_carry(const Module &module, const Function &kernel, const Proposal &proposal);
 
 } // namespace ptxasw

@@ -12,6 +12,11 @@
 // it was entered; what the text has tested is read from the predicate that it branches by, as sums
 // of products of the same terms. Before that branch is decided, a store leaves behind: what was
 // there, if the predicate holds, something unknown otherwise.
+//
+// Where the address of a load moves, it is known what it has read in this round, and in the one
+// before: each round of each activation has a token, and what is kept is of no use with another
+// one. A load whose address the law says to be that of another one, of this round or the one
+// before, reads what is kept of that one. What stores do to it the law says of either round.
 
 #include "synth/promote/prove.h"
 
@@ -33,8 +38,9 @@ using beside::Term;
 using beside::term_mark;
 using beside::Terms;
 
-constexpr double exact_limit = 9e18;    ///< less than 2^63
-constexpr std::size_t longest_sum = 64; ///< of what is taken apart
+constexpr double exact_limit = 9e18;     ///< less than 2^63
+constexpr std::size_t longest_sum = 64;  ///< of what is taken apart
+constexpr std::size_t most_sources = 16; ///< of a load
 
 /// Reads terms as polynomials whose leaves are terms.
 class TermReader {
@@ -143,9 +149,12 @@ public:
     } else if (const auto ge = reader_.made_by("setp.ge.s64", predicate)) {
       add_order((*ge)[0], (*ge)[1]);
     } else if (const auto eq = reader_.made_by("setp.eq.s64", predicate)) {
+      if (terms_.number_of((*eq)[1]) != 0)
+        return;
+      zeros_.push_back(reader_.wide((*eq)[0]));
       const auto rest = reader_.made_by("and.b64", (*eq)[0]);
       const auto mask = rest ? terms_.number_of((*rest)[1]) : std::nullopt;
-      if (mask && terms_.number_of((*eq)[1]) == 0)
+      if (mask)
         multiples_.emplace_back(reader_.wide((*rest)[0]), *mask + 1);
     }
   }
@@ -160,6 +169,9 @@ public:
       return std::any_of(multiples_.begin(), multiples_.end(), [&](const auto &known) {
         return known.first == condition.value && known.second == condition.of;
       });
+    case Condition::Kind::zero:
+      return condition.value.is_zero() ||
+             std::find(zeros_.begin(), zeros_.end(), condition.value) != zeros_.end();
     case Condition::Kind::apart:
       return is_apart(condition);
     case Condition::Kind::not_negative:
@@ -174,14 +186,25 @@ public:
   }
 
 private:
-  /// What is larger has no number in it, what is smaller is one. So what says that rounds are few
-  /// is their number alone, negated, against a number, and is right however many there are; all
-  /// other magnitudes rest on that, which every condition on rounds comes with.
+  /// What is smaller is a number. What says that rounds are few is their number alone, negated,
+  /// and at most with a number added that is not negative: as there are less than 2^63 of them,
+  /// that is right however many there are. All other magnitudes rest on it, which every condition
+  /// on rounds comes with.
   void add_order(Term larger, Term smaller) {
     const Polynomial a = reader_.wide(larger), b = reader_.wide(smaller);
-    if (b.number() && !a.terms().contains({}) &&
+    if (b.number() && !may_wrap_around(a) &&
         reader_.atoms.magnitude(a) + reader_.atoms.magnitude(b) < exact_limit)
       not_negative_.push_back(a - b);
+  }
+
+  /// Returns true if it is a negative number less the rounds of a loop.
+  bool may_wrap_around(const Polynomial &value) const {
+    const auto number = value.terms().find({});
+    if (number == value.terms().end() || static_cast<std::int64_t>(number->second) >= 0)
+      return false;
+    const auto rest =
+        (Polynomial() - value + Polynomial(static_cast<std::int64_t>(number->second))).atom();
+    return rest && reader_.atoms[*rest].kind == Atom::Kind::rounds;
   }
 
   /// limit = opcode(way, 0) + bytes, or bytes alone where there is no way; how many bytes.
@@ -220,6 +243,7 @@ private:
   Terms &terms_;
   std::set<Term> seen_;
   std::vector<Polynomial> not_negative_;
+  std::vector<Polynomial> zeros_;
   std::vector<std::pair<Polynomial, std::int64_t>> multiples_;
   std::vector<std::pair<Term, Term>> either_; ///< one of each holds
 };
@@ -237,6 +261,9 @@ public:
     std::set<std::string_view> own;
     for (const Register &reg : kernel.function.registers)
       own.insert(reg.name);
+    for (RegisterId reg = 0; reg < other.function.registers.size(); ++reg)
+      if (!own.contains(other.function.registers[reg].name))
+        added_.push_back(reg);
     std::set<RegisterId> predicates;
     for (const Instruction &one : other.function.instructions)
       if (one.guard != no_register && other.module.opcode(one).op == Op::bra &&
@@ -250,33 +277,32 @@ public:
   void went(std::uint32_t from, std::uint32_t to, Knowledge &known) override {
     if (to >= kernel_.end())
       return;
-    for (const LoopState &loop : loops_)
-      if (to == loop.header && (from == no_index || !cfg_.contains(loop.id, cfg_.block_of(from)))) {
-        known.values[loop.token] = kernel_.terms.fresh();
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      const LoopState &loop = loops_[i];
+      if (to != loop.header)
+        continue;
+      if (from == no_index || !cfg_.contains(loop.id, cfg_.block_of(from))) {
+        known.values[loop.token] = known.values[loop.round] = kernel_.terms.fresh();
         for (const auto &[reg, place] : loop.at_entry)
           known.values[place] = known.values[kernel_.first + reg];
+      } else {
+        next_round(i, known);
       }
+    }
   }
 
   void done(std::uint32_t at, const Knowledge &before, Knowledge &known) override {
     const Instruction &instruction = kernel_.function.instructions[at];
     const Effect effect = effect_of(kernel_.module.opcode(instruction));
-    if (effect == Effect::sync) {
-      for (const LoadState &load : loads_)
-        forget(load, known);
-    } else if (effect == Effect::store) {
-      for (const LoadState &load : loads_)
-        stored(load, at, before, known);
-    }
-    for (const LoadState &load : loads_) {
-      if (load.instruction != at)
-        continue;
-      known.values[load.address] = *address_of(at, before);
-      known.values[load.token] = known.values[loops_[load.loop].token];
-      for (const auto &[reg, place] : load.parts)
-        known.values[place] = known.values[kernel_.first + reg];
-      keep_if_tested(load, before, known);
-    }
+    for (const LoadState &load : loads_)
+      for (const Slot &slot : load.slots)
+        if (effect == Effect::sync)
+          forget(slot, known);
+        else if (effect == Effect::store)
+          stored(load, slot, at, before, known);
+    for (const LoadState &load : loads_)
+      if (load.instruction == at)
+        has_read(load, *address_of(at, before), known);
   }
 
   bool tests(RegisterId reg) const override {
@@ -284,18 +310,33 @@ public:
   }
 
   bool leave_out(std::uint32_t at, Knowledge &known) override {
+    const auto address = address_of(at, known);
+    std::optional<std::vector<Term>> parts;
     for (const LoadState &load : loads_) {
-      if (load.instruction != at || known.values[load.address] != address_of(at, known))
+      if (load.instruction != at)
         continue;
-      std::vector<Term> parts;
-      for (const auto &[reg, place] : load.parts)
-        parts.push_back(known.values[place]);
-      for (std::size_t i = 0; i < parts.size(); ++i)
-        kernel_.write(load.parts[i].first, parts[i], kernel_.function.instructions[at], known,
-                      false);
-      return true;
+      std::vector<const Slot *> same;
+      if (known.values[load.slots[0].address] == address)
+        same.push_back(&load.slots[0]);
+      for (const Source &source : load.sources)
+        if (const LoadState &from = loads_[source.load];
+            is_current(from, from.slots[source.ago], known) &&
+            shown(load.loop, source.needed, known).by == Shown::By::decided)
+          same.push_back(&from.slots[source.ago]);
+      for (const Slot *slot : same)
+        if (!parts || !is_held(*parts, known))
+          parts = read_from(*slot, known);
     }
-    return false;
+    if (!parts)
+      return false;
+    std::vector<RegisterId> to;
+    kernel_.written(kernel_.module.operands(kernel_.function.instructions[at])[0], to);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      kernel_.write(to[i], (*parts)[i], kernel_.function.instructions[at], known, false);
+    for (const LoadState &load : loads_)
+      if (load.instruction == at)
+        has_read(load, *address, known);
+    return true;
   }
 
 private:
@@ -306,54 +347,123 @@ private:
     LoopId id = 0;
     std::uint32_t header = 0; ///< its first instruction
     std::size_t token = 0;    ///< where its activation is kept
+    std::size_t round = 0;    ///< where its round is
     Places at_entry;
+  };
+
+  /// By store, under which conditions the law says something.
+  using Law = std::map<std::uint32_t, std::vector<Condition>>;
+
+  /// What a load has read: where things are kept.
+  struct Slot {
+    std::size_t address = 0, token = 0;
+    std::size_t round = 0; ///< the loop's own: of this round, or of the one before
+    std::vector<std::size_t> parts;
+    Law apart; ///< which stores stay away from the place
+    Law same;  ///< which write to it
+  };
+
+  /// Another load that has read what a load would read.
+  struct Source {
+    std::size_t load = 0; ///< in loads_
+    unsigned ago = 0;     ///< rounds
+    std::vector<Condition> needed;
   };
 
   struct LoadState {
     std::uint32_t instruction = 0;
     std::size_t loop = 0; ///< in loops_
-    std::size_t address = 0, token = 0;
-    Places parts;
-    std::map<std::uint32_t, std::vector<Condition>> apart; ///< by store
+    bool moves = false;   ///< its address does, from round to round
+    std::vector<RegisterId> to;
+    std::vector<Slot> slots; ///< of this round or any; of the round before, where the address moves
+    std::vector<Source> sources;
   };
 
   std::size_t place() { return next_++; }
 
   void look_at(LoopId id) {
     LoopValues values(kernel_.module, kernel_.function, cfg_, id, atoms_);
-    LoopState loop{id, cfg_.blocks()[cfg_.loops()[id].header].first, place(), {}};
+    LoopState loop{id, cfg_.blocks()[cfg_.loops()[id].header].first, place(), place(), {}};
     std::set<RegisterId> leaves;
+    const std::size_t first = loads_.size();
     for (std::uint32_t i = 0; i < kernel_.end(); ++i) {
       const Instruction &one = kernel_.function.instructions[i];
       if (!contains(id, i) || !is_repeatable(kernel_.module.opcode(one)) ||
-          !values.runs_in_each_round(i) || !has_wide_address(i))
+          one.guard != no_register || !has_wide_address(i))
         continue;
-      LoadState load{i, loops_.size(), place(), place(), {}, {}};
-      std::vector<RegisterId> to;
-      kernel_.written(kernel_.module.operands(one)[0], to);
-      for (const RegisterId reg : to)
-        load.parts.emplace_back(reg, place());
-      for (std::uint32_t store = 0; store < kernel_.end(); ++store) {
-        if (!contains(id, store) ||
-            effect_of(kernel_.module.opcode(kernel_.function.instructions[store])) != Effect::store)
-          continue;
-        if (auto needed = values.apart(i, store)) {
-          for (const Condition &condition : *needed)
-            for (const Polynomial *one_of : {&condition.value, &condition.way})
-              collect(*one_of, leaves);
-          load.apart.emplace(store, std::move(*needed));
-        }
-      }
+      LoadState load;
+      load.instruction = i;
+      load.loop = loops_.size();
+      kernel_.written(kernel_.module.operands(one)[0], load.to);
+      std::vector<Condition> ignored;
+      const auto address = values.address(i, ignored);
+      load.moves = address && !address->step.is_zero();
       loads_.push_back(std::move(load));
+    }
+    std::set<std::size_t> used;
+    for (std::size_t i = first; i < loads_.size(); ++i)
+      find_sources(i, first, values, used, leaves);
+    for (std::size_t i = first; i < loads_.size(); ++i) {
+      LoadState &load = loads_[i];
+      add_slot(id, load, 0, values, leaves);
+      if (load.moves && used.contains(i))
+        add_slot(id, load, 1, values, leaves);
     }
     for (const RegisterId reg : leaves)
       loop.at_entry.emplace_back(reg, place());
     loops_.push_back(std::move(loop));
   }
 
+  /// The loads of the loop, from `first` on, that read before what one of them would read.
+  void find_sources(std::size_t load, std::size_t first, LoopValues &values,
+                    std::set<std::size_t> &used, std::set<RegisterId> &leaves) {
+    for (const unsigned ago : {0U, 1U})
+      for (std::size_t i = first; i < loads_.size(); ++i) {
+        const std::uint32_t source = loads_[i].instruction, own = loads_[load].instruction;
+        if (source == own || !loads_[i].moves || loads_[load].sources.size() == most_sources ||
+            !reads_alike(kernel_.module, kernel_.function, source, own))
+          continue;
+        if (auto needed = values.meets(source, own, ago)) {
+          collect(*needed, leaves);
+          loads_[load].sources.push_back({i, ago, std::move(*needed)});
+          if (ago == 1)
+            used.insert(i);
+        }
+      }
+  }
+
+  void add_slot(LoopId id, LoadState &load, unsigned ago, LoopValues &values,
+                std::set<RegisterId> &leaves) {
+    Slot slot{place(), place(), place(), {}, {}, {}};
+    for (std::size_t i = 0; i < load.to.size(); ++i)
+      slot.parts.push_back(place());
+    for (std::uint32_t store = 0; store < kernel_.end(); ++store) {
+      if (!contains(id, store) ||
+          effect_of(kernel_.module.opcode(kernel_.function.instructions[store])) != Effect::store)
+        continue;
+      auto same = values.meets(load.instruction, store, ago);
+      auto apart = same ? std::nullopt : values.apart(load.instruction, store, ago);
+      if (same)
+        collect(*same, leaves);
+      if (apart)
+        collect(*apart, leaves);
+      if (same)
+        slot.same.emplace(store, std::move(*same));
+      if (apart)
+        slot.apart.emplace(store, std::move(*apart));
+    }
+    load.slots.push_back(std::move(slot));
+  }
+
   bool contains(LoopId loop, std::uint32_t i) const {
     const BlockId block = cfg_.block_of(i);
     return cfg_.reachable(block) && cfg_.contains(loop, block);
+  }
+
+  void collect(const std::vector<Condition> &conditions, std::set<RegisterId> &leaves) const {
+    for (const Condition &condition : conditions)
+      for (const Polynomial *one : {&condition.value, &condition.way})
+        collect(*one, leaves);
   }
 
   void collect(const Polynomial &value, std::set<RegisterId> &leaves) const {
@@ -389,51 +499,108 @@ private:
     return kernel_.terms.plus(kernel_.value(kernel_.module.children(place)[0], known), place.value);
   }
 
-  void forget(const LoadState &load, Knowledge &known) const {
-    for (const auto &[reg, place] : load.parts)
-      known.values[place] = kernel_.terms.fresh();
+  void forget(const Slot &slot, Knowledge &known) const {
+    for (const std::size_t part : slot.parts)
+      known.values[part] = kernel_.terms.fresh();
   }
 
-  void stored(const LoadState &load, std::uint32_t at, const Knowledge &before, Knowledge &known) {
+  /// A load has read, or would have, what its registers hold now.
+  void has_read(const LoadState &load, Term address, Knowledge &known) const {
+    const Slot &slot = load.slots[0];
+    known.values[slot.address] = address;
+    known.values[slot.token] = known.values[loops_[load.loop].token];
+    known.values[slot.round] = known.values[loops_[load.loop].round];
+    for (std::size_t i = 0; i < load.to.size(); ++i)
+      known.values[slot.parts[i]] = known.values[kernel_.first + load.to[i]];
+    keep_if_tested(load, slot, known);
+  }
+
+  void next_round(std::size_t loop, Knowledge &known) const {
+    const Term ended = known.values[loops_[loop].round], begins = kernel_.terms.fresh();
+    for (const LoadState &load : loads_) {
+      if (load.loop != loop || load.slots.size() < 2)
+        continue;
+      const Slot &now = load.slots[0], &before = load.slots[1];
+      known.values[before.address] = known.values[now.address];
+      known.values[before.token] = known.values[now.token];
+      known.values[before.round] =
+          known.values[now.round] == ended ? begins : kernel_.terms.fresh();
+      for (std::size_t i = 0; i < now.parts.size(); ++i)
+        known.values[before.parts[i]] = known.values[now.parts[i]];
+    }
+    known.values[loops_[loop].round] = begins;
+  }
+
+  /// Returns true if the law speaks of what is in a slot.
+  bool is_current(const LoadState &load, const Slot &slot, const Knowledge &known) const {
+    const LoopState &loop = loops_[load.loop];
+    return known.values[slot.token] == known.values[loop.token] &&
+           (!load.moves || known.values[slot.round] == known.values[loop.round]);
+  }
+
+  static std::vector<Term> read_from(const Slot &slot, const Knowledge &known) {
+    std::vector<Term> parts;
+    for (const std::size_t part : slot.parts)
+      parts.push_back(known.values[part]);
+    return parts;
+  }
+
+  /// Returns true if the other function has all of them in registers that the kernel lacks. Of
+  /// loads that have read the same place it has chosen one to keep, and what they gave is not known
+  /// to be equal.
+  bool is_held(const std::vector<Term> &parts, const Knowledge &known) const {
+    return std::all_of(parts.begin(), parts.end(), [&](Term part) {
+      return std::any_of(added_.begin(), added_.end(),
+                         [&](RegisterId reg) { return known.values[other_.first + reg] == part; });
+    });
+  }
+
+  void stored(const LoadState &load, const Slot &slot, std::uint32_t at, const Knowledge &before,
+              Knowledge &known) const {
     const Instruction &store = kernel_.function.instructions[at];
     const Opcode &reads = kernel_.module.opcode(kernel_.function.instructions[load.instruction]);
     const Spaces spaces = spaces_of(reads, kernel_.module.opcode(store), all_global_);
     if (spaces == Spaces::apart)
       return;
     if (spaces == Spaces::unknown) {
-      forget(load, known);
+      forget(slot, known);
       return;
     }
-    if (const auto to = address_of(at, before); to && to == before.values[load.address])
-      if (const Operand *const value =
-              forwarded(kernel_.module, kernel_.function, load.instruction, at)) {
-        Term &now = known.values[load.parts[0].second];
-        const unsigned bits = bit_width(reads.type);
-        const Term next = kernel_.kept(kernel_.value(*value, before), bits);
-        if (kernel_.decided(store, before))
-          now = next;
-        else
-          now = store.guard_negated ? kernel_.terms.choice(kernel_.guard(store, before), now, next)
-                                    : kernel_.terms.choice(kernel_.guard(store, before), next, now);
-        keep_if_tested(load, before, known);
+    const bool current = is_current(load, slot, before);
+    const auto to = address_of(at, before);
+    if (to && to == before.values[slot.address]) {
+      if (overwritten(load, slot, at, before, known)) {
+        keep_if_tested(load, slot, known);
         return;
       }
-    keep_if_apart(load, at, before, known);
+    } else if (const auto same = slot.same.find(at); current && same != slot.same.end()) {
+      const Shown how = shown(load.loop, same->second, before);
+      if (how.by != Shown::By::nothing && overwritten(load, slot, at, before, known)) {
+        keep(how, slot, known);
+        return;
+      }
+    }
+    const auto apart = slot.apart.find(at);
+    keep(current && apart != slot.apart.end() ? shown(load.loop, apart->second, before) : Shown(),
+         slot, known);
   }
 
-  void keep_if_apart(const LoadState &load, std::uint32_t at, const Knowledge &before,
-                     Knowledge &known) {
-    const auto needed = load.apart.find(at);
-    if (needed == load.apart.end() ||
-        before.values[load.token] != before.values[loops_[load.loop].token]) {
-      forget(load, known);
-      return;
-    }
-    const Shown shown = apart_if(load, needed->second, before);
-    if (shown.by == Shown::By::nothing)
-      forget(load, known);
-    else if (shown.by == Shown::By::predicate)
-      keep_if(shown.predicate, load, known);
+  /// A store writes to the place; returns true if it is known what is there now.
+  bool overwritten(const LoadState &load, const Slot &slot, std::uint32_t at,
+                   const Knowledge &before, Knowledge &known) const {
+    const Operand *const value = forwarded(kernel_.module, kernel_.function, load.instruction, at);
+    if (!value)
+      return false;
+    const Instruction &store = kernel_.function.instructions[at];
+    const Opcode &reads = kernel_.module.opcode(kernel_.function.instructions[load.instruction]);
+    Term &now = known.values[slot.parts[0]];
+    const Term next = kernel_.kept(kernel_.value(*value, before), bit_width(reads.type));
+    if (kernel_.decided(store, before))
+      now = next;
+    else
+      now = store.guard_negated ? kernel_.terms.choice(kernel_.guard(store, before), now, next)
+                                : kernel_.terms.choice(kernel_.guard(store, before), next, now);
+    return true;
   }
 
   /// What shows that conditions hold.
@@ -446,9 +613,8 @@ private:
     Term predicate = 0;
   };
 
-  Shown apart_if(const LoadState &load, const std::vector<Condition> &needed,
-                 const Knowledge &known) const {
-    const LoopState &loop = loops_[load.loop];
+  Shown shown(std::size_t of, const std::vector<Condition> &needed, const Knowledge &known) const {
+    const LoopState &loop = loops_[of];
     TermReader reader(kernel_.terms);
     std::vector<Condition> conditions;
     for (Condition condition : needed) {
@@ -476,23 +642,29 @@ private:
     return {};
   }
 
-  /// What is there if a predicate holds is known; what else is not.
-  void keep_if(Term predicate, const LoadState &load, Knowledge &known) const {
-    std::map<Term, Term> decided;
-    for (const auto &[own, place] : load.parts)
-      known.values[place] = kernel_.terms.choice(
-          predicate, kernel_.terms.decided(known.values[place], predicate, true, decided),
-          kernel_.terms.fresh());
+  /// What is in a slot stays known as far as something is shown.
+  void keep(const Shown &how, const Slot &slot, Knowledge &known) const {
+    if (how.by == Shown::By::nothing) {
+      forget(slot, known);
+    } else if (how.by == Shown::By::predicate) {
+      std::map<Term, Term> decided;
+      for (const std::size_t part : slot.parts)
+        known.values[part] = kernel_.terms.choice(
+            how.predicate, kernel_.terms.decided(known.values[part], how.predicate, true, decided),
+            kernel_.terms.fresh());
+    }
   }
 
   /// Where a value becomes known that only a test will keep, it is known under that test at once: a
   /// way on which stores follow then meets one without them.
-  void keep_if_tested(const LoadState &load, const Knowledge &before, Knowledge &known) const {
-    for (const auto &[store, needed] : load.apart)
-      if (const Shown shown = apart_if(load, needed, before); shown.by == Shown::By::predicate) {
-        keep_if(shown.predicate, load, known);
-        return;
-      }
+  void keep_if_tested(const LoadState &load, const Slot &slot, Knowledge &known) const {
+    for (const Slot &one : load.slots)
+      for (const Law *law : {&one.apart, &one.same})
+        for (const auto &[store, needed] : *law)
+          if (const Shown how = shown(load.loop, needed, known); how.by == Shown::By::predicate) {
+            keep(how, slot, known);
+            return;
+          }
   }
 
   /// What the kernel's registers held when the loop was entered stands for them.
@@ -528,6 +700,7 @@ private:
   std::vector<LoopState> loops_;
   std::vector<LoadState> loads_;
   std::vector<RegisterId> predicates_; ///< by which the version alone branches
+  std::vector<RegisterId> added_;      ///< registers that it alone has
 };
 
 } // namespace

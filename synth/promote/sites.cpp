@@ -2,6 +2,11 @@
 // the loop is of another space, writes to the very place what the load would read, or can be tested
 // to stay away. A load on whose value the end of the loop depends stays: a program may wait there
 // for another thread, if without the right to.
+//
+// A load is carried where another one has read what it would read: in the same round, before it, or
+// in the round before, if that one runs in every round. Then stores matter that come between the
+// two: those of the round of the source, and those of the next one. Their order within a round is
+// not looked at: each must stay away from the place, or write to it what would be read.
 
 #include "synth/promote/sites.h"
 
@@ -19,12 +24,14 @@ constexpr Refusal synchronises{"synchronises", "something in the loop synchronis
 constexpr Refusal shape{"control-flow", "the loop's control flow is not understood"};
 constexpr Refusal too_large{"too-large", "the loop is too large to be copied"};
 constexpr Refusal none{"no-repeated-load", "no load of the loop reads one place in every round"};
+constexpr Refusal new_places{"no-carried-load",
+                             "no load of the loop reads what another one has read"};
 constexpr Refusal ranges{"store-range", "where a store of the loop writes cannot be tested"};
 constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what the load reads"};
 } // namespace refusal
 
 constexpr std::size_t largest_loop = 2'000; ///< instructions
-constexpr std::size_t most_conditions = 64;
+constexpr std::size_t most_conditions = 128;
 
 Refusal at(Refusal refusal, const Instruction &instruction) {
   refusal.line = instruction.line;
@@ -94,12 +101,10 @@ public:
     if (!values_.runs_in_each_round(load) || !place || !place->step.is_zero() ||
         !is_simple(module_, function_, instruction))
       return tl::unexpected(refusal::none);
-    RepeatedLoad result{load, {}};
+    RepeatedLoad result;
+    result.instruction = result.source = load;
     for (const std::uint32_t i : body_) {
-      const Opcode &store = module_.opcode(function_.instructions[i]);
-      if (effect_of(store) != Effect::store)
-        continue;
-      const Spaces spaces = spaces_of(module_.opcode(instruction), store, all_global_);
+      const Spaces spaces = spaces_to(load, i);
       if (spaces == Spaces::apart)
         continue;
       std::vector<Condition> ignored;
@@ -118,9 +123,74 @@ public:
     return result;
   }
 
+  /// What a load needs to be carried; or why it is not.
+  tl::expected<RepeatedLoad, Refusal> carried(std::uint32_t load,
+                                              std::vector<Condition> &conditions) {
+    Refusal why = refusal::new_places;
+    if (function_.instructions[load].guard != no_register ||
+        !is_simple(module_, function_, function_.instructions[load]))
+      return tl::unexpected(why);
+    std::vector<Condition> ignored;
+    const auto place = values_.address(load, ignored);
+    if (!place || place->step.is_zero())
+      return tl::unexpected(why);
+    for (const unsigned ago : {0U, 1U})
+      for (const std::uint32_t source : body_) {
+        if (source == load || !is_repeatable(module_.opcode(function_.instructions[source])) ||
+            function_.instructions[source].guard != no_register ||
+            !(ago == 0 ? values_.precedes(source, load) : values_.runs_in_each_round(source)) ||
+            !reads_alike(module_, function_, source, load))
+          continue;
+        auto same = values_.meets(source, load, ago);
+        if (!same)
+          continue;
+        auto result = carried_from(source, load, ago, *same);
+        if (result) {
+          conditions.insert(conditions.end(), same->begin(), same->end());
+          return result;
+        }
+        why = result.error();
+      }
+    return tl::unexpected(why);
+  }
+
   const std::vector<std::uint32_t> &body() const { return body_; }
 
 private:
+  /// How an instruction may change what a load has read.
+  Spaces spaces_to(std::uint32_t load, std::uint32_t instruction) const {
+    const Opcode &store = module_.opcode(function_.instructions[instruction]);
+    return effect_of(store) == Effect::store
+               ? spaces_of(module_.opcode(function_.instructions[load]), store, all_global_)
+               : Spaces::apart;
+  }
+
+  tl::expected<RepeatedLoad, Refusal> carried_from(std::uint32_t source, std::uint32_t load,
+                                                   unsigned ago,
+                                                   std::vector<Condition> &conditions) {
+    RepeatedLoad result{load, source, ago, {}, {}};
+    const auto add = [&](const std::vector<Condition> &more) {
+      conditions.insert(conditions.end(), more.begin(), more.end());
+    };
+    for (const std::uint32_t i : body_) {
+      const Spaces spaces = spaces_to(source, i);
+      for (unsigned rounds = 0; rounds <= ago && spaces != Spaces::apart; ++rounds) {
+        const bool comparable = spaces == Spaces::comparable;
+        if (const auto same = comparable ? values_.meets(source, i, rounds) : std::nullopt;
+            same && forwarded(module_, function_, source, i)) {
+          add(*same);
+          (rounds == 0 ? result.to_the_place : result.to_the_place_before).push_back(i);
+          continue;
+        }
+        const auto away = comparable ? values_.apart(source, i, rounds) : std::nullopt;
+        if (!away)
+          return tl::unexpected(at(refusal::ranges, function_.instructions[i]));
+        add(*away);
+      }
+    }
+    return result;
+  }
+
   const Module &module_;
   const Function &function_;
   LoopValues values_;
@@ -163,6 +233,24 @@ const Operand *forwarded(const Module &module, const Function &function, std::ui
   return is_register || is_number ? &value : nullptr;
 }
 
+bool reads_alike(const Module &module, const Function &function, std::uint32_t load,
+                 std::uint32_t other) {
+  const Instruction &a = function.instructions[load], &b = function.instructions[other];
+  const Opcode &reads = module.opcode(a), &reads_too = module.opcode(b);
+  if (reads.type != reads_too.type || reads.vector != reads_too.vector ||
+      reads.space != reads_too.space)
+    return false;
+  const Operand &to = module.operands(a)[0], &to_too = module.operands(b)[0];
+  const auto alike = [&](const Operand &one, const Operand &two) {
+    return one.kind == two.kind &&
+           (one.kind != Operand::Kind::reg || bit_width(function.registers[one.reg].type) ==
+                                                  bit_width(function.registers[two.reg].type));
+  };
+  const auto parts = module.children(to), parts_too = module.children(to_too);
+  return alike(to, to_too) &&
+         std::equal(parts.begin(), parts.end(), parts_too.begin(), parts_too.end(), alike);
+}
+
 bool is_plain(const Module &module, const Function &function, const ControlFlowGraph &cfg,
               LoopId loop) {
   const std::vector<std::uint32_t> body = instructions_of(cfg, loop);
@@ -176,7 +264,7 @@ bool is_plain(const Module &module, const Function &function, const ControlFlowG
 
 tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Function &function,
                                               const ControlFlowGraph &cfg, LoopId loop,
-                                              Atoms &atoms) {
+                                              Atoms &atoms, Wanted wanted) {
   const Instruction &first = function.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
   Loop one(module, function, cfg, loop, atoms);
   if (one.body().size() > largest_loop)
@@ -186,34 +274,40 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
   if (!is_copyable(module, function, cfg, loop, one.body()))
     return tl::unexpected(at(refusal::shape, first));
   Promotion promotion;
+  promotion.wanted = wanted;
   promotion.loop = loop;
-  Refusal why = at(refusal::none, first);
-  std::vector<Condition> conditions;
+  const Refusal nothing = wanted == Wanted::repeated ? refusal::none : refusal::new_places;
+  Refusal why = at(nothing, first);
   for (const std::uint32_t i : one.body()) {
     if (!is_repeatable(module.opcode(function.instructions[i])))
       continue;
-    std::vector<Condition> needed = conditions;
-    const auto load = one.look_at(i, needed);
+    std::vector<Condition> needed;
+    auto load = one.look_at(i, needed);
+    if (!load && wanted == Wanted::carried)
+      load = one.carried(i, needed);
     if (!load) {
-      if (load.error().reason != refusal::none.reason)
+      if (load.error().reason != nothing.reason)
         why = load.error();
-    } else if (needed.size() > 8 * most_conditions) {
-      why = at(refusal::too_large, function.instructions[i]);
     } else if (decides_end(module, function, cfg, loop, i)) {
       why = at(refusal::polls, function.instructions[i]);
     } else {
+      std::vector<Condition> all = promotion.conditions;
+      for (Condition &condition : needed)
+        if (std::find(all.begin(), all.end(), condition) == all.end())
+          all.push_back(std::move(condition));
+      if (all.size() > most_conditions) {
+        why = at(refusal::too_large, function.instructions[i]);
+        continue;
+      }
       promotion.loads.push_back(*load);
-      conditions = std::move(needed);
+      promotion.conditions = std::move(all);
     }
   }
-  for (Condition &condition : conditions)
-    if (std::find(promotion.conditions.begin(), promotion.conditions.end(), condition) ==
-        promotion.conditions.end())
-      promotion.conditions.push_back(std::move(condition));
-  if (promotion.loads.empty())
+  if (wanted == Wanted::repeated
+          ? promotion.loads.empty()
+          : std::none_of(promotion.loads.begin(), promotion.loads.end(),
+                         [](const RepeatedLoad &load) { return load.is_carried(); }))
     return tl::unexpected(why);
-  if (promotion.conditions.size() > most_conditions)
-    return tl::unexpected(at(refusal::too_large, first));
   return promotion;
 }
 

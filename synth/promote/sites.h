@@ -1,6 +1,6 @@
 #pragma once
 
-// Which loads of a loop repeat, and what its stores may do to them.
+// Which loads of a loop read what it has read already, and what its stores may do to that.
 
 #include "synth/family.h"
 #include "synth/promote/loop_values.h"
@@ -11,15 +11,31 @@
 
 namespace ptxasw::promote {
 
+/// What is looked for.
+enum class Wanted : std::uint8_t {
+  repeated, ///< loads that read the same place in every round
+  carried,  ///< besides those, loads that read what another one has read
+};
+
 /// A load that becomes a register.
 struct RepeatedLoad {
   std::uint32_t instruction = 0;
-  /// Stores of the loop to the very place: what they write is what it would read next.
+  /// The load that read before what this one would read: itself, in earlier rounds; or another one,
+  /// in this round (`ago` is 0) or in the one before.
+  std::uint32_t source = 0;
+  unsigned ago = 0; ///< of another one: rounds
+  /// Stores of the loop to the very place that the source reads in that round: what they write is
+  /// what this one would read next.
   std::vector<std::uint32_t> to_the_place;
+  /// Stores to the very place that the source has read in the round before.
+  std::vector<std::uint32_t> to_the_place_before;
+
+  bool is_carried() const { return source != instruction; }
 };
 
 /// What is promoted in a loop.
 struct Promotion {
+  Wanted wanted = Wanted::repeated;
   LoopId loop = 0;
   std::vector<RepeatedLoad> loads;
   std::vector<Condition> conditions; ///< each once
@@ -44,10 +60,14 @@ bool is_repeatable(const Opcode &opcode);
 const Operand *forwarded(const Module &module, const Function &function, std::uint32_t load,
                          std::uint32_t store);
 
-/// Why nothing in a loop is promoted; or what is.
+/// Returns true if two loads give their registers the same, if they read the same place.
+bool reads_alike(const Module &module, const Function &function, std::uint32_t load,
+                 std::uint32_t other);
+
+/// Why nothing in a loop is promoted; or what is. Where loads are to be carried, one of them is.
 tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Function &function,
                                               const ControlFlowGraph &cfg, LoopId loop,
-                                              Atoms &atoms);
+                                              Atoms &atoms, Wanted wanted);
 
 /// Returns true if a loop is one that the law speaks of: entered in one place only, with nothing in
 /// it that synchronises.

@@ -83,6 +83,8 @@ std::string TestWriter::one(const Condition &condition) {
         wide("and.b64", {value(condition.value), std::to_string(condition.of - 1)});
     return made("pred", "setp.eq.s64", {rest, "0"});
   }
+  case Condition::Kind::zero:
+    return made("pred", "setp.eq.s64", {held(value(condition.value)), "0"});
   case Condition::Kind::apart: {
     const bool stays = condition.way.is_zero();
     const std::string distance = held(value(condition.value));

@@ -19,6 +19,18 @@
 //
 // The first round is always that of the loop as it was. So nothing is read that it would not read,
 // however many rounds there are, and the register holds what it read when the second one begins.
+//
+// What another load has read is kept where that one runs, in both loops. Where it is wanted in the
+// round that follows, the round begins with a copy of it, as the other load may run again before
+// its value is used:
+//
+//	$carry0_b0:
+//		mov.b32 %carry0_b32_1, %carry0_b32_0;   of the round before
+//		...
+//		mov.b32 %f1, %carry0_b32_1;             in place of ld.global.f32 %f1, [%rd1];
+//		ld.global.f32 %f2, [%rd1+4];
+//		mov.b32 %carry0_b32_0, %f2;
+//		...
 
 #include "synth/promote/write.h"
 
@@ -28,6 +40,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <set>
 
 namespace ptxasw::promote {
 namespace {
@@ -39,7 +52,7 @@ public:
       : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms) {
     unsigned serial = 0;
     do
-      name_ = fmt::format("{}{}_", prefix, serial++);
+      name_ = fmt::format("{}{}_", prefix_of(promotion.wanted), serial++);
     while (module.text().find(name_) != std::string_view::npos);
     for (BlockId block = 0; block < cfg.blocks().size(); ++block)
       if (cfg.reachable(block) && cfg.contains(promotion.loop, block))
@@ -49,7 +62,10 @@ public:
 
   std::optional<std::string> run() {
     for (const RepeatedLoad &load : promotion_.loads)
-      keep(load);
+      if (load.is_carried())
+        carry(load);
+      else
+        keep(load);
     test();
     turn_back();
     copy();
@@ -80,28 +96,73 @@ private:
                              own(instruction.guard));
   }
 
-  /// What a load reads is kept where it runs and where the loop writes to its place.
-  void keep(const RepeatedLoad &load) {
-    const Instruction &instruction = function_.instructions[load.instruction];
-    const Operand &to = module_.operands(instruction)[0];
+  std::vector<RegisterId> destinations(std::uint32_t load) const {
+    const Operand &to = module_.operands(function_.instructions[load])[0];
     std::vector<RegisterId> registers;
     if (to.kind == Operand::Kind::reg)
       registers.push_back(to.reg);
     for (const Operand &part : module_.children(to))
       if (part.kind == Operand::Kind::reg)
         registers.push_back(part.reg);
+    return registers;
+  }
+
+  std::string fresh(const std::string &type) {
+    return fmt::format("%{}{}_{}", name_, type, count_[type]++);
+  }
+
+  /// A register gets what a store has written to the place that a load has read.
+  std::string forward(std::uint32_t load, std::uint32_t store, const std::string &kept) const {
+    return fmt::format("\n\t{}mov.{} {}, {};", guard_of(function_.instructions[store]),
+                       type_of(destinations(load)[0]), kept,
+                       module_.text(forwarded(module_, function_, load, store)->span));
+  }
+
+  /// What a load reads is kept where it runs and where the loop writes to its place.
+  void keep(const RepeatedLoad &load) {
     std::string kept;
-    for (const RegisterId reg : registers) {
+    for (const RegisterId reg : destinations(load.instruction)) {
       const std::string type = type_of(reg);
-      const std::string copy = fmt::format("%{}{}_{}", name_, type, count_[type]++);
-      kept = copy;
-      behind_[load.instruction] += fmt::format("\n\tmov.{} {}, {};", type, copy, own(reg));
-      instead_[load.instruction] += fmt::format("\tmov.{} {}, {};\n", type, own(reg), copy);
+      kept = fresh(type);
+      behind_[load.instruction] += fmt::format("\n\tmov.{} {}, {};", type, kept, own(reg));
+      instead_[load.instruction] += fmt::format("\tmov.{} {}, {};\n", type, own(reg), kept);
     }
     for (const std::uint32_t store : load.to_the_place)
-      behind_[store] += fmt::format(
-          "\n\t{}mov.{} {}, {};", guard_of(function_.instructions[store]), type_of(registers[0]),
-          kept, module_.text(forwarded(module_, function_, load.instruction, store)->span));
+      behind_[store] += forward(load.instruction, store, kept);
+  }
+
+  /// What a source has read: in this round, and in the one before.
+  struct Kept {
+    std::vector<std::string> now, before;
+    std::set<std::uint32_t> stores, stores_before; ///< that write to the place, as far as written
+  };
+
+  /// What another load has read stands for a load.
+  void carry(const RepeatedLoad &load) {
+    const std::vector<RegisterId> from = destinations(load.source);
+    Kept &kept = kept_[load.source];
+    if (kept.now.empty())
+      for (const RegisterId reg : from) {
+        kept.now.push_back(fresh(type_of(reg)));
+        own_kept_[load.source] +=
+            fmt::format("\n\tmov.{} {}, {};", type_of(reg), kept.now.back(), own(reg));
+      }
+    if (load.ago == 1 && kept.before.empty())
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        kept.before.push_back(fresh(type_of(from[i])));
+        round_begins_ +=
+            fmt::format("\tmov.{} {}, {};\n", type_of(from[i]), kept.before[i], kept.now[i]);
+      }
+    const std::vector<RegisterId> to = destinations(load.instruction);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      instead_[load.instruction] += fmt::format("\tmov.{} {}, {};\n", type_of(to[i]), own(to[i]),
+                                                (load.ago == 1 ? kept.before : kept.now)[i]);
+    for (const std::uint32_t store : load.to_the_place)
+      if (kept.stores.insert(store).second)
+        behind_[store] += forward(load.source, store, kept.now[0]);
+    for (const std::uint32_t store : load.to_the_place_before)
+      if (kept.stores_before.insert(store).second)
+        behind_copy_[store] += forward(load.source, store, kept.before[0]);
   }
 
   void test() {
@@ -118,7 +179,10 @@ private:
       count_ = writer.count;
     }
     edits_.insert(end, fmt::format("{}{}:", text, place("again")));
-    for (const auto &[instruction, text_behind] : behind_)
+    std::map<std::uint32_t, std::string> behind = behind_;
+    for (const auto &[instruction, moves] : own_kept_)
+      behind[instruction] += moves;
+    for (const auto &[instruction, text_behind] : behind)
       edits_.insert(function_.instructions[instruction].span.end, text_behind);
   }
 
@@ -152,6 +216,8 @@ private:
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const BasicBlock &block = cfg_.blocks()[blocks_[i]];
       added_ += copy_of(blocks_[i]) + ":\n";
+      if (blocks_[i] == header_)
+        added_ += round_begins_;
       for (std::uint32_t at = block.first; at < block.end; ++at)
         copy(at);
       if (!falls_through(function_.instructions[block.end - 1]))
@@ -174,8 +240,13 @@ private:
 
   void copy(std::uint32_t at) {
     const Instruction &instruction = function_.instructions[at];
+    const auto behind = [&](const std::map<std::uint32_t, std::string> &texts) {
+      const auto found = texts.find(at);
+      return found == texts.end() ? std::string() : found->second;
+    };
     if (const auto found = instead_.find(at); found != instead_.end()) {
-      added_ += found->second;
+      const std::string kept = behind(own_kept_);
+      added_ += found->second + (kept.empty() ? "" : kept.substr(1) + "\n");
       return;
     }
     std::string text(module_.text(instruction.span));
@@ -187,8 +258,8 @@ private:
         text.replace(target.span.begin - instruction.span.begin, target.span.size(),
                      copy_of(cfg_.block_of(label->position)));
     }
-    const auto behind = behind_.find(at);
-    added_ += fmt::format("\t{}{}\n", text, behind == behind_.end() ? "" : behind->second);
+    added_ +=
+        fmt::format("\t{}{}{}{}\n", text, behind(behind_), behind(own_kept_), behind(behind_copy_));
   }
 
   void close() {
@@ -207,9 +278,13 @@ private:
   std::vector<BlockId> blocks_;
   BlockId header_ = 0;
   Edits edits_;
-  std::map<std::string, unsigned> count_;        ///< new registers by type
-  std::map<std::uint32_t, std::string> behind_;  ///< by instruction, what follows it
-  std::map<std::uint32_t, std::string> instead_; ///< by load, what stands for it
+  std::map<std::string, unsigned> count_;            ///< new registers by type
+  std::map<std::uint32_t, std::string> behind_;      ///< by instruction, what follows it
+  std::map<std::uint32_t, std::string> behind_copy_; ///< the same, in the loop without loads alone
+  std::map<std::uint32_t, std::string> instead_;     ///< by load, what stands for it
+  std::map<std::uint32_t, Kept> kept_;               ///< by source
+  std::map<std::uint32_t, std::string> own_kept_;    ///< by source, what keeps what it has read
+  std::string round_begins_; ///< what the loop without loads begins each round with
   std::map<BlockId, std::string> outside_;
 };
 

@@ -10,8 +10,11 @@
 
 namespace ptxasw::promote {
 
-/// What the predicate of a promotion's test is called: `%promote0_apart`.
-inline constexpr std::string_view prefix = "promote", predicate_suffix = "apart";
+/// What the predicate of a promotion's test is called: `%promote0_apart`, `%carry0_apart`.
+constexpr std::string_view prefix_of(Wanted wanted) {
+  return wanted == Wanted::repeated ? "promote" : "carry";
+}
+inline constexpr std::string_view predicate_suffix = "apart";
 
 /// The module's text with loads of a loop promoted; nothing if the loop cannot be taken apart.
 std::optional<std::string> write_promoted(const Module &module, const Function &function,

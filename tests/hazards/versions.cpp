@@ -40,6 +40,7 @@ constexpr Trapped trapped[] = {
     {"promote", &SiblingOptions::promote, promote_variants, 12, 400, true},
     {"resize", &SiblingOptions::resize, resize_variants, 5, 20, true},
     {"stage", &SiblingOptions::stage, stage_variants, 6, 60, true, "_shift"},
+    {"carry", &SiblingOptions::carry, carry_variants, 12, 400, true, ""},
 };
 
 struct File {

@@ -71,6 +71,7 @@ ELSEWHERE = {
     "build/tests/random/random_kernels": MINUTES,
     "build/tests/random/random_meld": MINUTES,
     "build/tests/random/random_promote": MINUTES,
+    "build/tests/random/random_carry": MINUTES,
     "build/tests/random/random_cache": MINUTES,
     "build/tests/random/random_stage": MINUTES,
     "./chunks": GPU,

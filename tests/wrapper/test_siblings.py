@@ -19,6 +19,7 @@ except ImportError:
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "tests/synth/retile"
 COPPER = ROOT / "tests/synth/optimize/copper.ptx"
+WINDOW = ROOT / "tests/synth/versions/carry/window.ptx"
 BARRIER = """.version 8.0
 .target sm_75
 .address_size 64
@@ -232,6 +233,11 @@ class Siblings(Scratch):
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=evict-last"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-shuffle-siblings=all"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-stage=4k"), (2, True))
+        done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-siblings=9", "--ptxasw-retile=z8", "--ptxasw-carry=all",
+                               str(WINDOW), "-o", "window.cubin"],
+                              capture_output=True, text=True, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("k__ptxasw_carry_all", entries_of("window.cubin"))
         done = subprocess.run(["./ptxas", "--ptxasw-retile=w4", str(JACOBI)], capture_output=True, text=True,
                               env=environment)
         self.assertEqual(done.returncode, 255)

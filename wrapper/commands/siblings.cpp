@@ -154,6 +154,10 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--promote", request.options.promote, promote_variants(),
                 "also the kernel with loads that loops repeat as registers, under a test that the "
                 "loops' stores stay away from them");
+  words.choices(
+      "--carry", request.options.carry, carry_variants(),
+      "also the kernel with what the next round of a loop loads again in registers, under "
+      "such a test");
   words.choices("--cache", request.options.cache, cache_variants(),
                 "also the kernel with loads that tell the caches what is known of them; nc-apart "
                 "rests on a promise: no two pointer parameters lead into one array");

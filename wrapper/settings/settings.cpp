@@ -524,6 +524,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::promote, promote_variants>,
      .get = get_variants<&SiblingOptions::promote>,
      .clear = clear_variants<&SiblingOptions::promote>},
+    {.name = "carry",
+     .values = "all",
+     .meaning =
+         "add versions in which what the next round of a loop loads again stays in registers",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::carry, carry_variants>,
+     .get = get_variants<&SiblingOptions::carry>,
+     .clear = clear_variants<&SiblingOptions::carry>},
     {.name = "cache",
      .values = "nc|nc-apart|evict-last|no-allocate|l2-128|hints[,...]",
      .meaning = "add versions whose loads tell the caches what is known of them; nc-apart promises "
