@@ -77,6 +77,7 @@ ELSEWHERE = {
     "./chunks": GPU,
     "./maps": GPU,
     "./staging": GPU,
+    "./carry": GPU,
     "./versions": GPU,
     "docker": "needs images from a registry",
 }
