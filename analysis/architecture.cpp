@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 namespace {
 
 constexpr std::uint32_t kib = 1024;
@@ -42,4 +42,4 @@ const Architecture *find_architecture(std::string_view target) {
   return found == std::end(table) ? nullptr : &*found;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// What one multiprocessor of an architecture has, and what a block may have of it. Sizes are
 /// bytes.
@@ -37,4 +37,4 @@ std::span<const Architecture> architectures();
 /// The architecture of a target: `sm_90`, also `sm_90a` and `sm_100f`. Null if it is not known.
 const Architecture *find_architecture(std::string_view target);
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

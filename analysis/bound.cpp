@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 namespace {
 
 using facts::Amount;
@@ -456,4 +456,4 @@ unsigned degree(const AmountPool &amounts, const Amount &amount) {
   return most;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

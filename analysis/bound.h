@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// What an event counts in a weighted sum.
 using EventWeights = std::array<facts::Rational, counted_events>;
@@ -92,4 +92,4 @@ std::string condition_text(const facts::AmountPool &amounts, const facts::Amount
 /// for a quotient, 0 for a logarithm.
 unsigned degree(const facts::AmountPool &amounts, const facts::Amount &amount);
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 namespace {
 
 using facts::Amount;
@@ -599,4 +599,4 @@ WalkResult walk_warp(const WalkContext &context, const EventWeights &weights, st
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// An upper bound, or why there is none.
 struct WalkResult {
@@ -40,4 +40,4 @@ struct WalkContext {
 /// (a barrier in between, paths that leave a loop at the wrong place) every lane counts by itself.
 WalkResult walk_warp(const WalkContext &context, const EventWeights &weights, std::size_t warp);
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -28,7 +28,7 @@
 #include <optional>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 namespace {
 
 using namespace shape_algebra;
@@ -591,4 +591,4 @@ KernelIndependence independence(const Module &module, const Function &kernel) {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// How what a kernel writes depends on the way an axis of the grid is cut into blocks, its number
 /// of threads staying the same (Singhania 2019, part 2).
@@ -45,4 +45,4 @@ KernelIndependence independence(const Module &module, const Function &kernel);
 /// them by one, if the kernel has no race.
 bool blocks_independent(const Module &module, const Function &kernel);
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 namespace {
 
 using Integer = boost::multiprecision::cpp_int;
@@ -88,4 +88,4 @@ std::optional<MwpCwp> mwp_cwp(const MwpCwpDevice &device, const MwpCwpLaunch &la
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

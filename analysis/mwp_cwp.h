@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// A GPU as the model sees it.
 struct MwpCwpDevice {
@@ -43,4 +43,4 @@ struct MwpCwp {
 /// block.
 std::optional<MwpCwp> mwp_cwp(const MwpCwpDevice &device, const MwpCwpLaunch &launch);
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 namespace {
 
 constexpr std::uint64_t warp_threads = 32;
@@ -109,4 +109,4 @@ Occupancy occupancy(const Architecture &architecture, const BlockNeeds &needs) {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

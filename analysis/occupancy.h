@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// What a kernel needs, as ptxas reports it, and how it is launched. Sizes are bytes.
 struct BlockNeeds {
@@ -47,4 +47,4 @@ struct Occupancy {
 /// cudaOccMaxActiveBlocksPerMultiprocessor, without a preference for caches).
 Occupancy occupancy(const Architecture &architecture, const BlockNeeds &needs);
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::shape_algebra {
+namespace ptxasw::inline analysis::shape_algebra {
 namespace {
 
 constexpr std::size_t terms_budget = 24, degree_budget = 4;
@@ -148,4 +148,4 @@ std::optional<Polynomial> Algebra::mul(const Polynomial &a, const Polynomial &b)
   return result;
 }
 
-} // namespace ptxasw::shape_algebra
+} // namespace ptxasw::analysis::shape_algebra

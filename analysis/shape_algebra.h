@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::shape_algebra {
+namespace ptxasw::inline analysis::shape_algebra {
 
 /// Why something is not clean.
 struct Stain {
@@ -74,4 +74,4 @@ private:
   std::vector<Stain> stains_;
 };
 
-} // namespace ptxasw::shape_algebra
+} // namespace ptxasw::analysis::shape_algebra

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 namespace {
 
 /// Returns true if an instruction that is not a known access leaves global and shared memory alone.
@@ -368,4 +368,4 @@ void WarpCosts::add_access(const facts::Access &access, std::size_t warp, LoopSt
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

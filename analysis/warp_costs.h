@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// What is counted (docs/bound.md).
 enum class CountedEvent : std::uint8_t { instructions, sectors, conflicts, divwarps };
@@ -125,4 +125,4 @@ private:
   std::vector<unsigned> distrusted_; ///< by access: extensions that may wrap around
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

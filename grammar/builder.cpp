@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 /// The scope of what is declared outside of functions.
@@ -258,4 +258,4 @@ RegisterId Builder::find_register(std::string_view name) {
   return id;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// What the builder throws for a statement that it cannot make sense of; caught in parse().
 struct SyntaxError {
@@ -256,4 +256,4 @@ private:
   std::vector<std::vector<std::pair<std::string_view, bool>>> declared_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

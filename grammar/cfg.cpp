@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 ControlFlowGraph::ControlFlowGraph(const Module &module, const Function &function) {
   split(module, function);
   number_blocks();
@@ -300,4 +300,4 @@ std::vector<BlockId> immediate_postdominators(const ControlFlowGraph &cfg,
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

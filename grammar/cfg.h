@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// Index of a basic block; blocks are numbered in text order.
 using BlockId = std::uint32_t;
@@ -98,4 +98,4 @@ struct BlockEdge {
 std::vector<BlockId> immediate_postdominators(const ControlFlowGraph &cfg,
                                               const std::vector<BlockEdge> &ends);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 /// The span of the name within an operand's span, which may begin with a `!` and end with a
@@ -129,4 +129,4 @@ FunctionHeader header_of(const Module &module, const Function &function) {
   return header;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// A register that the writer declared.
 struct WrittenRegister {
@@ -83,4 +83,4 @@ struct FunctionHeader {
 
 FunctionHeader header_of(const Module &module, const Function &function);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

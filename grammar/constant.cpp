@@ -7,7 +7,7 @@
 #include <bit>
 #include <charconv>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 bool starts_with_prefix(std::string_view text, char letter) {
@@ -181,4 +181,4 @@ std::optional<NumberValue> number_value(std::string_view text) {
   return NumberValue{std::bit_cast<std::int64_t>(real), ScalarType::f64};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// Value of one numeric token; `type` is f32 or f64 for reals, none for integers.
 struct NumberValue {
@@ -73,4 +73,4 @@ std::optional<Constant> apply(ConstantOperator op, Constant a, Constant b);
 /// The same for what stands before its operand.
 Constant apply(ConstantOperator op, Constant a);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 Linkage linkage_of(std::string_view word) {
@@ -251,4 +251,4 @@ void Builder::end_directive() {
       function().pragmas[i].span = statement_span();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

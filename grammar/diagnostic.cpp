@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 /// Of a long line, the part around the column is shown; this many bytes before and after it.
@@ -67,4 +67,4 @@ std::string format(const Diagnostic &diagnostic) {
                      diagnostic.column, diagnostic.message, shown, cut_back ? "..." : "", padding);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// An error at a place in a text.
 struct Diagnostic {
@@ -19,4 +19,4 @@ struct Diagnostic {
 /// appear as `\x7f`; of a long line only the part around the column is shown.
 std::string format(const Diagnostic &diagnostic);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

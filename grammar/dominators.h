@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// The immediate dominator of every node of a graph with nodes 0 to `size` - 1, as seen from
 /// `root`, whose own is the root itself; `no_index` for nodes that cannot be reached from there.
@@ -77,4 +77,4 @@ std::vector<std::uint32_t> immediate_dominators(std::uint32_t size, std::uint32_
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 void Edits::replace(Span span, std::string text) { edits_.push_back({span, std::move(text)}); }
 
@@ -69,4 +69,4 @@ std::vector<std::uint32_t> Edits::lines(std::string_view original) const {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

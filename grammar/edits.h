@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// A list of changes to a text, by byte spans of the original. Every byte that no edit touches
 /// stays as it was.
@@ -42,4 +42,4 @@ private:
   std::vector<Edit> edits_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

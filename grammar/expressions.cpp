@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 /// Of expressions within expressions and of operators that wait; no one writes code this deep, and
@@ -287,4 +287,4 @@ void Builder::application() {
   values_.push_back(value);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 constexpr std::size_t most_calls = 64; ///< of a chain
@@ -75,4 +75,4 @@ std::vector<Location> Inlining::chain(std::uint32_t location) const {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// The calls through which the code at a position was inlined, as `.loc ... inlined_at` has them
 /// (PTX ISA 11.5.2). Read from the text once per module, and only on request: the emulators have no
@@ -23,4 +23,4 @@ private:
   std::vector<Location> calls_;     ///< call sites that are not a location of their own
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -5,7 +5,7 @@
 
 #include "grammar/roles.h"
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 Liveness::Liveness(const Module &module, const Function &function, const ControlFlowGraph &cfg)
     : index_of_(function.registers.size(), no_index) {
@@ -90,4 +90,4 @@ bool Liveness::bit(const std::vector<Word> &bits, BlockId block, RegisterId reg)
 bool Liveness::live_in(BlockId block, RegisterId reg) const { return bit(in_, block, reg); }
 bool Liveness::live_out(BlockId block, RegisterId reg) const { return bit(out_, block, reg); }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// Which registers may be read after a block's entry before they are written. Registers that never
 /// cross a block boundary take no space. In functions so large that blocks times registers would
@@ -27,4 +27,4 @@ private:
   std::vector<Word> in_, out_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 Opcode Opcode::of(std::string_view text) {
   Opcode opcode;
@@ -85,4 +85,4 @@ std::pair<std::uint32_t, std::uint32_t> Module::position(std::uint32_t offset) c
   return {line, static_cast<std::uint32_t>(offset - line_begin) + 1};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

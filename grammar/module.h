@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// Index of a register within its function.
 using RegisterId = std::uint32_t;
@@ -267,4 +267,4 @@ private:
 tl::expected<std::unique_ptr<Module>, Diagnostic> parse(std::string text,
                                                         std::string_view file_name);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

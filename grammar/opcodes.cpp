@@ -8,7 +8,7 @@
 #include <array>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 /// A name as PTX spells it: without the underscore that keeps it apart from a word of C++.
@@ -56,4 +56,4 @@ Modifier modifier(std::string_view word) {
   return found == modifiers.end() ? Modifier::count : found->second;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

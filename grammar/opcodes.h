@@ -9,7 +9,7 @@
 // modifiers is a row of opcodes.def; this header makes the enum and the columns from the rows, so
 // that a list and an enum cannot disagree.
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// What an instruction's first operand is. Purely syntactic knowledge, from the operand lists of
 /// PTX ISA chapter 9; what is computed is the emulator's business.
@@ -85,4 +85,4 @@ enum class Modifier : std::uint8_t {
 /// The modifier of a word without its dot; `Modifier::count` if nobody asks for it.
 Modifier modifier(std::string_view word);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 char selector_code(std::string_view text) {
@@ -230,4 +230,4 @@ void Builder::store_registers(Operand &operand, const Value &value) {
   scratch_.resize(begin);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 using Parser = ptxasw_antlr::PTXParser;
@@ -273,4 +273,4 @@ tl::expected<std::unique_ptr<Module>, Diagnostic> parse(std::string text,
   return module;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

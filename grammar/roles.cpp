@@ -4,7 +4,7 @@
 
 #include "grammar/roles.h"
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 using Visit = std::function<void(RegisterId, RegisterUse)>;
@@ -55,4 +55,4 @@ void for_each_register(const Module &module, const Instruction &instruction, con
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// The column of opcodes.def, and what `.red` changes.
 FirstOperand first_operand(const Opcode &opcode);
@@ -18,4 +18,4 @@ enum class RegisterUse : std::uint8_t { read, written, may_be_written };
 void for_each_register(const Module &module, const Instruction &instruction,
                        const std::function<void(RegisterId, RegisterUse)> &visit);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

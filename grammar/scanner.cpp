@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 enum Class : std::uint8_t { unclassed, space, letter, digit, punctuation };
@@ -231,4 +231,4 @@ Token Scanner::next() {
   return token;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// Token kinds; punctuation is its own character code. The names follow PTX.g4.
 enum class TokenKind : std::uint8_t {
@@ -76,4 +76,4 @@ private:
   std::uint32_t line_ = 1;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 namespace {
 
 enum class Family : std::uint8_t { other, integer_signed, real };
@@ -127,4 +127,4 @@ StateSpace state_space(std::string_view name) {
   return name == "param::func" ? StateSpace::param : StateSpace::generic;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
 
 /// Fundamental and packed types (PTX ISA 5.2).
 enum class ScalarType : std::uint8_t {
@@ -86,4 +86,4 @@ std::string_view to_string(StateSpace space);
 /// The state space a modifier names (`.shared::cta` included); `generic` if it names none.
 StateSpace state_space(std::string_view name);
 
-} // namespace ptxasw
+} // namespace ptxasw::ptx

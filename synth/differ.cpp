@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// A symbol for each product of unknowns. The normal form multiplies the low bits where only those
@@ -60,4 +60,4 @@ std::vector<Expr> ways_to_differ(ExprPool &pool, Expr a, Expr b,
   return formulas;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What to ask a solver about two expressions: formulas (width 1) that cannot hold together unless
 /// the two may differ where `known` (width 1, each with its value) holds. That they can says
@@ -14,4 +14,4 @@ namespace ptxasw {
 std::vector<Expr> ways_to_differ(ExprPool &pool, Expr a, Expr b,
                                  std::span<const std::pair<Expr, bool>> known);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// The lane stride of an address; nothing if more than the lane varies, or the lane is hidden in
@@ -120,4 +120,4 @@ std::vector<KernelExplanation> explain(const Module &module, RewriteOptions opti
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

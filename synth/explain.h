@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What is known about one load.
 struct LoadExplanation {
@@ -37,4 +37,4 @@ struct KernelExplanation {
 /// about the code and not about the target. What the proof withdraws is reported as kept.
 std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

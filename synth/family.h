@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// Why a family does nothing for a kernel, or not what was asked.
 struct Refusal {
@@ -60,4 +60,4 @@ struct Family {
 /// All of them.
 std::span<const Family> families();
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

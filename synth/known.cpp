@@ -3,7 +3,7 @@
 
 #include "synth/known.h"
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 // Budgets: what goes beyond is not known, which is always right.
@@ -284,4 +284,4 @@ bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr sou
   return true;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

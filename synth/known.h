@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// Conditions (expressions of width 1) that hold or do not hold at one place, and what follows from
 /// them by propagation: of a conjunction its parts, of a disjunction the one part that is left.
@@ -62,4 +62,4 @@ bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr sou
 /// How many lanes up the lane whose number differs by `flip` is: a signed expression of 32 bits.
 Expr butterfly_step(Emulation &emulation, unsigned flip);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 std::string module_number(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -13,4 +13,4 @@ std::string module_number(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 struct Text {
@@ -23,4 +23,4 @@ constexpr auto texts = std::to_array<Text>({
 std::string_view to_string(Reason reason) { return texts[static_cast<std::size_t>(reason)].name; }
 std::string_view describe(Reason reason) { return texts[static_cast<std::size_t>(reason)].meaning; }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// Why a load was left as it is. One value per load; the report counts them (design rule 6).
 /// What they are and mean is in reasons.def.
@@ -109,4 +109,4 @@ struct ModuleReport {
   std::vector<KernelReport> kernels;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -22,7 +22,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Times that a module is emitted and proved; what is still unproved then takes its whole kernel
@@ -468,4 +468,4 @@ std::vector<FunctionDetection> find_reuses(const Module &module, RewriteOptions 
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

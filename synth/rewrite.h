@@ -12,7 +12,11 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline ptx {
+class Module;
+}
+
+namespace ptxasw::inline synth {
 
 /// Paper, section 6: `full` is the only variant that computes the right result; the other two exist
 /// to take performance apart.
@@ -91,7 +95,6 @@ rewrite_module(std::string_view text, std::string_view file_name, const RewriteO
 std::string module_number(std::string_view text);
 
 struct FunctionProof;
-class Module;
 
 /// The proof of what was emitted, as prove() in synth/proof/prove.h.
 using Prover = std::function<std::vector<FunctionProof>(
@@ -117,4 +120,4 @@ RewriteResult rewrite_module(const Module &module, std::string_view file_name,
 /// target would gain by it is not asked.
 std::vector<FunctionDetection> find_reuses(const Module &module, RewriteOptions options);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

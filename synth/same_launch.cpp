@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Returns true if anything in a module can tell how its blocks are clustered.
@@ -127,4 +127,4 @@ std::string same_launch_fault(const Module &written, const Function &kernel,
   return "";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

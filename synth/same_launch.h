@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The function of a name that has a body; null if there is none.
 const Function *kernel_named(const Module &module, std::string_view name);
@@ -58,4 +58,4 @@ std::string same_launch_version(const Module &module, const Function &kernel,
 std::string same_launch_fault(const Module &written, const Function &kernel,
                               const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

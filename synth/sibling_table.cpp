@@ -11,7 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -313,4 +313,4 @@ std::string declaration(const SiblingTable &table, bool is_weak) {
   return result + "};\n";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

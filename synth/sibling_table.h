@@ -15,7 +15,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The table of kernel K is the `.global` array K followed by this.
 inline constexpr std::string_view sibling_table_suffix = "__ptxasw_siblings";
@@ -115,4 +115,4 @@ std::optional<std::size_t> sibling_table_size(std::string_view head);
 /// kernel is, and the linker may see it, its siblings and the table several times.
 std::string declaration(const SiblingTable &table, bool is_weak = false);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -19,7 +19,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr Family all_families[] = {
@@ -329,4 +329,4 @@ SiblingResult add_siblings(const Module &module, const SiblingOptions &options) 
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

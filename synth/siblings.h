@@ -14,9 +14,11 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
-
+namespace ptxasw::inline emulator {
 struct StandIn;
+}
+
+namespace ptxasw::inline synth {
 
 struct SiblingOptions {
   std::vector<std::string> kernels; ///< only these; empty: all
@@ -83,4 +85,4 @@ StandIn stand_in(const Sibling &sibling);
 /// Adds siblings to a module.
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <initializer_list>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 /// Two shapes of one kernel: four of five measured ratios lie within this factor of the predicted
@@ -221,4 +221,4 @@ Advice advise(const Module &module, const Function &function, const Gpu &gpu,
   return Adviser(module, function, gpu, question).run();
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -6,7 +6,7 @@
 
 #include "analysis/independence.h"
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// What is asked about a kernel.
 struct Question {
@@ -49,4 +49,4 @@ struct Advice {
 Advice advise(const Module &module, const Function &function, const Gpu &gpu,
               const Question &question);
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

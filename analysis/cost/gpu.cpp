@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 // clang-format off
@@ -68,4 +68,4 @@ const Gpu *find_gpu(std::string_view name) {
   return found == std::end(table) ? nullptr : &*found;
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

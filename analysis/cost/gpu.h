@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// What kernelgen-bench/probe measured: the median of its samples, the least and the most.
 struct Measured {
@@ -43,4 +43,4 @@ std::span<const Gpu> gpus();
 /// By name (`H100`, in any case), or the first of a target (`sm_90`); null if there is none.
 const Gpu *find_gpu(std::string_view name);
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

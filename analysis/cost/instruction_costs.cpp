@@ -4,7 +4,7 @@
 
 #include "analysis/cost/instruction_costs.h"
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 constexpr double issue_slot = 0.25;
@@ -75,4 +75,4 @@ double latency_of(const Opcode &opcode) {
   return is_wide(opcode) ? 8.1 : 4.1;
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -2,7 +2,7 @@
 
 #include "analysis/cost/kernel.h"
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// What a warp's instruction costs the pipes. Measured by kernelgen-bench/probe (`rate.*` in
 /// docs/results/*/shapes/probe.json, the same on the H100 and the H200 to 1 %): a scheduler issues
@@ -12,4 +12,4 @@ PipeCycles cycles_of(const Opcode &opcode);
 /// Cycles until the result can be used, for everything except loads of global memory (`latency.*`).
 double latency_of(const Opcode &opcode);
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

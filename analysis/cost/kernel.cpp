@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 PipeCycles &PipeCycles::operator+=(const PipeCycles &other) {
   issue += other.issue;
@@ -222,4 +222,4 @@ void Kernel::find_exits(LoopId loop) {
   }
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// How an access moves data, as far as costs differ.
 enum class Traffic : std::uint8_t { load, store, atomic };
@@ -109,4 +109,4 @@ private:
   std::vector<std::string> doubts_;
 };
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -255,4 +255,4 @@ LaneValues::comparisons_in(std::uint32_t slot) const {
   return found;
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// What is known of a parameter of a kernel, or of a member of one that is a struct.
 struct Argument {
@@ -96,4 +96,4 @@ private:
   std::vector<std::string> missing_;
 };
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 /// Terms limit together where they are near each other: their sum in this norm counts. For latency
@@ -188,4 +188,4 @@ std::optional<Prediction> predict(Kernel &kernel, const Gpu &gpu, const CostLaun
   return Model(kernel, gpu, launch).run();
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

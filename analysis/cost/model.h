@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// What can be the limit. The names are to_string()'s.
 enum class Term : std::uint8_t {
@@ -50,4 +50,4 @@ struct Prediction {
 /// Nothing if the launch is not possible.
 std::optional<Prediction> predict(Kernel &kernel, const Gpu &gpu, const CostLaunch &launch);
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -9,7 +9,7 @@
 #include <array>
 #include <bit>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 constexpr unsigned banks = 32, word_bytes = 4;
@@ -75,4 +75,4 @@ Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
   return request;
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -5,7 +5,7 @@
 #include "analysis/cost/kernel.h"
 #include "analysis/cost/warp_walk.h"
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 struct Request {
   Traffic traffic = Traffic::load;
@@ -22,4 +22,4 @@ struct Request {
 /// least two per line.
 Request request_of(Kernel &kernel, const Access &access, LaneMask active);
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

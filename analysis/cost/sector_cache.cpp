@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 SectorCache::SectorCache(std::uint64_t bytes)
     : sets_(std::max<std::uint64_t>(1, bytes / line_bytes / ways)) {
@@ -43,4 +43,4 @@ void SectorCache::write(std::uint64_t sector) {
     }
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

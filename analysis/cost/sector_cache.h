@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// Bytes of a line, and of the sectors of which a line has four.
 inline constexpr unsigned line_bytes = 128, sector_bytes = 32;
@@ -33,4 +33,4 @@ private:
   std::uint64_t sets_ = 1, time_ = 0;
 };
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

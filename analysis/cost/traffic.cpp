@@ -19,7 +19,7 @@
 #include <cmath>
 #include <map>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 /// Warps that are walked through the kernel for one launch.
@@ -291,4 +291,4 @@ LaunchTraffic traffic_of(Kernel &kernel, WarpWalk &walk, const Surroundings &aro
   return Sampling(kernel, walk, around).run();
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -5,7 +5,7 @@
 #include "analysis/cost/kernel.h"
 #include "analysis/cost/warp_walk.h"
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// Sums over a whole launch, of what was seen of some of its blocks.
 struct LaunchTraffic {
@@ -43,4 +43,4 @@ struct Surroundings {
 /// large as their share of it would be if all of them were there.
 LaunchTraffic traffic_of(Kernel &kernel, WarpWalk &walk, const Surroundings &around);
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 namespace {
 
 constexpr std::uint64_t window = 8;        ///< iterations of an innermost loop, and a first one
@@ -255,4 +255,4 @@ Lanes WarpWalk::iterations(LoopId loop, const LoopExit &exit, LaneMask mask, boo
   return high;
 }
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

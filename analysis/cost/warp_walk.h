@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace ptxasw::cost {
+namespace ptxasw::inline analysis::cost {
 
 /// Lanes of a warp, one bit each.
 using LaneMask = std::uint32_t;
@@ -61,4 +61,4 @@ private:
   bool guessed_ = false;
 };
 
-} // namespace ptxasw::cost
+} // namespace ptxasw::analysis::cost

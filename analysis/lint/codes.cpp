@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 namespace {
 
 constexpr std::array<CodeInfo, code_count> table{{
@@ -37,4 +37,4 @@ std::optional<Code> code_of(std::string_view name) {
   return found == table.end() ? std::nullopt : std::optional(found->code);
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

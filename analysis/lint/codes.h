@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 /// The kinds of warnings. docs/lint.md says what each means.
 enum class Code : std::uint8_t {
@@ -41,4 +41,4 @@ struct Options {
   unsigned threshold = 150;
 };
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 void find_divergent_loops(Context &context) {
   using facts::Parting;
@@ -66,4 +66,4 @@ void find_wide_indices(Context &context) {
   }
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

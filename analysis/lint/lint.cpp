@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 namespace {
 
 constexpr void (*rules[])(Context &) = {
@@ -26,4 +26,4 @@ std::vector<Warning> warnings_of(const facts::KernelFacts &facts, const Options 
   return warnings;
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 /// One finding. Whoever prints it looks up its place in a source file.
 struct Warning {
@@ -49,4 +49,4 @@ std::string stride_text(const facts::KernelFacts &facts, const facts::Access &ac
 /// An expression in decimal numbers, without what only says how wide it is.
 std::string readable(const ExprPool &pool, Expr expr);
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

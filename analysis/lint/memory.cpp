@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 namespace {
 
 using facts::Access;
@@ -242,4 +242,4 @@ void find_vector_preconditions(Context &context) {
   }
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

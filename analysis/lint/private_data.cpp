@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 bool PrivateData::operator()(Expr expr) {
   seen_.clear();
@@ -87,4 +87,4 @@ bool PrivateData::differs_in_a_warp(const std::vector<std::uint64_t> &values) co
   });
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

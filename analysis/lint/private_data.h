@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 /// Tells values that each lane of a warp has read for itself from those that all its lanes have
 /// read at one address: `begin[threadIdx.x / 32]` is one number for the whole warp.
@@ -29,4 +29,4 @@ private:
   std::set<std::pair<Expr, bool>> seen_; ///< being looked at, or found not to depend on such data
 };
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

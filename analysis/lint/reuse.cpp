@@ -20,7 +20,7 @@
 #include <optional>
 #include <set>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 namespace {
 
 using facts::Access;
@@ -296,4 +296,4 @@ void find_reuse_thrashing(Context &context) {
   }
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

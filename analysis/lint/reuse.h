@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 /// What a thread goes through in a loop by less than a sector a round, far from other lanes: the
 /// loads of one place and those beside it, as unrolling gives them.
@@ -54,4 +54,4 @@ Residence best_residence(const Architecture &architecture, std::uint64_t threads
 /// The shared memory that a kernel declares, in bytes, without what a launch adds.
 std::uint64_t declared_shared(const facts::KernelFacts &facts);
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

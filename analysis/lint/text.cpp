@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 namespace {
 
 /// Longer texts are not read.
@@ -82,4 +82,4 @@ std::string stride_text(const facts::KernelFacts &facts, const facts::Access &ac
   return text;
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 using facts::Amount;
 using facts::Rational;
@@ -90,4 +90,4 @@ bool Times::left_together(LoopId loop, BlockId exit) {
   });
 }
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

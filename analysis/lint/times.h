@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::lint {
+namespace ptxasw::inline analysis::lint {
 
 /// The rounds of a kernel's loops (facts::trip_counts).
 class Times {
@@ -34,4 +34,4 @@ private:
   std::vector<facts::TripCount> trips_;
 };
 
-} // namespace ptxasw::lint
+} // namespace ptxasw::analysis::lint

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Edits after which the rest counts as changed altogether.
@@ -90,4 +90,4 @@ Changes compare_instructions(const Module &first, const Function &before, const 
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The instructions of two versions of a function that the other one does not have.
 struct Changes {
@@ -18,4 +18,4 @@ struct Changes {
 Changes compare_instructions(const Module &first, const Function &before, const Module &second,
                              const Function &after);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

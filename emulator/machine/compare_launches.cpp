@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 bool is_number_type(ScalarType type) {
@@ -271,4 +271,4 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
   return verdict;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// How much floating-point results may differ; nothing: not at all. A number passes if it is within
 /// one of the bounds.
@@ -79,4 +79,4 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
                                 const WarpProgram &second, const LaunchDescription &second_launch,
                                 const CompareOptions &options);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 __extension__ typedef unsigned __int128 Product;
@@ -113,4 +113,4 @@ void ExactMemory::copy(Space from, std::uint64_t source, Space to, std::uint64_t
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A real number without rounding, as its remainder by a large prime.
 ///
@@ -82,4 +82,4 @@ private:
   std::unordered_map<Place, Stored, Hash> stored_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

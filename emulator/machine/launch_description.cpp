@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Of one buffer, in bytes: what the emulated device has addresses for.
@@ -194,4 +194,4 @@ tl::expected<PreparedLaunch, std::string> prepare_launch(const WarpProgram &prog
   return prepared;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

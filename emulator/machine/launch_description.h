@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A buffer in global memory before the launch, or the contents of a variable.
 struct BufferDescription {
@@ -74,4 +74,4 @@ tl::expected<PreparedLaunch, std::string> prepare_launch(const WarpProgram &prog
 /// Reads `reconverge`, `apart` or `random[:SEED]`; false if it is none of them.
 bool read_schedule(std::string_view text, WarpSchedule &schedule, std::uint64_t &seed);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -17,7 +17,7 @@
 #include <set>
 #include <unordered_set>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Comparisons and extensions of one kernel that launches are drawn around.
@@ -381,4 +381,4 @@ void KernelModel::find_boundaries() {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A value that a kernel reads from its parameters: a parameter, an element of one or a field.
 struct ParameterSlot {
@@ -93,4 +93,4 @@ private:
   bool boundaries_found_ = false;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

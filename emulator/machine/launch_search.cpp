@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr int repairs_budget = 60; ///< of one search
@@ -372,4 +372,4 @@ bool satisfy(KernelModel &model, const std::vector<ParameterSlot> &slots,
   return Search(model, slots, limits, random, candidate).run(wish);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A launch that is searched for, and a thread of it in which something should happen.
 struct LaunchCandidate {
@@ -37,4 +37,4 @@ bool satisfy(KernelModel &model, const std::vector<ParameterSlot> &slots,
              const KernelModel::Wish &wish, const SearchLimits &limits, WarpRandom &random,
              LaunchCandidate &candidate);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 bool within(std::uint64_t address, std::uint64_t window) {
@@ -229,4 +229,4 @@ WarpFault MemoryView::place(const RaceDetector::Access &access) const {
   return fault;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -5,7 +5,7 @@
 #include "emulator/machine/warp_context.h"
 #include "emulator/semantics/banks.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The space that a generic address lies in.
 StateSpace space_of(std::uint64_t address);
@@ -64,4 +64,4 @@ inline std::uint8_t *MemoryView::quick_location(const WarpContext &context, std:
   return space == StateSpace::global ? memory_.quick_bytes(address, size, is_store) : nullptr;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::verification {
+namespace ptxasw::inline emulator::verification {
 
 /// A finished run with the memory it left.
 struct FinishedRun {
@@ -121,4 +121,4 @@ private:
   KernelVerdict verdict_;
 };
 
-} // namespace ptxasw::verification
+} // namespace ptxasw::emulator::verification

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::verification {
+namespace ptxasw::inline emulator::verification {
 namespace {
 
 /// A launch that was searched for may take this part of the steps that any launch may.
@@ -296,4 +296,4 @@ void Verifier::minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string 
       fmt::format("schedule {}, contents {:#x}\n", schedule.text(), drawn.seed) + what;
 }
 
-} // namespace ptxasw::verification
+} // namespace ptxasw::emulator::verification

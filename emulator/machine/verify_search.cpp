@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::verification {
+namespace ptxasw::inline emulator::verification {
 namespace {
 
 /// Launches that are searched for one thing that changed, and for one boundary; fewer if the search
@@ -330,4 +330,4 @@ void Verifier::ask_solver(Target &target) {
   }
 }
 
-} // namespace ptxasw::verification
+} // namespace ptxasw::emulator::verification

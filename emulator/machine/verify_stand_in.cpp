@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace ptxasw::verification {
+namespace ptxasw::inline emulator::verification {
 namespace {
 
 /// The coordinates of a block by its number, and back.
@@ -226,4 +226,4 @@ bool Verifier::fits_stand_in() const {
   return other_.parameters.size() == own + more;
 }
 
-} // namespace ptxasw::verification
+} // namespace ptxasw::emulator::verification

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 void execute_load(WarpContext &context, MemoryView &memory, LaneMask mask) {
   const WarpInstruction &in = *context.instruction;
   const unsigned size = in.element;
@@ -210,4 +210,4 @@ void execute_is_space(WarpContext &context, MemoryView &memory, LaneMask mask) {
   });
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -2,7 +2,7 @@
 
 #include "emulator/machine/memory_view.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 // Instructions that access memory, for the lanes of a mask (PTX ISA 9.7.9, 9.7.13).
 void execute_load(WarpContext &context, MemoryView &memory, LaneMask mask);
@@ -12,4 +12,4 @@ void execute_atomic(WarpContext &context, MemoryView &memory, LaneMask mask);
 /// isspacep.
 void execute_is_space(WarpContext &context, MemoryView &memory, LaneMask mask);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

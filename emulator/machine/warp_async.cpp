@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 struct AsyncUnit::Mbarrier {
   std::uint32_t pending = 0, expected = 0;
@@ -254,4 +254,4 @@ void AsyncUnit::copy_bulk(WarpContext &context, LaneMask mask) {
   });
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

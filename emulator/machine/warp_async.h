@@ -3,7 +3,7 @@
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/warp_schedule.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// What one instruction starts and another waits for: copies that the lanes of a warp have issued
 /// (in WarpState), and mbarriers, which are words of shared memory.
@@ -36,4 +36,4 @@ private:
   WarpScheduler &scheduler_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

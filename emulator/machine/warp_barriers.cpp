@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Among the barriers of a block: the one of its cluster.
@@ -283,4 +283,4 @@ void Barriers::check_unused_arrivals(const BlockState &block) {
     }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

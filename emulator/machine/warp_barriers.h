@@ -3,7 +3,7 @@
 #include "emulator/machine/warp_context.h"
 #include "emulator/machine/warp_schedule.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The barriers of the blocks that run, whose states are theirs (BlockState).
 class Barriers {
@@ -33,4 +33,4 @@ private:
   WarpScheduler &scheduler_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

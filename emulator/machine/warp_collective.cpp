@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 LaneMask Collectives::named_lanes(const WarpContext &context, unsigned lane) {
   if (context.instruction->action == WarpAction::matrix)
@@ -242,4 +242,4 @@ void Collectives::reduce(WarpContext &context, LaneMask group) {
                 [&](unsigned lane) { context.assign(in.outputs[0], lane, result, 32, false); });
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -3,7 +3,7 @@
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/warp_schedule.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Instructions in which lanes of a warp take part together.
 class Collectives {
@@ -33,4 +33,4 @@ private:
   WarpScheduler &scheduler_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

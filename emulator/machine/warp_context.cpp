@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 MachineRun::MachineRun(const WarpProgram &the_program, std::uint32_t the_kernel,
                        const WarpLaunch &the_launch, const WarpOptions &the_options)
@@ -159,4 +159,4 @@ InstructionProfile &WarpContext::profile() const {
       instruction - run.program.function(function).code.data())];
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

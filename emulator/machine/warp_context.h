@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The registers, parameters and local memory of a depth of calls; made when first asked for.
 CallLevel &call_level(const MachineRun &run, WarpState &warp, std::size_t depth);
@@ -113,4 +113,4 @@ inline void WarpContext::assign(const WarpOperand &operand, unsigned lane, std::
     set_real(operand, lane, {});
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

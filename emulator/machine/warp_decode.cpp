@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 using OperandKind = Operand::Kind;
@@ -489,4 +489,4 @@ void WarpDecoder::decode_compute() {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

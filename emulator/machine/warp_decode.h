@@ -3,7 +3,7 @@
 #include "emulator/machine/warp_program.h"
 #include "emulator/semantics/parameter_layout.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Addresses that do not depend on the thread.
 struct StaticLayout {
@@ -65,4 +65,4 @@ private:
   std::string refusal_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

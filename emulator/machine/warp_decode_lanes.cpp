@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 void WarpDecoder::decode_collective() {
   const Opcode &opcode = *out_.opcode;
@@ -108,4 +108,4 @@ void WarpDecoder::decode_matrix_operation() {
   out_.matrix = std::make_shared<const MatrixOperation>(operation);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

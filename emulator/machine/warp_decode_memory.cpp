@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr std::array atomic_operations{
@@ -184,4 +184,4 @@ void WarpDecoder::decode_mbarrier() {
     refuse("this form");
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

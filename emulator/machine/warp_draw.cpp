@@ -12,7 +12,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr std::uint64_t reach = std::uint64_t{1} << 37; ///< bytes on either side of a pointer
@@ -337,4 +337,4 @@ std::string describe(const DrawnLaunch &drawn) {
   return text;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

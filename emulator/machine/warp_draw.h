@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// One drawn launch: all that a run depends on, in a readable form.
 struct DrawnLaunch {
@@ -66,4 +66,4 @@ LaunchDescription to_description(const DrawnLaunch &drawn, const Function &kerne
 /// The launch in lines, for a counter-example.
 std::string describe(const DrawnLaunch &drawn);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -9,7 +9,7 @@
 #include <array>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 namespace {
 
@@ -375,4 +375,4 @@ NextStep WarpMachine::return_from(WarpContext &context, std::size_t index, LaneM
   return NextStep::stay;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -8,7 +8,7 @@
 #include <bit>
 #include <cmath>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 template <class Compute>
@@ -196,4 +196,4 @@ FastFunction find_fast(const WarpInstruction &in) {
   return nullptr;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

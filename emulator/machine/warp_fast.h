@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_program.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The function that computes what the instruction tables say, for the most common instructions in
 /// their plain form: registers of exactly the operands' widths, one result, no rounding except to
@@ -10,4 +10,4 @@ namespace ptxasw {
 /// functions against them.
 FastFunction find_fast(const WarpInstruction &instruction);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

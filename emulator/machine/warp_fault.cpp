@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 std::string_view to_string(FaultKind kind) {
   switch (kind) {
@@ -61,4 +61,4 @@ std::string format(const WarpFault &fault) {
                      to_string(fault.kind), fault.message);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Why a run of the warp emulator ended early, or what a check found.
 enum class FaultKind : std::uint8_t {
@@ -50,4 +50,4 @@ std::string format(const WarpFault &fault);
 /// The place alone: `kernel: line 7: lane 3 (block 0,0,0 thread 3,0,0)`.
 std::string format_place(const WarpFault &fault);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

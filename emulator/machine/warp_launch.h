@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// What the driver is given to launch a kernel.
 struct WarpLaunch {
@@ -137,4 +137,4 @@ struct WarpOutcome {
 WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                        GlobalMemory &memory, const WarpOptions &options);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

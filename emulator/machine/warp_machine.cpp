@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr std::size_t resident_blocks = 4;
@@ -304,4 +304,4 @@ WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const W
   return WarpMachine(program, kernel, launch, memory, options).run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

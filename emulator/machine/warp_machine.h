@@ -13,7 +13,7 @@
 #include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_system.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 class WarpMachine {
 public:
@@ -56,4 +56,4 @@ private:
   ConcreteDomain domain_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 using OperationKind = MatrixOperation::Kind;
@@ -179,4 +179,4 @@ MatrixPlace matrix_place(const MatrixOperation &operation, char which, unsigned 
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

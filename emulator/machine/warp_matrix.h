@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A matrix instruction, by its words (PTX ISA 9.7.14).
 struct MatrixOperation {
@@ -51,4 +51,4 @@ struct MatrixPlace {
 MatrixPlace matrix_place(const MatrixOperation &operation, char which, unsigned lane,
                          unsigned element);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

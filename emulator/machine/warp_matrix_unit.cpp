@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 using OperationKind = MatrixOperation::Kind;
@@ -185,4 +185,4 @@ void execute_matrix(WarpContext &context, MemoryView &memory, LaneMask group) {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -2,9 +2,9 @@
 
 #include "emulator/machine/memory_view.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// mma, wmma, ldmatrix, stmatrix and movmatrix, by all lanes of a warp; fewer are a fault.
 void execute_matrix(WarpContext &context, MemoryView &memory, LaneMask group);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 std::size_t GlobalMemory::allocate(std::string name, std::uint64_t size, Fill fill,
                                    std::uint64_t seed, std::uint64_t alignment) {
@@ -203,4 +203,4 @@ MemoryDifference compare(GlobalMemory &a, GlobalMemory &b) {
   return {};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Where the warp emulator puts the windows of the generic address space (PTX ISA 5.1). Addresses
 /// within a state space are the generic ones, so `cvta` changes nothing; everything except global
@@ -186,4 +186,4 @@ private:
   std::uint64_t state_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

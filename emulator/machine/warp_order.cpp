@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 void KnownPast::add(const ThreadMoment &moment, std::uint32_t block_threads) {
   OfBlock &block = blocks_[moment.block];
@@ -158,4 +158,4 @@ void RunOrder::leave_mbarrier(const ThreadMoment &who, const Place &place) {
   leave(who, mbarriers_[place].complete);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

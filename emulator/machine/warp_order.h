@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A thread at some point of a run.
 struct ThreadMoment {
@@ -101,4 +101,4 @@ private:
   std::unordered_map<std::uint32_t, std::array<std::uint64_t, 1024>> together_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

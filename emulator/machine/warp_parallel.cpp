@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <thread>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Blocks tried at once, for each thread: enough that threads do not wait for each other.
@@ -161,4 +161,4 @@ WarpOutcome run_parallel(const WarpProgram &program, std::uint32_t kernel, const
   return run.run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

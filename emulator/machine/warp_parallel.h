@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_launch.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// True if the blocks of a run may be tried at once: they run one after the other by the schedule,
 /// and only memory ties them together.
@@ -16,4 +16,4 @@ bool can_run_parallel(const WarpProgram &program, std::uint32_t kernel, const Wa
 WarpOutcome run_parallel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                          GlobalMemory &memory, const WarpOptions &options);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// A walk over the blocks that finishes what leaves a loop before what stays, so that in reverse
@@ -234,4 +234,4 @@ std::string WarpProgram::initialize(const Placed &placed, GlobalMemory &memory) 
   return {};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

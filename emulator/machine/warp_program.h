@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// What the warp emulator dispatches on.
 enum class WarpAction : std::uint8_t {
@@ -257,4 +257,4 @@ private:
   std::uint32_t max_registers_ = 1;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

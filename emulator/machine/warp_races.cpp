@@ -4,7 +4,7 @@
 
 #include "emulator/machine/warp_races.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 bool RaceDetector::conflict(const Access &first, const Access &second) const {
   return first.thread != 0 && (first.weak || second.weak) && !order_.before(first, second);
@@ -73,4 +73,4 @@ std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std:
   return found;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Finds two accesses of different threads to one byte, at least one of them a store and at least
 /// one weak, that nothing orders (PTX ISA 8.7).
@@ -88,4 +88,4 @@ private:
   RunOrder order_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

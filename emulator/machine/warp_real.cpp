@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 bool is_real(ScalarType type) {
@@ -214,4 +214,4 @@ std::vector<ExactReal> multiply_reals(const WarpContext &context) {
   return sums;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_context.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 // The real numbers behind what the context's instruction gives; nothing where they are not
 // followed.
@@ -18,4 +18,4 @@ ExactReal atomic_real(const WarpContext &context, ExactReal old, std::size_t ind
 /// Behind the elements of a product of matrices, row by row.
 std::vector<ExactReal> multiply_reals(const WarpContext &context);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

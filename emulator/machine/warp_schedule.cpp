@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 std::size_t WarpScheduler::choose(WarpState &warp, const std::vector<std::size_t> &ready) {
   if (run_.options.schedule == WarpSchedule::random) {
@@ -142,4 +142,4 @@ std::size_t WarpScheduler::split(WarpState &warp, std::size_t index, LaneMask la
   return warp.fragments.size() - 1;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

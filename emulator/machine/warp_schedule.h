@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Instructions until another warp gets a turn.
 inline constexpr std::uint64_t time_slice = 20'000;
@@ -79,4 +79,4 @@ inline void WarpScheduler::move_to(Activation &activation, std::uint32_t pc) con
   activation.pc = pc;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 // clang-format off
@@ -42,4 +42,4 @@ const SpecialName *find_special(std::string_view name) {
   return found == std::end(names) ? nullptr : found;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A special register that is emulated (PTX ISA 10), or WARP_SZ.
 struct SpecialName {
@@ -16,4 +16,4 @@ struct SpecialName {
 /// Null: it is not emulated.
 const SpecialName *find_special(std::string_view name);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -9,7 +9,7 @@
 
 #include <bit>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 using LaneMask = std::uint32_t;
 
@@ -147,4 +147,4 @@ struct MachineRun {
   std::uint64_t workspace = 0;      ///< address of a cooperative grid's
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

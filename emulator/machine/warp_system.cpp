@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr std::size_t longest_text = 1 << 16;
@@ -202,4 +202,4 @@ std::uint64_t DriverCalls::make_workspace() {
   return memory_.global().allocations()[index].base;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Functions that have no body because the driver provides them, and what it keeps for them.
 class DriverCalls {
@@ -27,4 +27,4 @@ private:
   std::uint64_t heap_bytes_ = 0;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

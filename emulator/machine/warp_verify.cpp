@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace verification {
 namespace {
 
@@ -127,4 +127,4 @@ std::vector<KernelVerdict> verify(const WarpProgram &first, const WarpProgram &s
   return verdicts;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A kernel of the second module that stands in for one of the first under another name, with
 /// fewer blocks that each do the work of several.
@@ -93,4 +93,4 @@ std::vector<KernelVerdict> verify(const Module &original, const Module &rewritte
 std::vector<KernelVerdict> verify(const WarpProgram &original, const WarpProgram &rewritten,
                                   const VerifyOptions &options);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

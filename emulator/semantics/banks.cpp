@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 struct Word {
@@ -91,4 +91,4 @@ std::optional<BankClash> bank_clash(std::span<const SharedAccess> accesses, unsi
   return std::nullopt;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 inline constexpr unsigned shared_banks = 32;
 inline constexpr unsigned bank_bytes = 4;
@@ -38,4 +38,4 @@ struct BankClash {
 /// The first two lanes that meet in the bank with the most words; nothing if no bank has two.
 std::optional<BankClash> bank_clash(std::span<const SharedAccess> accesses, unsigned bytes);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -5,7 +5,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-namespace ptxasw::bits {
+namespace ptxasw::inline emulator::bits {
 namespace {
 
 using Wide = boost::multiprecision::uint128_t;
@@ -120,4 +120,4 @@ bool slt(Bits a, Bits b, unsigned width) {
   return a_negative != b_negative ? a_negative : ult(a, b);
 }
 
-} // namespace ptxasw::bits
+} // namespace ptxasw::emulator::bits

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A bit pattern of up to 128 bits. The caller knows its width; bits above it are zero.
 struct Bits {
@@ -55,4 +55,4 @@ bool ult(Bits a, Bits b);
 bool slt(Bits a, Bits b, unsigned width);
 } // namespace bits
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -3,7 +3,7 @@
 
 #include "emulator/semantics/concrete.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 bool holds(Comparison comparison, int order) {
@@ -89,4 +89,4 @@ ConcreteDomain::Value ConcreteDomain::float_not_negative(const FloatForm &f, Val
   return {{order == 0 || order == 1}, 1};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The domain of numbers for the instruction table: what ExprPool does with expressions, on bits.
 class ConcreteDomain {
@@ -77,4 +77,4 @@ private:
   Value ones(Value like) const { return bit_not(constant(like.width, {})); }
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -9,7 +9,7 @@
 #include <concepts>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Bit-vectors of 1 to 128 bits, all operations modulo 2^width. Operands have equal widths, except
 /// those of `ite`, `concat`, `zext` and `sext`; `eq`, `ult` and `slt` give one bit. A shift by the
@@ -47,4 +47,4 @@ concept Domain = requires(D &d, typename D::Value a, unsigned width, Bits bits,
 
 template <Domain D> using Value = typename D::Value;
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

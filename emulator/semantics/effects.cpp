@@ -8,7 +8,7 @@
 #include <array>
 #include <initializer_list>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 using namespace std::string_view_literals;
@@ -89,4 +89,4 @@ bool wants_agreement(const Opcode &opcode) {
   return opcode.op == Op::ldu || opcode.has(Modifier::uni);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

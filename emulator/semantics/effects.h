@@ -2,7 +2,7 @@
 
 #include "grammar/module.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// What an instruction means for the value of a memory location (soundness.md, rules 5 and 6).
 enum class Effect : std::uint8_t {
@@ -39,4 +39,4 @@ bool asks_which_lanes(const Opcode &opcode);
 /// say: the address of `ldu`, or where `bra.uni` and the like go.
 bool wants_agreement(const Opcode &opcode);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

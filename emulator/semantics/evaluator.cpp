@@ -4,7 +4,7 @@
 
 #include "emulator/semantics/floating.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 using Kind = Operand::Kind;
@@ -75,4 +75,4 @@ std::optional<Bits> literal(const Operand &operand, ScalarType type) {
   return bits;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -16,7 +16,7 @@
 #include <span>
 #include <tl/expected.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The operands of an instruction, sorted by the shape of the line that describes it.
 struct LineOperands {
@@ -103,4 +103,4 @@ Value<D> second_of(D &d, const Opcode &opcode, Value<D> first, std::span<const V
 }
 
 } // namespace semantics
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -12,7 +12,7 @@
 #include "emulator/semantics/floating.h"
 #include "emulator/semantics/instructions.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A Form with what floating point adds.
 struct FloatForm {
@@ -237,4 +237,4 @@ template <FloatDomain D> const FloatLine<D> *find_float_line(const Opcode &opcod
   return nullptr;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

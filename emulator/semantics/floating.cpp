@@ -16,7 +16,7 @@
 #include <numbers>
 #include <optional>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 FloatMode decode_float_mode(const Opcode &opcode) {
   FloatMode mode;
@@ -567,4 +567,4 @@ NumberClass classify(ScalarType type, std::uint64_t value) {
 }
 
 } // namespace floating
-} // namespace ptxasw
+} // namespace ptxasw::emulator

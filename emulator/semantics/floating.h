@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// What a floating-point instruction computes. The line of the table names it; FloatMode says how
 /// it rounds and what it does with subnormals.
@@ -81,4 +81,4 @@ double to_double(ScalarType type, std::uint64_t value);
 std::uint64_t from_double(ScalarType type, double value, FloatRounding rounding);
 
 } // namespace floating
-} // namespace ptxasw
+} // namespace ptxasw::emulator

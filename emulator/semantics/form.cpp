@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Comparison>, 18> comparisons{{
@@ -50,4 +50,4 @@ Form decode(const Opcode &opcode) {
   return form;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

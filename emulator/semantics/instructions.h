@@ -25,7 +25,7 @@
 #include <optional>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The comparison of set, setp and vset (PTX ISA 9.7.7); from equ on for floating-point types only.
 // clang-format off
@@ -597,4 +597,4 @@ template <Domain D> const Line<D> *find_line(const Opcode &opcode) {
   return nullptr;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

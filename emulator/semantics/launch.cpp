@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 std::uint64_t Extents::count() const {
   const std::uint64_t plane = std::uint64_t{x} * y;
@@ -60,4 +60,4 @@ LaunchFacts launch_facts(const Function &function, const std::optional<BlockShap
   return facts;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

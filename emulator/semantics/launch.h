@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Threads of a warp, on all GPUs so far (PTX ISA 10.4).
 inline constexpr unsigned warp_lanes = 32;
@@ -47,4 +47,4 @@ struct LaunchFacts {
 LaunchFacts launch_facts(const Function &function,
                          const std::optional<BlockShape> &assumed = std::nullopt);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

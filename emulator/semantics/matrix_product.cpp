@@ -10,7 +10,7 @@
 #include <bit>
 #include <cmath>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 using ElementKind = MatrixElement::Kind;
@@ -236,4 +236,4 @@ std::uint64_t multiply_add(const MatrixArithmetic &how, std::span<const MatrixEl
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Types of matrix elements (PTX ISA 9.7.14.2), some of which nothing else has.
 enum class MatrixType : std::uint8_t {
@@ -59,4 +59,4 @@ MatrixElement take_apart(MatrixType type, std::uint64_t bits);
 std::uint64_t multiply_add(const MatrixArithmetic &how, std::span<const MatrixElement> a,
                            std::span<const MatrixElement> b, std::uint64_t c);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

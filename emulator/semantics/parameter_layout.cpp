@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 std::uint64_t alignment_of(const Variable &variable) {
   const std::uint64_t natural = std::max(1u, bit_width(variable.type) / 8 * variable.vector);
@@ -53,4 +53,4 @@ std::uint32_t kernel_parameter_offset(const Function &kernel, std::size_t index)
   return parameter_layout(kernel).at(&kernel.parameters[index]);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

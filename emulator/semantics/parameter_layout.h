@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Bytes that a variable's address divides by: what it asks for, at least its natural alignment.
 std::uint64_t alignment_of(const Variable &variable);
@@ -26,4 +26,4 @@ std::uint32_t kernel_parameter_bytes(const Function &kernel);
 /// Where one of them lies, by its position.
 std::uint32_t kernel_parameter_offset(const Function &kernel, std::size_t index);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// A hash of a number: what all pseudo-random contents and decisions here are drawn from.
 constexpr std::uint64_t scramble(std::uint64_t x) {
@@ -12,4 +12,4 @@ constexpr std::uint64_t scramble(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

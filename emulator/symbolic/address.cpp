@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 void detail::normalize(LinearForm &form) {
   std::sort(form.terms.begin(), form.terms.end(),
@@ -188,4 +188,4 @@ bool always_holds(const WrapCondition &condition) {
   return condition.is_signed && most <= top && static_cast<std::uint64_t>(-condition.offset) <= top;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

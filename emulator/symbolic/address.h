@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// An address taken as a linear form over its atoms, as if no extension in it ever wrapped. Only a
 /// guess at what two addresses have in common; `equal_unless_wrapped` decides.
@@ -91,4 +91,4 @@ template <class IsLane> LinearForm linear_form(Expr address, IsLane is_lane) {
   return form;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 // Budgets: a function beyond one is an obstacle, or its results are opaque.
@@ -348,4 +348,4 @@ void Emulation::Implementation::call(BlockId block, const Instruction &instructi
   parameters_ = std::move(returned);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Which function of the module a call runs.
 class CallTargets {
@@ -20,4 +20,4 @@ private:
   const Module *module_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -43,7 +43,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Blocks examined in one function; loops that are left over count as out of step.
@@ -217,4 +217,4 @@ bool Convergence::meets_in_step(LoopId loop) {
   return true;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// What brings lanes of a warp together in a block, wherever they come from: `.sync` instructions,
 /// barriers, calls of what is not known.
@@ -50,4 +50,4 @@ private:
   std::size_t visited_ = 0;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

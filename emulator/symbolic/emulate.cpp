@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Entries of dominance frontiers; beyond it the emulation is incomplete.
@@ -668,4 +668,4 @@ std::optional<PathFact> Emulation::fact_on_edge(BlockId from, BlockId to) const 
   return PathFact{condition, *holds};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// One access of the memory trace (paper, section 4.3).
 struct MemoryAccess {
@@ -169,4 +169,4 @@ private:
   std::unique_ptr<Implementation> implementation_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 class Emulation::Implementation {
 public:
@@ -218,4 +218,4 @@ private:
   std::size_t effects_seen_ = 0; ///< instructions
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

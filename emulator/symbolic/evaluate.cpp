@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 // Budgets: a value beyond one is opaque.
@@ -344,4 +344,4 @@ bool Emulation::Implementation::compute_uninterpreted(BlockId block,
   return true;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

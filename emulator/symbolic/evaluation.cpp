@@ -5,7 +5,7 @@
 
 #include "emulator/semantics/scramble.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 Bits Evaluator::operator()(Expr root) {
   std::vector<Expr> work{root};
@@ -103,4 +103,4 @@ Bits evaluate_node(Expr e, std::span<const Bits> operands) {
   return {};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The values of expressions in which every symbol has a value. Uninterpreted functions are some
 /// fixed function of their name and arguments; a division by zero gives what bits::udiv says.
@@ -29,4 +29,4 @@ private:
 /// The value of one node, not a symbol, from those of its operands.
 Bits evaluate_node(Expr node, std::span<const Bits> operands);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// Products are multiplied out up to this many terms; beyond it they stay factored.
@@ -645,4 +645,4 @@ Expr Substitution::operator()(Expr root) {
   return memo_.at(root->id);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

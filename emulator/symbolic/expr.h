@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// Kinds of expressions; the names are those of SMT-LIB's bit-vector theory.
 enum class ExprKind : std::uint8_t {
@@ -201,4 +201,4 @@ template <class Visit> void for_each_node(Expr expr, Visit visit) {
 /// Readable text in the style of the paper's listing 5: numbers in hexadecimal.
 std::string to_string(const ExprPool &pool, Expr expr);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

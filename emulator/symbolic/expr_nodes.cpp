@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
@@ -247,4 +247,4 @@ Expr ExprPool::unary(ExprKind kind, unsigned width, Expr a, std::uint32_t index)
   return intern(node, children);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 /// True if an instruction may make a generic address that is not global.
@@ -36,4 +36,4 @@ bool generic_is_global(const Module &module) {
       });
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -2,7 +2,7 @@
 
 #include "grammar/module.h"
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// True if every generic address that a kernel of the module can obtain is one of memory that all
 /// lanes share and that only global or generic stores write: the module itself creates none of
@@ -10,4 +10,4 @@ namespace ptxasw {
 /// one. A host has no other addresses to pass, and those in memory were created by someone.
 bool generic_is_global(const Module &module);
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

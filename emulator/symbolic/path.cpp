@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 __extension__ typedef __int128 Wide; ///< holds sums of a few products of 32 by 64 bits
@@ -318,4 +318,4 @@ void PathKnowledge::forget_since(Mark mark) {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The values a bit pattern may have, as unsigned and as signed numbers of its width.
 struct Range {
@@ -49,4 +49,4 @@ private:
   std::vector<std::pair<Expr, std::optional<Range>>> ranges_undo_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

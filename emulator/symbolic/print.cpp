@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 std::string hexadecimal(Bits value) {
@@ -170,4 +170,4 @@ std::string to_string(const ExprPool &pool, Expr expr) {
   return std::move(printer.text);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

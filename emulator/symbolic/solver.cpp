@@ -10,7 +10,7 @@
 #include <vector>
 #include <z3.h>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// The functions of the library that are used, each with the type that z3.h gives it.
 struct Z3Library {
@@ -295,4 +295,4 @@ SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
 
 std::string solver_version() { return library().loaded ? library().get_full_version() : ""; }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 
 /// What a solver says. Only `unsat` ever licenses anything (soundness.md, rule 4).
 enum class SolverAnswer : std::uint8_t { sat, unsat, unknown, error };
@@ -45,4 +45,4 @@ private:
 /// What Z3 calls its version, with the revision; empty without a library.
 std::string solver_version();
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw {
+namespace ptxasw::inline emulator {
 namespace {
 
 // Budgets: what they leave undecided counts as varying.
@@ -265,4 +265,4 @@ bool Emulation::Implementation::in_step(BlockId block) {
   return true;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::emulator

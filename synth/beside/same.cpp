@@ -30,7 +30,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::beside {
+namespace ptxasw::inline synth::beside {
 namespace {
 
 /// Of all pragmas the one that changes no value.
@@ -375,4 +375,4 @@ std::string prove_same(const Module &before, const Function &kernel, const Modul
   }
 }
 
-} // namespace ptxasw::beside
+} // namespace ptxasw::synth::beside

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace ptxasw::beside {
+namespace ptxasw::inline synth::beside {
 
 /// Which loads of the kernel the other function may leave out, as told by whoever knows what they
 /// would read. What it keeps is among Knowledge::values and becomes less where ways meet, as what
@@ -39,4 +39,4 @@ using MakeOmissions = std::function<std::unique_ptr<Omissions>(
 std::string prove_same(const Module &before, const Function &kernel, const Module &after,
                        const Function &other, const MakeOmissions &omissions = {});
 
-} // namespace ptxasw::beside
+} // namespace ptxasw::synth::beside

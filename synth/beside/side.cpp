@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::beside {
+namespace ptxasw::inline synth::beside {
 
 std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
   while (position < end()) {
@@ -246,4 +246,4 @@ void Side::shape(const Operand &operand, const Knowledge &known,
     shape(child, known, key);
 }
 
-} // namespace ptxasw::beside
+} // namespace ptxasw::synth::beside

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::beside {
+namespace ptxasw::inline synth::beside {
 
 /// Thrown where a proof stops.
 struct NotSame {
@@ -74,4 +74,4 @@ private:
   std::vector<bool> computes_;
 };
 
-} // namespace ptxasw::beside
+} // namespace ptxasw::synth::beside

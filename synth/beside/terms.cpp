@@ -11,7 +11,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace ptxasw::beside {
+namespace ptxasw::inline synth::beside {
 namespace {
 
 constexpr std::uint64_t sum_mark = 4; ///< begins the key of a sum with a number
@@ -302,4 +302,4 @@ Knowledge Classes::knowledge(Terms &terms) const {
   return known;
 }
 
-} // namespace ptxasw::beside
+} // namespace ptxasw::synth::beside

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal no_kernel{"no-kernel", "no kernel with a body"};
@@ -94,4 +94,4 @@ std::string write_cache(const Module &module, const Function &kernel, const Prop
   return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

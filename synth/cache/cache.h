@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What a user vouches for who asks for `nc-apart`.
 inline constexpr std::string_view arrays_apart =
@@ -39,4 +39,4 @@ std::string write_cache(const Module &module, const Function &kernel, const Prop
 std::string prove_cache(const Module &written, const Function &kernel, const Function &sibling,
                         const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

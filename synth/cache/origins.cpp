@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 namespace {
 
 constexpr unsigned word = 8; ///< bytes of a pointer
@@ -242,4 +242,4 @@ bool Origins::add(const Operand &to, const Sources &sources) {
   return grows;
 }
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

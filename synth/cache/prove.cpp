@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// What is to be shown of a pair of functions.
@@ -111,4 +111,4 @@ std::string prove_cache(const Module &written, const Function &kernel, const Fun
   return fault_between(written, kernel, written, sibling, proposal.promise == arrays_apart);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

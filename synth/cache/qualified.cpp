@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 namespace {
 
 constexpr unsigned widest = 16; ///< bytes that one load reads on every target
@@ -59,4 +59,4 @@ std::string_view too_old_for(const Module &module, const QualifiedLoad &load) {
   return "";
 }
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 
 /// `ld.global{.nc}{.level1::eviction_priority}{.level::prefetch_size}{.vec}.type`, in that order
 /// (PTX ISA 9.7.9.8 and 9.7.9.9), of at most 16 bytes; anything else in the opcode makes it another
@@ -30,4 +30,4 @@ std::optional<QualifiedLoad> qualified_load(const Opcode &opcode);
 /// may. Says which versions have them.
 std::string_view too_old_for(const Module &module, const QualifiedLoad &load);
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

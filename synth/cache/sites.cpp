@@ -20,7 +20,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 namespace {
 
 using facts::Access;
@@ -324,4 +324,4 @@ Changes changes_of(const facts::KernelFacts &facts, const Wishes &wishes) {
   return Sites(facts, wishes).run();
 }
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

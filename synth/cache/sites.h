@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 
 /// A variant, taken apart.
 struct Wishes {
@@ -37,4 +37,4 @@ struct Changes {
 /// In the function that the facts are of.
 Changes changes_of(const facts::KernelFacts &facts, const Wishes &wishes);
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

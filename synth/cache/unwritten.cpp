@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 
 std::set<Origin> Unwritten::address(const Instruction &access, std::size_t operand) const {
   const auto operands = module_.operands(access);
@@ -28,4 +28,4 @@ std::string Unwritten::fault(const Instruction &load) {
   return "";
 }
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

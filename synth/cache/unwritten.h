@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 
 class Unwritten {
 public:
@@ -30,4 +30,4 @@ private:
   std::optional<Origins> origins_; ///< once they are asked for
 };
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

@@ -8,7 +8,7 @@
 
 #include "emulator/semantics/effects.h"
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 namespace {
 
 constexpr Refusal ordered{"synchronises",
@@ -52,4 +52,4 @@ Writers writers_of(const Module &module, const Function &kernel) {
   return result;
 }
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

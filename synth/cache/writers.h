@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::cache {
+namespace ptxasw::inline synth::cache {
 
 struct Writers {
   /// Instructions that write global memory, or may: their first operand is the address.
@@ -20,4 +20,4 @@ struct Writers {
 
 Writers writers_of(const Module &module, const Function &kernel);
 
-} // namespace ptxasw::cache
+} // namespace ptxasw::synth::cache

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal block_unknown{"block-unknown",
@@ -241,4 +241,4 @@ InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &op
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

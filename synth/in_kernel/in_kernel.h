@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// Threads that a block may have (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability").
@@ -111,4 +111,4 @@ std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
                             const FunctionOf &sibling, const FunctionOf &replaced,
                             const InKernelForm &form);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -36,7 +36,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 using Terms = std::set<std::string>;
@@ -283,4 +283,4 @@ std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
   return "";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

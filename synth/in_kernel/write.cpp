@@ -26,7 +26,7 @@
 #include <fmt/core.h>
 #include <functional>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr const char *original = "$ptxasw_original";
@@ -253,4 +253,4 @@ std::string write_in_kernel(const Module &module, const Function &kernel, const 
                      original, module.text(kernel.body));
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 namespace {
 
 class Aligner {
@@ -196,4 +196,4 @@ Alignment align(const Module &module, const Function &function, const Site &site
   return Aligner(module, function, site, apart).run();
 }
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

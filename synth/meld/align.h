@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 
 /// How two units become one: by instructions, those of the first unit in order of its parts.
 using UnitPair = std::vector<InstructionPair>;
@@ -29,4 +29,4 @@ struct Alignment {
 /// The alignment that gains most. `apart`: what it costs that arms run apart once more.
 Alignment align(const Module &module, const Function &function, const Site &site, unsigned apart);
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 namespace {
 
 namespace refusal {
@@ -326,4 +326,4 @@ tl::expected<Site, Refusal> site_at(const Module &module, const Function &functi
   return site;
 }
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

@@ -12,7 +12,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 
 /// A way that leads out of a unit.
 inline constexpr std::uint32_t leaves_unit = no_index;
@@ -54,4 +54,4 @@ tl::expected<Site, Refusal> site_at(const Module &module, const Function &functi
                                     const ControlFlowGraph &cfg,
                                     const std::vector<BlockId> &meeting, BlockId block);
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 namespace {
 
 using Kind = Operand::Kind;
@@ -178,4 +178,4 @@ std::optional<InstructionPair> pair_of(const Module &module, const Function &fun
   return std::move(builder.result);
 }
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

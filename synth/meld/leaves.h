@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 
 /// What stands in a place: a register, or text that is the same wherever it stands.
 struct Source {
@@ -61,4 +61,4 @@ struct InstructionPair {
 std::optional<InstructionPair> pair_of(const Module &module, const Function &function,
                                        std::uint32_t when, std::uint32_t otherwise, bool offsets);
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 namespace meld_refusal {
@@ -187,4 +187,4 @@ std::string prove_meld(const Module &written, const Function &kernel, const Func
   return fault.empty() ? prove_melded(written, kernel, written, sibling) : fault;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

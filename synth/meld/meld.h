@@ -15,7 +15,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// How much a common part must be worth: any gain in steps, or a large one.
 enum class MeldCutoff : std::uint8_t { all, costly };
@@ -53,4 +53,4 @@ std::string write_meld(const Module &module, const Function &kernel, const Propo
 std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
                        const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -25,7 +25,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 namespace {
 
 /// Instructions that are put under the predicate instead of behind a branch.
@@ -518,4 +518,4 @@ std::optional<std::string> write_melded(const Module &module, const Function &fu
   return MeldWriter(module, function, cfg, liveness, site, alignment).run();
 }
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

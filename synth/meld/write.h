@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::meld {
+namespace ptxasw::inline synth::meld {
 
 /// The module's text with that branch melded; nothing if no edit fits. Every byte outside the two
 /// arms and the branch stays, except for declarations at the head of the body and a label.
@@ -17,4 +17,4 @@ std::optional<std::string> write_melded(const Module &module, const Function &fu
                                         const ControlFlowGraph &cfg, const Liveness &liveness,
                                         const Site &site, const Alignment &alignment);
 
-} // namespace ptxasw::meld
+} // namespace ptxasw::synth::meld

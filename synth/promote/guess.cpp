@@ -12,7 +12,7 @@
 #include <map>
 #include <string_view>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 namespace {
 
 constexpr unsigned examples = 3;
@@ -162,4 +162,4 @@ std::uint64_t Guess::computed(std::uint32_t instruction, Example &example) const
   return example.unknown(all, width == 64 ? 64 : 32);
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 class Guess {
 public:
@@ -33,4 +33,4 @@ private:
   std::vector<std::vector<std::uint32_t>> before_; ///< by register: who writes it outside the loop
 };
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -36,7 +36,7 @@
 #include <bit>
 #include <fmt/core.h>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 namespace {
 
 constexpr std::int64_t narrow_least = -(std::int64_t{1} << 31), narrow_most = -1 - narrow_least;
@@ -514,4 +514,4 @@ std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std:
   return conditions;
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

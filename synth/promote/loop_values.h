@@ -17,7 +17,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 /// What a register holds in round k of a loop (the first one is 0): first + k * step. Leaves of the
 /// polynomials are registers, as they are where the loop is entered.
@@ -104,4 +104,4 @@ private:
   unsigned budget_ = 0;
 };
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

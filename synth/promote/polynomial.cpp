@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 Polynomial::Polynomial(std::int64_t number) {
   if (number != 0)
@@ -94,4 +94,4 @@ double Atoms::magnitude(const Polynomial &polynomial) const {
   return sum;
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

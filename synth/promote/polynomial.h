@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 /// Index in Atoms.
 using AtomId = std::uint32_t;
@@ -80,4 +80,4 @@ private:
   std::vector<Atom> atoms_;
 };
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 namespace promote_refusal {
@@ -195,4 +195,4 @@ std::string write_carry(const Module &module, const Function &kernel, const Prop
   return write(module, kernel, proposal, promote::Wanted::carried);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// A loop with loads that can be promoted.
 struct PromotionSite {
@@ -66,4 +66,4 @@ const std::vector<std::string> &carry_variants();
 FamilyAnswer propose_carry(const Module &module, const Function &kernel);
 std::string write_carry(const Module &module, const Function &kernel, const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -29,7 +29,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 namespace {
 
 using beside::Knowledge;
@@ -710,9 +710,9 @@ std::unique_ptr<beside::Omissions> repeated_loads(const beside::Side &kernel,
   return std::make_unique<RepeatedLoads>(kernel, other, first);
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
                            const Function &promoted) {
@@ -722,4 +722,4 @@ std::string prove_promoted(const Module &before, const Function &kernel, const M
   return beside::prove_same(before, kernel, after, promoted, promote::repeated_loads);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -6,10 +6,10 @@
 
 #include <memory>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 /// What is known of loads that loops repeat: for beside::prove_same.
 std::unique_ptr<beside::Omissions> repeated_loads(const beside::Side &kernel,
                                                   const beside::Side &other, std::size_t first);
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 namespace {
 
 namespace refusal {
@@ -311,4 +311,4 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
   return promotion;
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

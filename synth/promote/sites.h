@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 /// What is looked for.
 enum class Wanted : std::uint8_t {
@@ -74,4 +74,4 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
 bool is_plain(const Module &module, const Function &function, const ControlFlowGraph &cfg,
               LoopId loop);
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 std::string TestWriter::all(const std::vector<Condition> &conditions, const std::string &result) {
   std::vector<std::string> parts;
@@ -109,4 +109,4 @@ std::string TestWriter::one(const Condition &condition) {
               {value(condition.value - Polynomial(number)), std::to_string(-number)});
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 /// Writes what is tested, each sum and product once.
 class TestWriter {
@@ -41,4 +41,4 @@ private:
   std::map<std::string, std::string> known_; ///< by opcode and sources
 };
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

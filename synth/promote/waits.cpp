@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 namespace {
 
 /// What depends on a load in the rounds of one loop.
@@ -156,4 +156,4 @@ bool decides_end(const Module &module, const Function &function, const ControlFl
   return false;
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -5,11 +5,11 @@
 #include "grammar/cfg.h"
 #include "grammar/module.h"
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 /// Returns true if the end of a loop, or of one in it that has the load, may depend on what the
 /// load reads: the loop must have nothing in it that synchronises.
 bool decides_end(const Module &module, const Function &function, const ControlFlowGraph &cfg,
                  LoopId loop, std::uint32_t load);
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -42,7 +42,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 namespace {
 
 class LoopWriter {
@@ -296,4 +296,4 @@ std::optional<std::string> write_promoted(const Module &module, const Function &
   return LoopWriter(module, function, cfg, promotion, atoms).run();
 }
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::promote {
+namespace ptxasw::inline synth::promote {
 
 /// What the predicate of a promotion's test is called: `%promote0_apart`, `%carry0_apart`.
 constexpr std::string_view prefix_of(Wanted wanted) {
@@ -21,4 +21,4 @@ std::optional<std::string> write_promoted(const Module &module, const Function &
                                           const ControlFlowGraph &cfg, const Promotion &promotion,
                                           Atoms &atoms);
 
-} // namespace ptxasw::promote
+} // namespace ptxasw::synth::promote

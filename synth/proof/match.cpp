@@ -14,7 +14,7 @@
 #include <string>
 #include <unordered_set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 bool ends_block(const Opcode &opcode) {
@@ -318,4 +318,4 @@ bool same_outside_bodies(const Module &original, const Module &rewritten) {
   return true;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

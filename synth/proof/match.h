@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// Where an added instruction stands among the original ones.
 struct InsertedPlace {
@@ -35,4 +35,4 @@ FunctionMatch match(const Module &original, const Function &before, const Module
 /// Returns true if two modules have the same functions and the same text outside their bodies.
 bool same_outside_bodies(const Module &original, const Module &rewritten);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr auto names = std::to_array<std::string_view>({
@@ -19,4 +19,4 @@ std::string_view to_string(Obligation obligation) {
   return names[static_cast<std::size_t>(obligation)];
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// A part of the proof of one replaced load; what they are and mean is in obligations.def.
 enum class Obligation : std::uint8_t {
@@ -24,4 +24,4 @@ struct Missing {
   bool empty() const { return why.empty(); }
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -30,7 +30,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Conditions split on in one replaced load.
@@ -342,4 +342,4 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

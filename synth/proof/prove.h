@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// A replaced load that could not be shown to be right, and what was missing.
 struct Unproved {
@@ -31,4 +31,4 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
                                  const std::vector<std::vector<std::uint32_t>> &replaced,
                                  const RewriteOptions &options);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 // The first replaced load that may be under construction here and writes an original register.
 std::uint32_t FunctionProver::claim_writing(RegisterId reg) const {
@@ -363,4 +363,4 @@ bool FunctionProver::compute(const Instruction &instruction, Expr guard) {
   return write(operands[0], line->evaluate(pool(), form, sources), form.is_signed, guard);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -21,7 +21,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 class FunctionProver {
 public:
@@ -204,4 +204,4 @@ private:
   std::unordered_set<std::uint32_t> settled_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

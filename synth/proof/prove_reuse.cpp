@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Blocks examined in one function to see what lies between loads.
@@ -487,4 +487,4 @@ bool FunctionProver::apart(const MemoryAccess &store, const MemoryAccess &load,
   return false;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

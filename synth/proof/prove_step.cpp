@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Blocks examined in one function.
@@ -230,4 +230,4 @@ bool FunctionProver::meets_in_step(LoopId loop) {
   return behind[header] != unknown;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

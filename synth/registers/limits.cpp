@@ -3,11 +3,11 @@
 
 #include "synth/siblings.h"
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 const std::vector<std::string> &register_limits() {
   static const std::vector<std::string> all{"32", "40", "48", "56", "64", "80", "96", "128"};
   return all;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

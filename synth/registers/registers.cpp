@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <optional>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr std::string_view limit_directive = "maxnreg";
@@ -76,4 +76,4 @@ std::string prove_registers(const Module &written, const Function &kernel, const
                                   {.directive = limit_directive});
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 FamilyAnswer propose_registers(const Module &module, const Function &kernel);
 std::string write_registers(const Module &module, const Function &kernel, const Proposal &proposal);
 std::string prove_registers(const Module &written, const Function &kernel, const Function &sibling,
                             const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::resize {
+namespace ptxasw::inline synth::resize {
 namespace {
 
 constexpr unsigned settling_passes = 5;
@@ -230,4 +230,4 @@ std::optional<std::uint32_t> place_shows(const Module &module, const Function &k
   return Places(module, kernel).run();
 }
 
-} // namespace ptxasw::resize
+} // namespace ptxasw::synth::resize

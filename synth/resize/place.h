@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace ptxasw::resize {
+namespace ptxasw::inline synth::resize {
 
 /// The line of the first instruction with a result or an effect that may depend on it; nothing:
 /// there is none. It may depend on the global index and on the number of threads, if that is the
@@ -15,4 +15,4 @@ namespace ptxasw::resize {
 /// like by other means than these registers are not looked at.
 std::optional<std::uint32_t> place_shows(const Module &module, const Function &kernel);
 
-} // namespace ptxasw::resize
+} // namespace ptxasw::synth::resize

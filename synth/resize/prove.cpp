@@ -34,7 +34,7 @@
 #include <span>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr std::uint32_t most_threads = 1024; ///< of a block
@@ -217,4 +217,4 @@ std::string prove_resize(const Module &written, const Function &kernel, const Fu
   return Beginning(written, kernel, sibling).fault();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -14,7 +14,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal block_fixed{"block-fixed", "the kernel says which shape its blocks have"};
@@ -145,4 +145,4 @@ std::string write_resize(const Module &module, const Function &kernel, const Pro
                               own_prefix, name, module.text(kernel.body));
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

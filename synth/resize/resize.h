@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// All variants: `b32`, `b64`, `b128`, `b256`, `b512`, `b1024`: threads of a block along x.
 const std::vector<std::string> &resize_variants();
@@ -35,4 +35,4 @@ std::string write_resize(const Module &module, const Function &kernel, const Pro
 std::string prove_resize(const Module &written, const Function &kernel, const Function &sibling,
                          const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, largest_block = 1024;
@@ -90,4 +90,4 @@ Expr CopyViews::common_address(const MemoryAccess &access) {
   return same ? address : nullptr;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

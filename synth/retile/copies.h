@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The kernel's addresses as each copy has them: what tells the copies apart is put into the
 /// expressions of the symbolic emulation.
@@ -33,4 +33,4 @@ private:
   std::unordered_set<Expr> common_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -14,7 +14,7 @@
 
 #include <map>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 class Merger {
@@ -102,4 +102,4 @@ std::vector<MergedLoad> merged_loads(const Module &module, const Function &kerne
   return Merger(module, kernel, form).run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// A load whose value another copy, or the same one, has in a register already.
 struct MergedLoad {
@@ -20,4 +20,4 @@ struct MergedLoad {
 std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel,
                                      const RetileForm &form);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr std::size_t instructions_budget = 20'000;
@@ -192,4 +192,4 @@ std::optional<Refusal> retile_obstacle(const Module &module, const Function &ker
   return std::nullopt;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -58,7 +58,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Thrown where the proof stops; caught in prove_retile().
@@ -704,4 +704,4 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
   return "";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -14,7 +14,7 @@
 #include <functional>
 #include <optional>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 Recomputation::Recomputation(const Module &module, const Function &kernel,
                              const ControlFlowGraph &cfg, const Liveness &liveness,
@@ -149,4 +149,4 @@ std::vector<RegisterId> Recomputation::needed(std::uint32_t position) const {
   return all;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

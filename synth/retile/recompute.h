@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What a copy that leaves lockstep computes once more, so that lockstep need not keep it:
 /// registers for all copies' addresses take those that loads in flight need.
@@ -42,4 +42,4 @@ private:
   std::vector<Set> at_begin_;                                  ///< by block
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

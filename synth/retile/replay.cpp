@@ -11,7 +11,7 @@
 
 #include <array>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 using Kind = ReplayValue::Kind;
@@ -261,4 +261,4 @@ std::optional<ReplayValue> Replay::compare(const Opcode &opcode, const ReplayVal
   return std::nullopt;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What a register of the added code holds.
 struct ReplayValue {
@@ -96,4 +96,4 @@ private:
   const std::string index_, extent_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};
@@ -173,4 +173,4 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
   return answer;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -31,7 +31,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The largest number of blocks that one may do, and of copies along two axes.
 inline constexpr unsigned max_retile_factor = 8, max_along_x = 8, max_copies = 16;
@@ -185,4 +185,4 @@ private:
 /// Returns true if an instruction has a special register among its operands.
 bool mentions_special(const Module &module, const Function &kernel, std::string_view special);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -14,7 +14,7 @@
 #include <set>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 bool mentions(const Module &module, std::span<const Operand> operands, std::string_view special) {
@@ -238,4 +238,4 @@ std::string RetileNames::wide(std::size_t load, unsigned element) {
   return fmt::format("%w{}_{}", load, element);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

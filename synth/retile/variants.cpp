@@ -8,7 +8,7 @@
 
 #include <array>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 std::span<const RetileSize> retile_sizes() {
   static constexpr std::array<RetileSize, 7> all{
@@ -53,4 +53,4 @@ const std::vector<std::string> &retile_variants() {
   return all;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -44,7 +44,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 class RetileWriter {
@@ -570,4 +570,4 @@ std::string write_retile(const Module &module, const Function &kernel, const Pro
   return RetileWriter(module, kernel, proposal).run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -235,4 +235,4 @@ SearchResult search(const std::shared_ptr<const Module> &module, const std::stri
   return Search(module, kernel, options).run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

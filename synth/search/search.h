@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
 /// memory beyond the first, a divergence and an instruction one each.
@@ -75,4 +75,4 @@ bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &op
 SearchResult search(const std::shared_ptr<const Module> &module, const std::string &kernel,
                     const SearchOptions &options);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Blocks examined in one kernel to see what lies between loads.
@@ -227,4 +227,4 @@ bool has_base_register(const Module &module, const Function &function,
   return false;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

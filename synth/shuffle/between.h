@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What lies between a load and an earlier one (soundness.md, rule 5).
 struct Passage {
@@ -64,4 +64,4 @@ private:
 bool has_base_register(const Module &module, const Function &function,
                        const Instruction &instruction);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 
 #include "emulator/semantics/effects.h"
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 std::span<const Operand> elements_of(const Module &module, const Instruction &load) {
   const auto operands = module.operands(load);
@@ -62,4 +62,4 @@ Candidate candidate(const Module &module, const Function &function, const Instru
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

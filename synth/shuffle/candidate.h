@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// Says if an instruction is a load that detection looks at: weak, of a width asked for, global,
 /// generic or, if asked for, shared. Otherwise why not; nothing if it is no such load at all.
@@ -25,4 +25,4 @@ Candidate candidate(const Module &module, const Function &function, const Instru
 /// The registers that a load writes, one for each element.
 std::span<const Operand> elements_of(const Module &module, const Instruction &load);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 // Below sm_70 the paper's measurements decide, of its own tool: shuffles gain on average on Maxwell
 // and Pascal, where an L1 hit takes 82 cycles against 33 for a shuffle, and lose on Kepler and
@@ -33,4 +33,4 @@ Decision decide(ShuffleMode mode, unsigned sm) {
 // (docs/shared-memory.md).
 bool decide_shared(ShuffleMode mode) { return mode == ShuffleMode::always; }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What was found in a kernel, and proved.
 struct ReuseCounts {
@@ -34,4 +34,4 @@ bool decide_shared(ShuffleMode mode);
 /// (Decision::applies); where the answer is no for all of them, nobody needs to look for any.
 Decision decide(ShuffleMode mode, unsigned sm);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -25,7 +25,7 @@
 #include <map>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr int widest = 31;
@@ -390,4 +390,4 @@ Detection detect(const Module &module, const Function &function, Emulation &emul
   return Detector(module, function, emulation, options, generic_is_global).run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -40,7 +40,7 @@
 #include <set>
 #include <tuple>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Registers of the kernel of which one, the one written last, carries a value to another load.
@@ -499,4 +499,4 @@ void emit(const Module &module, const Function &function, const ShufflePlan &pla
   Emitter(module, function, plan, facts, prefix, edits).run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// A prefix for register names that occurs nowhere in the module.
 std::string fresh_prefix(const Module &module);
@@ -16,4 +16,4 @@ std::string fresh_prefix(const Module &module);
 void emit(const Module &module, const Function &function, const ShufflePlan &plan,
           const LaunchFacts &facts, const std::string &prefix, Edits &edits);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 bool may_move_up(const Module &module, const Function &function, const Emulation &emulation,
                  Between &between, std::size_t source, std::size_t before) {
@@ -43,4 +43,4 @@ bool may_move_up(const Module &module, const Function &function, const Emulation
   return !passage.obstacle && !passage.assumed && !passage.exchanges;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 #include "grammar/module.h"
 #include "synth/shuffle/between.h"
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// Returns true if the load `source` may run before the load `before` of the same block instead,
 /// both indices in the trace: nothing it needs is computed in between, nothing uses its register in
@@ -12,4 +12,4 @@ namespace ptxasw {
 bool may_move_up(const Module &module, const Function &function, const Emulation &emulation,
                  Between &between, std::size_t source, std::size_t before);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Questions to the solver in one kernel.
@@ -324,4 +324,4 @@ bool Judge::proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block) {
   return solver_.check("equal addresses", ways_to_differ(pool, a, b, known)) == SolverAnswer::unsat;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

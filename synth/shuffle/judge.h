@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What all loads have in common whose addresses differ by a constant.
 struct AddressGroup {
@@ -98,4 +98,4 @@ private:
   std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -7,7 +7,7 @@
 
 #include "emulator/semantics/scramble.h"
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr std::uint64_t warp_of_row = 2, row_extent = std::uint64_t{8} * warp_lanes;
@@ -78,4 +78,4 @@ std::vector<SourceLane> LaneSamples::sources(Expr source, Expr load) {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

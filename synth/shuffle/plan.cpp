@@ -15,7 +15,7 @@
 #include <map>
 #include <tuple>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// By instruction: numbers of straight pieces of blocks, cut behind everything that might let lanes
@@ -139,4 +139,4 @@ ShufflePlan restrict_to(Variant variant, ShufflePlan plan) {
   return plan;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// A straight piece of a basic block in which shuffles have one mask.
 struct PlannedRegion {
@@ -60,4 +60,4 @@ ShufflePlan plan_shuffles(const Module &module, const Function &function,
 /// tests nothing, `no_load` asks no other lane either.
 ShufflePlan restrict_to(Variant variant, ShufflePlan plan);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

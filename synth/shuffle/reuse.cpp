@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 bool Reuse::is_copy() const {
   return std::all_of(elements.begin(), elements.end(),
@@ -32,4 +32,4 @@ std::vector<LoadedElement> ElementSource::all() const {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal no_entry_to_shuffle{"no-kernel", "no kernel with a body"};
@@ -129,4 +129,4 @@ std::string prove_shuffle(const Module &written, const Function &kernel, const F
                      to_string(first.missing.obligation), first.missing.why);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// All variants: `all`, shuffles and copies; `copies`, what the thread itself has.
 const std::vector<std::string> &shuffle_variants();
@@ -19,4 +19,4 @@ std::string write_shuffle(const Module &module, const Function &kernel, const Pr
 std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The lane of the same warp that a value is taken from, as the lane that takes it sees it: so many
 /// lanes up, or in a butterfly the one whose number differs in some bits.
@@ -39,4 +39,4 @@ struct SourceLane {
 /// For people: "lane -1", "the lane whose number differs by 1".
 std::string to_string(SourceLane lane);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

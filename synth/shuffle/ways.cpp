@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 /// Blocks looked at for one load.
@@ -101,4 +101,4 @@ std::optional<Ways> ways_since(Emulation &emulation, std::span<const BlockId> fr
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The ways on which lanes come from some blocks to another one.
 struct Ways {
@@ -29,4 +29,4 @@ std::vector<BlockId> blocks_before(Emulation &emulation, BlockId to, const Known
 /// What the branches on every path to a block establish.
 Known known_on_path(Emulation &emulation, BlockId block);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

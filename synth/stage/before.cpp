@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::stage {
+namespace ptxasw::inline synth::stage {
 namespace {
 
 constexpr Refusal around{"nested-loop", "it is in a loop, or behind one"};
@@ -98,4 +98,4 @@ tl::expected<Before, Refusal> before_loop(const Module &module, const Function &
   return result;
 }
 
-} // namespace ptxasw::stage
+} // namespace ptxasw::synth::stage

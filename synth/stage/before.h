@@ -12,7 +12,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::stage {
+namespace ptxasw::inline synth::stage {
 
 /// The ways to a loop, without a loop among them.
 struct Before {
@@ -32,4 +32,4 @@ tl::expected<Before, Refusal> before_loop(const Module &module, const Function &
 /// Returns true if an instruction goes elsewhere or ends the thread.
 bool is_way(const Opcode &opcode);
 
-} // namespace ptxasw::stage
+} // namespace ptxasw::synth::stage

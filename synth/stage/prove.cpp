@@ -46,7 +46,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::stage {
+namespace ptxasw::inline synth::stage {
 namespace {
 
 using promote::Atoms;
@@ -639,9 +639,9 @@ private:
 };
 
 } // namespace
-} // namespace ptxasw::stage
+} // namespace ptxasw::synth::stage
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant) {
@@ -659,4 +659,4 @@ std::string prove_staged(const Module &before, const Function &kernel, const Mod
   return "";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

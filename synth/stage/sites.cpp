@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw::stage {
+namespace ptxasw::inline synth::stage {
 namespace {
 
 using promote::Condition;
@@ -374,4 +374,4 @@ StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint
   return answer;
 }
 
-} // namespace ptxasw::stage
+} // namespace ptxasw::synth::stage

@@ -14,7 +14,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::stage {
+namespace ptxasw::inline synth::stage {
 
 /// A load whose place a load of shared memory takes.
 struct StagedLoad {
@@ -61,4 +61,4 @@ std::uint32_t tile_of(std::string_view variant);
 StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint32_t bytes,
                          promote::Atoms &atoms);
 
-} // namespace ptxasw::stage
+} // namespace ptxasw::synth::stage

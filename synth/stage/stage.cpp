@@ -8,7 +8,7 @@
 
 #include <charconv>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal no_place{"control-flow", "its text declares something between instructions"};
@@ -79,4 +79,4 @@ std::string prove_stage(const Module &written, const Function &kernel, const Fun
   return fault.empty() ? prove_staged(written, kernel, written, sibling, proposal.variant) : fault;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// What is not proved of a kernel with a staged loop, for the same launch; empty: each thread does
 /// what it did but for loads of what another one of its block has read. Both may be of one module.
@@ -26,4 +26,4 @@ std::string write_stage(const Module &module, const Function &kernel, const Prop
 std::string prove_stage(const Module &written, const Function &kernel, const Function &sibling,
                         const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

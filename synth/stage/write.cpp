@@ -33,7 +33,7 @@
 #include <fmt/core.h>
 #include <map>
 
-namespace ptxasw::stage {
+namespace ptxasw::inline synth::stage {
 namespace {
 
 class StageWriter {
@@ -361,4 +361,4 @@ std::optional<std::string> write_staged(const Module &module, const Function &ke
   return StageWriter(module, kernel, cfg, staging, atoms).run();
 }
 
-} // namespace ptxasw::stage
+} // namespace ptxasw::synth::stage

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::stage {
+namespace ptxasw::inline synth::stage {
 
 /// Begins the names of what is written, behind `%` or `$`.
 inline constexpr std::string_view prefix = "stage";
@@ -34,4 +34,4 @@ struct StagingOpcodes {
 };
 StagingOpcodes staging_opcodes(const Opcode &load);
 
-} // namespace ptxasw::stage
+} // namespace ptxasw::synth::stage

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr unsigned most = 64;
@@ -73,4 +73,4 @@ LowBits LowBitsOf::compute(Expr expr) {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

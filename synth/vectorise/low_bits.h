@@ -6,7 +6,7 @@
 #include <functional>
 #include <unordered_map>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The lowest `count` bits of an expression, up to 64, are those of `value`; the bits of `value`
 /// above them are zero.
@@ -32,4 +32,4 @@ private:
   std::unordered_map<std::uint32_t, LowBits> memo_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

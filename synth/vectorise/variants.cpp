@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 using FormKind = RetileForm::Kind;
 
@@ -62,4 +62,4 @@ const std::vector<std::string> &vectorise_variants() {
   return all;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

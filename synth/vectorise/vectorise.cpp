@@ -15,7 +15,7 @@
 #include <map>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr std::uint32_t strongest_alignment = 16, strongest_divisor = 4;
@@ -239,4 +239,4 @@ FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
   return answer;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

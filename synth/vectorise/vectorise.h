@@ -8,7 +8,7 @@
 
 #include "synth/retile/retile.h"
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 FamilyAnswer propose_vectorise(const Module &module, const Function &kernel);
 
@@ -36,4 +36,4 @@ bool only_global_index(const Module &module, const Function &kernel);
 /// aligned; 0 to along_x - 1.
 unsigned wide_shift(const Module &module, const Function &kernel, unsigned along_x);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

@@ -19,7 +19,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 namespace {
 
 constexpr unsigned widest_bytes = 16, widest_elements = 4;
@@ -377,4 +377,4 @@ BaseAndBytes wide_address(const Module &module, const Function &kernel, std::uin
   return {module.children(address)[0].reg, address.value};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

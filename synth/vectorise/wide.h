@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// An instruction of the kernel as one copy has it.
 struct Instance {
@@ -135,4 +135,4 @@ struct BaseAndBytes {
 };
 BaseAndBytes wide_address(const Module &module, const Function &kernel, std::uint32_t instruction);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

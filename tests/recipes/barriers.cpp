@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 std::uint32_t count_barriers(const Module &module, const Function &function) {
   return static_cast<std::uint32_t>(std::count_if(
@@ -16,4 +16,4 @@ std::uint32_t count_barriers(const Module &module, const Function &function) {
       }));
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-namespace ptxasw {
+namespace ptxasw::inline analysis {
 
 /// The toy analysis: how many instructions of a function are barriers of its block.
 std::uint32_t count_barriers(const Module &module, const Function &function);
 
-} // namespace ptxasw
+} // namespace ptxasw::analysis

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 struct BarriersRequest {
@@ -34,4 +34,4 @@ extern const Command barriers_command;
 const Command barriers_command = {"barriers", "count the barriers of each function",
                                   bind<BarriersRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 FamilyAnswer propose_twin(const Module &, const Function &kernel) {
   static constexpr Refusal directives{"directives", "the toy copies no directives"};
@@ -38,4 +38,4 @@ std::string prove_twin(const Module &written, const Function &kernel, const Func
   return same && sibling.directives.empty() ? "" : "it is not the kernel's text";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

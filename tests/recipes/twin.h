@@ -2,7 +2,7 @@
 
 #include "synth/family.h"
 
-namespace ptxasw {
+namespace ptxasw::inline synth {
 
 /// The toy family: the kernel once more, as it is.
 FamilyAnswer propose_twin(const Module &module, const Function &kernel);
@@ -10,4 +10,4 @@ std::string write_twin(const Module &module, const Function &kernel, const Propo
 std::string prove_twin(const Module &written, const Function &kernel, const Function &sibling,
                        const Proposal &proposal);
 
-} // namespace ptxasw
+} // namespace ptxasw::synth

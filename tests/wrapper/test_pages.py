@@ -76,6 +76,7 @@ ELSEWHERE = {
     "build/tests/random/random_stage": MINUTES,
     "./chunks": GPU,
     "./maps": GPU,
+    "./resized": GPU,
     "./staging": GPU,
     "./carry": GPU,
     "./versions": GPU,

@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -373,4 +373,4 @@ void declare(Words &words, AdviseRequest &request) {
 const Command advise_command = {"advise", "which block shapes a kernel runs fastest with, and why",
                                 bind<AdviseRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -14,7 +14,7 @@
 #include <exception>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw assemble` was asked; the assembler's own words are behind `--`.
@@ -90,4 +90,4 @@ const Command assemble_command = {
     "assemble", "stand in for GCC's nvptx assembler: ptxasw assemble --tool AS -- WORDS",
     bind<AssembleRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -20,7 +20,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using SortedJson = nlohmann::json;
@@ -230,4 +230,4 @@ const Command bisect_command = {
     "find the rewrite, or the sibling, that makes a command fail: ptxasw bisect -- make -B check",
     bind<BisectRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -147,4 +147,4 @@ void bisect_siblings(const BisectRequest &request, const std::vector<std::string
   SiblingBisection(request, command).run();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using facts::Amount;
@@ -356,4 +356,4 @@ void declare(Words &words, BoundRequest &request) {
 const Command bound_command = {"bound", "bound what a kernel costs, in its parameters and shape",
                                bind<BoundRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

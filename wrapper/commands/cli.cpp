@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 #include <new>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// Words after `--` are someone else's command.
@@ -50,4 +50,4 @@ int command_line_interface(const std::vector<std::string> &words) {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

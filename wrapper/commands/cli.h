@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// `ptxasw SUBCOMMAND ...` with the words after the program's name. Returns the exit code: 0, 1 if
 /// the work failed, 2 if the words were not understood.
 int command_line_interface(const std::vector<std::string> &words);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

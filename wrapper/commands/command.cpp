@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 int complain(std::string_view message, int code) {
   fmt::print(stderr, "ptxasw: error: {}\n", message);
@@ -28,4 +28,4 @@ std::optional<int> export_settings(const Invocation &invocation, std::string_vie
   return std::nullopt;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

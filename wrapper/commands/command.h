@@ -10,7 +10,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 class Words;
 
@@ -55,4 +55,4 @@ int complain(std::string_view message, int code = 1);
 /// is wrong, after reporting it.
 std::optional<int> export_settings(const Invocation &invocation, std::string_view command);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using SortedJson = nlohmann::json;
@@ -116,4 +116,4 @@ CommandAnswer CommandRuns::ask(const std::string &what, unsigned runs) {
   return answer;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

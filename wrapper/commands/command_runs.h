@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What `ptxasw bisect` was asked.
 struct BisectRequest {
@@ -65,4 +65,4 @@ void set_variable(const char *name, const std::string &value);
 /// found, and said. Throws NoAnswer.
 void bisect_siblings(const BisectRequest &request, const std::vector<std::string> &command);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -3,7 +3,7 @@
 
 #include "wrapper/commands/commands.h"
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr const Command *all_of_them[] = {
@@ -24,4 +24,4 @@ constexpr const Command *all_of_them[] = {
 
 std::span<const Command *const> commands() { return all_of_them; }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 // A command is a file of this folder, a line here and a line in commands.cpp.
 extern const Command advise_command;
@@ -35,4 +35,4 @@ extern const Command verify_command;
 /// All of them, in the order in which help lists them.
 std::span<const Command *const> commands();
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 std::string joined(const std::vector<std::string> &words, std::string_view between) {
@@ -186,4 +186,4 @@ std::string fish_completion(const std::vector<CommandDescription> &commands) {
   return out;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 // Completion of `ptxasw` for three shells: commands, options, and the values of options that are a
 // choice of words; any other value is completed as the name of a file. After the `--` of a command
@@ -15,4 +15,4 @@ std::string bash_completion(const std::vector<CommandDescription> &commands);
 std::string zsh_completion(const std::vector<CommandDescription> &commands);
 std::string fish_completion(const std::vector<CommandDescription> &commands);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw config` was asked.
@@ -78,4 +78,4 @@ void declare(Words &words, ConfigRequest &request) {
 const Command config_command = {"config", "every setting, its value and its origin",
                                 bind<ConfigRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

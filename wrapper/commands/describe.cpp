@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -123,4 +123,4 @@ void declare(Words &words, DescribeRequest &request) {
 const Command describe_command = {"describe", "print all commands and options for other programs",
                                   bind<DescribeRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

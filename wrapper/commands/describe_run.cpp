@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -152,4 +152,4 @@ void Debugger::follow(Traced &traced, const WarpStep &step, unsigned lane) {
   traced.last = moves ? nullptr : step.instruction;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A fault for programs: kind, message, kernel, line, lane, block, thread, address, others; null if
 /// there is none. Its schema is in docs/emulate.schema.json.
@@ -48,4 +48,4 @@ private:
   std::vector<Traced> traced_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// One option, or one word by its place, of a command.
 struct OptionDescription {
@@ -28,4 +28,4 @@ struct CommandDescription {
   bool runs_another = false; ///< takes someone else's command after `--`
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

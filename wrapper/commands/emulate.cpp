@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -336,4 +336,4 @@ void declare(Words &words, EmulateRequest &request) {
 const Command emulate_command = {"emulate", "run a kernel of a PTX file on the CPU",
                                  bind<EmulateRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

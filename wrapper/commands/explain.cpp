@@ -16,7 +16,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw explain` was asked.
@@ -225,4 +225,4 @@ const Command explain_command = {
     "explain for every global load what its address is and why it was or was not replaced",
     bind<ExplainRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

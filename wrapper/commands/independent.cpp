@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw independent` was asked.
@@ -108,4 +108,4 @@ const Command independent_command = {
     "independent", "prove that a kernel's result does not depend on how its threads form blocks",
     bind<IndependentRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

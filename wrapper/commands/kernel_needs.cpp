@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using ResourcesByName = std::map<std::string, Resources, std::less<>>;
@@ -93,4 +93,4 @@ std::string reached_text(const Occupancy &found) {
   return text;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A kernel, and what the real ptxas gives it.
 struct KernelNeeds {
@@ -32,4 +32,4 @@ needs_of_kernels(const Settings &settings, const Module &module, const std::stri
 /// The limits that keep a multiprocessor from holding more blocks: "warps, registers".
 std::string reached_text(const Occupancy &found);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw launch` was asked.
@@ -82,4 +82,4 @@ const Command launch_command = {
     "launch", "run a program, choosing for each launch the version of the kernel that suits it",
     bind<LaunchRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <toml++/toml.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// Caught in read_launch_file; never leaves this file.
@@ -514,4 +514,4 @@ std::string add_argument(const std::string &text, const Variable &parameter,
   return {};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What a launch file says: a launch and, for `verify`, which parts of it differ for the second
 /// kernel.
@@ -28,4 +28,4 @@ std::string launch_file_text(const LaunchDescription &launch);
 std::string add_argument(const std::string &text, const Variable &parameter,
                          LaunchDescription &launch);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -17,7 +17,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -129,4 +129,4 @@ int print_program(const std::string &path) {
   return 0;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Prints what the launch helper's log adds up to: processes, launches, what was kept and why, what
 /// was chosen. An empty path: no log is kept. Returns an exit code.
@@ -12,4 +12,4 @@ int print_launch_log(const std::string &path);
 /// the helper itself is linked in. Returns an exit code.
 int print_program(const std::string &path);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

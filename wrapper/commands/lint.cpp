@@ -12,7 +12,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw lint` was asked.
@@ -157,4 +157,4 @@ void declare(Words &words, LintRequest &request) {
 const Command lint_command = {"lint", "warn of what makes kernels slow, as a compiler does",
                               bind<LintRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

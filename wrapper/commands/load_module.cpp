@@ -11,7 +11,7 @@
 #include <tuple>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr unsigned shown_warnings = 5;
@@ -142,4 +142,4 @@ std::optional<std::vector<std::string>> choose_kernels(const Module &module,
                                   all.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Reads and parses a PTX file, "-" for standard input. Says on standard error what is wrong with
 /// it, and then returns null. Says, too, where a `;` seems to be missing.
@@ -36,4 +36,4 @@ std::optional<std::vector<std::string>> choose_kernels(const Module &module,
                                                        const std::vector<std::string> &names,
                                                        const Shard &shard, const std::string &path);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 std::string escape_roff(std::string_view text) {
@@ -141,4 +141,4 @@ std::string man_page(const CommandDescription &command) {
   return out + ".SH SEE ALSO\n\\fBptxasw\\fR(1)\n";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// `ptxasw(1)` in the macros of man(7): what there is, the settings, files and environment.
 /// `commands`: as `describe_commands` has them.
@@ -15,4 +15,4 @@ std::string man_page(const std::vector<CommandDescription> &commands);
 /// `ptxasw-NAME(1)` in the macros of man(7).
 std::string man_page(const CommandDescription &command);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -17,7 +17,7 @@
 #include <optional>
 #include <sstream>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -157,4 +157,4 @@ void declare(Words &words, MergeRequest &request) {
 const Command merge_command = {"merge", "join the output of the shards of a run",
                                bind<MergeRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

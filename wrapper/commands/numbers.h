@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 inline std::vector<std::string> split_at(std::string_view text, char separator) {
   std::vector<std::string> parts{""};
@@ -35,4 +35,4 @@ template <class Number> bool to_number(const std::string &text, Number &number) 
   return !text.empty() && read.ec == std::errc() && read.ptr == end;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw occupancy` was asked.
@@ -177,4 +177,4 @@ const Command occupancy_command = {
     "how many blocks of a kernel a multiprocessor holds, and what is in the way of more",
     bind<OccupancyRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -324,4 +324,4 @@ const Command optimize_command = {
     "optimize", "search for rewrites of kernels, and their combinations, with a lower bound",
     bind<OptimizeRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

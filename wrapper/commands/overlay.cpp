@@ -27,7 +27,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 namespace fs = std::filesystem;
@@ -321,4 +321,4 @@ const Command overlay_command = {
     "overlay", "make a directory of links to the CUDA toolkit with ptxasw as its ptxas",
     bind<OverlayRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -2,9 +2,9 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The state of an overlay in words: "healthy", or what is wrong with it.
 std::string overlay_state(const std::string &directory);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 tl::expected<std::string, std::string> find_library(const std::string &name) {
   const std::string self = own_path();
@@ -45,4 +45,4 @@ int become_command(const std::vector<std::string> &command, const std::string &n
   return complain(fmt::format("cannot run /bin/sh: {}", std::strerror(errno)), 126); // as shells do
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -4,7 +4,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Where a library of ours lies: beside the program in a build, in ../libexec/ptxasw where it was
 /// installed.
@@ -19,4 +19,4 @@ tl::expected<void, std::string> preload(const std::string &name);
 /// what the shell's messages begin with. Returns an exit code if there is no shell.
 int become_command(const std::vector<std::string> &command, const std::string &name);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

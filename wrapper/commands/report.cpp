@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw report` was asked.
@@ -86,4 +86,4 @@ void declare(Words &words, ReportRequest &request) {
 const Command report_command = {"report", "write a page that shows what kernels cost",
                                 bind<ReportRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -18,7 +18,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw rewrite` was asked; "-" is standard input or output.
@@ -124,4 +124,4 @@ void declare(Words &words, RewriteRequest &request) {
 const Command rewrite_command = {"rewrite", "rewrite a PTX file",
                                  bind<RewriteRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

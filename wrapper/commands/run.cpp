@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw run` was asked: everything is in the settings and behind `--`.
@@ -58,4 +58,4 @@ const Command run_command = {
     "run", "run a command with every ptxas it starts replaced: ptxasw run -- make",
     bind<RunRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

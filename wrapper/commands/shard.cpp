@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 bool read(std::string_view text, std::uint32_t &number) {
@@ -31,4 +31,4 @@ std::optional<Shard> parse_shard(std::string_view text) {
   return shard;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

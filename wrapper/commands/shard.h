@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// One of the `count` parts of some work, done by processes that know nothing of each other.
 struct Shard {
@@ -22,4 +22,4 @@ struct Shard {
 /// `3/64`; nothing if it is something else, or there is no such part.
 std::optional<Shard> parse_shard(std::string_view text);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -17,7 +17,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -179,4 +179,4 @@ const Command siblings_command = {
     "siblings", "add versions of kernels that may be faster in some launches, each proved",
     bind<SiblingsRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

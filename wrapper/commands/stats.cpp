@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw stats` was asked.
@@ -143,4 +143,4 @@ const Command stats_command = {"stats",
                                "summarise the log of all runs: outcomes, rewrites, reasons, time",
                                bind<StatsRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

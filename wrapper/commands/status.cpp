@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw status` was asked.
@@ -146,4 +146,4 @@ void declare(Words &words, StatusRequest &request) {
 const Command status_command = {"status", "which ptxas would run, and why",
                                 bind<StatusRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

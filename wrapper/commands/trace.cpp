@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw trace` was asked.
@@ -120,4 +120,4 @@ void declare(Words &words, TraceRequest &request) {
 const Command trace_command = {"trace", "print the symbolic memory trace of a PTX file",
                                bind<TraceRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -24,7 +24,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 namespace fs = std::filesystem;
@@ -330,4 +330,4 @@ const Command tune_command = {"tune",
                               "measure which versions of its kernels a program should launch",
                               bind<TuneRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

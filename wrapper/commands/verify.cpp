@@ -19,7 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// `ptxasw verify ORIGINAL REWRITTEN`.
@@ -328,4 +328,4 @@ const Command verify_command = {
     "verify", "run the kernels of two PTX files on the CPU and compare what they compute",
     bind<VerifyRequest, declare, run>};
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::string own_version() {
   const std::string_view commit(PTXASW_COMMIT, sizeof PTXASW_COMMIT - 1); // empty outside git
@@ -42,4 +42,4 @@ std::string version_text() {
                      solver.empty() ? "not found; questions for it stay open" : solver);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

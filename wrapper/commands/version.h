@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The number of the release, and the commit that was built: `0.1.0 (a040b0d2c1e3)`. Without the
 /// commit where neither git nor an archive made by git records it.
@@ -15,4 +15,4 @@ std::string ptxas_version(const std::string &path);
 /// Settings that cannot be understood are left out.
 std::string version_text();
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr char what_it_is[] =
@@ -316,4 +316,4 @@ std::vector<CommandDescription> describe_commands() {
   return all;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -16,7 +16,7 @@ namespace CLI {
 class App;
 }
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The words that a command takes. A `name` is as the user writes it: `input` for a positional
 /// word, `--json` or `-o,--output` for an option, followed by its value after a blank where the
@@ -77,4 +77,4 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words);
 /// then the commands in the order of commands().
 std::vector<CommandDescription> describe_commands();
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

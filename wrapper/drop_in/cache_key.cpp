@@ -15,7 +15,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 std::vector<std::string> split(std::string_view text, std::string_view separators) {
@@ -86,4 +86,4 @@ tl::expected<std::string, std::string> cache_key(const std::vector<std::string> 
   return fmt::format("ptxasw-{:016x}", hash);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

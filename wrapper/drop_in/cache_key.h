@@ -4,7 +4,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What must be part of the key of every cache of objects: a word that changes whenever what nvcc
 /// makes with us might change although nvcc's own words do not. It depends on the settings, our
@@ -13,4 +13,4 @@ namespace ptxasw {
 /// files included. `words`: those of nvcc. Errors: the settings are wrong.
 tl::expected<std::string, std::string> cache_key(const std::vector<std::string> &words);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -9,7 +9,7 @@
 
 #include <charconv>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr std::string_view own_prefix = "--ptxasw-";
@@ -184,4 +184,4 @@ int target_number(std::string_view target) {
   return suffix.empty() || suffix == "a" || suffix == "f" ? number : 0;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

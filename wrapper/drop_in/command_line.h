@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Where the text of a module comes from.
 enum class InputKind : std::uint8_t { file, standard_input, text };
@@ -49,4 +49,4 @@ CommandLine parse_command_line(const std::vector<std::string> &words);
 /// The number in `sm_90a`; 0 if the target makes no code (`compute_90`, `lto_90`) or is unknown.
 int target_number(std::string_view target);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -28,7 +28,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr int error_code = 255; // what ptxas itself exits with on every error
@@ -403,4 +403,4 @@ int drop_in(const std::string &name, const std::vector<std::string> &words) {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

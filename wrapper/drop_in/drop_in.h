@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Stands in for ptxas: same arguments, same output, same messages, same exit code, with the
 /// modules rewritten on the way where that is asked for and certain to be right.
@@ -11,4 +11,4 @@ namespace ptxasw {
 /// runs end by becoming the real ptxas.
 int drop_in(const std::string &name, const std::vector<std::string> &words);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

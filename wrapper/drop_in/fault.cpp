@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 // Deeper than any stack, in a way that compilers neither warn of nor turn into a loop.
@@ -36,4 +36,4 @@ void inject_fault(std::string_view fault) {
   }
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

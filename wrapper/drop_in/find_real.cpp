@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 struct Identity {
@@ -111,4 +111,4 @@ tl::expected<RealTool, std::string> find_real(const std::string &explicit_path,
       "CUDA_PATH, not in PATH. Set PTXASW_REAL to its path"));
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The real ptxas and what made us choose it.
 struct RealTool {
@@ -26,4 +26,4 @@ std::string own_path();
 tl::expected<RealTool, std::string> find_real(const std::string &explicit_path,
                                               const std::string &invoked);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

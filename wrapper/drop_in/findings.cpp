@@ -7,7 +7,7 @@
 #include <cmath>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr std::string_view kept = "kept:";
@@ -90,4 +90,4 @@ std::string Findings::sentence(std::string_view decision) const {
   return text;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What runs found and did, in numbers: the last field of a line in the log, which `ptxasw stats`
 /// adds up. By name: `modules`, `kernels`, `loads`, `replaced`, `possible` (loads that could have
@@ -31,4 +31,4 @@ struct Findings {
   std::string sentence(std::string_view decision) const;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// The longest single argument the kernel takes, with its end.
@@ -195,4 +195,4 @@ int exit_like(int status) {
   return 128 + WTERMSIG(status);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// One module on its way through us.
 struct InputModule {
@@ -53,4 +53,4 @@ assemble_for_messages(const std::string &real, const std::string &name, const Co
 /// The exit code for a child's status; a child that was killed takes us along the same way.
 int exit_like(int status);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

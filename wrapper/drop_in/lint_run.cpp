@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 void warn(const std::string &message) { tell_user(fmt::format("ptxasw: warning: {}\n", message)); }
@@ -115,4 +115,4 @@ int lint_run(const Settings &settings, const std::string &real, const std::strin
   return failed ? 1 : 0;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

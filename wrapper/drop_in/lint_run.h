@@ -6,7 +6,7 @@
 #include "wrapper/lint/baseline.h"
 #include "wrapper/settings/settings.h"
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What the real ptxas says about modules. Errors: as assemble_for_messages.
 tl::expected<AssemblerFacts, std::string> ask_assembler(const std::string &real,
@@ -29,4 +29,4 @@ tl::expected<bool, std::string> pass_gate(const std::string &file, const std::st
 int lint_run(const Settings &settings, const std::string &real, const std::string &name,
              const CommandLine &line, const std::vector<InputModule> &modules);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr char owner[8] = "ptxasw"; // with its padding to four bytes
@@ -70,4 +70,4 @@ bool is_ptxasw(const std::string &path) {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -2,10 +2,10 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Returns true if a program is ptxasw, this copy or any other, under whatever name: every one of
 /// them has the ELF note that marker.cpp defines. Costs three short reads.
 bool is_ptxasw(const std::string &path);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

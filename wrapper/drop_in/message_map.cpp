@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::string translate_messages(std::string_view messages,
                                const std::vector<ReplacedModule> &modules) {
@@ -31,4 +31,4 @@ std::string translate_messages(std::string_view messages,
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// One module whose text was replaced for the real ptxas.
 struct ReplacedModule {
@@ -21,4 +21,4 @@ struct ReplacedModule {
 std::string translate_messages(std::string_view messages,
                                const std::vector<ReplacedModule> &modules);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

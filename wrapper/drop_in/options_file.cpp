@@ -2,7 +2,7 @@
 
 #include "wrapper/drop_in/options_file.h"
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::optional<std::vector<std::string>> split_options(std::string_view text) {
   std::vector<std::string> words;
@@ -32,4 +32,4 @@ std::optional<std::vector<std::string>> split_options(std::string_view text) {
   return words;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Splits the text of a `-optf` file as ptxas does: words end at white space, double quotes keep
 /// white space and vanish. Nothing if the text has an unclosed quote or a backslash, whose rules
 /// are not documented: the caller then leaves the file to ptxas.
 std::optional<std::vector<std::string>> split_options(std::string_view text);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

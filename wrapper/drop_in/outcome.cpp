@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {
@@ -98,4 +98,4 @@ void append_log(const std::string &file, const std::string &line) {
   ::close(log);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

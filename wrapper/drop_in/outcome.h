@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The outcome of one run as ptxas. Everything but `rewritten` means that the real ptxas ran on
 /// the original input. The names are the stable spelling in the log.
@@ -58,4 +58,4 @@ std::string log_line(Outcome outcome, std::string_view input, std::string_view d
 /// Appends one line; a log that cannot be written is not a build error, but a warning, once.
 void append_log(const std::string &file, const std::string &line);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <iterator>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 tl::expected<launch::Profile, std::string> read_profile(const std::string &path) {
   const auto text = read_regular_file(path);
@@ -73,4 +73,4 @@ std::optional<SiblingResult> with_siblings(const std::string &text, const std::s
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -3,7 +3,7 @@
 
 #include "wrapper/drop_in/ptxas_options.h"
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 // clang-format off
@@ -95,4 +95,4 @@ std::optional<OptionMatch> match_option(std::string_view argument) {
   return std::nullopt;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

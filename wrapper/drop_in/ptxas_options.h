@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What a ptxas option means to us. Most mean nothing; we only need to know whether they take a
 /// value, so that a value is not mistaken for an input file.
@@ -48,4 +48,4 @@ struct OptionMatch {
 /// Recognises one argument that starts with a dash; nothing if it is not in the table.
 std::optional<OptionMatch> match_option(std::string_view argument);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

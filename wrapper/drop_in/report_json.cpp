@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -131,4 +131,4 @@ std::string report_json(const std::vector<ModuleReport> &modules) {
   return text_of(report, 2);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

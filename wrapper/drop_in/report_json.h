@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The report as JSON text: one object for one module; for several an object whose "modules"
 /// holds one object each.
@@ -14,4 +14,4 @@ std::string report_json(const std::vector<ModuleReport> &modules);
 /// The report on one module as one line of JSON.
 std::string journal_line(const ModuleReport &module);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

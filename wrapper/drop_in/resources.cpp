@@ -6,7 +6,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// The number before `unit` in a list like "Used 18 registers, used 0 barriers, 256 bytes smem".
@@ -70,4 +70,4 @@ tl::expected<void, std::string> measure_resources(const std::string &real, const
   return {};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -10,7 +10,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What `ptxas -v` says every function needs, by name.
 std::map<std::string, Resources, std::less<>> parse_resources(std::string_view messages);
@@ -22,4 +22,4 @@ tl::expected<void, std::string> measure_resources(const std::string &real, const
                                                   const CommandLine &line,
                                                   std::vector<InputModule> &modules);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

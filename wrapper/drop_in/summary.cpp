@@ -7,7 +7,7 @@
 #include <map>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::string report_file(const std::string &setting, const std::string &input,
                         const std::string &target, const std::string &module) {
@@ -64,4 +64,4 @@ std::string summarize(const ModuleReport &module) {
   return text;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

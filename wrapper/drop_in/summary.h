@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The file for the report of one run: `setting` itself, or `INPUT.TARGET.MODULE.json` in it if it
 /// is a directory, since one build makes many runs. The same source gives the same name: `module`
@@ -16,4 +16,4 @@ std::string report_file(const std::string &setting, const std::string &input,
 /// A few lines for people: a line per kernel and why loads were kept.
 std::string summarize(const ModuleReport &module);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 struct Kernel;
 
@@ -88,4 +88,4 @@ private:
   std::atomic<std::uint64_t> changes_{0};
 };
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

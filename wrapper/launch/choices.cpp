@@ -15,7 +15,7 @@
 #include <memory>
 #include <unistd.h>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::size_t most_shapes = 256; ///< of one kernel
@@ -235,4 +235,4 @@ void write_results() {
     ::rename(part.c_str(), path.c_str());
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

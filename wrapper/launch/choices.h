@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// What distinguishes launches of one kernel.
 struct Shape {
@@ -90,4 +90,4 @@ void unlock_choices();
 /// choice and at the end, so that the tuner can follow. No choice's lock may be held.
 void write_results();
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

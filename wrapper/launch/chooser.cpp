@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 Chooser::Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<double> risks)
     : rules_(rules), risks_(std::move(risks)), samples_(std::max<std::size_t>(versions, 1)),
@@ -240,4 +240,4 @@ Comparison Chooser::against_original(std::size_t version) const {
 
 double Chooser::time(std::size_t version) const { return trimmed_mean(samples_[version]); }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

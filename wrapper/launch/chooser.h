@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// How the versions of one kernel in one shape are compared.
 struct ChoiceRules {
@@ -93,4 +93,4 @@ private:
   std::uint64_t seed_ = 0x9e3779b97f4a7c15u;
 };
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

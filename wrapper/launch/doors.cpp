@@ -20,7 +20,7 @@
 #include <iterator>
 #include <string>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 template <typename Function> void *address(Function *function) {
@@ -197,4 +197,4 @@ LookupGuard::LookupGuard() { ++depth; }
 LookupGuard::~LookupGuard() { --depth; }
 bool LookupGuard::active() { return depth > 0; }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

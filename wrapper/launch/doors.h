@@ -8,7 +8,7 @@
 
 #include <span>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// An index into doors(); the same order.
 enum class Door : unsigned {
@@ -88,4 +88,4 @@ public:
   static bool active();
 };
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <mutex>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 /// The first symbol of a list that the driver has.
@@ -114,4 +114,4 @@ unsigned multiprocessors(int device) {
 RelaxedCapture::RelaxedCapture() { driver().exchange_capture_mode(&mode_); }
 RelaxedCapture::~RelaxedCapture() { driver().exchange_capture_mode(&mode_); }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

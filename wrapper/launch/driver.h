@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// Null where the driver is too old to have one; `usable()` says that none of those that
 /// redirecting needs is missing.
@@ -66,4 +66,4 @@ private:
   int mode_ = capture_relaxed;
 };
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

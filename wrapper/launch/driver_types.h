@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// CUresult. Only these values are distinguished.
 using Result = int;
@@ -84,4 +84,4 @@ inline constexpr int jit_input_ptx = 1;
 /// Flags of cuGetProcAddress.
 inline constexpr std::uint64_t per_thread_stream = 2;
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 /// Without opting in, a block has this much shared memory, static and dynamic together. What the
@@ -288,4 +288,4 @@ bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
   return true;
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// A launch as the program asked for it.
 struct Launch {
@@ -83,4 +83,4 @@ private:
   alignas(16) std::array<unsigned char, most_bytes> buffer_;
 };
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -19,7 +19,7 @@
 #include <cstring>
 #include <dlfcn.h>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 /// In two registers, as the assembly expects: where to jump (null: nowhere), or else the answer.
@@ -29,7 +29,7 @@ struct Found {
 };
 
 } // namespace
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch
 
 using namespace ptxasw::launch;
 

@@ -27,7 +27,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::chrono::seconds time_limit{20};
@@ -266,4 +266,4 @@ const char *rewritten_image(const void *image) {
 
 void note_rejected() { log_line("jit", "\"problem\":\"the driver did not take it\""); }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

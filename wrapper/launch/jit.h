@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// The rewritten text of an image that is PTX ended by a NUL; null to load it as it is: rewriting
 /// is not asked for, the image is something else, nothing was rewritten, or anything went wrong.
@@ -17,4 +17,4 @@ const std::string *rewritten_ptx(const void *data, std::size_t size);
 /// Notes that the driver did not take what was rewritten.
 void note_rejected();
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

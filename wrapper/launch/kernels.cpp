@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 #include <optional>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::size_t largest_table = 1 << 20;
@@ -217,4 +217,4 @@ Origin origin_of(Handle function) {
   return origin;
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

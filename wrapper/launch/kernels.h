@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// One sibling as the driver has it.
 struct LoadedSibling {
@@ -47,4 +47,4 @@ struct Origin {
 };
 Origin origin_of(Handle function);
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -13,7 +13,7 @@
 #include <chrono>
 #include <thread>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::size_t most_pending = 16; ///< launches that are timed, or since the oldest of them
@@ -108,4 +108,4 @@ bool make_room(KernelCode &code, Choice &choice) {
   return choice.pending.size() < most_pending;
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -4,7 +4,7 @@
 
 #include "wrapper/launch/choices.h"
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// Two events of the calling thread's context; false if none are available.
 bool take_events(Pending &pending);
@@ -22,4 +22,4 @@ void collect(KernelCode &code, Choice &choice);
 /// too long: the GPU may be waiting for the program.
 bool make_room(KernelCode &code, Choice &choice);
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -7,7 +7,7 @@
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/measure.h"
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 /// A module or library ends.
@@ -61,7 +61,7 @@ Result add_link_data(Door door, void *state, int type, void *data, std::size_t s
 }
 
 } // namespace
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch
 
 using namespace ptxasw::launch;
 

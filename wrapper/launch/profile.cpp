@@ -13,7 +13,7 @@
 #include <toml++/toml.h>
 #include <tuple>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::int64_t known_version = 1;
@@ -225,4 +225,4 @@ tl::expected<Profile, std::string> parse_profile(std::string_view text, std::str
   return profile;
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

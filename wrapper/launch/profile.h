@@ -11,7 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// The word for "no sibling".
 inline constexpr std::string_view original_word = "original";
@@ -61,4 +61,4 @@ std::string to_toml(const Profile &profile);
 /// Reads such a text. Errors: line, column and what is wrong. `path` is for the message.
 tl::expected<Profile, std::string> parse_profile(std::string_view text, std::string_view path);
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

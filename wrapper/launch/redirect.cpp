@@ -12,7 +12,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 using LaunchFunction = Result(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -260,7 +260,7 @@ Result launch_extended(const LaunchConfig *config, Handle function, void **param
 }
 
 } // namespace
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch
 
 using namespace ptxasw::launch;
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr double any = 0.1, along_one_axis = 0.2, along_x = 0.9, fewer_threads = 0.2,
@@ -45,4 +45,4 @@ double risk_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
   return risk;
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -4,7 +4,7 @@
 
 #include "wrapper/launch/fit.h"
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// By what share of the original's time a launch of a sibling is feared to take longer: what a
 /// trial must be able to pay, and the order in which siblings are tried. `own` is the kernel's
@@ -12,4 +12,4 @@ namespace ptxasw::launch {
 double risk_of(const Launch &launch, const Sibling &sibling, const SiblingLimits &own,
                const SiblingLimits &limits);
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::string_view prefix = "PTXASW_LAUNCH_";
@@ -256,4 +256,4 @@ void tell(std::string_view message) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

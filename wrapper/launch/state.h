@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// Why a launch ran the original, or that it did not.
 enum class Outcome : unsigned {
@@ -90,4 +90,4 @@ std::string json_text(std::string_view text);
 /// A message on standard error, after "ptxasw: launch: ".
 void tell(std::string_view message);
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr double share_cut = 0.2;
@@ -101,4 +101,4 @@ Comparison compare(const std::vector<double> &first, const std::vector<double> &
   return result;
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// What measuring says about two sets of times.
 struct Comparison {
@@ -23,4 +23,4 @@ Comparison compare(const std::vector<double> &first, const std::vector<double> &
 /// The 97.5 % point of Student's t distribution, for at least one degree of freedom.
 double student_t(double degrees);
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

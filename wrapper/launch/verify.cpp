@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::size_t piece = std::size_t{16} << 20; ///< compared at once
@@ -169,4 +169,4 @@ Result verify(const Launch &original, const Launch &sibling, const Arguments &ar
   std::abort();
 }
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -2,7 +2,7 @@
 
 #include "wrapper/launch/fit.h"
 
-namespace ptxasw::launch {
+namespace ptxasw::inline wrapper::launch {
 
 /// Launches the original and the sibling on the same memory, one after the other, and compares what
 /// they leave in every allocation that an argument points into. Where they differ the process is
@@ -12,4 +12,4 @@ namespace ptxasw::launch {
 Result verify(const Launch &original, const Launch &sibling, const Arguments &arguments,
               const SiblingTable &table, const Sibling &what, Result (*start)(const Launch &));
 
-} // namespace ptxasw::launch
+} // namespace ptxasw::wrapper::launch

@@ -14,7 +14,7 @@
 #include <map>
 #include <mutex>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr int ran = 0, run_failed = 1, not_tried = 2;
@@ -115,7 +115,7 @@ template <class Function> int guarded(Function function) {
 }
 
 } // namespace
-} // namespace ptxasw
+} // namespace ptxasw::wrapper
 
 using namespace ptxasw;
 

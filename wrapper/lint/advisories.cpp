@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::map<std::string, std::vector<Advisory>, std::less<>>
 parse_advisories(std::string_view messages) {
@@ -42,4 +42,4 @@ std::string_view explain_advisory(std::string_view code) {
   return "see what ptxas says";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

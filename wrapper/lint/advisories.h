@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What ptxas itself says about a kernel's speed: `(C7510) Potential Performance Loss`.
 struct Advisory {
@@ -20,4 +20,4 @@ parse_advisories(std::string_view messages);
 /// What a code means, in a sentence.
 std::string_view explain_advisory(std::string_view code);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr std::string_view heading =
@@ -243,4 +243,4 @@ std::vector<KernelState> states_of(const std::vector<KernelLint> &kernels,
   return states;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

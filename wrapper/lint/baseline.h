@@ -14,7 +14,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What one kernel costs.
 struct KernelState {
@@ -50,4 +50,4 @@ struct AssemblerFacts {
 std::vector<KernelState> states_of(const std::vector<KernelLint> &kernels,
                                    const std::string &target, const AssemblerFacts &assembled);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

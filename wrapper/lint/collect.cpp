@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 bool wanted(const LintQuery &query, std::string_view name) {
@@ -176,4 +176,4 @@ bool has_errors(const std::vector<KernelLint> &kernels) {
   });
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

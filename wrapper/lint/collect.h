@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// One warning to be reported.
 struct Told {
@@ -57,4 +57,4 @@ std::string lint_text(const std::vector<KernelLint> &kernels, const std::string 
 /// Returns true if one of them counts as an error.
 bool has_errors(const std::vector<KernelLint> &kernels);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

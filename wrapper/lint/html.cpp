@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <map>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using facts::Access;
@@ -253,4 +253,4 @@ std::string report_page(const std::vector<KernelLint> &kernels, const Places &pl
   return page.finish();
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

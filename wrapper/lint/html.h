@@ -3,7 +3,7 @@
 #include "synth/explain.h"
 #include "wrapper/lint/collect.h"
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A self-contained page on one module: kernels, their warnings, loops and accesses with pictures,
 /// and which loads have a value that is already known elsewhere. `explained`: by kernel. Source
@@ -11,4 +11,4 @@ namespace ptxasw {
 std::string report_page(const std::vector<KernelLint> &kernels, const Places &places,
                         const std::vector<KernelExplanation> &explained, const std::string &file);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

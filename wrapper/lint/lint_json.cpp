@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -205,4 +205,4 @@ std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string
                {"runs", Json::array({run})}});
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

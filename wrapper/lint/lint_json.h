@@ -2,7 +2,7 @@
 
 #include "wrapper/lint/collect.h"
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// docs/lint.schema.json: every access and branch with its numbers, and the warnings.
 std::string lint_json(const std::vector<KernelLint> &kernels, const Places &places,
@@ -11,4 +11,4 @@ std::string lint_json(const std::vector<KernelLint> &kernels, const Places &plac
 /// The warnings as SARIF 2.1.0, which code-scanning services read.
 std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string &file);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

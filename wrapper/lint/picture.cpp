@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 using facts::Access;
@@ -107,4 +107,4 @@ std::string access_picture(const KernelFacts &facts, const Access &access) {
                      shared ? "banks (4 bytes wide)" : "sectors (32 bytes)");
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

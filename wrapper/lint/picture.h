@@ -4,11 +4,11 @@
 
 #include <string>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A drawing of one execution by one warp: its lanes above, below the sectors (of global memory) or
 /// banks (of shared memory) that they touch. SVG without colours of its own: classes `lane`,
 /// `unit`, `wire`, `clash`. Empty where the lanes' distances are not known in numbers.
 std::string access_picture(const facts::KernelFacts &facts, const facts::Access &access);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

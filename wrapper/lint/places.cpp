@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::string to_string(const Place &place) {
   return place.column ? fmt::format("{}:{}:{}", place.file, place.line, place.column)
@@ -38,4 +38,4 @@ std::vector<Place> Places::inlined_at(const Instruction &instruction) const {
   return result;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A place in a source file.
 struct Place {
@@ -35,4 +35,4 @@ private:
   const Inlining inlining_;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

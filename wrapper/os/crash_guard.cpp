@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
@@ -74,4 +74,4 @@ CrashGuard::~CrashGuard() {
   crash_plan = nullptr;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

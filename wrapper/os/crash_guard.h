@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// While it lives, a crash of this process (bad memory access, stack overflow, abort, ...) turns
 /// it into the program given instead: the caller never learns that we failed. Costs a few system
@@ -19,4 +19,4 @@ public:
   CrashGuard &operator=(const CrashGuard &) = delete;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

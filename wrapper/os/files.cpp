@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 class Descriptor {
@@ -191,4 +191,4 @@ int make_memory_file(const char *label, std::string_view bytes) {
   return descriptor;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

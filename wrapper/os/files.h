@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The bytes of a regular file; nothing for anything else (a pipe could only be read once, and
 /// the real tool wants to read it too) or if it cannot be read.
@@ -41,4 +41,4 @@ tl::expected<void, std::string> write_file_atomically(const std::string &path,
 /// vanishes with the last process that has it open, however that process ends.
 int make_memory_file(const char *label, std::string_view bytes);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

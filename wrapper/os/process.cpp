@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 std::vector<char *> pointers(const std::string &name, const std::vector<std::string> &arguments) {
@@ -77,4 +77,4 @@ void become(const std::string &path, const std::string &name,
   ::execve(path.c_str(), pointers(name, arguments).data(), environ);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// How a child ended.
 struct ChildResult {
@@ -35,4 +35,4 @@ ChildResult run_child(const ChildPlan &plan);
 void become(const std::string &path, const std::string &name,
             const std::vector<std::string> &arguments);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr long long milliseconds_between = 100;
@@ -63,4 +63,4 @@ void Progress::clear() {
   shown_ = false;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

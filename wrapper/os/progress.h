@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The progress of long work, as one line of standard error that is overwritten and finally
 /// removed. On a terminal only: where standard error is a file or a pipe, TERM is `dumb` or unset,
@@ -26,4 +26,4 @@ private:
   long long next_ = 0; ///< milliseconds; before then nothing is shown
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <toml++/toml.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// A value as the flag would spell it: lists joined by commas. Nothing for tables and the like.
@@ -67,4 +67,4 @@ tl::expected<void, std::string> apply_config_file(Settings &settings, const Conf
   return {};
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -3,7 +3,7 @@
 #include "wrapper/settings/find_config.h"
 #include "wrapper/settings/settings.h"
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Stores every key of a ptxasw.toml; keys that a project's file may not set are ignored, with a
 /// line in `settings.ignored`.
@@ -11,4 +11,4 @@ namespace ptxasw {
 tl::expected<void, std::string> apply_config_file(Settings &settings, const ConfigFile &file,
                                                   Origin origin);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

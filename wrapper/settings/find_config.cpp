@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// Why what `info` describes may not be trusted; empty: it may.
@@ -91,4 +91,4 @@ std::optional<ConfigFile> find_project_config(std::vector<std::string> &ignored)
   return open_config(name, ignored);
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

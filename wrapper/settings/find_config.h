@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A settings file that may be trusted.
 struct ConfigFile {
@@ -19,4 +19,4 @@ std::optional<ConfigFile> find_user_config(std::vector<std::string> &ignored);
 /// The ptxasw.toml in the current directory or the nearest one above that may be trusted.
 std::optional<ConfigFile> find_project_config(std::vector<std::string> &ignored);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

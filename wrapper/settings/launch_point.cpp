@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 std::optional<facts::Rational> to_rational(const std::string &text) {
@@ -245,4 +245,4 @@ std::string point_fault(const std::vector<const Module *> &modules,
   return "";
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// What --at gives: numbers by name, extents as `ntid.x` and `nctaid.x`. A name may be that of one
 /// kernel's parameter, `KERNEL:NAME`.
@@ -85,4 +85,4 @@ std::string point_fault(const std::vector<const Module *> &modules,
                         const std::vector<std::string> &names, const LaunchPoint &point,
                         bool words = false);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -6,7 +6,7 @@
 #include <bit>
 #include <charconv>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 std::array<bool, lint::code_count> LintChoices::by_default() {
   std::array<bool, lint::code_count> result{};
@@ -72,4 +72,4 @@ bool LintChoices::is_silenced(lint::Code code, std::string_view kernel) const {
          });
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A warning that is not wanted: of a code, in one kernel or in all.
 struct Silence {
@@ -44,4 +44,4 @@ struct LintChoices {
   bool is_silenced(lint::Code code, std::string_view kernel) const;
 };
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 tl::expected<void, std::string> apply_flag(Settings &settings, const OwnOption &flag,
@@ -56,4 +56,4 @@ Settings load_what_is_right() {
   return settings;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

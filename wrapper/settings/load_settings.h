@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// A setting given as `--ptxasw-NAME` or `--ptxasw-NAME=VALUE`.
 struct OwnOption {
@@ -22,4 +22,4 @@ tl::expected<Settings, std::string> load_settings(const std::vector<OwnOption> &
 /// cannot: for a command that diagnoses this.
 Settings load_what_is_right();
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

@@ -19,7 +19,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 template <ShuffleMode RewriteOptions::*member>
@@ -801,4 +801,4 @@ std::string describe_configuration(const Settings &settings) {
   return line;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

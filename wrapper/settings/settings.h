@@ -12,7 +12,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// Where the value of a setting came from; a later one beats an earlier one.
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
@@ -109,4 +109,4 @@ inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
 /// Set in the environment of the real ptxas; finding it in our own means that we called ourselves.
 inline constexpr char guard_variable[] = "PTXASW_GUARD";
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

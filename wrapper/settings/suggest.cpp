@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 namespace {
 
 /// Levenshtein distance, one row at a time.
@@ -40,4 +40,4 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper

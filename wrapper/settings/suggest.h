@@ -3,10 +3,10 @@
 #include <span>
 #include <string_view>
 
-namespace ptxasw {
+namespace ptxasw::inline wrapper {
 
 /// The candidate that a misspelled word most likely stands for: fewest edits, at most a third of
 /// the word (but always one). Empty if none is near.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-} // namespace ptxasw
+} // namespace ptxasw::wrapper
