@@ -540,7 +540,12 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
         (op == Op::barrier && !opcode.has(Modifier::cluster)) ||
         ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared);
     blocks &= alone || within_block;
-    threads &= alone && opcode.space != StateSpace::shared;
+    // A reduction that is one step only for the threads of its block counts on which those are.
+    const auto &words = opcode.modifiers;
+    const bool narrow_scope =
+        reduction && (opcode.has(Modifier::cluster) ||
+                      std::find(words.begin(), words.end(), "cta") != words.end());
+    threads &= alone && !narrow_scope && opcode.space != StateSpace::shared;
   }
   blocks &= atomics_commute(module, kernel);
   result.blocks_independent = blocks;

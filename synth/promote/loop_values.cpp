@@ -167,7 +167,9 @@ bool LoopValues::reaches(BlockId from, BlockId to) const {
 
 std::optional<Progress> LoopValues::value(RegisterId reg, std::uint32_t at, unsigned bits) {
   const Register &declared = function_.registers[reg];
-  if (bit_width(declared.type) != bits || declared.vector != 1 || budget_ == 0)
+  // What is written computes with the register, which no integer instruction takes if it is real.
+  if (bit_width(declared.type) != bits || is_float(declared.type) || declared.vector != 1 ||
+      budget_ == 0)
     return std::nullopt;
   --budget_;
   if (definitions_[reg].empty())
@@ -448,7 +450,7 @@ std::optional<Polynomial> LoopValues::last_round(std::uint32_t instruction,
   in_progress_.clear();
   budget_ = effort;
   access_ = instruction;
-  const auto last = rounds();
+  auto last = rounds();
   conditions.insert(conditions.end(), conditions_.begin(), conditions_.end());
   return last;
 }

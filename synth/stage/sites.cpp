@@ -53,7 +53,7 @@ constexpr Refusal occupied{"occupancy", "fewer blocks would run at a time"};
 
 constexpr std::size_t largest_kernel = 5'000; ///< instructions
 constexpr std::uint64_t static_limit = 48 * 1024;
-constexpr unsigned most_ranges = 8, most_conditions = 64, least_rounds = 2;
+constexpr unsigned most_ranges = 8, most_loads = 128, most_conditions = 64, least_rounds = 2;
 constexpr std::uint64_t threads_unknown = 256; ///< of a block, where the kernel does not say
 constexpr std::uint32_t tile_alignment = 16;
 
@@ -210,11 +210,14 @@ private:
       return std::nullopt;
     if (const auto writer = writer_of(i, load->nc))
       return writer;
+    if (loads_ == most_loads)
+      return at(refusal::large, one);
     const unsigned bytes = bit_width(module_.opcode(one).type) / 8 * module_.opcode(one).vector;
     if (!std::has_single_bit(bytes) || *step % bytes != 0 || *step > std::int64_t{4096})
       return at(refusal::sparse, one);
     staging_.conditions.insert(staging_.conditions.end(), conditions.begin(), conditions.end());
     add(i, *address, *step, bytes);
+    ++loads_;
     return std::nullopt;
   }
 
@@ -230,16 +233,18 @@ private:
   }
 
   std::optional<Refusal> writer_of(std::uint32_t load, bool nc) {
-    const cache::Writers writers = cache::writers_of(module_, kernel_);
-    if (writers.unknown)
-      return writers.unknown;
+    if (!writers_)
+      writers_ = cache::writers_of(module_, kernel_);
+    if (writers_->unknown)
+      return writers_->unknown;
     if (nc)
       return std::nullopt;
-    const cache::Origins origins(module_, kernel_);
-    const auto read = origins.of_address(module_.operands(kernel_.instructions[load])[1]);
-    for (const std::uint32_t i : writers.stores)
+    if (!origins_)
+      origins_.emplace(module_, kernel_);
+    const auto read = origins_->of_address(module_.operands(kernel_.instructions[load])[1]);
+    for (const std::uint32_t i : writers_->stores)
       if (!cache::Origins::are_apart(
-              read, origins.of_address(module_.operands(kernel_.instructions[i])[0])))
+              read, origins_->of_address(module_.operands(kernel_.instructions[i])[0])))
         return at(refusal::written, kernel_.instructions[i]);
     return std::nullopt;
   }
@@ -340,6 +345,9 @@ private:
   const ptxasw::Loop &loop_;
   LoopValues values_;
   promote::Atoms &atoms_;
+  std::optional<cache::Writers> writers_; ///< when first asked for
+  std::optional<cache::Origins> origins_; ///< likewise
+  unsigned loads_ = 0;                    ///< that are staged
   Staging staging_;
 };
 

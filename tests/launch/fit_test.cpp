@@ -235,3 +235,22 @@ TEST_CASE("every need is looked at") {
   limits.static_shared = 60000;
   CHECK(outcome() == Outcome::sibling);
 }
+
+TEST_CASE("a launch that the driver would refuse is left to it") {
+  Values values;
+  Launch l = launch_of(values);
+  SiblingLimits own;
+  CHECK(own_fault(l, own) == Outcome::sibling);
+  l.grid = {1, 70'000, 1};
+  CHECK(own_fault(l, own) == Outcome::grid);
+  l.grid = {1u << 31, 1, 1};
+  CHECK(own_fault(l, own) == Outcome::grid);
+  l.grid = {2, 65'535, 1};
+  l.block = {2'048, 1, 1};
+  CHECK(own_fault(l, own) == Outcome::block_size);
+  l.block = {1, 1u << 31, 2}; // 0 threads modulo 2^32
+  CHECK(own_fault(l, own) == Outcome::block_size);
+  l.block = {256, 1, 1};
+  own.max_threads = 255; // `.maxntid`
+  CHECK(own_fault(l, own) == Outcome::block_size);
+}

@@ -114,6 +114,18 @@ bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &
   return arguments.buffer && size && *size >= bytes_of(table);
 }
 
+Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (along(launch.grid, axis) > largest_grid[axis])
+      return Outcome::grid;
+  const Extents &block = launch.block;
+  const std::uint64_t rows = std::uint64_t{block.y} * block.z;
+  return block.x > limits.max_threads || rows > limits.max_threads ||
+                 block.x * rows > limits.max_threads
+             ? Outcome::block_size
+             : Outcome::sibling;
+}
+
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits) {
   const SiblingNeeds &needs = sibling.needs;

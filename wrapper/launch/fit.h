@@ -43,6 +43,10 @@ struct Arguments {
 /// than the table says.
 bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &arguments);
 
+/// What the driver would not take of the kernel's own launch; Outcome::sibling: nothing. `limits`
+/// are the kernel's. A sibling must not make it one that succeeds.
+Outcome own_fault(const Launch &launch, const SiblingLimits &limits);
+
 /// Outcome::sibling if the sibling may be launched instead, otherwise what is in the way. The
 /// attributes of the launch are not considered here.
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,

@@ -104,7 +104,9 @@ void tell_why(const Redirection &r, unsigned index, Outcome why) {
 /// way of the first.
 std::uint32_t fitting(const Redirection &r, Outcome &why) {
   std::uint32_t bits = 0;
-  why = Outcome::sibling;
+  why = own_fault(r.launch, r.kernel.limits);
+  if (why != Outcome::sibling)
+    return bits;
   const auto &siblings = r.table().siblings;
   for (unsigned i = 0; i < siblings.size() && i < most_siblings; ++i) {
     const LoadedSibling &loaded = r.kernel.siblings[i];

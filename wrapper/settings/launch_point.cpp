@@ -197,7 +197,7 @@ std::optional<facts::Rational> AmountsAt::of_variable(const std::string &variabl
   const auto declared = names_.width(name);
   if (low <= 0 && (!declared || power_of_two(*declared) == high - low + 1)) {
     const unsigned width = boost::multiprecision::msb(facts::floor_of(high - low + 1));
-    if (const auto bits = same_bits(*number, width, low))
+    if (auto bits = same_bits(*number, width, low))
       return bits;
     low = -power_of_two(width - 1);
     high = power_of_two(width) - 1;
@@ -208,7 +208,7 @@ std::optional<facts::Rational> AmountsAt::of_variable(const std::string &variabl
 }
 
 std::optional<facts::Rational> AmountsAt::operator()(const facts::Amount &amount) {
-  const auto result =
+  auto result =
       amounts_.evaluate(amount, [&](const std::string &variable) { return of_variable(variable); });
   if (!result && fault_.empty())
     fault_ = "a divisor is not positive there";
