@@ -75,6 +75,7 @@ ELSEWHERE = {
     "build/tests/random/random_cache": MINUTES,
     "build/tests/random/random_stage": MINUTES,
     "./chunks": GPU,
+    "ptxasw bisect --versions": GPU + "; tests/launch has a driver without one",
     "./maps": GPU,
     "./resized": GPU,
     "./staging": GPU,
