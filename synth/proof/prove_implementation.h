@@ -159,7 +159,7 @@ private:
   Missing failure_;
   std::optional<Emulation> emulation_;
   /// Effort for one question, in Z3's resource units.
-  static constexpr unsigned solver_resource_limit = 200'000;
+  static constexpr unsigned solver_resource_limit = 100'000;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
   std::size_t visited_ = 0;

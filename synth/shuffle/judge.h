@@ -84,7 +84,7 @@ private:
   }
 
   /// Effort for one question, in Z3's resource units.
-  static constexpr unsigned solver_resource_limit = 200'000;
+  static constexpr unsigned solver_resource_limit = 100'000;
 
   const Module &module_;
   const Function &function_;

@@ -52,7 +52,7 @@ constexpr Refusal occupied{"occupancy", "fewer blocks would run at a time"};
 } // namespace refusal
 
 constexpr std::size_t largest_kernel = 5'000; ///< instructions
-constexpr std::uint64_t static_limit = 48 * 1024;
+constexpr std::uint64_t static_limit = std::uint64_t{48} * 1024;
 constexpr unsigned most_ranges = 8, most_loads = 128, most_conditions = 64, least_rounds = 2;
 constexpr std::uint64_t threads_unknown = 256; ///< of a block, where the kernel does not say
 constexpr std::uint32_t tile_alignment = 16;

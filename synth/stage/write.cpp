@@ -73,7 +73,7 @@ private:
   std::string wide(std::string_view what) { return taken("b64", what); }
   std::string truth(std::string_view what) { return taken("pred", what); }
   std::string taken(std::string_view type, std::string_view what) {
-    const std::string reg = fmt::format("%{}{}", name_, what);
+    std::string reg = fmt::format("%{}{}", name_, what);
     registers_[reg] = type;
     return reg;
   }
