@@ -56,7 +56,62 @@ std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
   return {found.begin(), found.end()};
 }
 
+/// The blocks on ways from the beginning to a block, itself among them, in the order of the text;
+/// a way that goes around a loop is none of these.
+std::vector<BlockId> forward_to(const ControlFlowGraph &cfg, BlockId last) {
+  std::set<BlockId> found{last};
+  std::vector<BlockId> open{last};
+  while (!open.empty()) {
+    const BlockId block = open.back();
+    open.pop_back();
+    for (const BlockId from : cfg.blocks()[block].predecessors)
+      if (goes_forward(cfg, from, block) && found.insert(from).second)
+        open.push_back(from);
+  }
+  return {found.begin(), found.end()};
+}
+
+tl::unexpected<Refusal> refused(Refusal refusal, const Function &kernel,
+                                std::uint32_t instruction) {
+  refusal.line = kernel.instructions[instruction].line;
+  return tl::unexpected(refusal);
+}
+
+/// Adds to ways what of their instructions before `end` decides and computes.
+tl::expected<Before, Refusal> repeating(const Module &module, const Function &kernel,
+                                        const ControlFlowGraph &cfg, Before ways, std::uint32_t end,
+                                        std::set<RegisterId> registers) {
+  std::set<std::uint32_t> repeated;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const BlockId block : ways.blocks) {
+      const BasicBlock &one = cfg.blocks()[block];
+      const bool is_last = one.first < end && end <= one.end;
+      for (std::uint32_t i = one.first; i < (is_last ? end : one.end); ++i) {
+        const Instruction &instruction = kernel.instructions[i];
+        bool needed = is_way(module.opcode(instruction));
+        for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+          needed = needed || (use != RegisterUse::read && registers.contains(reg));
+        });
+        if (!needed || !repeated.insert(i).second)
+          continue;
+        if (!is_way(module.opcode(instruction)) && !is_repeatable(module, instruction))
+          return refused(unforeseen, kernel, i);
+        for_each_register(module, instruction,
+                          [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
+        grows = true;
+      }
+    }
+  }
+  ways.instructions.assign(repeated.begin(), repeated.end());
+  return ways;
+}
+
 } // namespace
+
+bool goes_forward(const ControlFlowGraph &cfg, BlockId from, BlockId to) {
+  return cfg.reachable(from) && cfg.reachable(to) && cfg.order_of(from) < cfg.order_of(to);
+}
 
 bool is_way(const Opcode &opcode) {
   return opcode.op == Op::bra || opcode.op == Op::ret || opcode.op == Op::exit;
@@ -65,37 +120,27 @@ bool is_way(const Opcode &opcode) {
 tl::expected<Before, Refusal> before_loop(const Module &module, const Function &kernel,
                                           const ControlFlowGraph &cfg, LoopId loop,
                                           std::set<RegisterId> registers) {
-  const auto at = [&](Refusal refusal, std::uint32_t instruction) {
-    refusal.line = kernel.instructions[instruction].line;
-    return tl::unexpected(refusal);
-  };
   const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;
   Before result{ways_to(cfg, loop), {}};
   if (result.blocks.empty() || result.blocks[0] != 0)
-    return at(first, header);
+    return refused(first, kernel, header);
   for (const BlockId block : result.blocks)
     if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
-      return at(around, header);
-  std::set<std::uint32_t> repeated;
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (const BlockId block : result.blocks)
-      for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i) {
-        const Instruction &one = kernel.instructions[i];
-        bool needed = is_way(module.opcode(one));
-        for_each_register(module, one, [&](RegisterId reg, RegisterUse use) {
-          needed = needed || (use != RegisterUse::read && registers.contains(reg));
-        });
-        if (!needed || !repeated.insert(i).second)
-          continue;
-        if (!is_way(module.opcode(one)) && !is_repeatable(module, one))
-          return at(unforeseen, i);
-        for_each_register(module, one, [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
-        grows = true;
-      }
+      return refused(around, kernel, header);
+  return repeating(module, kernel, cfg, std::move(result), no_index, std::move(registers));
+}
+
+tl::expected<Before, Refusal> before_instruction(const Module &module, const Function &kernel,
+                                                 const ControlFlowGraph &cfg, std::uint32_t end,
+                                                 std::set<RegisterId> registers) {
+  const BlockId last = cfg.block_of(end - 1);
+  Before result{forward_to(cfg, last), {}};
+  for (const BlockId block : result.blocks) {
+    const LoopId loop = cfg.loop_of(block);
+    if (cfg.irreducible(block) || (loop != no_index && !cfg.contains(loop, last)))
+      return refused(around, kernel, end - 1);
   }
-  result.instructions.assign(repeated.begin(), repeated.end());
-  return result;
+  return repeating(module, kernel, cfg, std::move(result), end, std::move(registers));
 }
 
 } // namespace ptxasw::synth::stage

@@ -36,164 +36,23 @@
 
 #include "synth/stage/stage.h"
 
-#include "grammar/roles.h"
+#include "synth/beside/text_reader.h"
 #include "synth/same_launch.h"
 #include "synth/stage/write.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/core.h>
 #include <map>
-#include <set>
 
 namespace ptxasw::inline synth::stage {
 namespace {
 
+using beside::NotProved;
+using beside::plain_text;
+using beside::TextReader;
 using promote::Atoms;
 using promote::Condition;
 using promote::Polynomial;
-
-/// Thrown where the proof stops; caught in prove_staged().
-struct NotStaged {
-  std::string why;
-};
-
-/// An instruction's text with single blanks, without its semicolon.
-std::string plain_text(std::string_view text) {
-  std::string result;
-  for (const char c : text)
-    if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
-      result += c;
-    else if (!result.empty() && result.back() != ' ')
-      result += ' ';
-  while (!result.empty() && (result.back() == ';' || result.back() == ' '))
-    result.pop_back();
-  return result;
-}
-
-/// Reads instructions one after the other. In a pattern `<r_x>` is a register of 32 bits that was
-/// added, always the same one for the same name, `<w_x>` one of 64, `<h_x>` of 16, `<p_x>` a
-/// predicate, and `<$x>` the place x, wherever that turns out to be.
-class TextReader {
-public:
-  TextReader(const Module &module, const Function &function, const Function &kernel)
-      : module_(module), function_(function) {
-    for (const Register &reg : kernel.registers)
-      own_.insert(reg.name);
-  }
-
-  std::uint32_t position() const { return at_; }
-
-  [[noreturn]] void fail(std::string_view why) const {
-    const auto &all = function_.instructions;
-    throw NotStaged{
-        fmt::format("line {}: {}", at_ < all.size() ? all[at_].line : function_.line, why)};
-  }
-
-  /// The next instruction.
-  const Instruction &next() {
-    if (at_ >= function_.instructions.size() || !function_.instructions[at_].well_formed)
-      fail("it is not understood");
-    return function_.instructions[at_++];
-  }
-
-  void expect(std::string_view pattern) {
-    const Instruction &one = next();
-    const std::string text = plain_text(module_.text(one.span));
-    std::size_t i = 0;
-    while (!pattern.empty()) {
-      const std::size_t end = pattern[0] == '<' ? pattern.find('>') : std::string_view::npos;
-      if (end == std::string_view::npos) {
-        if (i >= text.size() || text[i++] != pattern[0])
-          fail_at(one, "something else than what must be there");
-        pattern.remove_prefix(1);
-        continue;
-      }
-      std::size_t behind = i;
-      while (behind < text.size() && is_of_name(text[behind]))
-        ++behind;
-      take(one, pattern.substr(1, end - 1), text.substr(i, behind - i));
-      i = behind;
-      pattern.remove_prefix(end + 1);
-    }
-    if (i != text.size())
-      fail_at(one, "something else than what must be there");
-  }
-
-  /// A place is here.
-  void place(const std::string &name) { places_[name] = at_; }
-
-  /// All branches lead to their places.
-  void check_places() const {
-    for (const auto &[instruction, name, label] : jumps_) {
-      const auto found = places_.find(name);
-      std::vector<std::uint32_t> positions;
-      for (const Label &one : function_.labels)
-        if (one.name == label)
-          positions.push_back(one.position);
-      if (found == places_.end() || positions != std::vector<std::uint32_t>{found->second})
-        fail_at(function_.instructions[instruction], "it leads elsewhere");
-    }
-  }
-
-  /// The register that a name of patterns stands for, once it has been read.
-  RegisterId bound(const std::string &name) const {
-    const auto found = bound_.find(name);
-    return found == bound_.end() ? no_register : found->second;
-  }
-
-  bool is_own(RegisterId reg) const { return own_.contains(function_.registers[reg].name); }
-
-private:
-  struct Jump {
-    std::uint32_t instruction;
-    std::string place, label;
-  };
-
-  static bool is_of_name(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '%' || c == '$';
-  }
-
-  [[noreturn]] void fail_at(const Instruction &one, std::string_view why) const {
-    throw NotStaged{fmt::format("line {}: {}", one.line, why)};
-  }
-
-  void take(const Instruction &one, std::string_view name, const std::string &text) {
-    if (name[0] == '$') {
-      jumps_.push_back({at_ - 1, std::string(name.substr(1)), text});
-      return;
-    }
-    RegisterId found = no_register;
-    for (RegisterId reg = 0; reg < function_.registers.size(); ++reg)
-      if (function_.registers[reg].name == text) {
-        if (found != no_register)
-          fail_at(one, "two registers have one name");
-        found = reg;
-      }
-    if (found == no_register || is_own(found) || function_.registers[found].vector != 1 ||
-        !has_width(function_.registers[found].type, name[0]))
-      fail_at(one, "not a register for that");
-    const auto [known, added] = bound_.try_emplace(std::string(name), found);
-    if (known->second != found || (added && !taken_.insert(found).second))
-      fail_at(one, "another register than the one that must be there");
-  }
-
-  static bool has_width(ScalarType type, char kind) {
-    if (kind == 'p' || type == ScalarType::pred)
-      return kind == 'p' && type == ScalarType::pred;
-    return bit_width(type) == (kind == 'w' ? 64u : kind == 'r' ? 32u : 16u);
-  }
-
-  const Module &module_;
-  const Function &function_;
-  std::set<std::string_view> own_; ///< registers of the kernel, by name
-  std::uint32_t at_ = 0;
-  std::map<std::string, RegisterId> bound_;
-  std::set<RegisterId> taken_;
-  std::vector<Jump> jumps_;
-  std::map<std::string, std::uint32_t> places_;
-};
 
 /// Straight code that computes with 64 bits: what its registers hold as polynomials of what the
 /// kernel's registers hold, and which conditions its predicates have tested.
@@ -345,7 +204,7 @@ private:
   void check_frame() {
     const auto show = [&](bool holds, std::string_view why) {
       if (!holds)
-        throw NotStaged{std::string(why)};
+        throw NotProved{std::string(why)};
     };
     show(staged_.instructions.size() > 2 * kernel_.instructions.size() &&
              staged_.scopes.size() == 1 && staged_.target_lists.empty(),
@@ -362,29 +221,7 @@ private:
     show(staged_.instructions[behind].span.begin >= own_code &&
              staged_.instructions[behind - 1].span.end <= own_code,
          "the kernel does not follow");
-    std::map<std::string_view, const Register *> registers;
-    for (const Register &reg : staged_.registers)
-      show(registers.emplace(reg.name, &reg).second, "two registers have one name");
-    for (const Register &reg : kernel_.registers) {
-      const auto found = registers.find(reg.name);
-      show(found != registers.end() && found->second->type == reg.type &&
-               found->second->vector == reg.vector,
-           "its registers are others");
-    }
-    std::set<std::string_view> names;
-    for (const Label &label : staged_.labels)
-      show(names.insert(label.name).second, "two labels have one name");
-    show(staged_.variables.size() == kernel_.variables.size() + 1, "it has other variables");
-    for (std::size_t i = 0; i < kernel_.variables.size(); ++i)
-      show(before_.text(kernel_.variables[i].span) == after_.text(staged_.variables[i].span),
-           "its variables are others");
-    const Variable &tile = staged_.variables.back();
-    tile_ = tile.name;
-    show(tile.space == StateSpace::shared && tile.type == ScalarType::b8 && tile.vector == 1 &&
-             tile.alignment >= 16 && tile.size() >= staging_.size && tile.values.empty() &&
-             tile.initializer.size() == 0 && tile.linkage == Linkage::internal,
-         "its tile is not what it must be");
-    show(mine.find(tile_) == std::string_view::npos, "the kernel knows the tile's name");
+    tile_ = beside::added_tile(before_, kernel_, after_, staged_, staging_.size);
     Function moved = staged_;
     for (Pragma &pragma : moved.pragmas) {
       show(pragma.position >= behind, "it has other pragmas");
@@ -653,7 +490,7 @@ std::string prove_staged(const Module &before, const Function &kernel, const Mod
                                    : std::string(answer.refusals[0].meaning);
   try {
     stage::StageProof(before, kernel, after, staged, answer.found[0], atoms).run();
-  } catch (const stage::NotStaged &stop) {
+  } catch (const beside::NotProved &stop) {
     return stop.why;
   }
   return "";

@@ -74,6 +74,8 @@ bool asks_for_sizes(const Module &module, const Instruction &instruction) {
   });
 }
 
+} // namespace
+
 std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
   if (!kernel.is_entry || !kernel.has_body)
     return refusal::no_entry;
@@ -101,6 +103,8 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
   }
   return std::nullopt;
 }
+
+namespace {
 
 /// Shared memory that the kernel has already, as far as variables say; at most.
 std::uint64_t shared_of(const Module &module, const Function &kernel) {

@@ -49,6 +49,10 @@ struct Staging {
 /// Where the number of rounds stands.
 std::uint32_t place_of_rounds(const Staging &staging);
 
+/// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
+/// in it synchronises, or lanes must agree, or it is no kernel for that.
+std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel);
+
 struct StagingAnswer {
   std::vector<Staging> found; ///< at most one: the first loop that can be staged
   std::vector<Refusal> refusals;
