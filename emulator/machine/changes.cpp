@@ -14,13 +14,21 @@ namespace {
 /// Edits after which the rest counts as changed altogether.
 constexpr int edits_budget = 1500;
 
-/// The texts as numbers, white space folded.
+/// The texts as numbers, white space folded. A label that `other` has, too, counts with what stands
+/// behind it: a branch to it goes elsewhere if it has moved, although its text is as it was.
 std::vector<std::uint32_t> number(const Module &module, const Function &function,
+                                  const Function &other,
                                   std::unordered_map<std::string, std::uint32_t> &numbers) {
+  std::vector<std::string> texts(function.instructions.size());
+  for (const Label &label : function.labels)
+    if (label.position < texts.size() &&
+        std::any_of(other.labels.begin(), other.labels.end(),
+                    [&](const Label &one) { return one.name == label.name; }))
+      texts[label.position] += std::string(label.name) + ":";
   std::vector<std::uint32_t> result;
-  for (const Instruction &instruction : function.instructions) {
-    std::string folded;
-    for (const char c : module.text(instruction.span))
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string &folded = texts[i];
+    for (const char c : module.text(function.instructions[i].span))
       if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
         folded += c;
       else if (!folded.empty() && folded.back() != ' ')
@@ -35,8 +43,8 @@ std::vector<std::uint32_t> number(const Module &module, const Function &function
 Changes compare_instructions(const Module &first, const Function &before, const Module &second,
                              const Function &after) {
   std::unordered_map<std::string, std::uint32_t> numbers;
-  const std::vector<std::uint32_t> a = number(first, before, numbers),
-                                   b = number(second, after, numbers);
+  const std::vector<std::uint32_t> a = number(first, before, after, numbers),
+                                   b = number(second, after, before, numbers);
   Changes result{std::vector<bool>(a.size(), true), std::vector<bool>(b.size(), true)};
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   const int most = std::min(n + m, edits_budget);

@@ -26,7 +26,7 @@ struct Target {
   bool in_rewritten = true;
   std::uint32_t function = 0; ///< index in its program
   std::uint32_t instruction = 0;
-  std::optional<bool> outcome; ///< of a test that was added; nothing: to be executed at all
+  std::optional<bool> outcome; ///< of a test that changed; nothing: to be executed at all
   bool reached = false;
   bool impossible = false; ///< no launch at all does it
   unsigned tries = 0;

@@ -41,7 +41,8 @@ std::vector<bool> called_from(const WarpProgram &program, std::uint32_t caller) 
 
 } // namespace
 
-// What changed must run; an added test must have both outcomes.
+// What changed must run; an added test must have both outcomes, and so must one that was taken out
+// without another in its place: what it told apart is no longer told.
 void Verifier::find_targets() {
   find_targets_in(first_, second_);
   // Functions that the kernels may call count, too.
@@ -56,6 +57,13 @@ void Verifier::find_targets_in(std::uint32_t before, std::uint32_t after) {
   const Changes changes =
       compare_instructions(original_.module(), *original_.function(before).function,
                            rewritten_.module(), *rewritten_.function(after).function);
+  const auto &own_tests = model_.tests(), &other_tests = other_model_.tests();
+  const auto is_test = [&](bool in_rewritten, std::uint32_t index, std::uint32_t i) {
+    const auto &tests = in_rewritten ? other_tests : own_tests;
+    return index == (in_rewritten ? second_ : first_) &&
+           (in_rewritten || other_tests.size() < own_tests.size()) && !options_.stand_in &&
+           std::binary_search(tests.begin(), tests.end(), i);
+  };
   const auto add = [&](bool in_rewritten, const std::vector<bool> &changed) {
     const std::uint32_t index = in_rewritten ? after : before;
     const WarpFunction &function =
@@ -67,11 +75,9 @@ void Verifier::find_targets_in(std::uint32_t before, std::uint32_t after) {
       if (!function.cfg->reachable(function.cfg->block_of(i)))
         continue;
       targets_.push_back({in_rewritten, index, i, std::nullopt});
-      const auto &tests = other_model_.tests();
-      if (in_rewritten && index == second_ && !options_.stand_in &&
-          std::binary_search(tests.begin(), tests.end(), i))
+      if (is_test(in_rewritten, index, i))
         for (const bool outcome : {true, false})
-          targets_.push_back({true, index, i, outcome});
+          targets_.push_back({in_rewritten, index, i, outcome});
     }
   };
   add(true, changes.added);

@@ -21,6 +21,9 @@ constexpr std::uint64_t reach = std::uint64_t{1} << 37; ///< bytes on either sid
 /// matters.
 constexpr std::uint64_t whole_grid = 8192, part_of_grid = 1024;
 
+/// How many launches there are for one whose buffers hold the numbers at which results change.
+constexpr std::uint64_t edges_one_in = 8;
+
 /// What a launch without wraps keeps to: indices are sums of products of two of these.
 constexpr std::uint32_t tame_grid = 8, tame_number = 4096;
 
@@ -82,6 +85,13 @@ GlobalMemory::Fill draw_fill(ScalarType element, bool moderate, WarpRandom &rand
   default:
     return Fill::random;
   }
+}
+
+/// For reals what is no number or has no ordinary exponent, for integers the least and greatest.
+GlobalMemory::Fill edges_of(ScalarType element) {
+  return bit_width(element) == 64   ? GlobalMemory::Fill::edges_wide
+         : bit_width(element) == 32 ? GlobalMemory::Fill::edges
+                                    : GlobalMemory::Fill::random;
 }
 
 } // namespace
@@ -244,6 +254,7 @@ DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlo
   launch.parameters.resize(kernel_parameter_bytes(kernel));
   // Where branches depend on what is loaded, lanes rarely agree by chance.
   const bool same = random.one_in(10) && !moderate;
+  const bool edges = scramble(~drawn.seed) % edges_one_in == 0 && !moderate;
   std::vector<std::size_t> buffer_of(slots.size(), 0);
   std::size_t buffers = 0;
   for (std::size_t i = 0; i < slots.size(); ++i)
@@ -260,6 +271,8 @@ DrawnLaunch finish_launch(const Function &kernel, const std::vector<ParameterSlo
     }
     DrawnLaunch::Buffer buffer;
     buffer.fill = same ? GlobalMemory::Fill::same : draw_fill(slot.element, moderate, random);
+    if (edges)
+      buffer.fill = edges_of(slot.element);
     buffer.slot_offset = slot.offset;
     for (std::size_t other = 0; other < slots.size(); ++other) {
       const auto apart = static_cast<std::int64_t>(bits - LaunchCandidate::pointer_base(other));

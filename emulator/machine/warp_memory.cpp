@@ -6,8 +6,34 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 namespace ptxasw::inline emulator {
+namespace {
+
+/// One of the numbers at which results change, as an integer or as a real of that width, by the
+/// noise; in one of four cases the ordinary number.
+template <class Word> Word edge(Word ordinary, std::uint32_t noise) {
+  constexpr unsigned width = 8 * sizeof(Word), mantissa = width == 32 ? 23 : 52;
+  constexpr Word sign = Word{1} << (width - 1), least_normal = Word{1} << mantissa,
+                 infinity = (sign - 1) / least_normal * least_normal, quiet = least_normal >> 1;
+  constexpr Word numbers[] = {0,
+                              sign,
+                              1,
+                              static_cast<Word>(-1),
+                              sign - 1,
+                              infinity,
+                              sign | infinity,
+                              infinity | quiet,
+                              infinity | 1,
+                              least_normal,
+                              sign | (least_normal - 1),
+                              infinity - 1};
+  const std::uint32_t which = (noise >> 8 & 0xffff) % (std::size(numbers) * 4 / 3);
+  return which < std::size(numbers) ? numbers[which] : ordinary;
+}
+
+} // namespace
 
 std::size_t GlobalMemory::allocate(std::string name, std::uint64_t size, Fill fill,
                                    std::uint64_t seed, std::uint64_t alignment) {
@@ -113,6 +139,10 @@ void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
       value = std::uint64_t{high & 63} << 32 | (low & 63);
     else if (owner->fill == Fill::small_wide)
       value = low & 63;
+    else if (owner->fill == Fill::edges)
+      value = std::uint64_t{edge(real(high), high)} << 32 | edge(real(low), low);
+    else if (owner->fill == Fill::edges_wide)
+      value = edge((noise & 0x800fffffffffffff) | (1021 + (noise >> 53 & 3)) << 52, low);
     std::memcpy(page.bytes.data() + i, &value, 8);
   }
 }

@@ -46,6 +46,10 @@ public:
     small_wide, ///< 64-bit integers from 0 to 63
     random,     ///< any bits
     same,       ///< every byte alike, one in eight a zero
+    edges,      ///< 32-bit numbers at which results change: zeros of either sign, the least and the
+                ///< greatest, infinities, NaNs and what is too small for an exponent; one in four
+                ///< is as of f32
+    edges_wide, ///< the same with 64 bits, of f64
   };
 
   struct Allocation {

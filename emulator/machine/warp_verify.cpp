@@ -82,14 +82,15 @@ KernelVerdict Verifier::finish() {
     if (target.is_open()) {
       const WarpProgram &program = target.in_rewritten ? rewritten_ : original_;
       const Function &function = *program.function(target.function).function;
-      auto &list = target.outcome        ? verdict_.one_sided
+      auto &list = target.outcome
+                       ? (target.in_rewritten ? verdict_.one_sided : verdict_.gone_one_sided)
                    : target.in_rewritten ? verdict_.not_exercised
                                          : verdict_.gone_not_exercised;
       list.push_back(function.instructions[target.instruction].line);
     }
   if (verdict_.agreed >= least)
     verdict_.kind = verdict_.not_exercised.empty() && verdict_.one_sided.empty() &&
-                            verdict_.gone_not_exercised.empty()
+                            verdict_.gone_not_exercised.empty() && verdict_.gone_one_sided.empty()
                         ? KernelVerdict::Kind::agree
                         : KernelVerdict::Kind::not_exercised;
   const auto &code = original_.function(first_).code;

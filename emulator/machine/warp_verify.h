@@ -79,6 +79,7 @@ struct KernelVerdict {
   std::vector<std::uint32_t> gone_not_exercised; ///< the same of the original: what is gone
   /// Lines of the rewritten module with added tests that only came out one way.
   std::vector<std::uint32_t> one_sided;
+  std::vector<std::uint32_t> gone_one_sided; ///< the same of the original: tests without successors
   std::uint64_t steps = 0;
 };
 
@@ -86,7 +87,8 @@ struct KernelVerdict {
 /// for bit under every schedule, and the rewritten kernel may load only what the original accesses
 /// and may have no race. A launch counts only if the original agrees with itself under the same
 /// schedules and has no race. Launches are drawn, and searched for until every instruction that
-/// only one of the two has was executed, and every added test came out both ways where it can.
+/// only one of the two has was executed, and every added test came out both ways where it can, as
+/// must one that is gone where the rewritten kernel has fewer.
 std::vector<KernelVerdict> verify(const Module &original, const Module &rewritten,
                                   const VerifyOptions &options);
 /// The same of modules that are decoded already, for whoever compares kernel by kernel.

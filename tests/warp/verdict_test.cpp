@@ -148,6 +148,60 @@ TEST_CASE("agreement is about what ran") {
   CHECK(!unlikely.not_exercised.empty());
 }
 
+TEST_CASE("a test that was taken out must have had both outcomes") {
+  const std::string without = with_start("ld.global.u32 %x, [%p]; st.global.u32 [%o], %x;");
+  const auto with = [](const char *value) {
+    return with_start(fmt::format("ld.global.u32 %x, [%p]; setp.eq.u32 %p1, %x, {};"
+                                  "selp.u32 %x, 3, %x, %p1; st.global.u32 [%o], %x;",
+                                  value));
+  };
+  const KernelVerdict unlikely = compared(with("123456789"), without);
+  CHECK(unlikely.kind == Kind::not_exercised);
+  CHECK(unlikely.gone_one_sided.size() == 1);
+  CHECK(compared(with("5"), without).kind == Kind::differ);
+  // One that never holds, and so may go.
+  CHECK(compared(with_start("setp.gt.u32 %p1, %t, -1; selp.u32 %x, 3, %t, %p1;"
+                            "st.global.u32 [%o], %x;"),
+                 with_start("mov.u32 %x, %t; st.global.u32 [%o], %x;"))
+            .kind == Kind::agree);
+}
+
+TEST_CASE("a branch that goes elsewhere is a change, although its text is none") {
+  const auto text = [](std::string_view before, std::string_view behind) {
+    return with_start(fmt::format("ld.global.u32 %x, [%p]; setp.ne.u32 %p1, %x, 123456789;"
+                                  "@%p1 bra L; add.u32 %x, %x, 1; {} add.u32 %x, %x, 2; {}"
+                                  "st.global.u32 [%o], %x;",
+                                  before, behind));
+  };
+  CHECK(compared(text("L:", ""), text("L:", "")).changed == 0);
+  CHECK(compared(text("L:", ""), text("L:", "M:")).changed == 0);
+  CHECK(compared(text("L:", ""), text("", "L:")).changed > 0);
+}
+
+TEST_CASE("results that are other ones at the edges of their type only") {
+  struct Edge {
+    const char *load, *first, *second, *store;
+  };
+  constexpr Edge edges[] = {
+      {"u32 %x", "abs.s32 %x, %x;", "abs.s32 %x, %x; max.s32 %x, %x, 0;", "u32 [%o], %x"},
+      {"f32 %f1", "add.f32 %f2, %f1, %f1;", "add.ftz.f32 %f2, %f1, %f1;", "f32 [%o], %f2"},
+      {"f32 %f1", "sub.f32 %f2, %f1, %f1;", "mov.f32 %f2, 0f00000000;", "f32 [%o], %f2"},
+      {"f32 %f1", "min.f32 %f2, %f1, 0f40000000;", "min.NaN.f32 %f2, %f1, 0f40000000;",
+       "f32 [%o], %f2"},
+      {"f32 %f1", "neg.f32 %f2, %f1;", "sub.f32 %f2, 0f00000000, %f1;", "f32 [%o], %f2"},
+      {"f64 %d1", "add.f64 %d1, %d1, 0d0000000000000000;", "", "f64 [%o], %d1"},
+      {"u64 %e", "abs.s64 %e, %e;", "abs.s64 %e, %e; max.s64 %e, %e, 0;", "u64 [%o], %e"}};
+  for (const Edge &edge : edges) {
+    const auto text = [&](std::string_view code) {
+      return with_start(fmt::format("{{ .reg .f64 %d1; add.s64 %p, %p, %e; add.s64 %o, %o, %e;"
+                                    "ld.global.{}, [%p]; {} st.global.{}; }}",
+                                    edge.load, code, edge.store));
+    };
+    INFO(edge.first);
+    CHECK(compared(text(edge.first), text(edge.second)).kind == Kind::differ);
+  }
+}
+
 TEST_CASE("structures, vectors and reused registers among the parameters") {
   const auto text = [](std::string_view load, std::string_view add) {
     return kernel(fmt::format(R"({} cvta.to.global.u64 %out, %out;

@@ -38,7 +38,9 @@ constexpr FillName fill_names[] = {{"zeros", GlobalMemory::Fill::zeros},
                                    {"small", GlobalMemory::Fill::small},
                                    {"small64", GlobalMemory::Fill::small_wide},
                                    {"random", GlobalMemory::Fill::random},
-                                   {"same", GlobalMemory::Fill::same}};
+                                   {"same", GlobalMemory::Fill::same},
+                                   {"edges32", GlobalMemory::Fill::edges},
+                                   {"edges64", GlobalMemory::Fill::edges_wide}};
 
 void only(const toml::table &table, std::initializer_list<std::string_view> keys) {
   const std::vector<std::string_view> known(keys);
@@ -209,9 +211,9 @@ BufferDescription read_contents(const toml::table &table, const std::filesystem:
     const auto found = std::find_if(std::begin(fill_names), std::end(fill_names),
                                     [&](const FillName &f) { return f.name == word; });
     if (found == std::end(fill_names))
-      throw Wrong(
-          *fill,
-          "`fill` must be zeros, f32, f64, whole32, whole64, small, small64, random or same");
+      throw Wrong(*fill, "`fill` must be zeros, f32, f64, whole32, whole64, small, small64, "
+                         "random, same, edges32 or "
+                         "edges64");
     buffer.fill = found->fill;
   }
   if (const auto *seed = table.get("seed"))

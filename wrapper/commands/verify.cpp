@@ -77,6 +77,10 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
     if (!verdict.one_sided.empty())
       fmt::print("  tests that came out one way only: {} of the second\n",
                  lines_text(verdict.one_sided));
+    if (!verdict.gone_one_sided.empty())
+      fmt::print(
+          "  tests that came out one way only: {} of the first, which the second does not have\n",
+          lines_text(verdict.gone_one_sided));
     if (verdict.worst.found)
       fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
     if (verbose)
@@ -118,6 +122,7 @@ Json to_json(const KernelVerdict &verdict) {
   result["never_executed"] = verdict.not_exercised;
   result["never_executed_of_first"] = verdict.gone_not_exercised;
   result["one_sided"] = verdict.one_sided;
+  result["one_sided_of_first"] = verdict.gone_one_sided;
   result["worst"] = verdict.worst.found ? Json(to_string(verdict.worst)) : Json();
   result["counter_example"] =
       verdict.kind == KernelVerdict::Kind::differ ? Json(verdict.counter_example) : Json();
