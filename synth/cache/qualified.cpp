@@ -9,30 +9,14 @@ namespace {
 
 constexpr unsigned widest = 16; ///< bytes that one load reads on every target
 
-} // namespace
-
-std::string QualifiedLoad::opcode() const {
-  std::string text = nc ? "ld.global.nc" : "ld.global";
-  if (!l1.empty())
-    text += fmt::format(".L1::{}", l1);
-  if (!l2.empty())
-    text += fmt::format(".L2::{}", l2);
-  if (!vec.empty())
-    text += fmt::format(".{}", vec);
-  return text + fmt::format(".{}", type);
-}
-
-std::optional<QualifiedLoad> qualified_load(const Opcode &opcode) {
-  if (opcode.op != Op::ld || opcode.modifiers.empty() || opcode.modifiers[0] != "global")
-    return std::nullopt;
-  QualifiedLoad load;
-  std::size_t next = 1;
-  const auto take = [&](std::string_view word) {
-    const bool is_next = next < opcode.modifiers.size() && opcode.modifiers[next] == word;
+/// What the words from `next` on say, that of the space being known.
+std::optional<QualifiedLoad> qualified(const Opcode &opcode, std::size_t next, QualifiedLoad load) {
+  const auto take = [&](std::string_view name) {
+    const bool is_next = next < opcode.modifiers.size() && opcode.modifiers[next] == name;
     next += is_next;
     return is_next;
   };
-  load.nc = take("nc");
+  load.nc = !load.generic && take("nc");
   for (const std::string_view priority : {"evict_last", "no_allocate"})
     if (load.l1.empty() && take(fmt::format("L1::{}", priority)))
       load.l1 = priority;
@@ -46,6 +30,33 @@ std::optional<QualifiedLoad> qualified_load(const Opcode &opcode) {
     return std::nullopt;
   load.type = opcode.modifiers[next];
   return load;
+}
+
+} // namespace
+
+std::string QualifiedLoad::opcode() const {
+  std::string text = generic ? "ld" : nc ? "ld.global.nc" : "ld.global";
+  if (!l1.empty())
+    text += fmt::format(".L1::{}", l1);
+  if (!l2.empty())
+    text += fmt::format(".L2::{}", l2);
+  if (!vec.empty())
+    text += fmt::format(".{}", vec);
+  return text + fmt::format(".{}", type);
+}
+
+std::optional<QualifiedLoad> qualified_load(const Opcode &opcode) {
+  if (opcode.op != Op::ld || opcode.modifiers.empty() || opcode.modifiers[0] != "global")
+    return std::nullopt;
+  return qualified(opcode, 1, {});
+}
+
+std::optional<QualifiedLoad> generic_load(const Opcode &opcode) {
+  if (opcode.op != Op::ld || opcode.space != StateSpace::generic)
+    return std::nullopt;
+  QualifiedLoad load;
+  load.generic = true;
+  return qualified(opcode, 0, load);
 }
 
 std::string_view too_old_for(const Module &module, const QualifiedLoad &load) {

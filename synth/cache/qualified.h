@@ -14,6 +14,7 @@ namespace ptxasw::inline synth::cache {
 /// (PTX ISA 9.7.9.8 and 9.7.9.9), of at most 16 bytes; anything else in the opcode makes it another
 /// instruction.
 struct QualifiedLoad {
+  bool generic = false; ///< without `.global`, and then without `.nc`
   bool nc = false;
   std::string_view l1; ///< `evict_last`, `no_allocate`; empty: neither
   std::string_view l2; ///< `128B`; empty: nothing
@@ -25,6 +26,9 @@ struct QualifiedLoad {
 
 /// Nothing if an opcode is none of these.
 std::optional<QualifiedLoad> qualified_load(const Opcode &opcode);
+
+/// The same of a load from a generic address: `ld{...}.type`.
+std::optional<QualifiedLoad> generic_load(const Opcode &opcode);
 
 /// Why a module must not have such a load, although it has one without these qualifiers; empty: it
 /// may. Says which versions have them.

@@ -19,12 +19,13 @@
 // 3. Where it does, the kernel runs, and what is added to it keeps this:
 //
 //      left + rest is the number of rounds that this thread has before it, this one among them,
-//      where the loop's header begins; the tile has the `left` next ones, `first` is where the
+//      where a round begins (sites.cpp); the tile has the `left` next ones, `first` is where the
 //      round behind these begins, and `shift` is what leads from an address of theirs to the tile.
 //
-//    At first left is 0 and rest all rounds. With left = 0 all threads of the block meet: each has
-//    run as many rounds as the others, as each came to the loop once and left it nowhere, and left
-//    and rest are the same in all. So each comes to each barrier. Behind the first one nobody reads
+//    At first left is 0 and rest all rounds, which may be none: then no thread comes to where one
+//    begins. With left = 0 all threads of the block meet: each has run as many rounds as the
+//    others, as each came to the loop once and left it nowhere, and left and rest are the same in
+//    all. So each comes to each barrier. Behind the first one nobody reads
 //    the tile any more; round k of the next ones is brought by the thread k modulo their number,
 //    from addresses that it will itself read in that round, as it has the same addresses and rounds
 //    as all others; behind the second one all of it is there. Nothing is read that the kernel does
@@ -331,7 +332,7 @@ private:
     for (std::size_t i = 0; i < staging_.ranges.size(); ++i)
       if (computed.of(reader_.bound(fmt::format("w_first{}", i))) != staging_.ranges[i].first)
         reader_.fail("a range does not begin there");
-    if (computed.of(reader_.bound("w_rounds")) != staging_.last + Polynomial(1))
+    if (computed.of(reader_.bound("w_rounds")) != staging_.count)
       reader_.fail("not so many rounds");
   }
 
@@ -423,7 +424,7 @@ private:
     for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
       reader_.place(fmt::format("c{}", block));
       const BasicBlock &one = cfg_.blocks()[block];
-      if (one.first == staging_.header)
+      if (one.first == staging_.round)
         bring();
       for (std::uint32_t i = one.first; i < one.end; ++i)
         copy(i);

@@ -1,6 +1,15 @@
-// A loop can be staged that is entered once, counts its rounds and is left by one branch, the one
-// at its end: each thread that comes to it then runs all of them, and each load of every round. Of
-// these loads those are staged whose addresses all lanes share and that go on by a constant.
+// A loop can be staged that is entered once, counts its rounds and is left by one branch alone that
+// each round passes, once, as there is no loop within. At the foot of the loop that is the latch,
+// and rounds begin with the header. Anywhere else what stands before the branch runs once more than
+// what stands behind it, which may not run at all: there a round begins with the first instruction
+// behind the branch, to which no other way leads. Let n be the number of the round in which the
+// branch leaves, the first one being 0; so a round has begun n + 1 times if it is at the foot, else
+// n times. Every thread that comes to the loop runs so many rounds, each to a latch.
+//
+// Of the loads behind that beginning those are staged whose addresses all lanes share, go on by a
+// constant, and are read in each round: every way from where it begins to a latch leads through a
+// load of the same bytes, be it in an arm of each branch. What the tile has of a round is then what
+// every thread reads in it.
 //
 // Why a thread may find in shared memory what another one has read before: what could have changed
 // it in between? Nothing in the kernel synchronises (no barrier, atomic, fence, call, ordered
@@ -9,13 +18,15 @@
 // has at least two; so a store of the thread itself would be a race with the others. As for
 // families that carry values this is not all that is asked for: a store must also go elsewhere by
 // the text alone (synth/cache/origins.h), unless the load is `.nc`, by which the program has said
-// that nothing writes there.
+// that nothing writes there. A generic load is one of global memory where all generic addresses of
+// the module are (emulator/symbolic/generic.h).
 
 #include "synth/stage/sites.h"
 
 #include "analysis/occupancy.h"
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/semantics/effects.h"
+#include "emulator/symbolic/generic.h"
 #include "synth/cache/origins.h"
 #include "synth/cache/qualified.h"
 #include "synth/cache/writers.h"
@@ -39,10 +50,12 @@ constexpr Refusal large{"too-large", "the kernel is too large to be written twic
 constexpr Refusal unknown{"control-flow", "its control flow is not understood"};
 constexpr Refusal synchronises{"synchronises", "something in the kernel synchronises"};
 constexpr Refusal lanes{"warp-collective", "lanes must agree, or it asks which are together"};
+constexpr Refusal alone{"one-thread", "its blocks have one thread"};
 constexpr Refusal sizes{"shared-size", "it asks how much shared memory there is"};
 constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
 constexpr Refusal inner{"nested-loop", "there is a loop in it"};
-constexpr Refusal ends{"several-exits", "it is left elsewhere than at its end"};
+constexpr Refusal ends{"several-exits",
+                       "it is not left by one branch alone that each round passes"};
 constexpr Refusal uncounted{"rounds-unknown", "how many rounds it has is not known before"};
 constexpr Refusal none{"nothing-shared", "no load in it that all lanes have in common goes on"};
 constexpr Refusal sparse{"too-sparse", "a round reads too little of what it passes"};
@@ -74,6 +87,14 @@ bool asks_for_sizes(const Module &module, const Instruction &instruction) {
   });
 }
 
+/// How many threads a block has, or has at most, if the kernel says.
+std::optional<std::uint64_t> threads_of(const Function &kernel) {
+  for (const std::string_view name : {"reqntid", "maxntid"})
+    if (const PerformanceDirective *const block = kernel.directive(name))
+      return std::uint64_t{block->values[0]} * block->values[1] * block->values[2];
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
@@ -85,6 +106,8 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
     return refusal::narrow;
   if (module.version_major < 6 || module.sm < 70)
     return refusal::old;
+  if (threads_of(kernel) == 1)
+    return refusal::alone;
   if (kernel.instructions.size() > largest_kernel)
     return refusal::large;
   if (kernel.scopes.size() != 1 || !kernel.target_lists.empty() || kernel.instructions.empty())
@@ -125,12 +148,7 @@ std::optional<Refusal> room_for(const Module &module, const Function &kernel, st
   if (!architecture)
     return std::nullopt;
   BlockNeeds needs;
-  needs.threads = threads_unknown;
-  for (const std::string_view name : {"reqntid", "maxntid"})
-    if (const PerformanceDirective *const block = kernel.directive(name)) {
-      needs.threads = std::uint64_t{block->values[0]} * block->values[1] * block->values[2];
-      break;
-    }
+  needs.threads = threads_of(kernel).value_or(threads_unknown);
   needs.registers = 32; // as many as leave room for all warps
   const std::uint32_t before = occupancy(*architecture, needs).blocks;
   needs.static_shared = shared;
@@ -152,15 +170,19 @@ public:
       return tl::unexpected(here(*shape));
     Refusal why = here(refusal::none);
     for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-      if (cfg_.contains(staging_.loop, cfg_.block_of(i)))
+      if (cfg_.reachable(cfg_.block_of(i)) && cfg_.contains(staging_.loop, cfg_.block_of(i)) &&
+          cfg_.dominates(cfg_.block_of(staging_.round), cfg_.block_of(i)))
         if (const auto refused = consider(i))
           why = *refused;
+    for (const Candidate &one : candidates_)
+      if (is_read_in_each_round(one))
+        add(one);
     if (staging_.ranges.empty())
       return tl::unexpected(why);
-    const auto last = values_.last_round(cfg_.blocks()[latch()].branch, staging_.conditions);
+    const auto last = values_.last_round(cfg_.blocks()[end_].branch, staging_.conditions);
     if (!last)
       return tl::unexpected(here(refusal::uncounted));
-    staging_.last = *last;
+    staging_.count = staging_.round == staging_.header ? *last + Polynomial(1) : *last;
     if (!tidy_conditions())
       return tl::unexpected(here(refusal::large));
     if (const auto full = lay_out(bytes))
@@ -176,53 +198,110 @@ private:
   Refusal here(const Refusal &refusal) const {
     return at(refusal, kernel_.instructions[staging_.header]);
   }
-  BlockId latch() const { return loop_.latches[0]; }
 
-  /// Every thread that comes to the loop comes once, and leaves it at its end.
-  std::optional<Refusal> shape_fault() const {
+  /// Every thread that comes to the loop comes once, and leaves it by the one branch that ends it.
+  std::optional<Refusal> shape_fault() {
     if (loop_.parent != no_index || cfg_.irreducible(loop_.header))
       return refusal::inner;
-    if (loop_.latches.size() != 1)
-      return refusal::ends;
+    const auto leaves = [&](BlockId to) { return !cfg_.contains(staging_.loop, to); };
     for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
-      if (!cfg_.reachable(block) || !cfg_.contains(staging_.loop, block))
+      if (!cfg_.reachable(block) || leaves(block))
         continue;
       if (cfg_.loop_of(block) != staging_.loop || cfg_.irreducible(block))
         return refusal::inner;
       const BasicBlock &one = cfg_.blocks()[block];
-      const auto leaves = [&](BlockId to) { return !cfg_.contains(staging_.loop, to); };
       const Op last = module_.opcode(kernel_.instructions[one.end - 1]).op;
-      if (last == Op::ret || last == Op::exit ||
-          (block != latch() && std::any_of(one.successors.begin(), one.successors.end(), leaves)))
+      if (last == Op::ret || last == Op::exit)
         return refusal::ends;
+      if (std::none_of(one.successors.begin(), one.successors.end(), leaves))
+        continue;
+      if (end_ != no_index)
+        return refusal::ends;
+      end_ = block;
     }
-    const BasicBlock &end = cfg_.blocks()[latch()];
-    return end.branch == end.end - 1 && end.successors.size() == 2 ? std::nullopt
-                                                                   : std::optional(refusal::ends);
+    if (end_ == no_index || !std::all_of(loop_.latches.begin(), loop_.latches.end(),
+                                         [&](BlockId one) { return cfg_.dominates(end_, one); }))
+      return refusal::ends;
+    const BasicBlock &end = cfg_.blocks()[end_];
+    if (end.branch != end.end - 1 || end.successors.size() != 2 ||
+        leaves(end.successors[0]) == leaves(end.successors[1]))
+      return refusal::ends;
+    const BlockId stays = end.successors[leaves(end.successors[0]) ? 1 : 0];
+    if (stays != loop_.header && cfg_.blocks()[stays].predecessors != std::vector<BlockId>{end_})
+      return refusal::ends;
+    staging_.round = cfg_.blocks()[stays].first;
+    return std::nullopt;
   }
 
-  /// Adds a load, or says why not; nothing, too, if it is none.
+  /// A load that may be staged, if each round reads what it names.
+  struct Candidate {
+    std::uint32_t instruction = 0;
+    promote::Progress address;
+    std::int64_t step = 0;
+    unsigned bytes = 0;
+    std::vector<Condition> conditions;
+  };
+
+  /// Finds a candidate, or says why it is none; nothing, too, if it is no load for that.
   std::optional<Refusal> consider(std::uint32_t i) {
     const Instruction &one = kernel_.instructions[i];
-    const auto load = cache::qualified_load(module_.opcode(one));
-    if (!load || !values_.runs_in_each_round(i) || !is_common(i))
+    const auto load = load_of(module_.opcode(one));
+    if (!load || one.guard != no_register || !is_common(i))
       return std::nullopt;
-    std::vector<Condition> conditions;
-    const auto address = values_.address(i, conditions);
+    Candidate found;
+    const auto address = values_.address(i, found.conditions);
     const auto step = address ? address->step.number() : std::nullopt;
     if (!step || *step <= 0)
       return std::nullopt;
     if (const auto writer = writer_of(i, load->nc))
       return writer;
-    if (loads_ == most_loads)
+    if (candidates_.size() == most_loads)
       return at(refusal::large, one);
-    const unsigned bytes = bit_width(module_.opcode(one).type) / 8 * module_.opcode(one).vector;
-    if (!std::has_single_bit(bytes) || *step % bytes != 0 || *step > std::int64_t{4096})
+    found.bytes = bit_width(module_.opcode(one).type) / 8 * module_.opcode(one).vector;
+    if (!std::has_single_bit(found.bytes) || *step % found.bytes != 0 || *step > std::int64_t{4096})
       return at(refusal::sparse, one);
-    staging_.conditions.insert(staging_.conditions.end(), conditions.begin(), conditions.end());
-    add(i, *address, *step, bytes);
-    ++loads_;
+    found.instruction = i;
+    found.address = *address;
+    found.step = *step;
+    candidates_.push_back(std::move(found));
     return std::nullopt;
+  }
+
+  std::optional<cache::QualifiedLoad> load_of(const Opcode &opcode) {
+    if (const auto load = cache::qualified_load(opcode))
+      return load;
+    const auto load = cache::generic_load(opcode);
+    if (load && !generic_is_global_)
+      generic_is_global_ = emulator::generic_is_global(module_);
+    return load && *generic_is_global_ ? load : std::nullopt;
+  }
+
+  /// Returns true if there is no way through a round on which nobody loads what a candidate does.
+  bool is_read_in_each_round(const Candidate &one) const {
+    std::set<BlockId> readers, seen{cfg_.block_of(staging_.round)};
+    for (const Candidate &other : candidates_)
+      if (other.address.first == one.address.first && other.step == one.step &&
+          other.bytes == one.bytes)
+        readers.insert(cfg_.block_of(other.instruction));
+    std::vector<BlockId> open(seen.begin(), seen.end());
+    while (!open.empty()) {
+      const BlockId block = open.back();
+      open.pop_back();
+      if (readers.contains(block))
+        continue;
+      if (std::find(loop_.latches.begin(), loop_.latches.end(), block) != loop_.latches.end())
+        return false;
+      for (const BlockId to : cfg_.blocks()[block].successors)
+        if (seen.insert(to).second)
+          open.push_back(to);
+    }
+    return true;
+  }
+
+  void add(const Candidate &one) {
+    staging_.conditions.insert(staging_.conditions.end(), one.conditions.begin(),
+                               one.conditions.end());
+    add(one.instruction, one.address, one.step, one.bytes);
   }
 
   /// Returns true if nothing shows that threads have different addresses; that is tested.
@@ -304,7 +383,7 @@ private:
     for (const StagedRange &range : staging_.ranges) {
       std::int64_t read = 0;
       for (const StagedLoad &load : range.loads)
-        read += load.bytes;
+        read += is_first(range, load) ? load.bytes : 0;
       if (read * 4 < range.step)
         return refusal::sparse;
       of_a_round += range.step;
@@ -334,7 +413,7 @@ private:
             result.insert(atoms[one].leaf);
         }
     };
-    add(add, staging_.last);
+    add(add, staging_.count);
     for (const StagedRange &range : staging_.ranges)
       add(add, range.first);
     for (const Condition &condition : staging_.conditions)
@@ -351,11 +430,19 @@ private:
   promote::Atoms &atoms_;
   std::optional<cache::Writers> writers_; ///< when first asked for
   std::optional<cache::Origins> origins_; ///< likewise
-  unsigned loads_ = 0;                    ///< that are staged
+  std::optional<bool> generic_is_global_; ///< likewise
+  std::vector<Candidate> candidates_;
+  BlockId end_ = no_index; ///< which ends with the branch that leaves the loop
   Staging staging_;
 };
 
 } // namespace
+
+bool is_first(const StagedRange &range, const StagedLoad &load) {
+  return std::none_of(range.loads.begin(), range.loads.end(), [&](const StagedLoad &one) {
+    return &one < &load && one.offset == load.offset;
+  });
+}
 
 std::uint32_t place_of_rounds(const Staging &staging) {
   return static_cast<std::uint32_t>(8 * staging.ranges.size());

@@ -23,8 +23,9 @@ struct StagedLoad {
   unsigned bytes = 0;      ///< all elements together, a power of two
 };
 
-/// Loads that go on by the same in every round, and so a range of memory: in round k they read
-/// within the `step` bytes at first + k * step.
+/// Loads that go on by the same in every round, and so a range of memory: in round k, the first one
+/// being 0, a thread reads what each of them names within the `step` bytes at first + k * step, if
+/// not by this load then by another one that names the same.
 struct StagedRange {
   promote::Polynomial first; ///< in what registers hold where the loop is entered
   std::int64_t step = 0;     ///< positive; a multiple of all loads' bytes
@@ -35,16 +36,22 @@ struct StagedRange {
 /// A loop with loads that are staged.
 struct Staging {
   LoopId loop = 0;
-  std::uint32_t header = 0; ///< the first instruction of its header
-  std::uint32_t rounds = 0; ///< of the loop that the tile has room for
+  std::uint32_t header = 0; ///< the first instruction of its header, where it is entered
+  /// Where a round begins that reads: the header's first instruction if the loop is left at its
+  /// foot, else the first one behind the branch that leaves it.
+  std::uint32_t round = 0;
+  std::uint32_t rounds = 0; ///< that the tile has room for
   std::vector<StagedRange> ranges;
-  promote::Polynomial last;                   ///< number of the last round; the first one is 0
+  promote::Polynomial count;                  ///< how often a thread that enters comes to `round`
   std::vector<promote::Condition> conditions; ///< under which all of this is so
   Before before;
   /// Bytes of shared memory. At its beginning are the first address of each range and the number of
   /// rounds, 8 bytes each.
   std::uint32_t size = 0;
 };
+
+/// Returns true if no load of a range before this one reads the same.
+bool is_first(const StagedRange &range, const StagedLoad &load);
 
 /// Where the number of rounds stands.
 std::uint32_t place_of_rounds(const Staging &staging);

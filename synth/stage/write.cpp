@@ -8,7 +8,7 @@
 //	barrier.red.and.pred %all, 0, %same;
 //	@!%all bra $stage0_original;     not all come, or not with the same: as it was
 //	...
-//		$stage0_c3:              the kernel, its labels renamed; in the loop's header:
+//		$stage0_c3:              the kernel, its labels renamed; where a round begins:
 //		@%left bra $stage0_go;   the tile has this round
 //		barrier.sync 0;          all have done with the tile
 //		...                      each thread loads some rounds of the next one
@@ -114,7 +114,7 @@ private:
       const std::string value = writer.value(staging_.ranges[i].first);
       writer.text += fmt::format("\tmov.b64 {}, {};\n", first(i), value);
     }
-    const std::string rounds = writer.value(staging_.last + promote::Polynomial(1));
+    const std::string rounds = writer.value(staging_.count);
     writer.text += fmt::format("\tmov.b64 {}, {};\n", wide("rounds"), rounds);
     text_ += writer.text;
     counted_ = writer.count;
@@ -261,7 +261,7 @@ private:
     for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
       label(place(fmt::format("c{}", block)));
       const BasicBlock &one = cfg_.blocks()[block];
-      if (one.first == staging_.header)
+      if (one.first == staging_.round)
         bring();
       for (std::uint32_t i = one.first; i < one.end; ++i)
         copy(i);
@@ -318,12 +318,6 @@ private:
 
 } // namespace
 
-bool is_first(const StagedRange &range, const StagedLoad &load) {
-  return std::none_of(range.loads.begin(), range.loads.end(), [&](const StagedLoad &one) {
-    return &one < &load && one.offset == load.offset;
-  });
-}
-
 bool may_run_out(const Module &module, const Function &kernel) {
   const Instruction &last = kernel.instructions.back();
   return last.guard != no_register || !is_way(module.opcode(last)) ||
@@ -349,7 +343,9 @@ StagingOpcodes staging_opcodes(const Opcode &load) {
   const std::string vector = load.vector == 1 ? "" : fmt::format(".v{}", load.vector);
   result.elements = load.vector;
   result.bits = std::max(bits, 16u);
-  result.load = fmt::format("ld.global{}{}.b{}", load.has(Modifier::nc) ? ".nc" : "", vector, bits);
+  const std::string space = load.space == StateSpace::global ? ".global" : "";
+  result.load =
+      fmt::format("ld{}{}{}.b{}", space, load.has(Modifier::nc) ? ".nc" : "", vector, bits);
   result.store = fmt::format("st.shared{}.b{}", vector, bits);
   result.use = fmt::format("ld.shared{}.{}", vector, to_string(load.type));
   return result;

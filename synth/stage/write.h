@@ -17,9 +17,6 @@ std::optional<std::string> write_staged(const Module &module, const Function &ke
                                         const ControlFlowGraph &cfg, const Staging &staging,
                                         const promote::Atoms &atoms);
 
-/// Returns true if no load of a range before this one reads the same.
-bool is_first(const StagedRange &range, const StagedLoad &load);
-
 /// Returns true if control may come behind the last instruction of a kernel.
 bool may_run_out(const Module &module, const Function &kernel);
 
