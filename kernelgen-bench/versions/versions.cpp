@@ -1,7 +1,8 @@
 // versions CUBIN...
 //
 // The benchmarks of COpPER's evaluation, as they are and in each version that stands beside them in
-// a cubin (`ptxasw siblings IN.ptx --meld=all --meld=costly --promote=all -o OUT.ptx`, then ptxas).
+// a cubin (`ptxasw siblings IN.ptx --meld=all --meld=costly --promote=all -o OUT.ptx`, or with
+// `--stage=4k,16k`; then ptxas).
 // Prints a line for each kernel, block size and version: cubin, kernel, blocks, threads of a block,
 // version, the median of nine times in milliseconds of the kernel and of the version, and whether
 // both leave the same bytes in all buffers. They are run in turn.
@@ -57,7 +58,7 @@ const Benchmark benchmarks[] = {
     {"synBrdis", 1, 32, {128, 128, 3}, false, true},
 };
 
-const char *const versions[] = {"meld_all", "meld_costly", "promote_all"};
+const char *const versions[] = {"meld_all", "meld_costly", "promote_all", "stage_4k", "stage_16k"};
 
 /// Buffers, and what is in them at first.
 struct Memory {

@@ -1,12 +1,13 @@
 // random_stage [--kernels N] [--seed S] [-v]
 //
 // Random kernels with a loop, or two, in which all threads read the same places, or each its own:
-// counters of any step, up or down, tested at the foot in any way; pointers that go on by little or
-// much, and indices; loads of one to sixteen bytes, several in a round, side by side or over each
-// other; stores between them, now and then to what is read; threads that return before, go around
-// the loop, have more rounds than others, or begin elsewhere; and more rounds than a tile has room
-// for. What is staged must compute the same on the warp emulator, which sees races and what nobody
-// read before. Exit code 1: one is wrong; it is printed.
+// counters of any step, up or down, tested at the foot, the head or between in any way; pointers
+// that go on by little or much, and indices; loads of one to sixteen bytes, several in a round,
+// side by side or over each other, in one arm of a branch or in both, now and then generic; stores
+// between them, now and then to what is read; threads that return before, go around the loop, have
+// more rounds than others, or begin elsewhere; and more rounds than a tile has room for. What is
+// staged must compute the same on the warp emulator, which sees races and what nobody read before.
+// Exit code 1: one is wrong; it is printed.
 
 #include "synth/stage/stage.h"
 #include "tests/random/versions.h"
@@ -142,23 +143,24 @@ private:
     const unsigned size = std::min(sizes[below(8)], one.step);
     const unsigned places = one.step / size;
     const unsigned offset = one_in(12) ? size * below(2 * places) : size * below(places);
-    const std::string nc = one_in(4) ? ".nc" : "", at = fmt::format("[{}+{}]", from, offset);
+    const std::string at = fmt::format("[{}+{}]", from, offset);
+    const char *const space = one_in(4) ? ".global.nc" : one_in(5) ? "" : ".global";
     const std::string guard = one_in(15) ? "@%q0 " : "";
     if (size == 16) {
-      line(fmt::format("{}ld.global{}.v4.u32 {{%r0, %x0, %r1, %x1}}, {};", guard, nc, at));
+      line(fmt::format("{}ld{}.v4.u32 {{%r0, %x0, %r1, %x1}}, {};", guard, space, at));
     } else if (size == 8 && one_in(2)) {
-      line(fmt::format("{}ld.global{}.v2.u32 {{{}, %x0}}, {};", guard, nc, "%r2", at));
+      line(fmt::format("{}ld{}.v2.u32 {{{}, %x0}}, {};", guard, space, "%r2", at));
     } else if (size == 8) {
       const unsigned d = fresh();
       line(fmt::format("mov.b64 %d{}, 0;", d));
-      line(fmt::format("{}ld.global{}.u64 %d{}, {};", guard, nc, d, at));
+      line(fmt::format("{}ld{}.u64 %d{}, {};", guard, space, d, at));
       line(fmt::format("cvt.u32.u64 {}, %d{};", any(), d));
     } else if (size == 2 && one_in(2)) {
-      line(fmt::format("ld.global{}.u16 %h1, {};", nc, at));
+      line(fmt::format("ld{}.u16 %h1, {};", space, at));
       line(fmt::format("cvt.u32.u16 {}, %h1;", any()));
     } else {
       static constexpr const char *types[] = {"u8", "s8", "u16", "s16", "u32", "f32"};
-      line(fmt::format("{}ld.global{}.{} {}, {};", guard, nc,
+      line(fmt::format("{}ld{}.{} {}, {};", guard, space,
                        types[(size == 1   ? 0
                               : size == 2 ? 2
                                           : 4) +
@@ -166,6 +168,26 @@ private:
                        any(), at));
     }
     line(fmt::format("add.u32 {}, {}, {};", any(), any(), any()));
+  }
+
+  /// A branch, in one arm of which or in both there is a load: of the same, mostly.
+  void arms(const Walker &one) {
+    const unsigned label = labels_++, q = predicates_++;
+    line(fmt::format("setp.{}.u32 %q{}, {}, {};", one_in(2) ? "lt" : "ne", q, any(), "%t"));
+    line(fmt::format("@%q{} bra $when{};", q, label));
+    const std::mt19937_64 before = random_;
+    load(one);
+    line(fmt::format("bra $meet{};", label));
+    text_ += fmt::format("$when{}:\n", label);
+    const std::mt19937_64 behind = random_;
+    const bool same = !one_in(5);
+    if (same)
+      random_ = before;
+    if (same || one_in(2))
+      load(one);
+    if (same)
+      random_ = behind;
+    text_ += fmt::format("$meet{}:\n", label);
   }
 
   void other() {
@@ -195,6 +217,8 @@ private:
     }
   }
 
+  enum class Form { foot, head, between }; ///< where a loop is tested
+
   void loop() {
     const unsigned label = labels_++, q = predicates_++, before = predicates_++;
     const std::string counter = fmt::format("%c{}", label), far = fmt::format("%f{}", label);
@@ -205,28 +229,59 @@ private:
     line(fmt::format("mov.u32 {}, {};", counter, down ? far : "0"));
     if (down)
       line(fmt::format("mov.u32 {}, 0;", far));
-    line(fmt::format("setp.lt.s32 %q{}, {}, 1;", before, count));
-    line(fmt::format("@%q{} bra $past{};", before, label));
+    const Form form = one_in(2) ? Form::foot : one_in(2) ? Form::head : Form::between;
+    if (form == Form::foot || one_in(3)) {
+      line(fmt::format("setp.lt.s32 %q{}, {}, 1;", before, count));
+      line(fmt::format("@%q{} bra $past{};", before, label));
+    }
     line("setp.lt.u32 %q0, %r0, %r1;");
     std::vector<Walker> walkers;
     for (unsigned i = 1 + below(3); i > 0; --i)
       walkers.push_back(walker(counter));
+    const std::string sign = one_in(4) && !down ? "u" : "s";
     text_ += fmt::format("$loop{}:\n", label);
-    for (unsigned i = 1 + below(4); i > 0; --i) {
-      load(walkers[below(static_cast<unsigned>(walkers.size()))]);
+    const auto leave_here = [&] {
+      line(fmt::format("setp.{}.{}32 %q{}, {}, {};",
+                       exact  ? "eq"
+                       : down ? "le"
+                              : "ge",
+                       sign, q, counter, far));
+      line(fmt::format("@%q{} bra $past{};", q, label));
+    };
+    if (form == Form::head)
+      leave_here();
+    const unsigned loads = 1 + below(4), tested = form == Form::between ? below(loads) : loads;
+    for (unsigned i = 0; i < loads; ++i) {
+      const Walker &one = walkers[below(static_cast<unsigned>(walkers.size()))];
+      if (one_in(4))
+        arms(one);
+      else
+        load(one);
       if (one_in(2))
         other();
+      if (i == tested)
+        leave_here();
     }
     for (const Walker &one : walkers)
       if (!one.is_index)
         line(fmt::format("add.s64 {0}, {0}, {1};", one.pointer, one.step));
     line(fmt::format("add.s32 {0}, {0}, {1};", counter, down ? -step : step));
-    line(fmt::format("setp.{}.{}32 %q{}, {}, {};",
-                     exact  ? "ne"
-                     : down ? "gt"
-                            : "lt",
-                     one_in(4) && !down ? 'u' : 's', q, counter, far));
-    line(fmt::format("@%q{} bra $loop{};", q, label));
+    if (form == Form::foot) {
+      line(fmt::format("setp.{}.{}32 %q{}, {}, {};",
+                       exact  ? "ne"
+                       : down ? "gt"
+                              : "lt",
+                       sign, q, counter, far));
+      line(fmt::format("@%q{} bra $loop{};", q, label));
+    } else {
+      if (one_in(3)) { // a second way back
+        const unsigned back = predicates_++;
+        line(fmt::format("setp.lt.u32 %q{}, {}, {};", back, any(), any()));
+        line(fmt::format("@%q{} bra $loop{};", back, label));
+        line(fmt::format("xor.b32 {}, {}, {};", any(), any(), any()));
+      }
+      line(fmt::format("bra $loop{};", label));
+    }
     text_ += fmt::format("$past{}:\n", label);
   }
 

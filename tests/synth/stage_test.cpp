@@ -67,6 +67,73 @@ TEST_CASE("loads of one round are one range") {
   CHECK(found.rounds == 28);
 }
 
+namespace {
+
+/// What is staged of a hazard's kernel, and the instruction with which a round begins.
+struct Found {
+  explicit Found(const std::string &name) : module(hazard_named(name)) {
+    const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
+    REQUIRE(answer.found.size() == 1);
+    staging = answer.found[0];
+  }
+  std::string_view text(std::uint32_t instruction) const {
+    return module->text(only(*module).instructions[instruction].span);
+  }
+  /// What is not proved if it is written as `changed` says.
+  std::string fault(const stage::Staging &changed) const {
+    const ControlFlowGraph cfg(*module, only(*module));
+    const auto text = stage::write_staged(*module, only(*module), cfg, changed, atoms);
+    REQUIRE(text);
+    return proof(*module, *text);
+  }
+
+  std::unique_ptr<Module> module;
+  promote::Atoms atoms;
+  stage::Staging staging;
+};
+
+} // namespace
+
+TEST_CASE("a round begins behind the branch that leaves the loop") {
+  const Found at_foot("read-only"), at_head("by-twos-at-the-head"), between("tested-between");
+  CHECK(at_foot.staging.round == at_foot.staging.header);
+  CHECK(at_head.text(at_head.staging.header).starts_with("setp.ge.s32"));
+  CHECK(at_head.staging.round == at_head.staging.header + 2);
+  REQUIRE(between.staging.ranges.size() == 1);
+  REQUIRE(between.staging.ranges[0].loads.size() == 1); // the other one is done once more
+  CHECK(between.staging.ranges[0].loads[0].instruction == between.staging.round);
+  for (const Found *const one : {&at_head, &between}) {
+    CHECK(one->fault(one->staging).empty());
+    stage::Staging changed = one->staging;
+    changed.round = changed.header; // which brings what nobody reads
+    CHECK_FALSE(one->fault(changed).empty());
+    changed = one->staging;
+    changed.count = changed.count + promote::Polynomial(1);
+    CHECK_FALSE(one->fault(changed).empty());
+  }
+}
+
+TEST_CASE("both arms of a branch have their loads, and what they read is brought once") {
+  const Found arms("arms-of-one-place");
+  REQUIRE(arms.staging.ranges.size() == 1);
+  REQUIRE(arms.staging.ranges[0].loads.size() == 2);
+  CHECK(stage::is_first(arms.staging.ranges[0], arms.staging.ranges[0].loads[0]));
+  CHECK_FALSE(stage::is_first(arms.staging.ranges[0], arms.staging.ranges[0].loads[1]));
+  CHECK(arms.staging.rounds == 1024);
+  stage::Staging changed = arms.staging;
+  changed.ranges[0].loads.pop_back();
+  CHECK_FALSE(arms.fault(changed).empty());
+}
+
+TEST_CASE("what a generic load reads is brought by a generic load") {
+  const auto module = hazard_named("generic");
+  const Function &kernel = only(*module);
+  for (const Instruction &one : kernel.instructions)
+    if (module->opcode(one).text == "ld.u32")
+      CHECK(stage::staging_opcodes(module->opcode(one)).load == "ld.b32");
+  CHECK(staged(*module).find("ld.b32 %stage0_v") != std::string::npos);
+}
+
 TEST_CASE("the kernel follows as it was") {
   const auto module = hazard_named("read-only");
   const std::string text = staged(*module);
@@ -185,7 +252,8 @@ const LineChanges line_changes{"stage0_",
 
 TEST_CASE("mutants of what is written are refused or harmless") {
   MutantCount count;
-  for (const char *name : {"some-return", "several-arrays", "two-ways-in", "signed-bytes"}) {
+  for (const char *name : {"some-return", "several-arrays", "two-ways-in", "signed-bytes",
+                           "by-twos-at-the-head", "jumps-to-the-test", "arms-of-one-place"}) {
     CAPTURE(name);
     const auto module = hazard_named(name);
     try_mutants(*module, staged(*module), line_changes, count);
@@ -193,5 +261,5 @@ TEST_CASE("mutants of what is written are refused or harmless") {
   MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "
                       << count.harmless << " harmless");
   CHECK(count.refused > 1000);
-  CHECK(count.harmless < 150);
+  CHECK(count.harmless < 250);
 }
