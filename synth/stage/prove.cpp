@@ -25,13 +25,13 @@
 //    At first left is 0 and rest all rounds, which may be none: then no thread comes to where one
 //    begins. With left = 0 all threads of the block meet: each has run as many rounds as the
 //    others, as each came to the loop once and left it nowhere, and left and rest are the same in
-//    all. So each comes to each barrier. Behind the first one nobody reads
-//    the tile any more; round k of the next ones is brought by the thread k modulo their number,
-//    from addresses that it will itself read in that round, as it has the same addresses and rounds
-//    as all others; behind the second one all of it is there. Nothing is read that the kernel does
-//    not read, and what a thread finds is what it would read itself: nobody writes there in between
-//    (sites.cpp). Its round's bytes lie at shift + the low word of their address: the tile has less
-//    than 2^32 bytes, so the sum, modulo 2^32, is the place in it.
+//    all. So each comes to each barrier. Behind the first one nobody reads the tile any more; round
+//    k of the next ones is brought by the thread k modulo their number, from addresses that it will
+//    itself read in that round, as it has the same addresses and rounds as all others; behind the
+//    second one all of it is there. Nothing is read that the kernel does not read, and what a
+//    thread finds is what it would read itself: nobody writes there in between (sites.cpp). Its
+//    round's bytes lie at shift + the low word of their address: the tile has less than 2^32 bytes,
+//    so the sum, modulo 2^32, is the place in it.
 //
 //    No register that is added is the kernel's, so the kernel's instructions do what they did.
 
