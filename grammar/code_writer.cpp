@@ -35,6 +35,13 @@ void rename_operands(const Module &module, std::span<const Operand> operands,
       for (const auto &[special, name] : renaming.specials)
         if (module.text(operand.span) == special)
           replace(operand.span, name);
+    if (operand.kind == Operand::Kind::symbol)
+      for (const auto &[symbol, name] : renaming.symbols)
+        if (module.symbol(operand) == symbol) {
+          const std::size_t begin = module.text(operand.span).find(symbol.name);
+          const auto from = operand.span.begin + static_cast<std::uint32_t>(begin);
+          replace({from, from + static_cast<std::uint32_t>(symbol.name.size())}, name);
+        }
     rename_operands(module, module.children(operand), renaming, origin, edits);
   }
 }
@@ -60,6 +67,10 @@ std::string renamed(const Module &module, const Instruction &instruction,
 WrittenRegister CodeWriter::declare(std::string name, ScalarType type) {
   declarations_ += fmt::format("\t.reg .{} {};\n", to_string(type), name);
   return {std::move(name), type};
+}
+
+void CodeWriter::declare_shared(std::string_view name, std::uint64_t bytes, unsigned alignment) {
+  declarations_ += fmt::format("\t.shared .align {} .b8 {}[{}];\n", alignment, name, bytes);
 }
 
 WrittenLabel CodeWriter::label(std::string name) {

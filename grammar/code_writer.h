@@ -32,6 +32,8 @@ struct Renaming {
   std::vector<std::string> registers;
   /// Special registers that become something else: `%ctaid.x` and the name of a register.
   std::vector<std::pair<std::string, std::string>> specials;
+  /// Names that become others; what is added to them stays.
+  std::vector<std::pair<Symbol, std::string>> symbols;
 };
 
 /// An operand of an instruction that the writer prints: a register, a label, a number, or verbatim
@@ -44,6 +46,8 @@ class CodeWriter {
 public:
   /// Declares a register. `name` has its percent sign and must be new in the function.
   WrittenRegister declare(std::string name, ScalarType type);
+  /// Declares so many bytes of shared memory; `alignment` is a power of two.
+  void declare_shared(std::string_view name, std::uint64_t bytes, unsigned alignment);
   /// A label to be placed later; `name` must be new in the function.
   WrittenLabel label(std::string name);
   /// The label stands before the next instruction.

@@ -9,6 +9,9 @@
 //   - the copies need no room of their own: no shared or local memory, no parameters of calls;
 //   - all state is in registers that can be renamed: no carry flag, no vector registers.
 //
+// Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
+// where all of them come alike (meeting.cpp), and shared memory may be in other places (rooms.cpp).
+//
 // What is not known is in the way.
 
 #include "synth/retile/obstacle.h"
@@ -16,7 +19,9 @@
 #include "analysis/independence.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/cfg.h"
+#include "synth/retile/meeting.h"
 #include "synth/retile/retile.h"
+#include "synth/retile/rooms.h"
 
 #include <algorithm>
 #include <span>
@@ -40,6 +45,8 @@ constexpr Refusal local_memory{"local-memory", "each thread needs local memory o
 constexpr Refusal variable{"variable",
                            "the kernel has variables of its own, or one is named like a register"};
 constexpr Refusal barrier{"barrier", "threads of a block wait for each other"};
+constexpr Refusal uneven{
+    "barrier", "threads of a block may come to a barrier by different ways, or some not at all"};
 constexpr Refusal warp{"warp-collective", "lanes of a warp work together"};
 constexpr Refusal agreement{"uniform-load",
                             "a load for which lanes of a warp must have one address"};
@@ -73,17 +80,19 @@ bool is_index(std::string_view name) {
 }
 
 std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Operand> operands,
-                                        bool is_branch) {
+                                        Blocks blocks) {
   for (const Operand &operand : operands) {
     if (operand.kind == Operand::Kind::other || operand.kind == Operand::Kind::group)
       return refusal::unknown;
     if (operand.kind == Operand::Kind::special && !is_index(module.text(operand.span)))
       return refusal::special;
-    if (operand.kind == Operand::Kind::symbol && !is_branch) {
+    if (operand.kind == Operand::Kind::symbol) {
       const Symbol &symbol = module.symbol(operand);
+      const Variable *variable = module.variable(symbol);
+      if (blocks == Blocks::whole && variable && variable->space == StateSpace::shared)
+        continue; // rooms.cpp
       if (symbol.kind == Symbol::Kind::function_variable)
         return refusal::variable;
-      const Variable *variable = module.variable(symbol);
       if (!variable)
         return refusal::unknown;
       if (variable->space == StateSpace::shared)
@@ -91,16 +100,18 @@ std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Op
       if (variable->space == StateSpace::local)
         return refusal::local_memory;
     }
-    if (const auto inner = operand_obstacle(module, module.children(operand), is_branch))
+    if (const auto inner = operand_obstacle(module, module.children(operand), blocks))
       return inner;
   }
   return std::nullopt;
 }
 
 std::optional<Refusal> instruction_obstacle(const Module &module, const Function &kernel,
-                                            const Instruction &instruction) {
+                                            const Instruction &instruction, Blocks blocks) {
   const Opcode &opcode = module.opcode(instruction);
   const Op op = opcode.op;
+  if (blocks == Blocks::whole && is_barrier_of_all(module, instruction))
+    return std::nullopt;
   if (op == Op::bar || op == Op::barrier)
     return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
   if (op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect ||
@@ -119,7 +130,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
                                                       : std::optional(refusal::control_flow);
   if (ends_thread(opcode))
     return std::nullopt;
-  if (opcode.space == StateSpace::shared)
+  const bool in_shared = opcode.space == StateSpace::shared;
+  if (in_shared && blocks != Blocks::whole)
     return refusal::shared_memory;
   if (opcode.space == StateSpace::local)
     return refusal::local_memory;
@@ -132,14 +144,17 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return refusal::ordered;
   if (access && op == Op::st && opcode.space == StateSpace::param)
     return refusal::unknown;
+  if (in_shared && op == Op::red && !leaves_global_alone(opcode))
+    return refusal::ordered;
   const bool known = is_pure(opcode) || access || op == Op::red || op == Op::prefetch ||
                      op == Op::prefetchu || op == Op::isspacep;
   if (!instruction.well_formed || !known)
     return refusal::unknown;
-  return operand_obstacle(module, module.operands(instruction), false);
+  return operand_obstacle(module, module.operands(instruction), blocks);
 }
 
-std::optional<Refusal> header_obstacle(const Module &module, const Function &kernel) {
+std::optional<Refusal> header_obstacle(const Module &module, const Function &kernel,
+                                       Blocks blocks) {
   if (!kernel.is_entry || !kernel.has_body)
     return refusal::no_body;
   if (module.debug)
@@ -157,9 +172,10 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
   if (bytes > parameter_bytes)
     return refusal::parameters;
   for (const Variable &variable : kernel.variables)
-    return variable.space == StateSpace::shared  ? refusal::shared_memory
-           : variable.space == StateSpace::local ? refusal::local_memory
-                                                 : refusal::variable;
+    if (variable.space != StateSpace::shared || blocks != Blocks::whole)
+      return variable.space == StateSpace::shared  ? refusal::shared_memory
+             : variable.space == StateSpace::local ? refusal::local_memory
+                                                   : refusal::variable;
   for (const auto *variables : {&module.variables, &kernel.parameters})
     for (const Variable &variable : *variables)
       if (variable.name.starts_with('%')) // the sibling's registers might hide it
@@ -179,14 +195,21 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
 
 } // namespace
 
-std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel) {
-  if (const auto obstacle = header_obstacle(module, kernel))
+std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel,
+                                       Blocks blocks) {
+  if (const auto obstacle = header_obstacle(module, kernel, blocks))
     return obstacle;
   for (const Instruction &instruction : kernel.instructions)
-    if (const auto obstacle = instruction_obstacle(module, kernel, instruction))
+    if (const auto obstacle = instruction_obstacle(module, kernel, instruction, blocks))
       return at(*obstacle, instruction.line);
   if (!ControlFlowGraph(module, kernel).well_formed())
     return refusal::control_flow;
+  if (blocks == Blocks::whole) {
+    if (const auto barrier = Meetings(module, kernel).uneven())
+      return at(refusal::uneven, kernel.instructions[*barrier].line);
+    if (const auto obstacle = rooms_obstacle(module, kernel))
+      return obstacle;
+  }
   if (!blocks_independent(module, kernel))
     return refusal::depend;
   return std::nullopt;

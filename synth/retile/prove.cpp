@@ -35,6 +35,18 @@
 // each copy's turn comes. The copy may also run instructions again that give its registers what
 // they hold (recompute.cpp).
 //
+// Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one barrier
+// of the sibling's, and stands for one of each copy; alone, each copy has its own. The threads of a
+// block come to the sibling's barriers alike (meeting.cpp), so whenever one of them is passed, all
+// threads of the copies concerned are at the same one of the kernel's. Between two of them, what
+// several threads of a copy do to its shared memory is ordered by nothing but each thread's own
+// order, which is kept, so any interleaving with other copies is one that the block could have had
+// by itself: a copy's instructions touch only its own variables (rooms.cpp), checked here to be
+// other ones for each copy, of the same size. Where copies part while barriers follow and other
+// threads may be in lockstep, they do not go on to their ends: from this branch each goes alone,
+// one after the other, to where all ways meet, with no barrier before it; no register that copies
+// share is written there, so all are together again.
+//
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
 // names of the registers are a hint at the renaming; only that registers of different names are
@@ -44,11 +56,13 @@
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
+#include "synth/retile/meeting.h"
 #include "synth/retile/merge.h"
 #include "synth/retile/obstacle.h"
 #include "synth/retile/recompute.h"
 #include "synth/retile/replay.h"
 #include "synth/retile/retile.h"
+#include "synth/retile/rooms.h"
 #include "synth/vectorise/vectorise.h"
 #include "synth/vectorise/wide.h"
 
@@ -77,7 +91,7 @@ public:
         recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()),
         roles_(sibling.registers.size()), replay_(module, sibling, roles_, form),
         merged_(form.merges() ? merged_loads(module, kernel, form) : std::vector<MergedLoad>()),
-        plan_(std::move(plan)) {}
+        plan_(std::move(plan)), rooms_(rooms_of(module, kernel)) {}
 
   void run() {
     check_header();
@@ -153,9 +167,10 @@ private:
       if (const Variable &grid = sibling_.parameters.back();
           grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)
         fail("the appended parameter is not the grid's extent");
-    if (!sibling_.variables.empty() || sibling_.scopes.size() != 1 ||
-        !sibling_.target_lists.empty() || !sibling_.return_parameters.empty())
-      fail("it declares more than registers");
+    if (sibling_.scopes.size() != 1 || !sibling_.target_lists.empty() ||
+        !sibling_.return_parameters.empty())
+      fail("it declares more than registers and variables");
+    check_rooms();
     for (const Pragma &pragma : sibling_.pragmas)
       if (pragma.text != "nounroll")
         fail("a pragma is not known");
@@ -173,6 +188,22 @@ private:
       if (!own_directive || !std::equal(std::begin(directive.values), std::end(directive.values),
                                         std::begin(own_directive->values)))
         fail("a directive is not the kernel's");
+    }
+  }
+
+  // A variable for each copy in place of each of the kernel's.
+  void check_rooms() const {
+    if (sibling_.variables.size() != rooms_.size() * copies_)
+      fail("it has not one variable for each copy");
+    if (bytes_of(rooms_, copies_) > most_shared_bytes)
+      fail("it has too much shared memory");
+    for (std::size_t i = 0; i < sibling_.variables.size(); ++i) {
+      const Variable &variable = sibling_.variables[i];
+      const Room &room = rooms_[i / copies_];
+      if (variable.space != StateSpace::shared || variable.linkage != Linkage::internal ||
+          variable.size() != room.bytes || variable.initializer.size() != 0 ||
+          variable.alignment % room.alignment != 0 || variable.alignment == 0)
+        fail("a variable is not like the kernel's");
     }
   }
 
@@ -292,7 +323,7 @@ private:
     if (theirs.kind == Operand::Kind::reg)
       return view.registers[theirs.reg] == mine.reg && mine.reg != no_register;
     if (theirs.kind == Operand::Kind::symbol)
-      return same_symbol(module_.symbol(theirs), module_.symbol(mine));
+      return same_symbol(module_.symbol(theirs), module_.symbol(mine), view.copy);
     const auto a = module_.children(theirs), b = module_.children(mine);
     for (std::size_t i = 0; i < a.size(); ++i)
       if (!same_operand(a[i], b[i], view))
@@ -300,7 +331,12 @@ private:
     return true;
   }
 
-  static bool same_symbol(const Symbol &theirs, const Symbol &mine) {
+  bool same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const {
+    for (std::size_t room = 0; room < rooms_.size(); ++room)
+      if (rooms_[room].symbol == theirs)
+        return mine.kind == Symbol::Kind::function_variable &&
+               &module_.functions[mine.function] == &sibling_ &&
+               mine.index == room * copies_ + copy;
     if (theirs.kind != mine.kind || theirs.kind == Symbol::Kind::other ||
         theirs.kind == Symbol::Kind::function_variable)
       return false;
@@ -320,6 +356,17 @@ private:
     for (std::size_t i = 0; same && i < left.size(); ++i)
       same = same_operand(left[i], right[i], view);
     require(same, mine, "not what the kernel does there");
+  }
+
+  // A branch by a copy's own predicate; where it leads.
+  Position require_branch(Position theirs, Position mine, const View &view) const {
+    require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+    const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
+    const auto target = branch_target(module_, sibling_, b);
+    require(target && b.guard != no_register && b.guard == view.registers[a.guard] &&
+                b.guard_negated == a.guard_negated,
+            mine, "not the branch that the kernel has there");
+    return *target;
   }
 
   // --- Together ---
@@ -518,13 +565,80 @@ private:
         state[guard].number |= 1u << k;
       }
       const ReplayEnd end = replay(mine, state, {.outcome = outcome});
-      if (outcome == ReplayOutcome::some)
+      if (const Detour *detour = sharing_.detour(theirs);
+          detour && outcome == ReplayOutcome::some)
+        meet_again(end, *detour);
+      else if (outcome == ReplayOutcome::some)
         leave(end, state, theirs);
       else if ((outcome == ReplayOutcome::all) != instruction.guard_negated)
         arrive_together(end, target_of(instruction));
       else
         arrive_together(end, theirs + 1);
     }
+  }
+
+  // The copies part, and each goes alone to where they meet.
+  void meet_again(const ReplayEnd &end, const Detour &detour) {
+    require(!end.exit, end.position, "a copy is not finished");
+    const std::vector<bool> written = written_in(module_, kernel_, detour.inside, first_);
+    for (RegisterId reg = 0; reg < written.size(); ++reg)
+      require(!written[reg] || !sharing_.by_some()[reg], end.position,
+              "a register that the copies share is written by one");
+    Position mine = end.position;
+    for (unsigned k = 0; k < copies_; ++k)
+      mine = on_detour(mine, detour, k);
+    go_on_together(mine, detour.end);
+  }
+
+  // One copy from the branch to the end of the detour; where that is.
+  Position on_detour(Position mine, const Detour &detour, unsigned k) const {
+    std::set<std::pair<Position, Position>> seen;
+    std::vector<std::pair<Position, Position>> open;
+    std::optional<Position> after;
+    const auto add = [&](Position m, Position t) {
+      const auto skipped = replay_.skip(m);
+      require(skipped.has_value(), m, "a loop without an end");
+      for (Position steps = 0; t != detour.end && t < kernel_end() && steps <= kernel_end();
+           ++steps) {
+        const Instruction &instruction = kernel_.instructions[t];
+        if (first_[t])
+          ++t;
+        else if (module_.opcode(instruction).op == Op::bra && instruction.guard == no_register)
+          t = target_of(instruction);
+        else
+          break;
+      }
+      if (t == detour.end) {
+        require(!after || *after == *skipped, m, "copies meet elsewhere");
+        after = *skipped;
+        return;
+      }
+      require(t < kernel_end() && detour.inside[t], m, "the way leads elsewhere");
+      if (seen.insert({*skipped, t}).second)
+        open.emplace_back(*skipped, t);
+    };
+    add(mine, detour.branch);
+    while (!open.empty()) {
+      const auto [m, t] = open.back();
+      open.pop_back();
+      const Instruction &instruction = kernel_.instructions[t];
+      require(!is_barrier(instruction), m, "a barrier on the way of one copy");
+      if (!is_jump(instruction)) {
+        require_clone(t, m, {fast_[k], k});
+        add(m + 1, t + 1);
+        continue;
+      }
+      const auto target = require_branch(t, m, {fast_[k], k});
+      add(target, target_of(instruction));
+      add(m + 1, t + 1);
+    }
+    require(after.has_value(), mine, "a copy never meets the others");
+    return *after;
+  }
+
+  bool is_barrier(const Instruction &instruction) const {
+    const Op op = module_.opcode(instruction).op;
+    return op == Op::bar || op == Op::barrier;
   }
 
   // The copies part. What was added may test things again that only held there.
@@ -601,13 +715,8 @@ private:
         add(m + 1, t + 1);
         continue;
       }
-      require(m < sibling_.instructions.size(), m, "an instruction is missing");
-      const Instruction &b = sibling_.instructions[m];
-      const auto target = branch_target(module_, sibling_, b);
-      require(target && b.guard != no_register && b.guard == alone_[k][instruction.guard] &&
-                  b.guard_negated == instruction.guard_negated,
-              m, "not the branch that the kernel has there");
-      add(*target, target_of(instruction));
+      const Position target = require_branch(t, m, {alone_[k], k});
+      add(target, target_of(instruction));
       add(m + 1, t + 1);
     }
   }
@@ -664,6 +773,7 @@ private:
   const Replay replay_;
   const std::vector<MergedLoad> merged_;
   const WidePlan plan_;
+  const std::vector<Room> rooms_;
   std::vector<std::vector<RegisterId>> wide_;  ///< by wide load and element
   std::vector<std::vector<RegisterId>> fast_;  ///< by copy and register of the kernel's
   std::vector<std::vector<RegisterId>> alone_; ///< the same where a copy is alone
@@ -683,12 +793,16 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
                          const Proposal &proposal) {
   const Sibling &claim = proposal.sibling;
   try {
-    if (const auto obstacle = retile_obstacle(written, kernel))
-      return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
     // What the table says is what is proved.
     auto form = retile_form(claim);
     if (!form)
       return form.error();
+    const bool whole = form->kind == RetileForm::Kind::apart && form->along_x == 1 && !form->wide;
+    if (const auto obstacle =
+            retile_obstacle(written, kernel, whole ? Blocks::whole : Blocks::spread))
+      return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
+    if (claim.needs.dynamic_shared != 0 && !rooms_of(written, kernel).empty())
+      return "a launch with dynamic shared memory may find too little";
     if ((form->within_block() || form->along_x > 1) && !may_be_spread(written, kernel))
       return "the threads of a block must not be spread differently";
     if (form->along_x > 1 && !only_global_index(written, kernel))

@@ -7,6 +7,7 @@
 #include "analysis/independence.h"
 #include "synth/retile/merge.h"
 #include "synth/retile/obstacle.h"
+#include "synth/retile/rooms.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -17,9 +18,11 @@ namespace {
 constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};
 /// Instructions that one sibling may have.
 constexpr std::size_t size_budget = 100'000;
+constexpr Refusal no_room{"shared-memory", "several times the shared memory is too much"};
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
 
-Proposal proposal_for(const Function &kernel, const RetileForm &form, unsigned registers) {
+Proposal proposal_for(const Function &kernel, const RetileForm &form, unsigned registers,
+                      bool has_rooms) {
   const char axis = "xyz"[form.axis];
   const auto along = static_cast<std::size_t>(form.axis);
   const std::string limit = registers == 0 ? "" : fmt::format("r{}", registers);
@@ -42,6 +45,8 @@ Proposal proposal_for(const Function &kernel, const RetileForm &form, unsigned r
   }
   if (form.kind == RetileForm::Kind::rows)
     sibling.needs.blocks = row_blocks(form.axis);
+  if (has_rooms)
+    sibling.needs.dynamic_shared = 0; // it has more of its own
   return proposal;
 }
 
@@ -54,6 +59,16 @@ std::size_t retiled_size(const Function &kernel, unsigned copies) {
     branches += instruction.guard != no_register;
   return std::size_t{2} * copies * kernel.instructions.size() +
          branches * copies * (kernel.registers.size() / 4 + 6);
+}
+
+/// Instructions of a sibling where copies go alone and meet again.
+std::size_t detours_size(const Module &module, const Function &kernel, const RetileForm &form) {
+  const Sharing sharing(module, kernel, form);
+  std::size_t size = 0;
+  for (const Detour &detour : sharing.detours())
+    size += form.copies * static_cast<std::size_t>(
+                              std::count(detour.inside.begin(), detour.inside.end(), true));
+  return size;
 }
 
 bool may_be_spread(const Module &module, const Function &kernel) {
@@ -105,6 +120,8 @@ tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling, unsign
     return tl::unexpected(std::string("the points along x are not understood"));
   // Rows are rows only where every block that may be launched is one thread thick.
   SiblingNeeds needs = sibling.needs;
+  if (needs.dynamic_shared == 0) // a kernel that has none is one of those
+    needs.dynamic_shared = 1;
   if (wide) { // what the plan of wide accesses may rely on
     needs.aligned.clear();
     needs.divisible.clear();
@@ -147,29 +164,38 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis) {
 
 FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
   FamilyAnswer answer;
-  if (const auto obstacle = retile_obstacle(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
-  const bool spread = may_be_spread(module, kernel);
+  // What ties threads of a block together may stay where blocks stay whole.
+  const bool only_apart = retile_obstacle(module, kernel).has_value();
+  if (only_apart)
+    if (const auto obstacle = retile_obstacle(module, kernel, Blocks::whole)) {
+      answer.refusals.push_back(*obstacle);
+      return answer;
+    }
+  const bool spread = !only_apart && may_be_spread(module, kernel);
+  const std::vector<Room> rooms = rooms_of(module, kernel);
+  bool fits = true;
   using Kind = RetileForm::Kind;
   for (const RetileSize &size : retile_sizes())
     for (const Kind kind : {Kind::rows, Kind::neighbours, Kind::apart})
       for (int axis = kind == Kind::apart ? 0 : 1; axis < 3; ++axis) {
         const RetileForm form{kind, axis, size.copies};
         if (!is_offered(size, kind, axis) || !mentions_special(module, kernel, form.index()) ||
-            (form.within_block() && !spread))
+            (form.within_block() && !spread) || (only_apart && kind != Kind::apart))
           continue;
-        if (retiled_size(kernel, size.copies) > size_budget) {
+        if (bytes_of(rooms, size.copies) > most_shared_bytes) {
+          fits = false;
+          continue;
+        }
+        if (retiled_size(kernel, size.copies) + detours_size(module, kernel, form) > size_budget) {
           if (answer.refusals.empty())
             answer.refusals.push_back(too_large);
           continue;
         }
         if (!form.merges() || !merged_loads(module, kernel, form).empty())
-          answer.proposals.push_back(proposal_for(kernel, form, size.registers));
+          answer.proposals.push_back(proposal_for(kernel, form, size.registers, !rooms.empty()));
       }
   if (answer.proposals.empty() && answer.refusals.empty())
-    answer.refusals.push_back(unused);
+    answer.refusals.push_back(fits ? unused : no_room);
   return answer;
 }
 

@@ -69,6 +69,13 @@ struct RetileSize {
   unsigned registers = 0;
 };
 
+/// Copies that part at a branch go on alone, one after the other, and meet again.
+struct Detour {
+  std::uint32_t branch = 0; ///< index in Function::instructions
+  std::uint32_t end = 0;    ///< where they meet
+  std::vector<bool> inside; ///< by instruction: what one may run on its way, the branch among it
+};
+
 std::string_view name_of(RetileForm::Kind kind);
 
 /// As options spell it: `y4-rows-r64`.
@@ -102,9 +109,11 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 
 /// Which registers hold the same in all copies, as long as these go the same way: everything that
 /// is ever written to one is computed from such registers alone, without the special registers that
-/// tell the copies apart, or loaded from where nothing writes. By RegisterId.
+/// tell the copies apart, or loaded from where nothing writes. By RegisterId. `never`: none of
+/// these, by RegisterId, and so nothing that is computed from them; empty: all may.
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
-                                   const std::vector<std::string> &indices);
+                                   const std::vector<std::string> &indices,
+                                   const std::vector<bool> &never = {});
 
 /// What copies have in common: registers that are the same in all of them, and, where they are rows
 /// of points, those that are the same in a row or in a column. One copy then keeps the register,
@@ -115,18 +124,26 @@ public:
   /// By RegisterId: the same in all copies; in more than one.
   const std::vector<bool> &by_all() const { return by_all_; }
   const std::vector<bool> &by_some() const { return by_some_; }
-  /// The copy that keeps a register of copy k, or does an instruction for it.
+  /// The copy that keeps a register of copy k, or does an instruction for it; for a barrier the
+  /// first.
   unsigned keeper(RegisterId reg, unsigned k) const;
   unsigned keeper(const Instruction &instruction, unsigned k) const;
   /// Returns true if an instruction is done for more than one copy.
   bool is_shared(const Instruction &instruction) const;
+  /// Where copies that part go and meet again (meeting.h), in the order of their branches.
+  const std::vector<Detour> &detours() const { return detours_; }
+  /// The one that begins at a branch; null: who parts there goes on alone to the end.
+  const Detour *detour(std::uint32_t branch) const;
 
 private:
+  void find_detours();
   unsigned keeper(bool all, bool row, bool column, unsigned k) const;
 
   const Module &module_;
   const RetileForm form_;
+  const Function &kernel_;
   std::vector<bool> by_all_, by_row_, by_column_, by_some_;
+  std::vector<Detour> detours_;
 };
 
 /// Returns true if an instruction writes registers, all of them shared: it is done once for all

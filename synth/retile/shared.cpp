@@ -2,11 +2,15 @@
 // that is only ever written by pure functions of registers of that kind holds the same in all of
 // them, whatever the path. The largest set of such registers is found by removing those that do not
 // qualify.
+//
+// Where copies go different ways for a while and meet again (meeting.h), what they write there is
+// not the same in all of them.
 
 #include "emulator/semantics/effects.h"
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
+#include "synth/retile/meeting.h"
 #include "synth/retile/retile.h"
 
 #include <algorithm>
@@ -32,6 +36,17 @@ bool is_function_of_operands(const Module &module, const Instruction &instructio
           reads_constant_memory(opcode));
 }
 
+/// Returns true if an operand is a variable in shared memory: each copy has one of its own.
+bool mentions_shared_memory(const Module &module, std::span<const Operand> operands) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    const Variable *const variable = operand.kind == Operand::Kind::symbol
+                                         ? module.variable(module.symbol(operand))
+                                         : nullptr;
+    return (variable && variable->space == StateSpace::shared) ||
+           mentions_shared_memory(module, module.children(operand));
+  });
+}
+
 } // namespace
 
 bool mentions_special(const Module &module, const Function &kernel, std::string_view special) {
@@ -42,12 +57,16 @@ bool mentions_special(const Module &module, const Function &kernel, std::string_
 }
 
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
-                                   const std::vector<std::string> &indices) {
+                                   const std::vector<std::string> &indices,
+                                   const std::vector<bool> &never) {
   std::vector<bool> shared(kernel.registers.size(), true);
+  for (std::size_t reg = 0; reg < never.size(); ++reg)
+    shared[reg] = !never[reg];
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
       bool common = is_function_of_operands(module, instruction) &&
+                    !mentions_shared_memory(module, module.operands(instruction)) &&
                     std::none_of(indices.begin(), indices.end(), [&](const std::string &index) {
                       return mentions(module, module.operands(instruction), index);
                     });
@@ -68,8 +87,10 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
 }
 
 Sharing::Sharing(const Module &module, const Function &kernel, const RetileForm &form)
-    : module_(module), form_(form), by_all_(shared_registers(module, kernel, form.indices())),
+    : module_(module), form_(form), kernel_(kernel), by_all_(shared_registers(module, kernel, form.indices())),
       by_row_(by_all_), by_column_(by_all_), by_some_(by_all_) {
+  if (form.kind == RetileForm::Kind::apart && form.along_x == 1)
+    find_detours();
   if (form.copies == 1 || form.along_x == 1)
     return;
   const std::vector<std::string> indices = form.indices();
@@ -88,7 +109,44 @@ unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
   return keeper(by_all_[reg], by_row_[reg], by_column_[reg], k);
 }
 
+void Sharing::find_detours() {
+  const Meetings meetings(module_, kernel_);
+  if (!meetings.any())
+    return;
+  // What is done before all else does not stand where copies may be apart.
+  const std::vector<bool> first = done_first(module_, kernel_, by_all_);
+  std::vector<bool> apart(kernel_.instructions.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
+      const RegisterId guard = kernel_.instructions[i].guard;
+      if (guard == no_register || by_all_[guard] || detour(i))
+        continue;
+      std::optional<Detour> found = meetings.detour(i);
+      if (!found)
+        continue;
+      for (std::size_t at = 0; at < apart.size(); ++at)
+        apart[at] = apart[at] || found->inside[at];
+      detours_.push_back(std::move(*found));
+      changed = true;
+    }
+    by_all_ = shared_registers(module_, kernel_, form_.indices(),
+                               written_in(module_, kernel_, apart, first));
+  }
+  std::sort(detours_.begin(), detours_.end(),
+            [](const Detour &a, const Detour &b) { return a.branch < b.branch; });
+  by_row_ = by_column_ = by_some_ = by_all_;
+}
+
+const Detour *Sharing::detour(std::uint32_t branch) const {
+  const auto found = std::find_if(detours_.begin(), detours_.end(),
+                                  [&](const Detour &one) { return one.branch == branch; });
+  return found == detours_.end() ? nullptr : &*found;
+}
+
 unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
+  if (is_barrier_of_all(module_, instruction))
+    return 0;
   return keeper(ptxasw::is_shared(module_, instruction, by_all_),
                 ptxasw::is_shared(module_, instruction, by_row_),
                 ptxasw::is_shared(module_, instruction, by_column_), k);

@@ -19,6 +19,10 @@
 // copy waits for the old value is taken over into one of its own, %s_r5. And what it can compute
 // again from what all copies share, it does, so that lockstep need not keep it (recompute.h).
 //
+// Where barriers follow and threads may part, copies that part do not go alone to their ends: they
+// go on a detour to where their ways meet (meeting.h), each by itself, and are together again. A
+// barrier stands once for all copies, and a variable in shared memory is another one for each.
+//
 // Points along x are indices G*W - shift .. G*W - shift + W-1, G being the thread along x; where
 // the first thread's are not beside each other, it leaves lockstep at once. Copy k is that of row
 // k/W and point k%W.
@@ -33,9 +37,11 @@
 #include "grammar/cfg.h"
 #include "grammar/code_writer.h"
 #include "grammar/liveness.h"
+#include "synth/retile/detour.h"
 #include "synth/retile/merge.h"
 #include "synth/retile/recompute.h"
 #include "synth/retile/retile.h"
+#include "synth/retile/rooms.h"
 #include "synth/vectorise/vectorise.h"
 #include "synth/vectorise/wide.h"
 
@@ -55,7 +61,8 @@ public:
         sharing_(module, kernel, form_), shared_(sharing_.by_all()),
         first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
         liveness_(module, kernel, cfg_),
-        recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()) {
+        recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()),
+        rooms_(rooms_of(module, kernel)) {
     if (form_.merges())
       merged_ = merged_loads(module, kernel, form_);
     if (form_.wide)
@@ -66,6 +73,7 @@ public:
     declare();
     prologue();
     lockstep();
+    detours();
     find_own();
     for (unsigned k = 0; k < copies_; ++k)
       after_.push_back(out_.label(fmt::format("$retile_after_{}", k)));
@@ -147,6 +155,9 @@ private:
     if (!plan_.tests.empty())
       distance_ = out_.declare("%distance", ScalarType::b64);
     next_ = out_.declare(RetileNames::next, ScalarType::b32);
+    for (std::size_t room = 0; room < rooms_.size(); ++room)
+      for (unsigned k = 0; k < copies_; ++k)
+        out_.declare_shared(room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(fast_[k], k));
   }
@@ -163,6 +174,8 @@ private:
            {std::pair("%ctaid.x", &columns_[form_.column_of(k)]), std::pair("%ntid.x", &one_),
             std::pair("%tid.x", &zero_), std::pair("%nctaid.x", &points_along_x_)})
         result.specials.emplace_back(special, instead->name);
+    for (std::size_t room = 0; room < rooms_.size(); ++room)
+      result.symbols.emplace_back(rooms_[room].symbol, room_name(room, k));
     return result;
   }
 
@@ -288,6 +301,8 @@ private:
     for (const Instruction &one : kernel_.instructions)
       if (const auto target = branch_target(module_, kernel_, one))
         result[*target] = true;
+    for (const Detour &detour : sharing_.detours())
+      result[detour.end] = true;
     return result;
   }
 
@@ -425,7 +440,22 @@ private:
     const Reg decides = over_copies(one.guard_negated ? "or.pred" : "and.pred");
     go(&decides, one.guard_negated);
     const Reg differs = over_copies(one.guard_negated ? "and.pred" : "or.pred");
-    out_.write_if(differs, one.guard_negated, "bra", {leaving_point(i, false)});
+    out_.write_if(differs, one.guard_negated, "bra",
+                  {sharing_.detour(i) ? label_at(detour_labels_, "round", i)
+                                      : leaving_point(i, false)});
+  }
+
+  void detours() {
+    for (const Detour &detour : sharing_.detours()) {
+      out_.place(label_at(detour_labels_, "round", detour.branch));
+      for (unsigned k = 0; k < copies_; ++k) {
+        const WrittenLabel end =
+            out_.label(fmt::format("$retile_round_{}_{}", detour.branch, k));
+        write_detour(out_, module_, kernel_, detour, k, together_[k], first_, end);
+        out_.place(end);
+      }
+      out_.write("bra", {label_at(fast_labels_, "at", detour.end)});
+    }
   }
 
   struct Point {
@@ -559,6 +589,8 @@ private:
   std::vector<Renaming> together_;     ///< by copy
   unsigned predicates_ = 0;
   std::vector<Point> points_;
+  const std::vector<Room> rooms_;
+  std::map<std::uint32_t, WrittenLabel> detour_labels_; ///< by branch
   std::map<std::uint32_t, WrittenLabel> fast_labels_; ///< by instruction
   std::array<std::map<std::uint32_t, WrittenLabel>, max_copies> alone_labels_;
   std::vector<WrittenLabel> after_; ///< by copy

@@ -1,0 +1,191 @@
+// Each copy has variables of its own in place of the kernel's, so no two copies' parts overlap, and
+// a copy is the kernel's text with its variables elsewhere. Where the assembler puts a variable is
+// not in the text. What must be kept is each access to a variable, at its distance from the
+// beginning of the variable; an access beyond the end of its variable has no meaning in the kernel,
+// either, and may do anything.
+//
+// So the kernel must not make anything else of where a variable is. A register is an *address* if
+// it is written with that of a variable and only ever by what adds to an address or subtracts from
+// it what is none. In a copy it is the kernel's, with the variable's new place for its old one. An
+// address is for accesses to shared memory and for other addresses alone: it is not compared,
+// stored, made generic or taken apart. And each access to shared memory is by an address, so that
+// it goes to a variable that has a place of its own for each copy.
+//
+// What is refused: memory whose size the launch says (its names are one place), and atomics that
+// return something: a copy that waits for another thread's could wait for what that thread does
+// for a later copy.
+
+#include "synth/retile/rooms.h"
+
+#include "emulator/semantics/effects.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <functional>
+
+namespace ptxasw::inline synth {
+namespace {
+
+constexpr Refusal memory{"shared-memory", "shared memory whose size the kernel does not say"};
+constexpr Refusal cluster{"shared-memory", "shared memory of other blocks"};
+constexpr Refusal address{"shared-address",
+                          "an address in shared memory is more than the place of an access"};
+
+const Variable *shared_variable(const Module &module, const Operand &operand) {
+  if (operand.kind != Operand::Kind::symbol)
+    return nullptr;
+  const Variable *const variable = module.variable(module.symbol(operand));
+  return variable && variable->space == StateSpace::shared ? variable : nullptr;
+}
+
+class Addresses {
+public:
+  Addresses(const Module &module, const Function &kernel)
+      : module_(module), kernel_(kernel), is_address_(kernel.registers.size(), false) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Instruction &instruction : kernel.instructions)
+        if (const RegisterId made = result(instruction);
+            made != no_register && makes_address(instruction) && !is_address_[made])
+          is_address_[made] = changed = true;
+    }
+  }
+
+  /// Returns true if an instruction makes nothing of an address but an access or an address.
+  bool is_good(const Instruction &instruction) const {
+    const Opcode &opcode = module_.opcode(instruction);
+    const auto operands = module_.operands(instruction);
+    const bool access = opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red;
+    if (access && opcode.space == StateSpace::shared) {
+      const std::size_t place = opcode.op == Op::ld ? 1 : 0;
+      for (std::size_t i = 0; i < operands.size(); ++i)
+        if ((i == place) != concerns_address(operands.subspan(i, 1)))
+          return false;
+      return operands.size() > place && operands[place].kind == Operand::Kind::address;
+    }
+    return makes_address(instruction) || !concerns_address(operands);
+  }
+
+private:
+  bool concerns_address(std::span<const Operand> operands) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return (operand.kind == Operand::Kind::reg && is_address_[operand.reg]) ||
+             shared_variable(module_, operand) || concerns_address(module_.children(operand));
+    });
+  }
+
+  bool is_one(const Operand &operand) const {
+    return (operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
+            is_address_[operand.reg]) ||
+           shared_variable(module_, operand);
+  }
+
+  static RegisterId result_of(std::span<const Operand> operands) {
+    return !operands.empty() && operands[0].kind == Operand::Kind::reg && operands[0].selector == 0
+               ? operands[0].reg
+               : no_register;
+  }
+  RegisterId result(const Instruction &instruction) const {
+    return result_of(module_.operands(instruction));
+  }
+
+  bool makes_address(const Instruction &instruction) const {
+    const Opcode &opcode = module_.opcode(instruction);
+    const auto operands = module_.operands(instruction);
+    if (!instruction.well_formed || result_of(operands) == no_register)
+      return false;
+    const auto inputs = operands.subspan(1);
+    const auto is_none = [&](std::size_t i) { return !concerns_address(inputs.subspan(i, 1)); };
+    const auto text_is = [&](std::initializer_list<std::string_view> words) {
+      return std::find(words.begin(), words.end(), opcode.text) != words.end();
+    };
+    if (inputs.size() == 1)
+      return is_one(inputs[0]) &&
+             text_is({"mov.u32", "mov.b32", "mov.s32", "mov.u64", "mov.b64", "mov.s64",
+                      "cvt.u64.u32", "cvt.u32.u64"});
+    if (inputs.size() == 2 && text_is({"add.u32", "add.s32", "add.u64", "add.s64"}))
+      return (is_one(inputs[0]) && is_none(1)) || (is_one(inputs[1]) && is_none(0));
+    if (inputs.size() == 2 && text_is({"sub.u32", "sub.s32", "sub.u64", "sub.s64"}))
+      return is_one(inputs[0]) && is_none(1);
+    if (inputs.size() == 3 &&
+        text_is({"mad.lo.u32", "mad.lo.s32", "mad.lo.u64", "mad.lo.s64", "mad.wide.u32",
+                 "mad.wide.s32", "mad.wide.u16", "mad.wide.s16"}))
+      return is_none(0) && is_none(1) && is_one(inputs[2]);
+    return inputs.size() == 3 && text_is({"selp.b32", "selp.u32", "selp.b64", "selp.u64"}) &&
+           is_one(inputs[0]) && is_one(inputs[1]) && is_none(2);
+  }
+
+public:
+  /// Returns true if all that is ever written to a register that is an address is one.
+  bool all_written_are() const {
+    bool all = true;
+    for (const Instruction &instruction : kernel_.instructions)
+      for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+        all &= use == RegisterUse::read || !is_address_[reg] || makes_address(instruction);
+      });
+    return all;
+  }
+
+private:
+  const Module &module_;
+  const Function &kernel_;
+  std::vector<bool> is_address_;
+};
+
+} // namespace
+
+std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
+  std::vector<Room> rooms;
+  const std::function<void(const Operand &)> visit = [&](const Operand &operand) {
+    if (const Variable *variable = shared_variable(module, operand)) {
+      const Symbol &symbol = module.symbol(operand);
+      const unsigned natural = std::max(1u, bit_width(variable->type) / 8) * variable->vector;
+      if (std::none_of(rooms.begin(), rooms.end(),
+                       [&](const Room &room) { return room.symbol == symbol; }))
+        rooms.push_back({symbol, variable->size(), std::max(variable->alignment, natural)});
+    }
+    for (const Operand &child : module.children(operand))
+      visit(child);
+  };
+  for (const Instruction &instruction : kernel.instructions)
+    for (const Operand &operand : module.operands(instruction))
+      visit(operand);
+  return rooms;
+}
+
+std::uint64_t bytes_of(const std::vector<Room> &rooms, unsigned copies) {
+  std::uint64_t sum = 0;
+  for (const Room &room : rooms) // each begins at a multiple of its alignment
+    sum += copies * ((room.bytes + room.alignment - 1) / room.alignment * room.alignment +
+                     (rooms.size() > 1 ? room.alignment : 0));
+  return sum;
+}
+
+std::string room_name(std::size_t room, unsigned copy) {
+  return fmt::format("__ptxasw_room{}_{}", room, copy);
+}
+
+std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kernel) {
+  for (const Room &room : rooms_of(module, kernel)) {
+    const Variable *const variable = module.variable(room.symbol);
+    constexpr std::uint64_t most_alignment = 1024;
+    if (room.bytes == 0 || variable->linkage == Linkage::external || room.bytes > most_shared_bytes ||
+        room.alignment > most_alignment || (room.alignment & (room.alignment - 1)) != 0)
+      return memory;
+  }
+  const Addresses addresses(module, kernel);
+  for (const Instruction &instruction : kernel.instructions) {
+    const Opcode &opcode = module.opcode(instruction);
+    Refusal refusal = opcode.has(Modifier::shared_cluster) ? cluster : address;
+    refusal.line = instruction.line;
+    if (opcode.has(Modifier::shared_cluster) || !addresses.is_good(instruction))
+      return refusal;
+  }
+  if (!addresses.all_written_are())
+    return address;
+  return std::nullopt;
+}
+
+} // namespace ptxasw::synth
