@@ -5,6 +5,7 @@
 #include "synth/in_kernel/in_kernel.h"
 
 #include "grammar/edits.h"
+#include "synth/retile/obstacle.h"
 #include "synth/retile/retile.h"
 #include "synth/vectorise/vectorise.h"
 
@@ -112,6 +113,10 @@ void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_v
 std::vector<Proposal> propose(const Module &module, const Function &kernel,
                               std::vector<std::string> &why) {
   std::vector<Proposal> all;
+  if (const auto obstacle = retile_obstacle(module, kernel)) { // siblings may keep blocks whole
+    refuse(why, *obstacle);
+    return all;
+  }
   for (const Family &family : families()) {
     if (!family_of(family.name))
       continue;

@@ -44,8 +44,8 @@ void write_detour(CodeWriter &out, const Module &module, const Function &kernel,
                    instruction.guard_negated, "bra", {label_of(*target)});
     else if (!first[i])
       out.clone(module, instruction, names);
-    if (i + 1 == detour.end && std::find(detour.inside.begin() + i + 1, detour.inside.end(),
-                                         true) != detour.inside.end())
+    if (i + 1 == detour.end &&
+        std::find(detour.inside.begin() + i + 1, detour.inside.end(), true) != detour.inside.end())
       out.write("bra", {end});
   }
 }

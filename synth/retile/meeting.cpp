@@ -35,7 +35,8 @@ namespace ptxasw::inline synth {
 
 bool is_barrier_of_all(const Module &module, const Instruction &instruction) {
   static constexpr std::array<std::string_view, 6> words{
-      "bar.sync",     "bar.cta.sync",     "barrier.sync", "barrier.sync.aligned",
+      "bar.sync",         "bar.cta.sync",
+      "barrier.sync",     "barrier.sync.aligned",
       "barrier.cta.sync", "barrier.cta.sync.aligned"};
   const auto operands = module.operands(instruction);
   constexpr std::int64_t barriers = 16;
@@ -107,8 +108,8 @@ void Meetings::find_varying() {
   for (bool changed = true; changed;) {
     changed = false;
     const std::vector<bool> none(kernel_.instructions.size(), false);
-    uniform_ = shared_registers(module_, kernel_, threads,
-                                written_in(module_, kernel_, apart_, none));
+    uniform_ =
+        shared_registers(module_, kernel_, threads, written_in(module_, kernel_, apart_, none));
     for (std::uint32_t i = 0; i < known.size(); ++i) {
       if (known[i] || !decides(i) || uniform_[kernel_.instructions[i].guard])
         continue;

@@ -131,8 +131,6 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (ends_thread(opcode))
     return std::nullopt;
   const bool in_shared = opcode.space == StateSpace::shared;
-  if (in_shared && blocks != Blocks::whole)
-    return refusal::shared_memory;
   if (opcode.space == StateSpace::local)
     return refusal::local_memory;
   if (opcode.has(Modifier::cc) || op == Op::addc || op == Op::subc || op == Op::madc)
@@ -150,6 +148,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
                      op == Op::prefetchu || op == Op::isspacep;
   if (!instruction.well_formed || !known)
     return refusal::unknown;
+  if (in_shared && blocks != Blocks::whole)
+    return refusal::shared_memory;
   return operand_obstacle(module, module.operands(instruction), blocks);
 }
 

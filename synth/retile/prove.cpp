@@ -35,17 +35,17 @@
 // each copy's turn comes. The copy may also run instructions again that give its registers what
 // they hold (recompute.cpp).
 //
-// Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one barrier
-// of the sibling's, and stands for one of each copy; alone, each copy has its own. The threads of a
-// block come to the sibling's barriers alike (meeting.cpp), so whenever one of them is passed, all
-// threads of the copies concerned are at the same one of the kernel's. Between two of them, what
-// several threads of a copy do to its shared memory is ordered by nothing but each thread's own
-// order, which is kept, so any interleaving with other copies is one that the block could have had
-// by itself: a copy's instructions touch only its own variables (rooms.cpp), checked here to be
-// other ones for each copy, of the same size. Where copies part while barriers follow and other
-// threads may be in lockstep, they do not go on to their ends: from this branch each goes alone,
-// one after the other, to where all ways meet, with no barrier before it; no register that copies
-// share is written there, so all are together again.
+// Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
+// barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The
+// threads of a block come to the sibling's barriers alike (meeting.cpp), so whenever one of them is
+// passed, all threads of the copies concerned are at the same one of the kernel's. Between two of
+// them, what several threads of a copy do to its shared memory is ordered by nothing but each
+// thread's own order, which is kept, so any interleaving with other copies is one that the block
+// could have had by itself: a copy's instructions touch only its own variables (rooms.cpp), checked
+// here to be other ones for each copy, of the same size. Where copies part while barriers follow
+// and other threads may be in lockstep, they do not go on to their ends: from this branch each goes
+// alone, one after the other, to where all ways meet, with no barrier before it; no register that
+// copies share is written there, so all are together again.
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
@@ -565,8 +565,7 @@ private:
         state[guard].number |= 1u << k;
       }
       const ReplayEnd end = replay(mine, state, {.outcome = outcome});
-      if (const Detour *detour = sharing_.detour(theirs);
-          detour && outcome == ReplayOutcome::some)
+      if (const Detour *detour = sharing_.detour(theirs); detour && outcome == ReplayOutcome::some)
         meet_again(end, *detour);
       else if (outcome == ReplayOutcome::some)
         leave(end, state, theirs);

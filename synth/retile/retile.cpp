@@ -66,8 +66,8 @@ std::size_t detours_size(const Module &module, const Function &kernel, const Ret
   const Sharing sharing(module, kernel, form);
   std::size_t size = 0;
   for (const Detour &detour : sharing.detours())
-    size += form.copies * static_cast<std::size_t>(
-                              std::count(detour.inside.begin(), detour.inside.end(), true));
+    size += form.copies *
+            static_cast<std::size_t>(std::count(detour.inside.begin(), detour.inside.end(), true));
   return size;
 }
 

@@ -102,9 +102,8 @@ private:
       return std::find(words.begin(), words.end(), opcode.text) != words.end();
     };
     if (inputs.size() == 1)
-      return is_one(inputs[0]) &&
-             text_is({"mov.u32", "mov.b32", "mov.s32", "mov.u64", "mov.b64", "mov.s64",
-                      "cvt.u64.u32", "cvt.u32.u64"});
+      return is_one(inputs[0]) && text_is({"mov.u32", "mov.b32", "mov.s32", "mov.u64", "mov.b64",
+                                           "mov.s64", "cvt.u64.u32", "cvt.u32.u64"});
     if (inputs.size() == 2 && text_is({"add.u32", "add.s32", "add.u64", "add.s64"}))
       return (is_one(inputs[0]) && is_none(1)) || (is_one(inputs[1]) && is_none(0));
     if (inputs.size() == 2 && text_is({"sub.u32", "sub.s32", "sub.u64", "sub.s64"}))
@@ -171,8 +170,9 @@ std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kern
   for (const Room &room : rooms_of(module, kernel)) {
     const Variable *const variable = module.variable(room.symbol);
     constexpr std::uint64_t most_alignment = 1024;
-    if (room.bytes == 0 || variable->linkage == Linkage::external || room.bytes > most_shared_bytes ||
-        room.alignment > most_alignment || (room.alignment & (room.alignment - 1)) != 0)
+    if (room.bytes == 0 || variable->linkage == Linkage::external ||
+        room.bytes > most_shared_bytes || room.alignment > most_alignment ||
+        (room.alignment & (room.alignment - 1)) != 0)
       return memory;
   }
   const Addresses addresses(module, kernel);

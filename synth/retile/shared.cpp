@@ -39,9 +39,8 @@ bool is_function_of_operands(const Module &module, const Instruction &instructio
 /// Returns true if an operand is a variable in shared memory: each copy has one of its own.
 bool mentions_shared_memory(const Module &module, std::span<const Operand> operands) {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-    const Variable *const variable = operand.kind == Operand::Kind::symbol
-                                         ? module.variable(module.symbol(operand))
-                                         : nullptr;
+    const Variable *const variable =
+        operand.kind == Operand::Kind::symbol ? module.variable(module.symbol(operand)) : nullptr;
     return (variable && variable->space == StateSpace::shared) ||
            mentions_shared_memory(module, module.children(operand));
   });
@@ -87,8 +86,9 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
 }
 
 Sharing::Sharing(const Module &module, const Function &kernel, const RetileForm &form)
-    : module_(module), form_(form), kernel_(kernel), by_all_(shared_registers(module, kernel, form.indices())),
-      by_row_(by_all_), by_column_(by_all_), by_some_(by_all_) {
+    : module_(module), form_(form), kernel_(kernel),
+      by_all_(shared_registers(module, kernel, form.indices())), by_row_(by_all_),
+      by_column_(by_all_), by_some_(by_all_) {
   if (form.kind == RetileForm::Kind::apart && form.along_x == 1)
     find_detours();
   if (form.copies == 1 || form.along_x == 1)

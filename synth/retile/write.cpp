@@ -440,17 +440,16 @@ private:
     const Reg decides = over_copies(one.guard_negated ? "or.pred" : "and.pred");
     go(&decides, one.guard_negated);
     const Reg differs = over_copies(one.guard_negated ? "and.pred" : "or.pred");
-    out_.write_if(differs, one.guard_negated, "bra",
-                  {sharing_.detour(i) ? label_at(detour_labels_, "round", i)
-                                      : leaving_point(i, false)});
+    out_.write_if(
+        differs, one.guard_negated, "bra",
+        {sharing_.detour(i) ? label_at(detour_labels_, "round", i) : leaving_point(i, false)});
   }
 
   void detours() {
     for (const Detour &detour : sharing_.detours()) {
       out_.place(label_at(detour_labels_, "round", detour.branch));
       for (unsigned k = 0; k < copies_; ++k) {
-        const WrittenLabel end =
-            out_.label(fmt::format("$retile_round_{}_{}", detour.branch, k));
+        const WrittenLabel end = out_.label(fmt::format("$retile_round_{}_{}", detour.branch, k));
         write_detour(out_, module_, kernel_, detour, k, together_[k], first_, end);
         out_.place(end);
       }
@@ -591,7 +590,7 @@ private:
   std::vector<Point> points_;
   const std::vector<Room> rooms_;
   std::map<std::uint32_t, WrittenLabel> detour_labels_; ///< by branch
-  std::map<std::uint32_t, WrittenLabel> fast_labels_; ///< by instruction
+  std::map<std::uint32_t, WrittenLabel> fast_labels_;   ///< by instruction
   std::array<std::map<std::uint32_t, WrittenLabel>, max_copies> alone_labels_;
   std::vector<WrittenLabel> after_; ///< by copy
 };

@@ -9,7 +9,8 @@
 // shown to be wrong.
 //
 // With --in-kernel the same kernels get their siblings inside, for blocks that a `.reqntid` fixes
-// and for blocks that are only promised, which other launches do not keep.
+// and for blocks that are only promised, which other launches do not keep. Where the head names a
+// reason `in the kernel`, neither the kernel nor its twin may have one there.
 
 #include "synth/retile/retile.h"
 #include "emulator/machine/warp_verify.h"
@@ -28,7 +29,7 @@ using namespace ptxasw;
 namespace {
 
 struct File {
-  std::string name, hazard, refused;
+  std::string name, hazard, refused, inside;
   std::vector<std::string> variants = {"x2", "x4"};
   bool written = false, absent = false, naive = false, has_twin = false;
   std::string text, twin;
@@ -45,6 +46,8 @@ File read(const std::filesystem::path &path) {
     if (line.starts_with("// ")) {
       if (std::string reason = value("// refused: "); !reason.empty())
         file.refused = reason;
+      if (std::string reason = value("// in the kernel: "); !reason.empty())
+        file.inside = reason;
       if (const std::string words = value("// variants: "); !words.empty()) {
         file.variants.clear();
         std::istringstream list(words);
@@ -284,7 +287,9 @@ int main(int argc, char **argv) {
     if (file.written + file.absent + !file.refused.empty() != 1)
       tell("head", "neither refused nor written");
     if (in_kernel) {
-      if (file.written)
+      if (!file.inside.empty())
+        tell("inside", check_none_in_kernel(file.text, file.inside, is_wide(file)));
+      else if (file.written)
         tell("written", check_all_in_kernel(file.text, file.variants));
       else if (file.absent) // of siblings; what is written all the same is right
         for (const std::string &variant : file.variants)
@@ -292,7 +297,9 @@ int main(int argc, char **argv) {
       else
         tell("refused", check_none_in_kernel(file.text, file.refused, is_wide(file)));
       if (file.has_twin)
-        tell("twin", check_all_in_kernel(file.twin, file.variants));
+        tell("twin", file.inside.empty()
+                         ? check_all_in_kernel(file.twin, file.variants)
+                         : check_none_in_kernel(file.twin, file.inside, is_wide(file)));
     } else if (file.written)
       tell("written", check_written(file.text, file.variants));
     else if (file.absent)

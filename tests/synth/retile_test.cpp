@@ -207,6 +207,23 @@ Mutants mutants_of(const std::string &line) {
     add("tid\\.x", "ctaid.x");
     add("bra \\$.*;", "ret;");
     add("\\bret;", "bra $$retile_after_0;");
+    add("room0_0", "room0_1");
+    add("room0_1", "room0_0");
+    add("room0_1", "room1_1");
+    add("room1_0", "room1_1");
+    add("room1_1", "room0_1");
+    add("room", "tile");
+    add("\\[__ptxasw_room0_0\\]", "[__ptxasw_room0_0+4]");
+    add("sync ", "arrive ");
+    add("sync 0", "sync 1");
+    add("sync 1", "sync 0");
+    add("sync \t0", "sync \t1");
+    add("sync \t?[01]", "$0, 32");
+    add("(\\$retile_)round(_[0-9]+)_0", "$1round$2_1");
+    add("(\\$retile_)round(_[0-9]+)_1", "$1round$2_0");
+    add("\\$retile_round_([0-9]+)", "$$retile_at_$1");
+    add("ld\\.shared", "ld.volatile.shared");
+    add("st\\.shared", "st.global");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -299,6 +316,9 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("by-hand.ptx", "mixed", "x2");
   run("rows.ptx", "column", "y2-rows");
   run("rows.ptx", "column", "y2-neighbours");
+  run("tiled.ptx", "sum", "x2");
+  run("tiled.ptx", "rounds", "x2");
+  run("tiled.ptx", "turn", "y2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
@@ -447,6 +467,42 @@ TEST_CASE("wide accesses are proved for what the table needs, and for nothing le
   CHECK_FALSE(proved([](Sibling &s) { s.block = {2, 1, 1}; }));
   CHECK_FALSE(proved([](Sibling &s) { s.block = {4, 2, 1}; }));
   CHECK_FALSE(proved([](Sibling &s) { s.grid = {2, 1, 1}; }));
+}
+
+TEST_CASE("shared memory is each copy's own, and the launch has no more of it") {
+  const Written one =
+      write_one(file_text(std::filesystem::path(RETILE_DIR) / "tiled.ptx"), "rounds", "x2");
+  const auto proved = [&](
+                          const std::string &from, const std::string &to,
+                          const std::function<void(Sibling &)> &change = [](Sibling &) {}) {
+    std::string changed = one.sibling;
+    const std::size_t at = changed.find(from);
+    REQUIRE(at != std::string::npos);
+    changed.replace(at, from.size(), to);
+    const auto module = parsed(one.before + changed + one.after);
+    Proposal proposal = one.proposal;
+    change(proposal.sibling);
+    return prove_retile(*module, function(*module, "rounds"),
+                        function(*module, one.proposal.sibling.name), proposal)
+        .empty();
+  };
+  const std::string first = ".shared .align 4 .b8 __ptxasw_room0_0[16];";
+  CHECK(proved(first, first));
+  CHECK(proved(first, ".shared .align 16 .b32 __ptxasw_room0_0[4];"));
+  CHECK(one.proposal.sibling.needs.dynamic_shared == 0);
+  CHECK_FALSE(proved(first, first, [](Sibling &s) { s.needs.dynamic_shared = 1; }));
+  CHECK_FALSE(proved(first, first, [](Sibling &s) { s.needs.dynamic_shared = 2; }));
+  CHECK_FALSE(proved(first, ".shared .align 4 .b8 __ptxasw_room0_0[12];"));
+  CHECK_FALSE(proved(first, ".shared .align 2 .b8 __ptxasw_room0_0[16];"));
+  CHECK_FALSE(proved(first, ".local .align 4 .b8 __ptxasw_room0_0[16];"));
+  CHECK_FALSE(proved(first, first + " .shared .b32 more;"));
+  CHECK_FALSE(proved("room0_0[16]", "room0_0[49136]"));
+  // Blocks stay whole where threads meet, whatever the table says.
+  CHECK_FALSE(proved(first, first, [](Sibling &s) {
+    s.grid = {1, 1, 1};
+    s.block = {2, 1, 1};
+    s.appended = {};
+  }));
 }
 
 TEST_CASE("the table must say what is proved") {
