@@ -28,10 +28,10 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr Refusal memory{"shared-memory", "shared memory whose size the kernel does not say"};
-constexpr Refusal cluster{"shared-memory", "shared memory of other blocks"};
-constexpr Refusal address{"shared-address",
-                          "an address in shared memory is more than the place of an access"};
+constexpr Refusal unsized{"shared-memory", "shared memory whose size the kernel does not say"};
+constexpr Refusal of_others{"shared-memory", "shared memory of other blocks"};
+constexpr Refusal no_place{"shared-address",
+                           "an address in shared memory is more than the place of an access"};
 
 const Variable *shared_variable(const Module &module, const Operand &operand) {
   if (operand.kind != Operand::Kind::symbol)
@@ -173,18 +173,18 @@ std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kern
     if (room.bytes == 0 || variable->linkage == Linkage::external ||
         room.bytes > most_shared_bytes || room.alignment > most_alignment ||
         (room.alignment & (room.alignment - 1)) != 0)
-      return memory;
+      return unsized;
   }
   const Addresses addresses(module, kernel);
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
-    Refusal refusal = opcode.has(Modifier::shared_cluster) ? cluster : address;
+    Refusal refusal = opcode.has(Modifier::shared_cluster) ? of_others : no_place;
     refusal.line = instruction.line;
     if (opcode.has(Modifier::shared_cluster) || !addresses.is_good(instruction))
       return refusal;
   }
   if (!addresses.all_written_are())
-    return address;
+    return no_place;
   return std::nullopt;
 }
 

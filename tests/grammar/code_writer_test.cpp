@@ -102,3 +102,30 @@ TEST_CASE("what is written parses, in its order") {
   CHECK(function.pragmas.at(0).position == 1);
   CHECK(function.registers.size() == 2);
 }
+
+TEST_CASE("a clone may have other variables") {
+  const auto module = parsed(".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n{\n"
+                             "\t.shared .b32 s[4];\n\t.shared .b32 st[4];\n\t.reg .b32 %s;\n"
+                             "\tmov.u32 %s, s;\n\tld.shared.u32 %s, [ s + 8 ];\n"
+                             "\tst.shared.u32 [st+4], %s;\n}\n");
+  const Function &kernel = module->functions.at(0);
+  Renaming renaming{{"%x"}, {}, {}};
+  const Operand &source = module->operands(kernel.instructions[0])[1];
+  renaming.symbols.emplace_back(module->symbol(source), "other");
+  CodeWriter out;
+  out.declare_shared("other", 24, 8);
+  out.declare_shared("st", 16, 4);
+  out.declare("%x", ScalarType::b32);
+  for (const Instruction &instruction : kernel.instructions)
+    out.clone(*module, instruction, renaming);
+  const auto written =
+      parsed(".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n" + out.body());
+  const Function &clone = written->functions.at(0);
+  REQUIRE(clone.variables.size() == 2);
+  CHECK(clone.variables[0].size() == 24);
+  CHECK(clone.variables[0].alignment == 8);
+  CHECK(clone.variables[0].space == StateSpace::shared);
+  CHECK(written->text(clone.instructions[0].span) == "mov.u32 %x, other;");
+  CHECK(written->text(clone.instructions[1].span) == "ld.shared.u32 %x, [ other + 8 ];");
+  CHECK(written->text(clone.instructions[2].span) == "st.shared.u32 [st+4], %x;");
+}

@@ -1,10 +1,11 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
-// [--json] [--siblings yes | --wide yes | --in-kernel yes | --shared yes]
+// [--json] [--siblings yes | --blocks yes | --wide yes | --in-kernel yes | --shared yes]
 //
 // Random kernels, rewritten with --shuffle=always and options whose promises hold, and run against
 // the original under random launches and schedules: N kernels, or as many as it takes until V have
 // been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
-// printed. With --siblings they are re-tiled; with --wide kernels made for that get siblings with
+// printed. With --siblings they are re-tiled; with --blocks those that work in shared memory and
+// wait at barriers are, whole blocks by one; with --wide kernels made for that get siblings with
 // wide accesses; with --in-kernel kernels of both kinds get a version inside. With --shared the
 // kernels work in shared memory, and loads from there are replaced, too. Exit code 0: none did.
 // With --shard only the I-th of N parts of the seeds; --json prints one line, which `ptxasw merge`
@@ -75,29 +76,84 @@ RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed, bool
   return options;
 }
 
-/// The kernel without what is never re-tiled: shared memory, barriers, and what lanes say to each
-/// other. Something of the thread's own takes the place of each value. And what a guarded load may
-/// leave as it was is 0 before: what a register holds that was never written nobody defines, and it
-/// differs where one thread does the work of several.
-std::string without_neighbours(const std::string &text) {
-  const auto with_own_value = [](std::string_view line) -> std::optional<std::string> {
-    const auto holds = [&](std::string_view part) { return line.find(part) != line.npos; };
-    const auto result = [&] { // of `op.x.y RESULT, ...`
-      const std::size_t begin = line.find('%'), end = line.find(',');
-      return line.substr(begin, end - begin);
-    };
-    if (holds("%laneid"))
-      return "\tand.b32 %lane, %tx, 31;";
-    if (holds("shfl.sync"))
-      return fmt::format("\tmov.b32 {}, %acc;", result());
-    if (holds("vote.sync.ballot") || holds("redux.sync"))
-      return fmt::format("\tmov.b32 {}, 5;", result());
-    for (const std::string_view part :
-         {"tile", "%s, %s,", "[%s]", "bar.", "cp.async", "vote.sync.any"})
-      if (holds(part))
-        return "";
-    return std::nullopt;
-  };
+/// What stands in place of a line of a kernel; nothing: the line itself.
+using LineChange = std::optional<std::string> (*)(std::string_view line);
+
+bool holds(std::string_view line, std::string_view part) { return line.find(part) != line.npos; }
+
+/// The RESULT of `op.x.y RESULT, ...`.
+std::string_view result_of(std::string_view line) {
+  const std::size_t begin = line.find('%'), end = line.find(',');
+  return line.substr(begin, end - begin);
+}
+
+/// What lanes say to each other is something of the thread's own.
+std::optional<std::string> with_own_value(std::string_view line) {
+  if (holds(line, "%laneid"))
+    return "\tand.b32 %lane, %tx, 31;";
+  if (holds(line, "shfl.sync"))
+    return fmt::format("\tmov.b32 {}, %acc;", result_of(line));
+  if (holds(line, "vote.sync.ballot") || holds(line, "redux.sync"))
+    return fmt::format("\tmov.b32 {}, 5;", result_of(line));
+  if (holds(line, "cp.async") || holds(line, "vote.sync.any"))
+    return "";
+  return std::nullopt;
+}
+
+/// Without shared memory and barriers, too.
+std::optional<std::string> for_a_thread_alone(std::string_view line) {
+  for (const std::string_view part : {"tile", "%s, %s,", "[%s]", "bar."})
+    if (holds(line, part))
+      return "";
+  return with_own_value(line);
+}
+
+/// With shared memory and barriers as whole blocks may have them.
+std::optional<std::string> for_a_whole_block(std::string_view line) {
+  for (const std::string_view part :
+       {"bar.warp", "membar", "cvta.shared", "cvt.u64.u32 %e, %mine", "st.u32 [%e]",
+        "param.b32 [x]", "param.b64 [x]", "param.b32 [y]", "%acc, [y]", "call.uni"})
+    if (holds(line, part))
+      return "";
+  if (holds(line, "\t{ .param"))
+    return "\t{";
+  if (holds(line, "atom.shared"))
+    return fmt::format("\tmov.b32 {}, %acc;", result_of(line));
+  if (const std::size_t at = line.find("ld.volatile.shared"); at != line.npos)
+    return std::string(line.substr(0, at + 2)) + std::string(line.substr(at + 11));
+  if (holds(line, "st.shared.u32 [%s], %acc;")) // others may still read there
+    return "\tbar.sync 0;\n" + std::string(line);
+  // A register is a place in shared memory or a number.
+  if (holds(line, "mov.u32 %s, %ctaid.y;"))
+    return "\t.reg .b32 %sy;\n\tmov.u32 %sy, %ctaid.y;";
+  if (holds(line, "mad.lo.u32 %t, %t, %u, %s;"))
+    return "\tmad.lo.u32 %t, %t, %u, %sy;";
+  // Nobody says what shared memory holds before it is written.
+  if (holds(line, "mov.u32 %tile, tile;"))
+    return R"(	.reg .b32 %fill, %step, %place;
+	.reg .b64 %tile64;
+	.reg .pred %more;
+	mul.lo.u32 %step, %nx, %ny;
+	mul.lo.u32 %step, %step, %nz;
+	mov.u32 %fill, %flat;
+FILL:
+	mov.u32 %place, tile;
+	mad.lo.u32 %place, %fill, 4, %place;
+	st.shared.u32 [%place], %fill;
+	add.u32 %fill, %fill, %step;
+	setp.lt.u32 %more, %fill, 1056;
+	@%more bra FILL;
+	bar.sync 0;
+	mov.u32 %tile, tile;)";
+  if (holds(line, " mine[8192]")) // of blocks of 128 threads
+    return "\t.shared .align 8 .b8 mine[1024];";
+  return with_own_value(line);
+}
+
+/// The kernel without what is never re-tiled. And what a guarded load may leave as it was is 0
+/// before: what a register holds that was never written nobody defines, and it differs where one
+/// thread does the work of several.
+std::string with_changes(const std::string &text, LineChange change) {
   const auto cleared = [](std::string_view line) {
     std::string zeros;
     const std::size_t load = line.find(" ld.");
@@ -114,8 +170,30 @@ std::string without_neighbours(const std::string &text) {
   std::istringstream lines(text);
   std::string kept;
   for (std::string line; std::getline(lines, line);)
-    kept += cleared(line) + with_own_value(line).value_or(line) + "\n";
+    kept += cleared(line) + change(line).value_or(line) + "\n";
   return kept;
+}
+
+std::string without_neighbours(const std::string &text) {
+  return with_changes(text, for_a_thread_alone);
+}
+
+/// The same for whole blocks, of at most 128 threads.
+std::string with_whole_blocks(const std::string &text) {
+  std::string changed = text;
+  const std::string_view place = "mov.u64 %e, tile;"; // a register is an address or a number
+  for (std::size_t at = 0; (at = changed.find(place, at)) != changed.npos;) {
+    changed.replace(at + 8, 2, "%tile64");
+    changed.replace(changed.find("%e;", at), 2, "%tile64");
+  }
+  std::string result = with_changes(changed, for_a_whole_block);
+  if (!holds(result, "ntid 1") && !holds(result, "ntid 6") && !holds(result, "ntid 9") &&
+      !holds(result, "ntid 3"))
+    result.replace(result.find("\n{", result.find(".entry")), 1, "\n.maxntid 128\n");
+  const std::size_t large = result.find(".maxntid 16, 16, 1");
+  if (large != result.npos)
+    result.replace(large, 18, ".maxntid 16, 8, 1 ");
+  return result;
 }
 
 /// The kernel with one index along x, in place of a block's and a thread's: points along x can then
@@ -219,14 +297,17 @@ Checked check_variants(const Module &original, const SiblingOptions &options, un
 }
 
 /// One re-tiled version of a kernel, drawn, beside the kernel; `wide`: with wide accesses.
-Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed, bool wide) {
+Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed, bool wide,
+                      bool whole_blocks = false) {
   Checked result;
   const auto original = parse(text, "random.ptx");
-  if (!original)
+  if (!original) {
+    fmt::print("seed {}: {}", seed, format(original.error()));
     return result;
+  }
   result.parsed = true;
   WarpRandom random(seed ^ 0x7369626c696e67);
-  if (!wide && random.one_in(3))
+  if (!wide && !whole_blocks && random.one_in(3))
     return check_neighbours(text, **original, runs, seed, random);
   SiblingOptions options;
   if (wide) {
@@ -300,7 +381,7 @@ Checked check_in_kernel(const std::string &text, unsigned runs, std::uint64_t se
 }
 
 /// What is to be done with a kernel: rewritten in place, or given siblings, or one inside.
-enum class Task : std::uint8_t { rewrite, siblings, wide, in_kernel };
+enum class Task : std::uint8_t { rewrite, siblings, blocks, wide, in_kernel };
 
 /// Half of the kernels that get a sibling inside are of those for which wide accesses are proposed.
 bool is_wide(Task task, std::uint64_t seed) {
@@ -321,6 +402,8 @@ Checked check(const std::string &text, const Plan &plan, unsigned runs, std::uin
     return check_wide(text, runs, seed);
   if (plan.task == Task::in_kernel)
     return check_in_kernel(is_wide(plan.task, seed) ? text : without_neighbours(text), runs, seed);
+  if (plan.task == Task::blocks)
+    return check_sibling(with_whole_blocks(text), runs, seed, false, true);
   if (plan.task == Task::siblings)
     return seed % 2 == 0
                ? check_sibling(without_neighbours(text), runs, seed, false)
@@ -424,7 +507,10 @@ int main(int argc, char **argv) {
       keep = argv[i + 1];
     else if (option == "--siblings")
       plan.task = Task::siblings;
-    else if (option == "--wide")
+    else if (option == "--blocks") {
+      plan.task = Task::blocks;
+      shared = true;
+    } else if (option == "--wide")
       plan.task = Task::wide;
     else if (option == "--in-kernel")
       plan.task = Task::in_kernel;

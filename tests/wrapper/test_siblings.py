@@ -25,7 +25,7 @@ BARRIER = """.version 8.0
 .address_size 64
 .visible .entry k(.param .u64 p)
 {
-  bar.sync 0;
+  bar.arrive 0, 64;
   ret;
 }
 """
