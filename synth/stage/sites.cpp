@@ -139,8 +139,10 @@ std::uint64_t shared_of(const Module &module, const Function &kernel) {
   return bytes;
 }
 
-/// Why a tile would be too large: as few blocks as that leaves run at a time.
-std::optional<Refusal> room_for(const Module &module, const Function &kernel, std::uint32_t tile) {
+} // namespace
+
+std::optional<Refusal> room_for(const Module &module, const Function &kernel, std::uint32_t tile,
+                                std::optional<std::uint64_t> threads) {
   const std::uint64_t shared = shared_of(module, kernel) + tile;
   if (shared > static_limit)
     return refusal::room;
@@ -148,13 +150,15 @@ std::optional<Refusal> room_for(const Module &module, const Function &kernel, st
   if (!architecture)
     return std::nullopt;
   BlockNeeds needs;
-  needs.threads = threads_of(kernel).value_or(threads_unknown);
+  needs.threads = threads.value_or(threads_of(kernel).value_or(threads_unknown));
   needs.registers = 32; // as many as leave room for all warps
   const std::uint32_t before = occupancy(*architecture, needs).blocks;
   needs.static_shared = shared;
   return occupancy(*architecture, needs).blocks < before ? std::optional(refusal::occupied)
                                                          : std::nullopt;
 }
+
+namespace {
 
 class Loop {
 public:

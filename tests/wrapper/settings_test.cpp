@@ -110,11 +110,10 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(
-      line ==
-      "shuffle=auto variant=full max-delta=31 widths=auto shared=auto kernel=- assume=- "
-      "assume-block=- first=1 last=- modules=- siblings=0 retile=- maxnreg=- "
-      "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- in-kernel=- profile=-");
+  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto shared=auto kernel=- assume=- "
+                "assume-block=- first=1 last=- modules=- siblings=0 retile=- maxnreg=- "
+                "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- halo=- "
+                "in-kernel=- profile=-");
 }
 
 TEST_CASE("nearest") {

@@ -5,6 +5,7 @@
 #include "wrapper/settings/settings.h"
 
 #include "synth/cache/cache.h"
+#include "synth/halo/halo.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -574,6 +575,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::stage, stage_variants>,
      .get = get_variants<&SiblingOptions::stage>,
      .clear = clear_variants<&SiblingOptions::stage>},
+    {.name = "halo",
+     .values = "b64|b128|...|b32x8|...|b8x8x8|...[,...]",
+     .meaning = "add versions for blocks of these shapes in which what neighbours of a block read "
+                "at an offset is brought to shared memory once",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::halo, halo_variants>,
+     .get = get_variants<&SiblingOptions::halo>,
+     .clear = clear_variants<&SiblingOptions::halo>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =
