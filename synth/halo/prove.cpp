@@ -27,7 +27,7 @@
 //    block, and all come; the barrier gives one answer to the block. Then a load with offset
 //    (i, j, k) reads the element at a(0) + c + (x + i) * element + (y + j) * p + (z + k) * q, where
 //    c is the same for the group. It is called by its three numbers (x + i, y + j, z + k): which
-//    thread reads or brings which element is known without any address. check_tile() goes through
+//    thread reads or brings which element is known without any address. tile_fault() goes through
 //    all threads: each place of the tile is written once, by one thread, and at each load of each
 //    thread the place from which it takes its value has the element of these numbers.
 //
@@ -47,7 +47,7 @@
 #include "synth/halo/halo.h"
 
 #include "synth/beside/text_reader.h"
-#include "synth/halo/group.h"
+#include "synth/halo/tile.h"
 #include "synth/halo/write.h"
 #include "synth/same_launch.h"
 #include "synth/stage/write.h"
@@ -65,44 +65,6 @@ using beside::plain_text;
 void show(bool holds, const char *why) {
   if (!holds)
     throw NotProved{why};
-}
-
-/// Each load finds in the tile what it would have read.
-void check_tile(const Group &group, const Extents3 &block) {
-  const auto each_thread = [&](auto what) {
-    for (int z = 0; z < block[2]; ++z)
-      for (int y = 0; y < block[1]; ++y)
-        for (int x = 0; x < block[0]; ++x)
-          what(Extents3{x, y, z});
-  };
-  const auto element = [](const Extents3 &thread, const HaloLoad &load) {
-    return Extents3{thread[0] + load.offset[0], thread[1] + load.offset[1],
-                    thread[2] + load.offset[2]};
-  };
-  const auto place = [&](const Extents3 &thread, const HaloLoad &load) {
-    const std::uint64_t at = std::uint64_t{load.place} +
-                             static_cast<std::uint64_t>(thread[0]) * group.bytes +
-                             static_cast<std::uint64_t>(thread[1]) * group.row +
-                             static_cast<std::uint64_t>(thread[2]) * group.plane;
-    show(at % group.bytes == 0 && at + group.bytes <= group.size, "a load leaves the tile");
-    return at;
-  };
-  std::map<std::uint64_t, Extents3> tile;
-  each_thread([&](const Extents3 &thread) {
-    for (const Bring &one : group.brings)
-      if (does(one, thread)) {
-        const HaloLoad &load = group.loads.at(one.load);
-        show(tile.emplace(place(thread, load), element(thread, load)).second,
-             "two threads bring to one place");
-      }
-  });
-  each_thread([&](const Extents3 &thread) {
-    for (const HaloLoad &load : group.loads) {
-      const auto found = tile.find(place(thread, load));
-      show(found != tile.end() && found->second == element(thread, load),
-           "a load finds something else than it would have read");
-    }
-  });
 }
 
 class HaloProof {
@@ -136,7 +98,8 @@ private:
                group.row % group.bytes == 0 && group.plane % group.bytes == 0,
            "groups are in each other's way");
       end = group.first + group.size;
-      check_tile(group, halo_.block);
+      const std::string fault = tile_fault(group, halo_.block);
+      show(fault.empty(), fault.c_str());
       for (const HaloLoad &load : group.loads)
         check_load(group, load);
     }

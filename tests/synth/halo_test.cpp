@@ -3,6 +3,7 @@
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/halo/halo.h"
+#include "synth/halo/tile.h"
 #include "synth/halo/write.h"
 #include "tests/synth/versions.h"
 
@@ -84,6 +85,46 @@ TEST_CASE("a star: rows at the rim of the block bring those beyond") {
   CHECK(group.size == 6 * 34 * 4);
 }
 
+TEST_CASE("the proof sees who brings too little, too much or something else") {
+  for (const auto &[name, variant] : {std::pair{"gap", "b64"},
+                                      {"star", "b32x4"},
+                                      {"box", "b8x8"},
+                                      {"rows-two-apart", "b32x4"},
+                                      {"planes", "b8x8x4"}}) {
+    CAPTURE(std::string(name));
+    const auto module = hazard_named(name);
+    const halo::Halo one = found(*module, variant);
+    const halo::Group &right = one.groups.at(0);
+    REQUIRE(halo::tile_fault(right, one.block).empty());
+    const auto wrong = [&](auto change) {
+      halo::Group group = right;
+      change(group);
+      CHECK_FALSE(halo::tile_fault(group, one.block).empty());
+    };
+    for (std::size_t i = 0; i < right.brings.size(); ++i) {
+      CAPTURE(i);
+      wrong([&](halo::Group &g) { g.brings.erase(g.brings.begin() + static_cast<int>(i)); });
+      wrong([&](halo::Group &g) { g.brings.push_back(g.brings[i]); });
+      for (std::size_t k = 0; k < right.brings[i].when.size(); ++k) {
+        wrong([&](halo::Group &g) { ++g.brings[i].when[k][0].limit; });
+        wrong([&](halo::Group &g) { --g.brings[i].when[k][0].limit; });
+        wrong(
+            [&](halo::Group &g) { g.brings[i].when[k][0].below = !g.brings[i].when[k][0].below; });
+      }
+    }
+    for (std::size_t i = 0; i < right.loads.size(); ++i) {
+      wrong([&](halo::Group &g) { g.loads[i].place += g.bytes; });
+      wrong([&](halo::Group &g) { g.loads[i].place += g.bytes / 2; });
+      wrong([&](halo::Group &g) { ++g.loads[i].offset[0]; });
+      wrong([&](halo::Group &g) { ++g.loads[i].offset[1]; });
+    }
+    if (one.block[1] > 1)
+      wrong([](halo::Group &g) { g.row -= g.bytes; });
+    if (std::string_view(name) == "box") // the last place is no corner that nobody reads
+      wrong([](halo::Group &g) { g.size -= g.bytes; });
+  }
+}
+
 TEST_CASE("the kernel follows as it was") {
   const auto module = hazard_named("star");
   const std::string text = staged(*module, "b32x4");
@@ -99,6 +140,18 @@ TEST_CASE("the kernel follows as it was") {
   CHECK(fault("\tret;", "\n\tret;").empty()); // blanks between instructions do not matter
   CHECK_FALSE(fault("\tret;", "\texit;").empty());
   CHECK_FALSE(fault("mov.u32 %z, 0;", "mov.u32 %z, 1;").empty());
+  // What stands before it is the kernel, too, up to the loads.
+  const auto earlier = [&](const std::string &from, const std::string &to) {
+    std::string changed = text;
+    const std::size_t at = changed.find(from, changed.find("$halo0_s0:"));
+    REQUIRE(at < changed.find("$halo0_original:"));
+    changed.replace(at, from.size(), to);
+    return proof(*module, changed, "b32x4");
+  };
+  CHECK_FALSE(earlier("\tmov.u32 %z, 0;\n", "").empty());
+  CHECK_FALSE(earlier("mov.u32 %z, 0;", "mov.u32 %z, 1;").empty());
+  CHECK_FALSE(earlier("mad.lo.u32 %j, %u, %n, %i;", "mad.lo.u32 %j, %u, %i, %n;").empty());
+  CHECK_FALSE(earlier("mov.u32 %z, 0;", "mov.u32 %z, 0;\n\tst.global.u32 [%po], %z;").empty());
   CHECK_FALSE(fault(".b8 halo0_tile[8", ".b8 halo0_tile[").empty()); // too small
   CHECK_FALSE(fault(".align 16 .b8 halo0", ".align 8 .b8 halo0").empty());
   CHECK_FALSE(fault(".param .u32 k)", ".param .u32 k, .param .u32 l)").empty());
