@@ -1,0 +1,167 @@
+// One copy alone: its instructions, spelled as the kernel's under its own renaming; its way to
+// where copies that part meet again, or to its end, and which copy comes next.
+
+#include "synth/retile/prove_implementation.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw::inline synth {
+
+bool RetileProof::same_special(const Operand &theirs, const Operand &mine, const View &view) const {
+  const std::string_view name = module_.text(theirs.span);
+  const auto instead = instead_of(name, view.copy);
+  if (!instead)
+    return mine.kind == Operand::Kind::special && module_.text(mine.span) == name;
+  if (mine.kind != Operand::Kind::reg || mine.selector != 0 || mine.negated)
+    return false;
+  const auto known = known_.find(mine.reg);
+  return known != known_.end() && known->second == *instead;
+}
+
+std::optional<ReplayValue> RetileProof::instead_of(std::string_view special, unsigned copy) const {
+  using Kind = ReplayValue::Kind;
+  if (form_.copies > 1 && special == form_.index())
+    return ReplayValue{Kind::index, form_.row_of(copy), form_.copies};
+  if (form_.copies > 1 && special == form_.extent())
+    return ReplayValue{Kind::extent, 0, form_.within_block() ? form_.copies : 1};
+  if (form_.along_x == 1)
+    return std::nullopt;
+  // A point is a block of one thread.
+  const unsigned column = form_.column_of(copy);
+  if (special == "%ctaid.x")
+    return ReplayValue{column < form_.shift ? Kind::around : Kind::flat, column - form_.shift,
+                       form_.along_x};
+  if (special == "%ntid.x" || special == "%tid.x")
+    return ReplayValue{Kind::number, special == "%ntid.x"};
+  if (special == "%nctaid.x")
+    return ReplayValue{Kind::points, 0, form_.along_x};
+  return std::nullopt;
+}
+
+bool RetileProof::same_operand(const Operand &theirs, const Operand &mine, const View &view) const {
+  if (theirs.kind == Operand::Kind::special)
+    return same_special(theirs, mine, view);
+  if (theirs.kind != mine.kind || theirs.negated != mine.negated ||
+      theirs.selector != mine.selector || theirs.real_type != mine.real_type ||
+      theirs.value != mine.value || theirs.child_count != mine.child_count)
+    return false;
+  if (theirs.kind == Operand::Kind::other)
+    return false;
+  if (theirs.kind == Operand::Kind::reg)
+    return view.registers[theirs.reg] == mine.reg && mine.reg != no_register;
+  if (theirs.kind == Operand::Kind::symbol)
+    return same_symbol(module_.symbol(theirs), module_.symbol(mine), view.copy);
+  const auto a = module_.children(theirs), b = module_.children(mine);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!same_operand(a[i], b[i], view))
+      return false;
+  return true;
+}
+
+bool RetileProof::same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const {
+  for (std::size_t room = 0; room < rooms_.size(); ++room)
+    if (rooms_[room].symbol == theirs)
+      return mine.kind == Symbol::Kind::function_variable &&
+             &module_.functions[mine.function] == &sibling_ && mine.index == room * copies_ + copy;
+  if (theirs.kind != mine.kind || theirs.kind == Symbol::Kind::other ||
+      theirs.kind == Symbol::Kind::function_variable)
+    return false;
+  return theirs.index == mine.index; // parameters by position, all else in the module
+}
+
+void RetileProof::require_clone(Position theirs, Position mine, const View &view) const {
+  require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+  const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
+  const auto left = module_.operands(a), right = module_.operands(b);
+  const bool same_guard = a.guard == no_register
+                              ? b.guard == no_register
+                              : b.guard != no_register && view.registers[a.guard] == b.guard &&
+                                    a.guard_negated == b.guard_negated;
+  bool same = same_guard && a.well_formed && b.well_formed && a.opcode == b.opcode &&
+              left.size() == right.size();
+  for (std::size_t i = 0; same && i < left.size(); ++i)
+    same = same_operand(left[i], right[i], view);
+  require(same, mine, "not what the kernel does there");
+}
+
+// A branch by a copy's own predicate; where it leads.
+RetileProof::Position RetileProof::require_branch(Position theirs, Position mine,
+                                                  const View &view) const {
+  require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+  const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
+  const auto target = branch_target(module_, sibling_, b);
+  require(target && b.guard != no_register && b.guard == view.registers[a.guard] &&
+              b.guard_negated == a.guard_negated,
+          mine, "not the branch that the kernel has there");
+  return *target;
+}
+
+// The first `count` copies go on from `theirs` one after the other, beginning at `end`.
+void RetileProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
+                             const ReplayAssumption &assumption) {
+  const auto live = recomputation_.needed(theirs);
+  const auto again = recomputation_.at(theirs);
+  const auto written =
+      written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}), first_);
+  for (unsigned k = 0; k < count; ++k) {
+    require(!end.exit, end.position, "a copy is not finished");
+    for (const RegisterId reg : live)
+      require(!sharing_.by_some()[reg] ||
+                  (own_[reg] == no_register ? !written[reg] : is_taken_over(state, reg, k)),
+              end.position, "a register that the copies share is not kept");
+    // What gives registers of this copy the values that they have already.
+    Position mine = end.position;
+    for (const Position position : again)
+      require_clone(position, mine++, {alone_[k], k});
+    end = replay(mine, state, assumption);
+    require(!end.exit, end.position, "a copy is not finished");
+    const auto next = state.find(next_);
+    require(next != state.end(), end.position, "what comes after a copy is not known");
+    alone(end.position, theirs, k);
+    require(after_[k].has_value(), end.position, "a copy never ends");
+    ReplayState later = known_;
+    later[next_] = next->second;
+    end = replay(*after_[k], later, assumption);
+    state = std::move(later);
+  }
+  require(end.exit, end.position, "more is done than the copies do");
+}
+
+bool RetileProof::is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
+  const auto found = state.find(own_[reg]);
+  return found != state.end() &&
+         found->second == ReplayValue{ReplayValue::Kind::copied, sharing_.keeper(reg, k), 0, reg};
+}
+
+// One copy from a pair of positions to its end.
+void RetileProof::alone(Position mine, Position theirs, unsigned k) {
+  std::vector<std::pair<Position, Position>> open;
+  const auto add = [&](Position m, Position t) {
+    const auto skipped = replay_.skip(m);
+    require(skipped.has_value(), m, "a loop without an end");
+    t = skip_kernel(t);
+    if (ends(t)) {
+      require(!after_[k] || *after_[k] == *skipped, m, "a copy ends elsewhere");
+      after_[k] = *skipped;
+    } else if (seen_alone_[k].insert({*skipped, t}).second) {
+      open.emplace_back(*skipped, t);
+    }
+  };
+  add(mine, theirs);
+  while (!open.empty()) {
+    const auto [m, t] = open.back();
+    open.pop_back();
+    const Instruction &instruction = kernel_.instructions[t];
+    if (!is_jump(instruction)) {
+      require_clone(t, m, {alone_[k], k});
+      add(m + 1, t + 1);
+      continue;
+    }
+    const Position target = require_branch(t, m, {alone_[k], k});
+    add(target, target_of(instruction));
+    add(m + 1, t + 1);
+  }
+}
+
+} // namespace ptxasw::synth

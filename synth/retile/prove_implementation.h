@@ -1,0 +1,183 @@
+#pragma once
+
+// The inside of the proof of a re-tiled kernel, shared by
+//   prove.cpp           the argument, what surrounds the code, and the entry
+//   prove_together.cpp  a step of all copies, what is wide among it, and branches
+//   prove_alone.cpp     clones of instructions, and the ways of one copy alone
+
+#include "grammar/cfg.h"
+#include "grammar/liveness.h"
+#include "synth/beside/text_reader.h"
+#include "synth/retile/merge.h"
+#include "synth/retile/recompute.h"
+#include "synth/retile/replay.h"
+#include "synth/retile/retile.h"
+#include "synth/retile/rooms.h"
+#include "synth/vectorise/wide.h"
+
+#include <fmt/core.h>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace ptxasw::inline synth {
+
+/// The proof of one sibling from its text; the argument is in prove.cpp. All throws
+/// beside::NotProved where the proof stops.
+class RetileProof {
+public:
+  RetileProof(const Module &module, const Function &kernel, const Function &sibling,
+              const RetileForm &form, WidePlan plan)
+      : module_(module), kernel_(kernel), sibling_(sibling), form_(form), copies_(form.total()),
+        sharing_(module, kernel, form), shared_(sharing_.by_all()),
+        first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
+        liveness_(module, kernel, cfg_),
+        recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()),
+        roles_(sibling.registers.size()), replay_(module, sibling, roles_, form),
+        merged_(form.merges() ? merged_loads(module, kernel, form) : std::vector<MergedLoad>()),
+        plan_(std::move(plan)), rooms_(rooms_of(module, kernel)) {}
+
+  void run() {
+    check_header();
+    assign_roles();
+    find_definitions();
+    enter();
+    while (!together_.empty()) {
+      const auto [mine, theirs] = together_.back();
+      together_.pop_back();
+      step_together(mine, theirs);
+    }
+  }
+
+private:
+  using Position = std::uint32_t;
+
+  [[noreturn]] static void fail(std::string why) { throw beside::NotProved{std::move(why)}; }
+  [[noreturn]] void fail_at(Position mine, std::string_view why) const {
+    const auto &list = sibling_.instructions;
+    fail(fmt::format("line {}: {}", mine < list.size() ? list[mine].line : 0, why));
+  }
+  void require(bool condition, Position mine, std::string_view why) const {
+    if (!condition)
+      fail_at(mine, why);
+  }
+
+  Position kernel_end() const { return static_cast<Position>(kernel_.instructions.size()); }
+  bool ends(Position theirs) const {
+    return theirs >= kernel_end() || (kernel_.instructions[theirs].guard == no_register &&
+                                      ends_thread(module_.opcode(kernel_.instructions[theirs])));
+  }
+  /// Over branches of the kernel that are always taken, and over what has been done at the entry.
+  Position skip_kernel(Position theirs) const {
+    for (Position steps = 0; steps <= kernel_end(); ++steps) {
+      if (theirs >= kernel_end())
+        return theirs;
+      const Instruction &instruction = kernel_.instructions[theirs];
+      if (first_[theirs])
+        ++theirs;
+      else if (module_.opcode(instruction).op == Op::bra && instruction.guard == no_register)
+        theirs = target_of(instruction);
+      else
+        return theirs;
+    }
+    fail("the kernel has a loop without an end");
+  }
+  Position target_of(const Instruction &instruction) const {
+    if (ends_thread(module_.opcode(instruction)))
+      return kernel_end();
+    const auto target = branch_target(module_, kernel_, instruction);
+    if (!target)
+      fail("a branch of the kernel is not understood");
+    return *target;
+  }
+  bool is_jump(const Instruction &instruction) const {
+    const Opcode &opcode = module_.opcode(instruction);
+    return opcode.op == Op::bra || ends_thread(opcode);
+  }
+
+  /// A copy's registers.
+  struct View {
+    const std::vector<RegisterId> &registers; ///< by the kernel's
+    std::uint32_t copy = 0;
+  };
+
+  // What surrounds the code.
+  void check_header() const;
+  void check_rooms() const;
+  void assign_roles();
+  void find_definitions();
+  // Clones.
+  bool same_special(const Operand &theirs, const Operand &mine, const View &view) const;
+  /// What a copy has in place of a special register; nothing if it has that itself.
+  std::optional<ReplayValue> instead_of(std::string_view special, unsigned copy) const;
+  bool same_operand(const Operand &theirs, const Operand &mine, const View &view) const;
+  bool same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const;
+  void require_clone(Position theirs, Position mine, const View &view) const;
+  Position require_branch(Position theirs, Position mine, const View &view) const;
+  // Together.
+  ReplayEnd replay(Position mine, ReplayState &state,
+                   const ReplayAssumption &assumption = {}) const;
+  /// The pair is to be examined: all copies go on at `theirs`, the sibling at `mine`.
+  void go_on_together(Position mine, Position theirs);
+  void arrive_together(const ReplayEnd &end, Position theirs);
+  void step_together(Position mine, Position theirs);
+  /// An instruction of the kernel for each copy; what comes next.
+  Position by_each(Position mine, Position theirs);
+  // What is wide.
+  bool is_reg(const Operand &operand, RegisterId reg) const;
+  /// What the added code may write and forget.
+  bool is_control(const Operand &operand, ScalarType type) const;
+  RegisterId loaded(Position load) const;
+  const Instruction &at(Position mine) const;
+  Position require_test(Position mine, const WideTest &test);
+  Position require_wide_loads(Position mine, const Instance &instance) const;
+  void require_wide_store(Position mine, const WideStore &store) const;
+  void require_wide(Position mine, const Instance &instance, std::int64_t displacement,
+                    const std::vector<RegisterId> &values) const;
+  bool is_mov(Position mine, RegisterId to, RegisterId from) const;
+  /// Returns true if in place of copy k's load there is a mov from where merge.cpp shows its value
+  /// to be.
+  bool is_merged(Position theirs, Position mine, unsigned k) const;
+  void branch_at_once(Position mine, Position theirs);
+  void branch_by_all(Position mine, Position theirs);
+  void meet_again(const ReplayEnd &end, const Detour &detour);
+  Position on_detour(Position mine, const Detour &detour, unsigned k) const;
+  bool is_barrier(const Instruction &instruction) const;
+  void leave(const ReplayEnd &end, ReplayState &state, Position theirs);
+  // Alone.
+  void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
+                  const ReplayAssumption &assumption = {});
+  bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const;
+  void alone(Position mine, Position theirs, unsigned k);
+  // The entry.
+  void enter();
+
+  const Module &module_;
+  const Function &kernel_, &sibling_;
+  const RetileForm form_;
+  const unsigned copies_;
+  const Sharing sharing_;
+  const std::vector<bool> &shared_; ///< by all copies
+  const std::vector<bool> first_;   ///< by instruction of the kernel
+  const ControlFlowGraph cfg_;
+  const Liveness liveness_;
+  const Recomputation recomputation_;
+  std::vector<ReplayRole> roles_;
+  const Replay replay_;
+  const std::vector<MergedLoad> merged_;
+  const WidePlan plan_;
+  const std::vector<Room> rooms_;
+  std::vector<std::vector<RegisterId>> wide_;  ///< by wide load and element
+  std::vector<std::vector<RegisterId>> fast_;  ///< by copy and register of the kernel's
+  std::vector<std::vector<RegisterId>> alone_; ///< the same where a copy is alone
+  std::vector<RegisterId> own_;                ///< stand-ins of shared registers
+  RegisterId next_ = no_register;
+  std::vector<std::vector<Position>> definitions_; ///< by register of the sibling
+  ReplayState known_;
+  std::vector<std::pair<Position, Position>> together_;
+  std::set<std::pair<Position, Position>> seen_together_;
+  std::array<std::set<std::pair<Position, Position>>, max_copies> seen_alone_; ///< by copy
+  std::array<std::optional<Position>, max_copies> after_; ///< by copy: where it goes at its end
+};
+
+} // namespace ptxasw::synth
