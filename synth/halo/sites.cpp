@@ -128,7 +128,7 @@ public:
       best = std::max(best, gain);
     }
     if (places.empty())
-      add_refusal(refusals_, none);
+      refuse(none);
     result.refusals = std::move(refusals_);
     return result;
   }
@@ -159,6 +159,13 @@ private:
                       [&](const auto &step) { return step[0] == load.bytes; }))
         candidates_.push_back(load);
     }
+  }
+
+  /// The first place for each reason is enough.
+  void refuse(const Refusal &refusal) {
+    if (std::none_of(refusals_.begin(), refusals_.end(),
+                     [&](const Refusal &known) { return known.reason == refusal.reason; }))
+      refusals_.push_back(refusal);
   }
 
   bool is_nc(const Candidate &load) const {
@@ -196,30 +203,40 @@ private:
     const std::uint32_t end = loads.back().instruction + 1;
     const auto all = stage::before_instruction(module_, kernel_, cfg_, end, {});
     if (!all) {
-      add_refusal(refusals_, all.error());
+      refuse(all.error());
       return 0;
     }
-    std::erase_if(loads,
-                  [&](const Candidate &one) { return is_refused(one, end, all->blocks, changes); });
+    std::set<RegisterId> bases;
+    for (const Candidate &one : loads)
+      bases.insert(one.base);
+    const bool all_ready =
+        stage::before_instruction(module_, kernel_, cfg_, end, bases).has_value();
+    std::erase_if(loads, [&](const Candidate &one) {
+      return (!all_ready && !is_ready(one, end)) || is_refused(one, end, all->blocks, changes);
+    });
     for (Group &group : grouped(loads, answer_.block)) {
       if (group.loads.size() < 2)
-        add_refusal(refusals_, at(none, kernel_, group.loads[0].instruction));
+        refuse(at(none, kernel_, group.loads[0].instruction));
       else if (!share_out(group, answer_.block))
-        add_refusal(refusals_, at(little, kernel_, group.loads[0].instruction));
+        refuse(at(little, kernel_, group.loads[0].instruction));
       else if (halo.groups.size() < most_groups)
         halo.groups.push_back(std::move(group));
     }
     return halo.groups.empty() ? 0 : lay_out(halo);
   }
 
-  /// Why a load that all threads come to is not looked at.
+  /// Returns true if the address of a load can be told before the kernel begins.
+  bool is_ready(const Candidate &load, std::uint32_t end) {
+    const auto ready = stage::before_instruction(module_, kernel_, cfg_, end, {load.base});
+    if (!ready)
+      refuse(ready.error());
+    return ready.has_value();
+  }
+
+  /// Returns true if the thread may have written what a load reads, or writes the register with its
+  /// address before the end.
   bool is_refused(const Candidate &load, std::uint32_t end, const std::vector<BlockId> &ways,
                   bool &changes_later) {
-    const auto ready = stage::before_instruction(module_, kernel_, cfg_, end, {load.base});
-    if (!ready) {
-      add_refusal(refusals_, ready.error());
-      return true;
-    }
     const std::uint32_t i = load.instruction;
     for (const BlockId block : ways) {
       const BasicBlock &one = cfg_.blocks()[block];
@@ -228,7 +245,7 @@ private:
         const bool before_load = k < end && comes_before(k, i);
         if (before_load && !is_nc(load) &&
             std::find(writers_.stores.begin(), writers_.stores.end(), k) != writers_.stores.end()) {
-          add_refusal(refusals_, at(written, kernel_, k));
+          refuse(at(written, kernel_, k));
           return true;
         }
         bool changes = false;
@@ -236,7 +253,7 @@ private:
           changes = changes || (reg == load.base && use != RegisterUse::read);
         });
         if (changes && !before_load) {
-          add_refusal(refusals_, at(changed, kernel_, i));
+          refuse(at(changed, kernel_, i));
           changes_later = true;
           return true;
         }
@@ -251,10 +268,43 @@ private:
     return a == b ? one < other : cfg_.order_of(a) < cfg_.order_of(b);
   }
 
+  /// Says how many loads are staged, of as many groups as there is room for.
   std::uint64_t lay_out(Halo &halo) {
+    const auto threads = static_cast<std::uint64_t>(halo.block[0]) *
+                         static_cast<unsigned>(halo.block[1]) *
+                         static_cast<unsigned>(halo.block[2]);
+    const auto worth = [](const Group &one) {
+      return static_cast<double>(one.loads.size()) / one.size;
+    };
+    for (;;) {
+      halo.size = place_of_base(halo.groups.size(), 0);
+      for (Group &group : halo.groups) {
+        group.first = (halo.size + 15) / 16 * 16;
+        halo.size = group.first + group.size;
+      }
+      const auto full = stage::room_for(module_, kernel_, halo.size, threads);
+      if (!full)
+        break;
+      refuse(*full);
+      halo.groups.erase(
+          std::min_element(halo.groups.begin(), halo.groups.end(),
+                           [&](const Group &a, const Group &b) { return worth(a) < worth(b); }));
+      if (halo.groups.empty())
+        return 0;
+    }
+    return find_before(halo) ? loads_of(halo) : 0;
+  }
+
+  static std::uint64_t loads_of(const Halo &halo) {
     std::uint64_t loads = 0;
+    for (const Group &group : halo.groups)
+      loads += group.loads.size();
+    return loads;
+  }
+
+  /// What a thread does to find out whether it comes, and with which addresses.
+  bool find_before(Halo &halo) {
     std::set<RegisterId> registers;
-    halo.size = place_of_base(halo.groups.size(), 0);
     for (Group &group : halo.groups) {
       std::set<RegisterId> used;
       for (const HaloLoad &load : group.loads) {
@@ -267,29 +317,18 @@ private:
       for (const Related &one : group.related)
         registers.insert(one.reg);
       registers.insert(group.base);
-      halo.size = (halo.size + 15) / 16 * 16;
-      group.first = halo.size;
-      halo.size += group.size;
-      loads += group.loads.size();
     }
     if (halo.end >= kernel_.instructions.size()) {
-      add_refusal(refusals_, unknown);
-      return 0;
+      refuse(unknown);
+      return false;
     }
     auto before = stage::before_instruction(module_, kernel_, cfg_, halo.end, registers);
     if (!before) {
-      add_refusal(refusals_, before.error());
-      return 0;
+      refuse(before.error());
+      return false;
     }
     halo.before = std::move(*before);
-    const auto threads = static_cast<std::uint64_t>(halo.block[0]) *
-                         static_cast<unsigned>(halo.block[1]) *
-                         static_cast<unsigned>(halo.block[2]);
-    if (const auto full = stage::room_for(module_, kernel_, halo.size, threads)) {
-      add_refusal(refusals_, *full);
-      return 0;
-    }
-    return loads;
+    return true;
   }
 
   const facts::KernelFacts &facts_;

@@ -154,7 +154,7 @@ TEST_CASE("the kernel follows as it was") {
   CHECK_FALSE(earlier("mov.u32 %z, 0;", "mov.u32 %z, 0;\n\tst.global.u32 [%po], %z;").empty());
   CHECK_FALSE(fault(".b8 halo0_tile[8", ".b8 halo0_tile[").empty()); // too small
   CHECK_FALSE(fault(".align 16 .b8 halo0", ".align 8 .b8 halo0").empty());
-  CHECK_FALSE(fault(".param .u32 k)", ".param .u32 k, .param .u32 l)").empty());
+  CHECK_FALSE(fault(".param .u32 m)", ".param .u32 m, .param .u32 l)").empty());
   CHECK_FALSE(fault("\t.shared", "\t.shared .b32 own;\n\t.shared").empty());
   CHECK_FALSE(fault(".reqntid 32, 4", ".reqntid 32, 8").empty());
   const auto after = parsed(text);
