@@ -47,10 +47,13 @@ std::optional<Extents3> offset_of(const Candidate &load, const Candidate &from,
   const auto bytes = static_cast<std::int64_t>(load.bytes);
   for (int z = -most_z; z <= most_z; ++z)
     for (int y = -most_y; y <= most_y; ++y) {
-      const auto rest = [&](std::size_t i) {
-        return load.address[i] - from.address[i] - y * from.step[i][1] - z * from.step[i][2];
+      const auto rest = [&](std::size_t i) { // modulo 2^64, as addresses are
+        const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+        return static_cast<std::int64_t>(number(load.address[i]) - number(from.address[i]) -
+                                         number(y) * number(from.step[i][1]) -
+                                         number(z) * number(from.step[i][2]));
       };
-      if (rest(0) % bytes != 0 || std::abs(rest(0) / bytes) > limit)
+      if (rest(0) % bytes != 0 || rest(0) / bytes > limit || rest(0) / bytes < -limit)
         continue;
       bool same = true;
       for (std::size_t i = 1; i < samples; ++i)

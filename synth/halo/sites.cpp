@@ -58,11 +58,12 @@ class Launches {
 public:
   Launches(Emulation &emulation, const Extents3 &block) {
     for (std::size_t launch = 0; launch < samples; ++launch)
-      for (int thread = 0; thread < threads; ++thread) {
+      for (std::size_t thread = 0; thread < threads; ++thread) {
         std::unordered_map<Expr, std::uint64_t> known;
         for (int axis = 0; axis < 3; ++axis) {
           const std::string name(1, static_cast<char>('x' + axis));
-          known[emulation.special("%tid." + name)] = thread == axis + 1 ? 1 : 0;
+          known[emulation.special("%tid." + name)] =
+              thread == static_cast<std::size_t>(axis) + 1 ? 1 : 0;
           known[emulation.special("%ntid." + name)] = static_cast<std::uint64_t>(block[axis]);
           known[emulation.special("%ctaid." + name)] = 1;
           known[emulation.special("%nctaid." + name)] = 5;
@@ -76,18 +77,17 @@ public:
 
   void find(Expr address, Candidate &load) {
     for (std::size_t launch = 0; launch < samples; ++launch) {
-      const auto of = [&](int thread) {
-        return static_cast<std::int64_t>(
-            evaluators_[launch * threads + static_cast<std::size_t>(thread)](address).low);
+      const auto of = [&](std::size_t thread) -> std::uint64_t {
+        return evaluators_[launch * threads + thread](address).low;
       };
-      load.address[launch] = of(0);
-      for (int axis = 0; axis < 3; ++axis)
-        load.step[launch][static_cast<std::size_t>(axis)] = of(axis + 1) - of(0);
+      load.address[launch] = static_cast<std::int64_t>(of(0));
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        load.step[launch][axis] = static_cast<std::int64_t>(of(axis + 1) - of(0));
     }
   }
 
 private:
-  static constexpr int threads = 4; ///< the first one, and its neighbours along x, y and z
+  static constexpr std::size_t threads = 4; ///< the first one, and its neighbours along x, y and z
 
   /// Extents of arrays that are larger than blocks, and whose cubes are indices of 32 bits.
   static std::uint64_t made_up(Expr symbol, std::size_t launch) {
