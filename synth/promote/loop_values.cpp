@@ -425,23 +425,31 @@ std::optional<Polynomial> LoopValues::rounds() {
   return result;
 }
 
-std::optional<Progress> LoopValues::address(std::uint32_t instruction,
-                                            std::vector<Condition> &conditions) {
+const LoopValues::Place &LoopValues::place_of(std::uint32_t instruction) {
+  const auto [found, added] = places_.try_emplace(instruction);
+  Place &place = found->second;
   const auto operands = module_.operands(function_.instructions[instruction]);
-  const auto place = std::find_if(operands.begin(), operands.end(), [](const Operand &one) {
+  const auto operand_of = std::find_if(operands.begin(), operands.end(), [](const Operand &one) {
     return one.kind == Operand::Kind::address;
   });
-  if (place == operands.end())
-    return std::nullopt;
+  if (!added || operand_of == operands.end())
+    return place;
   conditions_.clear();
   in_progress_.clear();
   budget_ = effort;
   access_ = instruction;
-  const auto base = operand(module_.children(*place)[0], instruction, 64);
-  if (!base)
-    return std::nullopt;
-  conditions.insert(conditions.end(), conditions_.begin(), conditions_.end());
-  return Progress{base->first + Polynomial(place->value), base->step};
+  if (const auto base = operand(module_.children(*operand_of)[0], instruction, 64)) {
+    place.address = Progress{base->first + Polynomial(operand_of->value), base->step};
+    place.conditions = conditions_;
+  }
+  return place;
+}
+
+std::optional<Progress> LoopValues::address(std::uint32_t instruction,
+                                            std::vector<Condition> &conditions) {
+  const Place &place = place_of(instruction);
+  conditions.insert(conditions.end(), place.conditions.begin(), place.conditions.end());
+  return place.address;
 }
 
 std::optional<Polynomial> LoopValues::last_round(std::uint32_t instruction,
@@ -498,11 +506,9 @@ std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std:
   if (apart.loaded == 0 || apart.stored == 0)
     return std::nullopt;
   if (const Polynomial away = written->step - read->step; !require_zero(away, conditions)) {
-    conditions_.clear();
-    const auto last = rounds();
+    const auto last = last_round(store, conditions);
     if (!last)
       return std::nullopt;
-    conditions.insert(conditions.end(), conditions_.begin(), conditions_.end());
     apart.way = *last * away;
     if (atoms_.magnitude(apart.way) > magnitude_limit)
       return std::nullopt;

@@ -13,6 +13,7 @@
 
 #include "grammar/cfg.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -74,6 +75,12 @@ public:
                                        std::vector<Condition> &conditions);
 
 private:
+  /// An address with its conditions, worked out once: pairs of accesses are many.
+  struct Place {
+    std::optional<Progress> address;
+    std::vector<Condition> conditions;
+  };
+  const Place &place_of(std::uint32_t instruction);
   std::optional<Progress> value(RegisterId reg, std::uint32_t at, unsigned bits);
   std::optional<Progress> operand(const Operand &operand, std::uint32_t at, unsigned bits);
   std::optional<Progress> computed(std::uint32_t instruction);
@@ -99,6 +106,7 @@ private:
   const Guess guess_;
   std::vector<std::vector<std::uint32_t>> definitions_; ///< by register, in the loop
   std::set<RegisterId> in_progress_;
+  std::map<std::uint32_t, Place> places_; ///< by instruction
   std::uint32_t access_ = 0; ///< whose address is looked at
   std::vector<Condition> conditions_;
   unsigned budget_ = 0;
