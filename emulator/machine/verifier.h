@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptxasw::inline emulator::verification {
@@ -75,8 +76,9 @@ private:
   bool usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why);
   std::optional<Difference> differs(const DrawnLaunch &drawn, FinishedRun &reference,
                                     const SeededSchedule &schedule, bool check_races);
-  bool original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
-                       const SeededSchedule &schedule, const Difference &difference) const;
+  std::string_view original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
+                                   const SeededSchedule &schedule,
+                                   const Difference &difference) const;
   MemoryDifference difference(const DrawnLaunch &drawn, FinishedRun &first, FinishedRun &second,
                               WorstDifference *worst = nullptr) const;
   std::vector<SeededSchedule> schedules();

@@ -100,10 +100,13 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
   return true;
 }
 
-// True if the original's result differs from before under the current schedule, or under others
-// that have not been tried: then nothing can be said.
-bool Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
-                               const SeededSchedule &schedule, const Difference &difference) const {
+// Why nothing can be said: the original's result differs from before under the current schedule, or
+// under others that have not been tried, or with other contents of shared memory that it has not
+// written. Empty: it does not.
+std::string_view Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
+                                           const SeededSchedule &schedule,
+                                           const Difference &difference) const {
+  constexpr std::uint64_t other_contents = 1'000'003;
   WarpOptions how;
   // The original may have the same race, hidden from the detector by other readers.
   how.check_races = how.only_barriers_order = how.allow_same_value = difference.race != 0;
@@ -115,9 +118,13 @@ bool Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
     FinishedRun again = execute(original_, first_, drawn, with, how);
     if (again.outcome.fault || again.outcome.race ||
         this->difference(drawn, reference, again).differs)
-      return true;
+      return "the original depends on the schedule";
   }
-  return false;
+  how.shared_seed = other_contents;
+  FinishedRun other = execute(original_, first_, drawn, schedule, how);
+  if (other.outcome.fault || this->difference(drawn, reference, other).differs)
+    return "the original depends on shared memory that it has not written";
+  return "";
 }
 
 std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
@@ -228,8 +235,9 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
       targets_ = before;
       return true;
     }
-    if (original_wavers(drawn, reference, with[i], *difference)) {
-      ++verdict_.unusable["the original depends on the schedule"];
+    if (const auto wavers = original_wavers(drawn, reference, with[i], *difference);
+        !wavers.empty()) {
+      ++verdict_.unusable[std::string(wavers)];
       targets_ = before;
       return true;
     }
@@ -256,7 +264,7 @@ void Verifier::minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string 
       return false;
     const auto difference = differs(candidate, reference, with, with.policy != WarpSchedule::apart);
     if (!difference || difference->unsupported ||
-        original_wavers(candidate, reference, with, *difference))
+        !original_wavers(candidate, reference, with, *difference).empty())
       return false;
     what = difference->what;
     return true;

@@ -93,6 +93,7 @@ public:
 struct WarpOptions {
   WarpSchedule schedule = WarpSchedule::reconverge;
   std::uint64_t seed = 0;
+  std::uint64_t shared_seed = 0; ///< of what shared memory holds before anything is written there
   bool check_races = false;
   bool volatile_races = false;      ///< volatile accesses race, as weak ones do
   bool check_barriers = false;      ///< divergent and mismatched barriers, arrivals without a wait

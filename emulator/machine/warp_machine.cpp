@@ -97,9 +97,10 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   block->ctaid[1] = static_cast<std::uint32_t>(number / grid.x % grid.y);
   block->ctaid[2] = static_cast<std::uint32_t>(number / grid.x / grid.y);
   block->shared.resize(run_.shared_bytes);
-  // Shared memory starts with anything, but the same anything in every run.
+  // Shared memory starts with anything, but the same anything in every run of one seed.
   for (std::size_t i = 0; i < block->shared.size(); ++i)
-    block->shared[i] = static_cast<std::uint8_t>(scramble(i / 4) >> 8 * (i % 4));
+    block->shared[i] =
+        static_cast<std::uint8_t>(scramble(i / 4 + run_.options.shared_seed) >> 8 * (i % 4));
   if (run_.options.check_uninitialized)
     block->shared_written.resize(run_.shared_bytes);
   block->warps.resize(run_.block_warps);

@@ -202,6 +202,20 @@ TEST_CASE("results that are other ones at the edges of their type only") {
   }
 }
 
+TEST_CASE("what shared memory holds at first is no result") {
+  const auto text = [](std::string_view store, std::string_view place) {
+    return with_start(fmt::format("mov.u32 %x, tile; {} ld.shared.u32 %y, [%x+{}];"
+                                  "st.global.u32 [%o], %y;",
+                                  store, place));
+  };
+  const KernelVerdict neither = compared(text("", "4"), text("", "8"));
+  CHECK(neither.kind == Kind::unchecked);
+  CHECK(neither.unusable.contains("the original depends on shared memory that it has not written"));
+  CHECK(
+      compared(text("st.shared.u32 [%x+4], 7;", "4"), text("st.shared.u32 [%x+4], 7;", "8")).kind ==
+      Kind::differ);
+}
+
 TEST_CASE("structures, vectors and reused registers among the parameters") {
   const auto text = [](std::string_view load, std::string_view add) {
     return kernel(fmt::format(R"({} cvta.to.global.u64 %out, %out;
