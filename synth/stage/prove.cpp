@@ -33,6 +33,14 @@
 //    round's bytes lie at shift + the low word of their address: the tile has less than 2^32 bytes,
 //    so the sum, modulo 2^32, is the place in it.
 //
+//    If the loop is in another one, the first question is whether all threads have as many rounds
+//    of that one; then all of them enter the inner loop equally often (sites.cpp). Each time they
+//    meet there, ask whether all have the same ranges and rounds this time, and get one answer,
+//    which stays until they meet there again. Where it is yes, all of the above holds for this
+//    time; what they told each other lies before the tile, and they have read it before anybody
+//    passes the second barrier. Where it is no, no barrier comes before the next time, and each
+//    load is the kernel's.
+//
 //    No register that is added is the kernel's, so the kernel's instructions do what they did.
 
 #include "synth/stage/stage.h"
@@ -288,7 +296,10 @@ private:
         expect(fmt::format("bra <${}>", way_to(one.end)));
     }
     reader_.place("at");
-    begin_loop();
+    if (staging_.around)
+      know(0, staging_.around->conditions, staging_.around->last);
+    else
+      know(staging_.ranges.size(), staging_.conditions, staging_.count);
   }
 
   void repeat(const Instruction &one) {
@@ -304,8 +315,8 @@ private:
     expect(guard + "bra <$" + (op == Op::bra ? way_to(target_of(one)) : "met") + ">");
   }
 
-  /// What is known where the loop is entered.
-  void begin_loop() {
+  /// What is known where a loop is entered: where so many ranges begin, and a number of rounds.
+  void know(std::size_t ranges, const std::vector<Condition> &conditions, const Polynomial &count) {
     Computed computed(after_, staged_, kernel_, atoms_, reader_);
     const auto &all = staged_.instructions;
     const auto ends = [&] {
@@ -319,20 +330,20 @@ private:
       computed.step();
     std::vector<Condition> tested;
     const Instruction &last = all[reader_.position()];
-    if (staging_.conditions.empty()) {
+    if (conditions.empty()) {
       expect("mov.u32 <r_comes>, 1");
     } else {
       if (after_.operands(last).size() == 4)
         tested = computed.tested(after_.operands(last)[3]);
       expect("selp.u32 <r_comes>, 1, 0, <p_counted>");
     }
-    for (const Condition &condition : staging_.conditions)
+    for (const Condition &condition : conditions)
       if (std::find(tested.begin(), tested.end(), condition) == tested.end())
         reader_.fail("not all is tested under which the loop is understood");
-    for (std::size_t i = 0; i < staging_.ranges.size(); ++i)
+    for (std::size_t i = 0; i < ranges; ++i)
       if (computed.of(reader_.bound(fmt::format("w_first{}", i))) != staging_.ranges[i].first)
         reader_.fail("a range does not begin there");
-    if (computed.of(reader_.bound("w_rounds")) != staging_.count)
+    if (computed.of(reader_.bound("w_rounds")) != count)
       reader_.fail("not so many rounds");
   }
 
@@ -348,8 +359,15 @@ private:
     expect("mad.lo.u32 <r_thread>, <r_thread>, <r_b>, <r_a>");
     expect("mov.u32 <r_a>, %ntid.z");
     expect("mul.lo.u32 <r_threads>, <r_threads>, <r_a>");
+    compare(staging_.around ? 0 : staging_.ranges.size());
+    expect("@!<p_all> bra <$original>");
+    if (!staging_.around)
+      begin();
+  }
+
+  /// Have all threads of the block the same?
+  void compare(std::size_t ranges) {
     expect("setp.ne.u32 <p_test>, <r_thread>, 0");
-    const std::size_t ranges = staging_.ranges.size();
     const auto told = [&](std::size_t i) { return i == ranges ? "<w_rounds>" : first(i); };
     for (std::size_t i = 0; i <= ranges; ++i)
       expect(fmt::format("@!<p_test> st.shared.b64 [{}+{}], {}", tile_, 8 * i, told(i)));
@@ -363,13 +381,26 @@ private:
       expect("and.pred <p_same>, <p_same>, <p_test>");
     }
     expect("barrier.red.and.pred <p_all>, 0, <p_same>");
-    expect("@!<p_all> bra <$original>");
+  }
+
+  /// No round is in the tile yet.
+  void begin() {
     expect("cvt.u32.u64 <r_rest>, <w_rounds>"); // at most promote::most_rounds + 1
     expect(fmt::format("mov.u32 <r_base>, {}", tile_));
     expect("mov.u32 <r_left>, 0");
   }
 
+  /// The way into a loop that is in another one.
+  void enter() {
+    reader_.place("enter");
+    know(staging_.ranges.size(), staging_.conditions, staging_.count);
+    compare(staging_.ranges.size());
+    begin();
+  }
+
   void bring() {
+    if (staging_.around)
+      expect("@!<p_all> bra <$go>");
     expect("setp.ne.u32 <p_test>, <r_left>, 0");
     expect("@<p_test> bra <$go>");
     expect("barrier.sync 0");
@@ -422,8 +453,10 @@ private:
 
   void copy() {
     for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
-      reader_.place(fmt::format("c{}", block));
       const BasicBlock &one = cfg_.blocks()[block];
+      if (staging_.around && one.first == staging_.entry)
+        enter();
+      reader_.place(fmt::format("c{}", block));
       if (one.first == staging_.round)
         bring();
       for (std::uint32_t i = one.first; i < one.end; ++i)
@@ -447,10 +480,17 @@ private:
       expect_same(one);
       return;
     }
-    const std::uint32_t target = target_of(one);
-    expect_branch(one, target < kernel_.instructions.size()
-                           ? fmt::format("c{}", cfg_.block_of(target))
-                           : "end");
+    expect_branch(one, copy_of(target_of(one), i));
+  }
+
+  /// Where a branch of the kernel leads in its copy.
+  std::string copy_of(std::uint32_t target, std::uint32_t branch) const {
+    if (target >= kernel_.instructions.size())
+      return "end";
+    if (staging_.around && target == staging_.entry &&
+        !cfg_.contains(staging_.loop, cfg_.block_of(branch)))
+      return "enter";
+    return fmt::format("c{}", cfg_.block_of(target));
   }
 
   void use(const Instruction &load, std::size_t range) {
@@ -460,9 +500,12 @@ private:
       reader_.fail("the kernel's address is not understood");
     expect(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base.reg].name));
     expect(fmt::format("add.u32 <r_low>, <r_low>, <r_shift{}>", range));
-    expect(fmt::format("{} {}, [<r_low>+{}]", staging_opcodes(before_.opcode(load)).use,
+    expect(fmt::format("{}{} {}, [<r_low>+{}]", staging_.around ? "@<p_all> " : "",
+                       staging_opcodes(before_.opcode(load)).use,
                        plain_text(before_.text(operands[0].span)),
                        operands[1].value + std::int64_t{staging_.ranges[range].place}));
+    if (staging_.around)
+      expect("@!<p_all> " + plain_text(before_.text(load.span)));
   }
 
   const Module &before_;

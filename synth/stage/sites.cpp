@@ -6,6 +6,10 @@
 // branch leaves, the first one being 0; so a round has begun n + 1 times if it is at the foot, else
 // n times. Every thread that comes to the loop runs so many rounds, each to a latch.
 //
+// If there is a loop around it, that one must be of this kind, too, and all threads of a block must
+// come to the inner one in the same of its rounds (alike.cpp); so two threads that have as many
+// rounds of the outer loop enter the inner one as often.
+//
 // Of the loads behind that beginning those are staged whose addresses all lanes share, go on by a
 // constant, and are read in each round: every way from where it begins to a latch leads through a
 // load of the same bytes, be it in an arm of each branch. What the tile has of a round is then what
@@ -30,6 +34,7 @@
 #include "synth/cache/origins.h"
 #include "synth/cache/qualified.h"
 #include "synth/cache/writers.h"
+#include "synth/stage/alike.h"
 
 #include <algorithm>
 #include <bit>
@@ -53,7 +58,8 @@ constexpr Refusal lanes{"warp-collective", "lanes must agree, or it asks which a
 constexpr Refusal alone{"one-thread", "its blocks have one thread"};
 constexpr Refusal sizes{"shared-size", "it asks how much shared memory there is"};
 constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
-constexpr Refusal inner{"nested-loop", "there is a loop in it"};
+constexpr Refusal inner{"nested-loop", "there is a loop in it, or it is in more than one"};
+constexpr Refusal passed{"nested-loop", "threads may differ in whether they come to it"};
 constexpr Refusal ends{"several-exits",
                        "it is not left by one branch alone that each round passes"};
 constexpr Refusal uncounted{"rounds-unknown", "how many rounds it has is not known before"};
@@ -166,7 +172,8 @@ public:
       : facts_(facts), module_(facts.module()), kernel_(facts.function()), cfg_(facts.cfg()),
         loop_(cfg_.loops()[loop]), values_(module_, kernel_, cfg_, loop, atoms), atoms_(atoms) {
     staging_.loop = loop;
-    staging_.header = cfg_.blocks()[loop_.header].first;
+    staging_.entry = cfg_.blocks()[loop_.header].first;
+    staging_.header = cfg_.blocks()[cfg_.loops()[outermost()].header].first;
   }
 
   tl::expected<Staging, Refusal> run(std::uint32_t bytes) {
@@ -186,12 +193,14 @@ public:
     const auto last = values_.last_round(cfg_.blocks()[end_].branch, staging_.conditions);
     if (!last)
       return tl::unexpected(here(refusal::uncounted));
-    staging_.count = staging_.round == staging_.header ? *last + Polynomial(1) : *last;
-    if (!tidy_conditions())
+    staging_.count = staging_.round == staging_.entry ? *last + Polynomial(1) : *last;
+    if (const auto uncounted = count_around())
+      return tl::unexpected(here(*uncounted));
+    if (!tidy(staging_.conditions) || (staging_.around && !tidy(staging_.around->conditions)))
       return tl::unexpected(here(refusal::large));
     if (const auto full = lay_out(bytes))
       return tl::unexpected(here(*full));
-    auto before = before_loop(module_, kernel_, cfg_, staging_.loop, entry_registers());
+    auto before = before_loop(module_, kernel_, cfg_, outermost(), entry_registers());
     if (!before)
       return tl::unexpected(before.error());
     staging_.before = std::move(*before);
@@ -200,40 +209,87 @@ public:
 
 private:
   Refusal here(const Refusal &refusal) const {
-    return at(refusal, kernel_.instructions[staging_.header]);
+    return at(refusal, kernel_.instructions[staging_.entry]);
   }
 
-  /// Every thread that comes to the loop comes once, and leaves it by the one branch that ends it.
+  LoopId outermost() const { return loop_.parent == no_index ? staging_.loop : loop_.parent; }
+
+  /// Every thread that enters the loop leaves it by the one branch that ends it.
   std::optional<Refusal> shape_fault() {
-    if (loop_.parent != no_index || cfg_.irreducible(loop_.header))
+    if (loop_.parent != no_index && cfg_.loops()[loop_.parent].parent != no_index)
       return refusal::inner;
-    const auto leaves = [&](BlockId to) { return !cfg_.contains(staging_.loop, to); };
-    for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
-      if (!cfg_.reachable(block) || leaves(block))
-        continue;
-      if (cfg_.loop_of(block) != staging_.loop || cfg_.irreducible(block))
+    for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
+      if (cfg_.reachable(block) && cfg_.contains(staging_.loop, block) &&
+          cfg_.loop_of(block) != staging_.loop)
         return refusal::inner;
-      const BasicBlock &one = cfg_.blocks()[block];
-      const Op last = module_.opcode(kernel_.instructions[one.end - 1]).op;
-      if (last == Op::ret || last == Op::exit)
-        return refusal::ends;
-      if (std::none_of(one.successors.begin(), one.successors.end(), leaves))
-        continue;
-      if (end_ != no_index)
-        return refusal::ends;
-      end_ = block;
-    }
-    if (end_ == no_index || !std::all_of(loop_.latches.begin(), loop_.latches.end(),
-                                         [&](BlockId one) { return cfg_.dominates(end_, one); }))
-      return refusal::ends;
+    const auto found = end_of(staging_.loop);
+    if (!found)
+      return found.error();
+    end_ = *found;
     const BasicBlock &end = cfg_.blocks()[end_];
-    if (end.branch != end.end - 1 || end.successors.size() != 2 ||
-        leaves(end.successors[0]) == leaves(end.successors[1]))
-      return refusal::ends;
-    const BlockId stays = end.successors[leaves(end.successors[0]) ? 1 : 0];
+    const bool is_first_inside = cfg_.contains(staging_.loop, end.successors[0]);
+    const BlockId stays = end.successors[is_first_inside ? 0 : 1];
     if (stays != loop_.header && cfg_.blocks()[stays].predecessors != std::vector<BlockId>{end_})
       return refusal::ends;
     staging_.round = cfg_.blocks()[stays].first;
+    return std::nullopt;
+  }
+
+  /// The block at whose end a loop is left, in each round that does not go on: nowhere else.
+  tl::expected<BlockId, Refusal> end_of(LoopId loop) const {
+    const auto leaves = [&](BlockId to) { return !cfg_.contains(loop, to); };
+    BlockId found = no_index;
+    for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
+      if (!cfg_.reachable(block) || leaves(block))
+        continue;
+      if (cfg_.irreducible(block))
+        return tl::unexpected(refusal::inner);
+      const BasicBlock &one = cfg_.blocks()[block];
+      const Op last = module_.opcode(kernel_.instructions[one.end - 1]).op;
+      if (last == Op::ret || last == Op::exit)
+        return tl::unexpected(refusal::ends);
+      if (std::none_of(one.successors.begin(), one.successors.end(), leaves))
+        continue;
+      if (found != no_index)
+        return tl::unexpected(refusal::ends);
+      found = block;
+    }
+    if (found == no_index || cfg_.loop_of(found) != loop || !dominates_latches(found, loop))
+      return tl::unexpected(refusal::ends);
+    const BasicBlock &end = cfg_.blocks()[found];
+    if (end.branch != end.end - 1 || end.successors.size() != 2 ||
+        leaves(end.successors[0]) == leaves(end.successors[1]))
+      return tl::unexpected(refusal::ends);
+    return found;
+  }
+
+  bool dominates_latches(BlockId block, LoopId loop) const {
+    const std::vector<BlockId> &latches = cfg_.loops()[loop].latches;
+    return std::all_of(latches.begin(), latches.end(),
+                       [&](BlockId latch) { return cfg_.dominates(block, latch); });
+  }
+
+  /// What is known of the loop around this one, or why nothing is.
+  std::optional<Refusal> count_around() {
+    if (loop_.parent == no_index)
+      return std::nullopt;
+    const auto end = end_of(loop_.parent);
+    if (!end)
+      return end.error();
+    if (!come_alike(module_, kernel_, cfg_, loop_.parent, *end, loop_.header))
+      return refusal::passed;
+    const std::uint32_t entry = staging_.entry; // the block before it goes on there?
+    if (entry > 0 && cfg_.contains(staging_.loop, cfg_.block_of(entry - 1)) &&
+        (kernel_.instructions[entry - 1].guard != no_register ||
+         !is_way(module_.opcode(kernel_.instructions[entry - 1]))))
+      return refusal::ends;
+    Around around;
+    LoopValues values(module_, kernel_, cfg_, loop_.parent, atoms_);
+    const auto last = values.last_round(cfg_.blocks()[*end].branch, around.conditions);
+    if (!last)
+      return refusal::uncounted;
+    around.last = *last;
+    staging_.around = std::move(around);
     return std::nullopt;
   }
 
@@ -371,14 +427,14 @@ private:
     return true;
   }
 
-  bool tidy_conditions() {
+  static bool tidy(std::vector<Condition> &conditions) {
     std::vector<Condition> each;
-    for (const Condition &condition : staging_.conditions)
+    for (const Condition &condition : conditions)
       if (std::find(each.begin(), each.end(), condition) == each.end())
         each.push_back(condition);
-    staging_.conditions = std::move(each);
-    return staging_.conditions.size() <= most_conditions &&
-           std::none_of(staging_.conditions.begin(), staging_.conditions.end(),
+    conditions = std::move(each);
+    return conditions.size() <= most_conditions &&
+           std::none_of(conditions.begin(), conditions.end(),
                         [](const Condition &one) { return one.kind == Condition::Kind::apart; });
   }
 
@@ -405,6 +461,7 @@ private:
     return room_for(module_, kernel_, staging_.size);
   }
 
+  /// What must be known before the kernel begins.
   std::set<RegisterId> entry_registers() const {
     std::set<RegisterId> result;
     const promote::Atoms &atoms = atoms_;
@@ -417,10 +474,12 @@ private:
             result.insert(atoms[one].leaf);
         }
     };
-    add(add, staging_.count);
-    for (const StagedRange &range : staging_.ranges)
-      add(add, range.first);
-    for (const Condition &condition : staging_.conditions)
+    add(add, staging_.around ? staging_.around->last : staging_.count);
+    if (!staging_.around)
+      for (const StagedRange &range : staging_.ranges)
+        add(add, range.first);
+    for (const Condition &condition :
+         staging_.around ? staging_.around->conditions : staging_.conditions)
       add(add, condition.value);
     return result;
   }

@@ -34,16 +34,24 @@ struct StagedRange {
   std::uint32_t place = 0; ///< in the tile: where its first byte is kept
 };
 
+/// The loop around one that is staged: all threads of a block come to that one in the same rounds.
+struct Around {
+  promote::Polynomial last;                   ///< number of its last round; the first one is 0
+  std::vector<promote::Condition> conditions; ///< under which that is so
+};
+
 /// A loop with loads that are staged.
 struct Staging {
   LoopId loop = 0;
-  std::uint32_t header = 0; ///< the first instruction of its header, where it is entered
+  std::optional<Around> around; ///< if there is one: then the loop is entered again and again
+  std::uint32_t header = 0;     ///< the first instruction of the outermost loop's header
+  std::uint32_t entry = 0;      ///< that of its own header, where it is entered
   /// Where a round begins that reads: the header's first instruction if the loop is left at its
   /// foot, else the first one behind the branch that leaves it.
   std::uint32_t round = 0;
   std::uint32_t rounds = 0; ///< that the tile has room for
   std::vector<StagedRange> ranges;
-  promote::Polynomial count;                  ///< how often a thread that enters comes to `round`
+  promote::Polynomial count; ///< how often a thread that enters comes to `round`, then
   std::vector<promote::Condition> conditions; ///< under which all of this is so
   Before before;
   /// Bytes of shared memory. At its beginning are the first address of each range and the number of

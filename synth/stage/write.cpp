@@ -23,6 +23,16 @@
 //
 // An address of the kernel becomes one of the tile by adding what lies between the two, modulo
 // 2^32.
+//
+// If the loop is in another one, what is asked at first is how many rounds that one has. Ranges and
+// rounds are compared where the loop is entered, each time:
+//
+//	$stage0_enter:
+//		...                      where the ranges begin, how many rounds there are
+//		barrier.red.and.pred %all, 0, %same;
+//	$stage0_c2:                      a round brings and reads a tile where that holds:
+//		@%all ld.shared.f32 %f1, [%r+36];
+//		@!%all ld.global.f32 %f1, [%rd1+4];
 
 #include "synth/stage/write.h"
 
@@ -84,8 +94,9 @@ private:
 
   std::string declarations() const {
     std::string text;
-    for (const auto &[type, count] : counted_)
-      text += fmt::format(".reg .{} %{}{}_<{}>;\n\t", type, name_, type, count);
+    for (const auto &[name, counted] : counted_)
+      for (const auto &[type, count] : counted)
+        text += fmt::format(".reg .{} %{}{}_<{}>;\n\t", type, name, type, count);
     for (const auto &[reg, type] : registers_)
       text += fmt::format(".reg .{} {};\n\t", type, reg);
     return text + fmt::format(".shared .align 16 .b8 {}[{}];\n", tile_, staging_.size);
@@ -107,20 +118,28 @@ private:
         say("bra " + way_to(one.end));
     }
     label(place("at"));
-    promote::TestWriter writer(kernel_, atoms_, name_);
-    if (!staging_.conditions.empty())
-      writer.all(staging_.conditions, truth("counted"));
-    for (std::size_t i = 0; i < staging_.ranges.size(); ++i) {
+    if (staging_.around)
+      know(name_, 0, staging_.around->conditions, staging_.around->last);
+    else
+      know(name_, staging_.ranges.size(), staging_.conditions, staging_.count);
+  }
+
+  /// What is compared: where so many ranges begin, and a number of rounds.
+  void know(const std::string &name, std::size_t ranges,
+            const std::vector<promote::Condition> &conditions, const promote::Polynomial &count) {
+    promote::TestWriter writer(kernel_, atoms_, name);
+    if (!conditions.empty())
+      writer.all(conditions, truth("counted"));
+    for (std::size_t i = 0; i < ranges; ++i) {
       const std::string value = writer.value(staging_.ranges[i].first);
       writer.text += fmt::format("\tmov.b64 {}, {};\n", first(i), value);
     }
-    const std::string rounds = writer.value(staging_.count);
+    const std::string rounds = writer.value(count);
     writer.text += fmt::format("\tmov.b64 {}, {};\n", wide("rounds"), rounds);
     text_ += writer.text;
-    counted_ = writer.count;
-    say(staging_.conditions.empty()
-            ? fmt::format("mov.u32 {}, 1", word("comes"))
-            : fmt::format("selp.u32 {}, 1, 0, {}", word("comes"), truth("counted")));
+    counted_[name] = writer.count;
+    say(conditions.empty() ? fmt::format("mov.u32 {}, 1", word("comes"))
+                           : fmt::format("selp.u32 {}, 1, 0, {}", word("comes"), truth("counted")));
   }
 
   bool falls_through(const BasicBlock &block) const {
@@ -167,7 +186,7 @@ private:
 
   void meet() {
     const std::string thread = word("thread"), threads = word("threads"), a = word("a"),
-                      b = word("b"), test = truth("test"), same = truth("same");
+                      b = word("b");
     label(place("met"));
     say(fmt::format("mov.u32 {}, %tid.z", thread));
     say(fmt::format("mov.u32 {}, %ntid.y", a));
@@ -179,13 +198,21 @@ private:
     say(fmt::format("mad.lo.u32 {0}, {0}, {1}, {2}", thread, b, a));
     say(fmt::format("mov.u32 {}, %ntid.z", a));
     say(fmt::format("mul.lo.u32 {0}, {0}, {1}", threads, a));
-    say(fmt::format("setp.ne.u32 {}, {}, 0", test, thread));
-    const std::size_t ranges = staging_.ranges.size();
+    compare(staging_.around ? 0 : staging_.ranges.size());
+    say(fmt::format("@!{} bra {}", truth("all"), place("original")));
+    if (!staging_.around)
+      begin();
+  }
+
+  /// Have all threads of the block the same?
+  void compare(std::size_t ranges) {
+    const std::string test = truth("test"), same = truth("same");
+    say(fmt::format("setp.ne.u32 {}, {}, 0", test, word("thread")));
     const auto told = [&](std::size_t i) { return i == ranges ? wide("rounds") : first(i); };
     for (std::size_t i = 0; i <= ranges; ++i)
       say(fmt::format("@!{} st.shared.b64 [{}+{}], {}", test, tile_, 8 * i, told(i)));
     say("barrier.sync 0");
-    say(fmt::format("setp.gt.u32 {}, {}, 1", same, threads));
+    say(fmt::format("setp.gt.u32 {}, {}, 1", same, word("threads")));
     say(fmt::format("setp.ne.u32 {}, {}, 0", test, word("comes")));
     say(fmt::format("and.pred {0}, {0}, {1}", same, test));
     for (std::size_t i = 0; i <= ranges; ++i) {
@@ -194,16 +221,29 @@ private:
       say(fmt::format("and.pred {0}, {0}, {1}", same, test));
     }
     say(fmt::format("barrier.red.and.pred {}, 0, {}", truth("all"), same));
-    say(fmt::format("@!{} bra {}", truth("all"), place("original")));
+  }
+
+  /// No round is in the tile yet.
+  void begin() {
     say(fmt::format("cvt.u32.u64 {}, {}", word("rest"), wide("rounds")));
     say(fmt::format("mov.u32 {}, {}", word("base"), tile_));
     say(fmt::format("mov.u32 {}, 0", word("left")));
+  }
+
+  /// The way into a loop that is in another one.
+  void enter() {
+    label(place("enter"));
+    know(name_ + "in_", staging_.ranges.size(), staging_.conditions, staging_.count);
+    compare(staging_.ranges.size());
+    begin();
   }
 
   /// The next tile, where this one has no round left.
   void bring() {
     const std::string left = word("left"), rest = word("rest"), test = truth("test"),
                       base = word("base"), low = word("low"), k = word("k"), from = wide("from");
+    if (staging_.around)
+      say(fmt::format("@!{} bra {}", truth("all"), place("go")));
     say(fmt::format("setp.ne.u32 {}, {}, 0", test, left));
     say(fmt::format("@{} bra {}", test, place("go")));
     say("barrier.sync 0");
@@ -259,8 +299,10 @@ private:
 
   void copy() {
     for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
-      label(place(fmt::format("c{}", block)));
       const BasicBlock &one = cfg_.blocks()[block];
+      if (staging_.around && one.first == staging_.entry)
+        enter();
+      label(place(fmt::format("c{}", block)));
       if (one.first == staging_.round)
         bring();
       for (std::uint32_t i = one.first; i < one.end; ++i)
@@ -285,13 +327,19 @@ private:
       return;
     }
     const Operand &to = module_.operands(one)[0];
-    const std::uint32_t target = target_of(one);
     std::string text(module_.text(one.span));
-    text.replace(to.span.begin - one.span.begin, to.span.size(),
-                 target < kernel_.instructions.size()
-                     ? place(fmt::format("c{}", cfg_.block_of(target)))
-                     : place("end"));
+    text.replace(to.span.begin - one.span.begin, to.span.size(), copy_of(target_of(one), i));
     text_ += fmt::format("\t{}\n", text);
+  }
+
+  /// Where a branch of the kernel leads in its copy.
+  std::string copy_of(std::uint32_t target, std::uint32_t branch) const {
+    if (target >= kernel_.instructions.size())
+      return place("end");
+    if (staging_.around && target == staging_.entry &&
+        !cfg_.contains(staging_.loop, cfg_.block_of(branch)))
+      return place("enter");
+    return place(fmt::format("c{}", cfg_.block_of(target)));
   }
 
   /// A load of the tile.
@@ -301,9 +349,12 @@ private:
     const Operand &base = module_.children(operands[1])[0];
     say(fmt::format("cvt.u32.u64 {}, {}", low, module_.text(base.span)));
     say(fmt::format("add.u32 {0}, {0}, {1}", low, shift(range)));
-    say(fmt::format("{} {}, [{}+{}]", staging_opcodes(module_.opcode(load)).use,
+    const std::string when = staging_.around ? fmt::format("@{} ", truth("all")) : "";
+    say(fmt::format("{}{} {}, [{}+{}]", when, staging_opcodes(module_.opcode(load)).use,
                     module_.text(operands[0].span), low,
                     operands[1].value + std::int64_t{staging_.ranges[range].place}));
+    if (staging_.around)
+      text_ += fmt::format("\t@!{} {}\n", truth("all"), module_.text(load.span));
   }
 
   const Module &module_;
@@ -313,7 +364,8 @@ private:
   const promote::Atoms &atoms_;
   std::string name_, tile_, text_;
   std::map<std::string, std::string> registers_; ///< by name, their types
-  std::map<std::string, unsigned> counted_;      ///< those of what is tested, by type
+  /// Those of what is tested, by what their names begin with and by type.
+  std::map<std::string, std::map<std::string, unsigned>> counted_;
 };
 
 } // namespace

@@ -3,7 +3,8 @@
 // Random kernels with a loop, or two, in which all threads read the same places, or each its own:
 // counters of any step, up or down, tested at the foot, the head or between in any way; pointers
 // that go on by little or much, and indices; loads of one to sixteen bytes, several in a round,
-// side by side or over each other, in one arm of a branch or in both, now and then generic; stores
+// side by side or over each other, in one arm of a branch or in both, now and then generic; loops
+// in another one; stores
 // between them, now and then to what is read; threads that return before, go around the loop, have
 // more rounds than others, or begin elsewhere; and more rounds than a tile has room for. What is
 // staged must compute the same on the warp emulator, which sees races and what nobody read before.
@@ -40,9 +41,9 @@ public:
       line(fmt::format("add.u32 %r{}, %t, {};", i, below(9)));
     line(fmt::format("and.b32 %n, %n, {};", one_in(4) ? 63 : 15));
     leave();
-    loop();
+    any_loop();
     if (one_in(4))
-      loop();
+      any_loop();
     text_ += "$end:\n";
     for (int i = 0; i < 4; ++i)
       line(fmt::format("st.global.u32 [%p_out+{}], %r{};", 4 * i, i));
@@ -215,6 +216,48 @@ private:
     default:
       line(fmt::format("sub.s32 {}, {}, {};", any(), any(), any()));
     }
+  }
+
+  void any_loop() {
+    if (one_in(4))
+      around();
+    else
+      loop();
+  }
+
+  /// A loop with one or two in it, as often for all threads, mostly.
+  void around() {
+    const unsigned label = labels_++, q = predicates_++, turn = fresh(), turns = fresh();
+    const bool at_head = one_in(2), by_lanes = one_in(6);
+    if (one_in(3))
+      line(fmt::format("mov.u32 %x{}, {};", turns, below(3)));
+    else
+      line(fmt::format("and.b32 %x{}, {}, 3;", turns, by_lanes ? "%t" : "%m"));
+    line(fmt::format("mov.u32 %x{}, 0;", turn));
+    text_ += fmt::format("$around{}:\n", label);
+    if (at_head) {
+      line(fmt::format("setp.ge.s32 %q{}, %x{}, %x{};", q, turn, turns));
+      line(fmt::format("@%q{} bra $out{};", q, label));
+    }
+    if (one_in(3))
+      other();
+    const unsigned without = one_in(8) ? predicates_++ : 0;
+    if (without != 0) {
+      line(fmt::format("setp.lt.u32 %q{}, {}, {};", without, any(), any()));
+      line(fmt::format("@%q{} bra $next{};", without, label));
+    }
+    loop();
+    if (one_in(5))
+      loop();
+    text_ += fmt::format("$next{}:\n", label);
+    line(fmt::format("add.s32 %x{0}, %x{0}, 1;", turn));
+    if (!at_head) {
+      line(fmt::format("setp.lt.s32 %q{}, %x{}, %x{};", q, turn, turns));
+      line(fmt::format("@%q{} bra $around{};", q, label));
+    } else {
+      line(fmt::format("bra $around{};", label));
+    }
+    text_ += fmt::format("$out{}:\n", label);
   }
 
   enum class Form { foot, head, between }; ///< where a loop is tested

@@ -125,6 +125,24 @@ TEST_CASE("both arms of a branch have their loads, and what they read is brought
   CHECK_FALSE(arms.fault(changed).empty());
 }
 
+TEST_CASE("a loop in another one is asked about where it is entered") {
+  const Found inner("nested-ranges-go-on"), two_ways("nested-two-ways-in");
+  REQUIRE(inner.staging.around);
+  CHECK(inner.staging.header < inner.staging.entry);
+  CHECK(inner.fault(inner.staging).empty());
+  CHECK(two_ways.fault(two_ways.staging).empty());
+  stage::Staging changed = inner.staging;
+  changed.around.reset(); // which asks before the outer loop, and never again
+  CHECK_FALSE(inner.fault(changed).empty());
+  changed = inner.staging;
+  changed.around->last = changed.around->last + promote::Polynomial(1);
+  CHECK_FALSE(inner.fault(changed).empty());
+  changed = inner.staging;
+  changed.entry = changed.header;
+  CHECK_FALSE(inner.fault(changed).empty());
+  CHECK_FALSE(Found("nested").staging.before.blocks.empty());
+}
+
 TEST_CASE("what a generic load reads is brought by a generic load") {
   const auto module = hazard_named("generic");
   const Function &kernel = only(*module);
@@ -239,6 +257,9 @@ const LineChanges line_changes{"stage0_",
                                 {"bra \\$stage0_original", "bra $stage0_c0"},
                                 {"bra \\$stage0_go", "bra $stage0_brought"},
                                 {"bra \\$stage0_brought", "bra $stage0_go"},
+                                {"bra \\$stage0_enter", "bra $stage0_c2"},
+                                {"bra \\$stage0_c2", "bra $stage0_enter"},
+                                {"in_", ""},
                                 {"bra \\$stage0_next", "bra $stage0_brought"},
                                 {"bra \\$stage0_c1", "bra $stage0_go"},
                                 {"bra \\$stage0_c", "bra $stage0_b"}},
@@ -253,7 +274,8 @@ const LineChanges line_changes{"stage0_",
 TEST_CASE("mutants of what is written are refused or harmless") {
   MutantCount count;
   for (const char *name : {"some-return", "several-arrays", "two-ways-in", "signed-bytes",
-                           "by-twos-at-the-head", "jumps-to-the-test", "arms-of-one-place"}) {
+                           "by-twos-at-the-head", "jumps-to-the-test", "arms-of-one-place",
+                           "nested-rounds-of-lanes", "nested-ranges-go-on"}) {
     CAPTURE(name);
     const auto module = hazard_named(name);
     try_mutants(*module, staged(*module), line_changes, count);
@@ -261,5 +283,5 @@ TEST_CASE("mutants of what is written are refused or harmless") {
   MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "
                       << count.harmless << " harmless");
   CHECK(count.refused > 1000);
-  CHECK(count.harmless < 250);
+  CHECK(count.harmless < 300);
 }
