@@ -283,13 +283,13 @@ private:
         (kernel_.instructions[entry - 1].guard != no_register ||
          !is_way(module_.opcode(kernel_.instructions[entry - 1]))))
       return refusal::ends;
-    Around around;
+    Around outer;
     LoopValues values(module_, kernel_, cfg_, loop_.parent, atoms_);
-    const auto last = values.last_round(cfg_.blocks()[*end].branch, around.conditions);
+    const auto last = values.last_round(cfg_.blocks()[*end].branch, outer.conditions);
     if (!last)
       return refusal::uncounted;
-    around.last = *last;
-    staging_.around = std::move(around);
+    outer.last = *last;
+    staging_.around = std::move(outer);
     return std::nullopt;
   }
 
