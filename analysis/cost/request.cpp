@@ -30,6 +30,21 @@ double load_cycles(const std::vector<std::uint64_t> &words, std::size_t lines, u
   return std::max({double(conflicts), double(lookups), double(bytes) / word_bytes, 1.0});
 }
 
+/// Of each of `sectors` the bytes that are stored in it, a bit each.
+std::vector<std::uint32_t> bytes_of(const std::vector<std::uint64_t> &sectors,
+                                    const std::uint64_t *addresses, unsigned bytes,
+                                    LaneMask lanes) {
+  std::vector<std::uint32_t> masks(sectors.size());
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t first = addresses[std::countr_zero(lanes)];
+    for (std::uint64_t byte = first; byte < first + bytes; ++byte) {
+      const auto at = std::lower_bound(sectors.begin(), sectors.end(), byte / sector_bytes);
+      masks[static_cast<std::size_t>(at - sectors.begin())] |= 1u << byte % sector_bytes;
+    }
+  }
+  return masks;
+}
+
 } // namespace
 
 Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
@@ -41,6 +56,7 @@ Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
         active &= ~(LaneMask{1} << lane);
   std::vector<std::uint64_t> words;
   words.reserve(std::size_t{warp_lanes} * ((access.bytes + word_bytes - 1) / word_bytes));
+  const LaneMask storing = active;
   for (; active != 0; active &= active - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(active));
     const std::uint64_t first = kernel.values()[access.address][lane];
@@ -68,6 +84,8 @@ Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
   if (access.traffic == Traffic::load) {
     request.cycles = load_cycles(words, lines, access.bytes);
   } else {
+    request.written =
+        bytes_of(request.sectors, kernel.values()[access.address], access.bytes, storing);
     const auto sectors = static_cast<double>(request.sectors.size());
     request.cycles =
         std::max({sectors + 0.25 * request.partial, 2.0 * static_cast<double>(lines), 2.0});

@@ -12,6 +12,7 @@ struct Request {
   double cycles = 0;                  ///< of the unit
   double partial = 0;                 ///< sectors that are written in part
   std::vector<std::uint64_t> sectors; ///< address / 32, ascending, each once
+  std::vector<std::uint32_t> written; ///< of stores: the bytes of each of these, a bit each
 };
 
 /// The request of the lanes in `active`, whose addresses the kernel's values are.

@@ -28,6 +28,9 @@ constexpr std::uint64_t warps_budget = 32;
 constexpr std::uint64_t spread = 6;
 /// How many iterations of a loop ptxas merges into one, where it may.
 constexpr double unrolled = 4;
+/// Cycles from one instruction of a warp to the next, where nothing is waited for but results of
+/// arithmetic: counters of 49 kernels and siblings on the H200 have 2 to 4 (`wait` and `selected`).
+constexpr double cycles_per_instruction = 2;
 /// Registers that hold no loaded values.
 constexpr double registers_taken = 16;
 
@@ -54,6 +57,7 @@ struct RecordedStep {
 struct WarpRecord {
   std::vector<RecordedStep> steps;
   double chain_cycles = 0, from_l1 = 0, from_l2 = 0;
+  std::map<std::uint64_t, std::uint32_t> written; ///< sectors: the bytes stored so far, a bit each
 };
 
 class Sampling {
@@ -199,8 +203,9 @@ private:
           apart.write(sector);
         }
         result_.store_cycles += request.cycles * times;
-        result_.partial_write_sectors += request.partial * times;
-        result_.l2_write_sectors += (sectors - request.partial) * times;
+        const double partial = partly_written(warp, request);
+        result_.partial_write_sectors += partial * times;
+        result_.l2_write_sectors += (sectors - partial) * times;
         if (!request.sectors.empty())
           reach_to(request.traffic, request.sectors.front()).sectors += sectors * times;
         continue;
@@ -216,9 +221,11 @@ private:
       if (!request.sectors.empty())
         reach_to(request.traffic, request.sectors.front()).sectors += misses * times;
     }
-    // A warp issues at most one instruction per cycle, and its own requests follow each other.
+    // A warp's instructions wait for each other, and its own requests follow each other.
     warp.chain_cycles +=
-        (std::max(step.block->chain_cycles, step.block->instructions) + unit_cycles) * times;
+        (std::max(step.block->chain_cycles, cycles_per_instruction * step.block->instructions) +
+         unit_cycles) *
+        times;
     if (loads == 0)
       return;
     // What is loaded must find a place: at most this many loads are under way.
@@ -227,6 +234,22 @@ private:
     if (step.block->loop != no_index && kernel_.loops()[step.block->loop].may_unroll)
       waits = std::max(waits / unrolled, step.block->load_words / room);
     (missed ? warp.from_l2 : warp.from_l1) += waits * times;
+  }
+
+  /// By how many more sectors are written in part after a request of this warp: what its earlier
+  /// ones have stored is still in the L2, so the sectors that it fills need no more than that.
+  static double partly_written(WarpRecord &warp, const Request &request) {
+    if (request.traffic != Traffic::store || request.partial == 0)
+      return request.partial;
+    constexpr std::uint32_t all = ~std::uint32_t{0};
+    double more = 0;
+    for (std::size_t i = 0; i < request.sectors.size(); ++i) {
+      std::uint32_t &bytes = warp.written[request.sectors[i]];
+      const std::uint32_t before = bytes;
+      bytes |= request.written[i];
+      more += (bytes != all) - (before != 0 && before != all);
+    }
+    return more;
   }
 
   void finish() {

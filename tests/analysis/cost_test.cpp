@@ -5,6 +5,7 @@
 #include "analysis/cost/advice.h"
 #include "analysis/cost/request.h"
 #include "analysis/cost/sector_cache.h"
+#include "analysis/cost/traffic.h"
 #include "analysis/cost/warp_walk.h"
 
 #include <doctest/doctest.h>
@@ -342,4 +343,26 @@ TEST_CASE("odd launches") {
   question.threads = {1024, 1, 1};
   const Advice advice = advise_text(kernel_text(endless), question);
   CHECK((advice.shapes.empty() || !advice.doubts.empty()));
+}
+
+TEST_CASE("stores of a warp that fill a sector together write no sector in part") {
+  const auto partial = [](const std::string &stores) {
+    const Parsed parsed(kernel_text("  mad.wide.u32 %rd2, %r6, 32, %rd1;\n" + stores));
+    const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {100}}, {{"m", 0}, {7}}};
+    Kernel kernel(*parsed.module, *parsed.function, arguments);
+    REQUIRE(kernel.error().empty());
+    WarpWalk walk(kernel);
+    Surroundings around;
+    around.grid = {4, 1, 1};
+    around.block = {32, 1, 1};
+    around.l1_bytes = around.l2_bytes = 1 << 20;
+    around.registers = 32;
+    return traffic_of(kernel, walk, around).partial_write_sectors;
+  };
+  const std::string half = "  st.global.v2.u64 [%rd2], {%rd1, %rd1};\n",
+                    other_half = "  st.global.v2.u64 [%rd2+16], {%rd1, %rd1};\n";
+  CHECK(partial(half) == doctest::Approx(128)); // a sector for each of 128 threads
+  CHECK(partial(half + half) == doctest::Approx(128));
+  CHECK(partial(half + other_half) == doctest::Approx(0));
+  CHECK(partial(half + "  st.global.u64 [%rd2+16], %rd1;\n") == doctest::Approx(128));
 }
