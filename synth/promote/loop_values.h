@@ -107,7 +107,7 @@ private:
   std::vector<std::vector<std::uint32_t>> definitions_; ///< by register, in the loop
   std::set<RegisterId> in_progress_;
   std::map<std::uint32_t, Place> places_; ///< by instruction
-  std::uint32_t access_ = 0; ///< whose address is looked at
+  std::uint32_t access_ = 0;              ///< whose address is looked at
   std::vector<Condition> conditions_;
   unsigned budget_ = 0;
 };
