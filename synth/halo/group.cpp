@@ -107,6 +107,7 @@ std::vector<Row> rows_of(const Group &group) {
     found->second.loads.push_back(i);
   }
   std::vector<Row> result;
+  result.reserve(rows.size());
   for (auto &[where, row] : rows)
     result.push_back(std::move(row));
   std::stable_sort(result.begin(), result.end(), [](const Row &a, const Row &b) {
@@ -147,6 +148,7 @@ bool implies(const Extents3 &nearer, const Extents3 &farther) {
 std::vector<std::vector<Comparison>> when_of(const Row &row, const std::vector<Row> &earlier,
                                              const Extents3 &block) {
   std::vector<Extents3> distances;
+  distances.reserve(earlier.size());
   for (const Row &one : earlier)
     distances.push_back({0, row.y - one.y, row.z - one.z});
   std::vector<std::vector<Comparison>> when;

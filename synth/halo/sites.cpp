@@ -273,14 +273,16 @@ private:
     const auto threads = static_cast<std::uint64_t>(halo.block[0]) *
                          static_cast<unsigned>(halo.block[1]) *
                          static_cast<unsigned>(halo.block[2]);
+    const auto aligned = [](auto bytes) { return (bytes + 15) / 16 * 16; };
     const auto worth = [](const Group &one) {
       return static_cast<double>(one.loads.size()) / one.size;
     };
     for (;;) {
-      halo.size = place_of_base(halo.groups.size(), 0);
+      // All of it, too: what the assembler lays behind the tile lies as if there were none.
+      halo.size = aligned(place_of_base(halo.groups.size(), 0));
       for (Group &group : halo.groups) {
-        group.first = (halo.size + 15) / 16 * 16;
-        halo.size = group.first + group.size;
+        group.first = halo.size;
+        halo.size = aligned(group.first + group.size);
       }
       const auto full = stage::room_for(module_, kernel_, halo.size, threads);
       if (!full)

@@ -34,7 +34,7 @@
 namespace ptxasw::inline synth {
 
 /// The largest number of blocks that one may do, and of copies along two axes.
-inline constexpr unsigned max_retile_factor = 8, max_along_x = 8, max_copies = 16;
+inline constexpr unsigned max_retile_factor = 16, max_along_x = 16, max_copies = 16;
 /// Threads of the kernel along x that points may be spread over: each may be a block of its own.
 inline constexpr std::uint32_t max_points = 0x7fffffff;
 

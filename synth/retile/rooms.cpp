@@ -28,6 +28,10 @@
 namespace ptxasw::inline synth {
 namespace {
 
+/// A variable that is aligned for less may still lie at such an address, the first one does, and
+/// kernels rely on it that read four floats of it at once.
+constexpr unsigned widest_access = 16;
+
 constexpr Refusal unsized{"shared-memory", "shared memory whose size the kernel does not say"};
 constexpr Refusal of_others{"shared-memory", "shared memory of other blocks"};
 constexpr Refusal no_place{"shared-address",
@@ -143,7 +147,8 @@ std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
       const unsigned natural = std::max(1u, bit_width(variable->type) / 8) * variable->vector;
       if (std::none_of(rooms.begin(), rooms.end(),
                        [&](const Room &room) { return room.symbol == symbol; }))
-        rooms.push_back({symbol, variable->size(), std::max(variable->alignment, natural)});
+        rooms.push_back(
+            {symbol, variable->size(), std::max({variable->alignment, natural, widest_access})});
     }
     for (const Operand &child : module.children(operand))
       visit(child);

@@ -11,13 +11,15 @@
 namespace ptxasw::inline synth {
 
 std::span<const RetileSize> retile_sizes() {
-  static constexpr std::array<RetileSize, 7> all{
-      {{4, 64}, {2, 64}, {4, 0}, {2, 0}, {8, 64}, {8, 0}, {4, 128}}};
+  static constexpr std::array<RetileSize, 8> all{
+      {{4, 64}, {2, 64}, {4, 0}, {2, 0}, {8, 64}, {8, 0}, {4, 128}, {16, 0}}};
   return all;
 }
 
 bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis) {
   const bool limited = size.registers != 0;
+  if (size.copies > 8) // streams of bytes; of rows and planes so many take all registers
+    return kind == RetileForm::Kind::apart && axis == 0;
   if (kind != RetileForm::Kind::apart)
     return axis > 0; // along x there are no rows
   return !limited || (axis > 0 && size.copies <= 4 && size.registers == 64);

@@ -43,6 +43,7 @@ const std::vector<WideShape> &wide_shapes() {
     add(FormKind::apart, 0, 1, 4, {0});
     add(FormKind::apart, 0, 1, 2, {0});
     add(FormKind::apart, 0, 1, 8, {0});
+    add(FormKind::apart, 0, 1, 16, {0});
     add(FormKind::apart, 0, 1, 1, {0});
     for (const int axis : {1, 2})
       for (const FormKind kind : {FormKind::rows, FormKind::neighbours})

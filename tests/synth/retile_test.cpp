@@ -486,15 +486,15 @@ TEST_CASE("shared memory is each copy's own, and the launch has no more of it") 
                         function(*module, one.proposal.sibling.name), proposal)
         .empty();
   };
-  const std::string first = ".shared .align 4 .b8 __ptxasw_room0_0[16];";
+  const std::string first = ".shared .align 16 .b8 __ptxasw_room0_0[16];";
   CHECK(proved(first, first));
-  CHECK(proved(first, ".shared .align 16 .b32 __ptxasw_room0_0[4];"));
+  CHECK(proved(first, ".shared .align 32 .b32 __ptxasw_room0_0[4];"));
   CHECK(one.proposal.sibling.needs.dynamic_shared == 0);
   CHECK_FALSE(proved(first, first, [](Sibling &s) { s.needs.dynamic_shared = 1; }));
   CHECK_FALSE(proved(first, first, [](Sibling &s) { s.needs.dynamic_shared = 2; }));
-  CHECK_FALSE(proved(first, ".shared .align 4 .b8 __ptxasw_room0_0[12];"));
-  CHECK_FALSE(proved(first, ".shared .align 2 .b8 __ptxasw_room0_0[16];"));
-  CHECK_FALSE(proved(first, ".local .align 4 .b8 __ptxasw_room0_0[16];"));
+  CHECK_FALSE(proved(first, ".shared .align 16 .b8 __ptxasw_room0_0[12];"));
+  CHECK_FALSE(proved(first, ".shared .align 4 .b8 __ptxasw_room0_0[16];"));
+  CHECK_FALSE(proved(first, ".local .align 16 .b8 __ptxasw_room0_0[16];"));
   CHECK_FALSE(proved(first, first + " .shared .b32 more;"));
   CHECK_FALSE(proved("room0_0[16]", "room0_0[49136]"));
   // Blocks stay whole where threads meet, whatever the table says.
