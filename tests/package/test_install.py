@@ -109,6 +109,8 @@ class Installed(unittest.TestCase):
         ptx.write_text(COLUMN)
         self.assertEqual(run(program, ptx),
                          "column, line 15: ld.global.f32 moves exact 32 sectors per warp, needs 4\n")
+        shown = re.search(r"prints `(.*?)`", (SOURCE / "docs/libraries.md").read_text())[1]
+        self.assertIn(shown + "\n", run(program, SOURCE / "kernelgen-bench/ptx/jacobi.ptx"))
         ptx.write_text("nonsense")
         done = subprocess.run([program, ptx], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
