@@ -25,6 +25,18 @@ bool is_plain_access_modifier(std::string_view modifier) {
 
 } // namespace
 
+bool is_known(const Opcode &opcode) {
+  static constexpr std::array others{"cta"sv, "cv"sv, "gpu"sv, "noftz"sv, "sys"sv};
+  if (!is_one_of(opcode.op, {Op::ld, Op::ldu, Op::st, Op::atom, Op::red}))
+    return opcode.op != Op::unknown;
+  return std::all_of(
+      opcode.modifiers.begin(), opcode.modifiers.end(), [](std::string_view modifier) {
+        return is_plain_access_modifier(modifier) || ptx::modifier(modifier) != Modifier::count ||
+               modifier.starts_with("level::") ||
+               std::find(others.begin(), others.end(), modifier) != others.end();
+      });
+}
+
 bool is_pure(const Opcode &opcode) { return traits(opcode.op).memory == MemoryUse::pure; }
 
 Effect effect_of(const Opcode &opcode) {

@@ -23,6 +23,10 @@ bool leaves_global_alone(const Opcode &opcode);
 /// of `.nc` (PTX ISA 9.7.9.8).
 bool reads_constant_memory(const Opcode &opcode);
 
+/// False if nothing is known of an opcode, or, of a load, store or atomic, of one of its modifiers:
+/// it is no instruction (`ld.globl.f32`), or one of a newer PTX.
+bool is_known(const Opcode &opcode);
+
 /// True if an instruction computes its result from its operands alone, the same in every lane that
 /// has the same operands. Its result may then stand as an uninterpreted function of them.
 bool is_pure(const Opcode &opcode);

@@ -209,6 +209,50 @@ N: st.global.f32 [%rd1+4], %f1;
         self.write("empty.ptx", HEAD)
         self.assertEqual(self.lint("empty.ptx").stdout, "")
 
+    def test_nothing_checked_is_not_fine(self):
+        kernel = module(4)
+        cases = {"empty": ("", "there is no kernel"), "none": (HEAD + ".func f() { ret; }\n", "there is no kernel"),
+                 "globl": (kernel.replace("ld.global", "ld.globl"), "`ld.globl.f32` is no instruction"),
+                 "stt": (kernel.replace("st.global", "stt.global"), "`stt.global.f32` is no instruction"),
+                 "v42": (kernel.replace(".version 8.0", ".version 42.0"), "PTX 42.0 is newer")}
+        self.write("b.txt", "")
+        for name, (text, why) in cases.items():
+            self.write(f"{name}.ptx", text)
+            plain = self.lint(f"{name}.ptx")
+            self.assertEqual(plain.stdout, "", name)
+            self.assertIn(f"warning: {name}.ptx: ", plain.stderr)
+            self.assertIn(why, plain.stderr, name)
+            for gate in (["--error-on", "all"], ["--error-on", "bank-conflict"], ["--baseline", "b.txt"],
+                         ["--baseline", "c.txt", "--update-baseline"]):
+                self.assertIn(f"error: {name}.ptx: ", self.lint(f"{name}.ptx", *gate, code=2).stderr)
+        self.assertFalse(os.path.exists("c.txt"))
+        # A finding is one whatever else could not be checked; and a part may be empty where the module is not.
+        self.write("both.ptx", module(64).replace("st.global", "stt.global"))
+        self.lint("both.ptx", "--error-on", "all", code=1)
+        self.write("fine.ptx", kernel)
+        for part in ("1/2", "2/2"):
+            self.lint("fine.ptx", "--error-on", "all", "--shard", part)
+        self.lint("none.ptx", "--error-on", "all", "--shard", "1/2", code=2)
+
+    def test_every_word_of_an_access_is_known(self):
+        words = ("ld.relaxed.gpu.global.f32", "ld.volatile.global.f32", "ld.global.cv.f32", "ld.acquire.sys.global.f32",
+                 "ld.global.nc.L1::no_allocate.L2::128B.f32", "ld.weak.global.ca.f32", "ld.mmio.relaxed.sys.global.f32",
+                 "ld.relaxed.cluster.global.f32", "ld.acquire.cta.global.f32", "ld.global.level::eviction_priority.f32")
+        for word in words:
+            self.write("a.ptx", module(4).replace("ld.global.f32", word))
+            self.assertEqual(self.lint("a.ptx", "--error-on", "all").stderr, "", word)
+        for word in ("red.relaxed.gpu.global.add.noftz.f16x2 [%rd3], %r1;", "red.release.cluster.global.add.f32 [%rd3], %f1;",
+                     "atom.acq_rel.sys.global.cas.b32 %r1, [%rd3], %r2, %r3;", "atom.global.inc.u32 %r1, [%rd3], %r2;",
+                     "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];"):
+            self.write("a.ptx", module(4).replace("ret;", word + " ret;"))
+            self.assertEqual(self.lint("a.ptx", "--error-on", "all").stderr, "", word)
+
+    def test_an_error_is_looked_for(self):
+        self.write("a.ptx", module(4).replace("ret;", "ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+4], %f1; "
+                                              "ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+8], %f1; ret;"))
+        self.lint("a.ptx", "--error-on", "all")  # of those that are on
+        self.assertIn("-Wredundant-load", self.lint("a.ptx", "--error-on", "redundant-load", code=1).stdout)
+
     def test_sarif(self):
         self.write("a.ptx", module(64))
         self.lint("a.ptx", "--sarif", "a.sarif")
@@ -325,6 +369,46 @@ class WithToolkit(Base):
             failed = run([*build, f"--ptxasw-lint-at={wrong}"])
             self.assertNotEqual(failed.returncode, 0, wrong)
             self.assertIn("lint-at", failed.stderr)
+
+    def test_a_gate_in_a_build(self):
+        os.symlink(PTXASW, "ptxas")
+        self.write("a.ptx", module(4))
+        self.write("none.ptx", HEAD)
+        build = lambda name: ["./ptxas", "-arch=sm_90", name, "-o", name + ".cubin"]
+        errors = "lint-errors=all"
+        for words, why in (([f"--ptxasw-{errors}"], "without `lint`"), (["--ptxasw-lint-baseline=b.txt"], "without `lint`")):
+            failed = run([*build("a.ptx"), *words])
+            self.assertEqual(failed.returncode, 2)
+            self.assertIn(why, failed.stderr)
+        # A module without kernels is nothing special in a build, but a baseline that cannot be read is.
+        self.assertEqual(run([*build("none.ptx"), "--ptxasw-lint", f"--ptxasw-{errors}"]).returncode, 0)
+        self.write("b.txt", "what\n")
+        self.assertEqual(run([*build("a.ptx"), "--ptxasw-lint", "--ptxasw-lint-baseline=b.txt"]).returncode, 2)
+        # What `ptxasw lint` is to do may be in a file.
+        self.write("ptxasw.toml", 'lint-errors = "all"\n')
+        self.assertEqual(run(build("a.ptx")).returncode, 0)
+        os.unlink("ptxasw.toml")
+
+        def gated(script, *settings, env=None):
+            return run([PTXASW, "run", *settings, "--", "sh", "-c", script], env=env)
+        assemble = "ptxas -arch=sm_90 -o /dev/stderr %s.ptx 2>%s.cubin"
+        both = " && ".join(assemble % (name, name) for name in ("none", "a"))
+        for settings in ([f"--{errors}"], ["--lint-baseline=b.txt"]):
+            idle = gated("touch ran", *settings)
+            self.assertEqual((idle.returncode, "without `lint`" in idle.stderr), (2, True), idle.stderr)
+        self.assertEqual(gated("touch ran", env={**os.environ, "PTXASW_LINT_ERRORS": "all"}).returncode, 2)
+        self.assertFalse(os.path.exists("ran"))
+        lint = ["--lint", f"--{errors}"]
+        self.assertEqual(gated(both, *lint).returncode, 0)
+        for script in ("true", assemble % ("none", "none")):
+            nothing = gated(script, *lint)
+            self.assertEqual(nothing.returncode, 2, script)
+            self.assertIn("no kernel was checked", nothing.stderr)
+        self.assertEqual(gated("exit 5", *lint).returncode, 5)
+        self.assertEqual(gated("kill -9 $$", *lint).returncode, -9)
+        self.write("a.ptx", module(64))
+        self.assertEqual(gated(both, *lint).returncode, 1)
+        self.assertEqual(gated("true", "--lint").returncode, 0)  # no gate
 
     def test_in_a_build(self):
         self.write("a.ptx", module(64))

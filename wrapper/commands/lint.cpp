@@ -10,6 +10,7 @@
 #include "wrapper/os/files.h"
 #include "wrapper/settings/launch_point.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw::inline wrapper {
@@ -75,6 +76,16 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
                    request.update_baseline);
 }
 
+/// What no warning can be about. Of a module with kernels a part may have none.
+std::vector<std::string> not_checked_here(const LintRequest &request, const Module &module,
+                                          const std::vector<KernelLint> &kernels) {
+  const bool is_part =
+      request.shard.count > 1 &&
+      std::any_of(module.functions.begin(), module.functions.end(),
+                  [](const Function &function) { return function.is_entry && function.has_body; });
+  return kernels.empty() && is_part ? std::vector<std::string>() : not_checked(kernels);
+}
+
 int run(const LintRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
@@ -117,6 +128,12 @@ int run(const LintRequest &request, const Invocation &invocation) {
         !written)
       return complain(written.error(), usage_error);
   bool findings_fail = has_errors(kernels);
+  const std::vector<std::string> missing = not_checked_here(request, *module, kernels);
+  for (const std::string &sentence : missing)
+    tell_user(fmt::format("ptxasw: {}: {}: {}\n", choices->is_gate() ? "error" : "warning", file,
+                          sentence));
+  if (choices->is_gate() && !missing.empty())
+    return findings_fail ? 1 : usage_error;
   if (!choices->baseline.empty()) {
     const auto passed = gate(*settings, request, *module, choices->baseline, kernels);
     if (!passed)
@@ -137,7 +154,8 @@ void declare(Words &words, LintRequest &request) {
              "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
   words.list("-W,--warn", request.warn,
              "CODE, no-CODE, no-CODE:KERNEL, all or none; may be repeated");
-  words.list("--error-on", request.error_on, "CODE or all: exit with 1; may be repeated");
+  words.list("--error-on", request.error_on,
+             "CODE, which is then on, or all: exit with 1; may be repeated");
   words.number("--threshold", request.threshold,
                "warn of accesses that cost at least this percentage of the ideal", 100, 100000);
   words.text("--baseline FILE", request.baseline,
@@ -148,8 +166,10 @@ void declare(Words &words, LintRequest &request) {
   words.shard(request.shard);
   words.text("--sarif FILE", request.sarif, "also write the warnings as SARIF 2.1.0");
   words.flag("--json", request.json, "as JSON: all accesses and branches, and the warnings");
-  words.footer("Exit codes: 0, 1 if a warning counts as an error or something is worse than the "
-               "baseline,\n2 if it could not be tried.");
+  words.footer(
+      "Exit codes: 0, 1 if a warning counts as an error or something is worse than the "
+      "baseline,\n2 if it could not be tried, or such a gate was given something that cannot "
+      "be checked: an\ninstruction or a version that is not known, a file without kernels.");
 }
 
 } // namespace

@@ -6,9 +6,14 @@
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/cache_key.h"
 #include "wrapper/drop_in/find_real.h"
+#include "wrapper/drop_in/handover.h"
+#include "wrapper/os/files.h"
+#include "wrapper/os/process.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <fmt/core.h>
+#include <unistd.h>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -40,12 +45,37 @@ void separate_caches() {
            1);
 }
 
+/// Runs the command to its end, and says so if no kernel was checked on the way.
+int run_gate(const std::vector<std::string> &command) {
+  const int checked = make_memory_file("checked", "");
+  if (checked < 0)
+    return complain("cannot make a file in memory");
+  ::setenv(checked_variable, fmt::format("/proc/{}/fd/{}", ::getpid(), checked).c_str(), 1);
+  for (const int signal : {SIGINT, SIGQUIT}) // those of a terminal are the command's
+    ::signal(signal, [](int) {});
+  ChildPlan plan{"/bin/sh", "sh", {"-c", "exec \"$@\"", "ptxasw run"}, -1, -1};
+  plan.arguments.insert(plan.arguments.end(), command.begin(), command.end());
+  const ChildResult child = run_child(plan);
+  if (child.status != 0)
+    return exit_like(child.status);
+  if (::lseek(checked, 0, SEEK_END) > 0)
+    return 0;
+  return complain("no kernel was checked: either nothing was assembled, as where all is up to date "
+                  "or comes from a cache, or nothing that was has a kernel",
+                  usage_error);
+}
+
 int run(const RunRequest &, const Invocation &invocation) {
   if (const auto code = export_settings(invocation, "run"))
     return *code;
+  const auto settings = invocation.settings(); // they are valid
+  if (const std::string idle = idle_gate(*settings); !idle.empty())
+    return complain(idle, usage_error);
   if (const auto loaded = preload("libptxasw-exec.so"); !loaded)
     return complain(loaded.error());
   separate_caches();
+  if (settings->lint && settings->lint_choices.is_gate())
+    return run_gate(invocation.foreign);
   // Through a shell, so that a command that is ptxas itself is started with us in between, too.
   return become_command(invocation.foreign, "ptxasw run");
 }

@@ -299,7 +299,13 @@ std::optional<int> lint_inputs(const DropInRun &run) {
   const CommandLine &line = run.line;
   const bool code = !line.help && !line.list_versions && !line.doubt && !line.inputs.empty() &&
                     target_number(line.target) != 0 && line.output != "/dev/null";
-  if (!run.settings.lint || !code)
+  if (!code)
+    return std::nullopt;
+  if (const std::string idle = idle_gate(run.settings); !idle.empty()) {
+    report_failure(idle);
+    return 2;
+  }
+  if (!run.settings.lint)
     return std::nullopt;
   const auto modules = read_modules(line);
   if (!modules)

@@ -10,6 +10,8 @@
 #include "wrapper/settings/launch_point.h"
 
 #include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -25,6 +27,16 @@ void write_to(const std::string &setting, const std::string &input, const Comman
   const std::string file = report_file(setting, input, line.target, suffix);
   if (const auto written = write_file_atomically(file, text); !written)
     warn(written.error());
+}
+
+/// For `ptxasw run`, which asks in the end if anything at all was checked.
+void count_checked(std::size_t kernels) {
+  const char *file = std::getenv(checked_variable);
+  const int descriptor = file ? ::open(file, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+  if (descriptor < 0)
+    return;
+  write_all(descriptor, std::string(kernels, '.'));
+  ::close(descriptor);
 }
 
 } // namespace
@@ -85,11 +97,13 @@ int lint_run(const Settings &settings, const std::string &real, const std::strin
   else
     return 0; // it will say the same to the caller
   tell_user(advice_text(assembled));
-  bool failed = false;
+  bool failed = false, unchecked = false;
+  std::size_t checked = 0;
   for (const InputModule &input : modules) {
     const auto module = parse(input.original, input.name);
     if (!module) {
-      warn(fmt::format("no lint: {}", module.error().message));
+      warn(fmt::format("{}: not checked: {}", input.name, module.error().message));
+      unchecked = true;
       continue;
     }
     const Places places(**module);
@@ -102,6 +116,12 @@ int lint_run(const Settings &settings, const std::string &real, const std::strin
     const auto kernels = lint_module(**module, places, query);
     tell_user(lint_text(kernels, input.name));
     failed = failed || has_errors(kernels);
+    if (!kernels.empty()) // a build has modules without any
+      for (const std::string &sentence : not_checked(kernels)) {
+        warn(fmt::format("{}: {}", input.name, sentence));
+        unchecked = true;
+      }
+    checked += kernels.size();
     write_to(choices.json, input.name, line, "lint", lint_json(kernels, places, input.name));
     write_to(choices.sarif, input.name, line, "sarif", lint_sarif(kernels, input.name));
     if (choices.baseline.empty())
@@ -110,9 +130,11 @@ int lint_run(const Settings &settings, const std::string &real, const std::strin
         pass_gate(choices.baseline, line.target, states_of(kernels, line.target, assembled), false);
     if (!passed)
       warn(passed.error());
+    unchecked = unchecked || !passed;
     failed = failed || !passed.value_or(true);
   }
-  return failed ? 1 : 0;
+  count_checked(checked);
+  return failed ? 1 : choices.is_gate() && unchecked ? 2 : 0;
 }
 
 } // namespace ptxasw::wrapper

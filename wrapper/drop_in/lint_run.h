@@ -25,7 +25,7 @@ tl::expected<bool, std::string> pass_gate(const std::string &file, const std::st
 
 /// Everything the settings ask for, over the modules of one run as ptxas: warnings on standard
 /// error, files, the gate. Returns an exit code: 1 if a warning counts as an error or something is
-/// worse.
+/// worse, 2 if that was to be found out and something could not be looked at.
 int lint_run(const Settings &settings, const std::string &real, const std::string &name,
              const CommandLine &line, const std::vector<InputModule> &modules);
 

@@ -6,11 +6,15 @@
 #include "synth/resize/resize.h"
 #include "synth/shuffle/detect.h"
 
+#include "emulator/semantics/effects.h"
+
 #include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw::inline wrapper {
 namespace {
+
+constexpr unsigned newest_major = 9; ///< of the PTX ISA: CUDA 13 has 9.0 and what follows it
 
 bool wanted(const LintQuery &query, std::string_view name) {
   return query.kernels.empty() ||
@@ -70,6 +74,19 @@ std::string resized_note(const Module &module, const Function &function, std::ui
              : "";
 }
 
+/// Why warnings about a kernel may be missing: it, or something in it, is not understood.
+std::string why_unchecked(const facts::KernelFacts &facts) {
+  const Module &module = facts.module();
+  if (module.version_major > newest_major)
+    return fmt::format("PTX {}.{} is newer than any that is known here", module.version_major,
+                       module.version_minor);
+  for (const Instruction &instruction : facts.function().instructions)
+    if (const Opcode &opcode = module.opcode(instruction); !is_known(opcode))
+      return fmt::format("line {}: `{}` is no instruction that is known", instruction.line,
+                         opcode.text);
+  return facts.complete() ? "" : "it is too large, or its control flow is not understood";
+}
+
 /// Unrolled copies and instances of one place: the costliest is reported.
 void keep_worst(std::vector<Told> &warnings) {
   std::vector<Told> kept;
@@ -93,13 +110,14 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
   for (const Function &function : module.functions) {
     if (!function.is_entry || !function.has_body || !wanted(query, function.name))
       continue;
-    KernelLint kernel{std::string(function.name), nullptr, {}};
+    KernelLint kernel{std::string(function.name), nullptr, {}, {}};
     kernel.facts = std::make_unique<facts::KernelFacts>(
         module, function,
         facts::Assumptions{.block = query.block,
                            .base_alignment = choices.base_alignment,
                            .parameters = query.parameters ? query.parameters(function)
                                                           : std::map<std::string, std::int64_t>()});
+    kernel.unchecked = why_unchecked(*kernel.facts);
     for (lint::Warning &warning : lint::warnings_of(*kernel.facts, choices.options)) {
       Told told;
       told.code = warning.code;
@@ -133,6 +151,17 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
     keep_worst(kernel.warnings);
   }
   return kernels;
+}
+
+std::vector<std::string> not_checked(const std::vector<KernelLint> &kernels) {
+  if (kernels.empty())
+    return {"there is no kernel, so nothing was checked"};
+  std::vector<std::string> result;
+  for (const KernelLint &kernel : kernels)
+    if (!kernel.unchecked.empty())
+      result.push_back(
+          fmt::format("kernel `{}` was not checked: {}", kernel.name, kernel.unchecked));
+  return result;
 }
 
 std::vector<std::pair<std::string, Told>> merged(const std::vector<KernelLint> &kernels) {

@@ -32,6 +32,7 @@ struct KernelLint {
   std::string name;
   std::unique_ptr<facts::KernelFacts> facts;
   std::vector<Told> warnings; ///< one per code and place, in source order
+  std::string unchecked;      ///< why not all of it could be looked at; empty: all of it was
 };
 
 /// What to look at and how.
@@ -46,6 +47,10 @@ struct LintQuery {
 /// All kernels of a module in the order of the text. `facts` refer to the module.
 std::vector<KernelLint> lint_module(const Module &module, const Places &places,
                                     const LintQuery &query);
+
+/// What no warning can be about, a sentence for each kernel that was not looked at whole, or one if
+/// there is no kernel.
+std::vector<std::string> not_checked(const std::vector<KernelLint> &kernels);
 
 /// The warnings of all kernels, each place once however many kernels have it: instances of one
 /// template. With the name of the (first) kernel.

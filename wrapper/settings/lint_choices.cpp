@@ -41,8 +41,8 @@ bool LintChoices::error_on(std::string_view word) {
     return true;
   }
   const auto code = lint::code_of(word);
-  if (code)
-    error[static_cast<std::size_t>(*code)] = true;
+  if (code) // what is never looked for would never be an error
+    error[static_cast<std::size_t>(*code)] = on[static_cast<std::size_t>(*code)] = true;
   return code.has_value();
 }
 
@@ -63,6 +63,10 @@ bool LintChoices::assume(std::string_view word) {
 bool LintChoices::at(std::string_view word) {
   return !read_point({std::string(word)}, point) &&
          (!point.block || launch_shape_error({}, *point.block).empty());
+}
+
+bool LintChoices::is_gate() const {
+  return !baseline.empty() || std::find(error.begin(), error.end(), true) != error.end();
 }
 
 bool LintChoices::is_silenced(lint::Code code, std::string_view kernel) const {

@@ -35,12 +35,14 @@ struct LintChoices {
   /// Takes a word after -W: `CODE`, `no-CODE`, `no-CODE:KERNEL`, `all`, `none`. False if it is
   /// none.
   bool warn(std::string_view word);
-  /// Takes a word after --error-on: `CODE` or `all`. False if it is none.
+  /// Takes a word after --error-on: `CODE`, which is then on, too, or `all`. False if it is none.
   bool error_on(std::string_view word);
   /// Takes `base-align=N`, N a power of two up to 4096. False if it is none.
   bool assume(std::string_view word);
   /// Takes a word after --at (read_point()). False if it is none.
   bool at(std::string_view word);
+  /// True if a run is to fail for what is found.
+  bool is_gate() const;
   bool is_silenced(lint::Code code, std::string_view kernel) const;
 };
 

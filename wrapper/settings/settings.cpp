@@ -782,7 +782,8 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
       continue;
     const std::size_t equals = std::min(entry.find('='), entry.size());
     const std::string_view variable = entry.substr(0, equals);
-    if (variable == guard_variable || variable.starts_with(launch_prefix))
+    if (variable == guard_variable || variable == checked_variable ||
+        variable.starts_with(launch_prefix))
       continue;
     const std::string_view value = entry.substr(std::min(equals + 1, entry.size()));
     std::string name(variable.substr(prefix.size()));
@@ -795,6 +796,16 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
       return applied;
   }
   return {};
+}
+
+std::string idle_gate(const Settings &settings) {
+  for (std::size_t i = 0; i < setting_count && !settings.lint; ++i) {
+    const SettingSpec &spec = table[i];
+    if ((spec.name == "lint-errors" || spec.name == "lint-baseline") &&
+        settings.origins[i] >= Origin::environment && !spec.get(settings).empty())
+      return fmt::format("`{}` without `lint`: nothing would be checked", spec.name);
+  }
+  return "";
 }
 
 std::string describe_configuration(const Settings &settings) {

@@ -99,6 +99,10 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
 /// which build caches take as part of their key.
 std::string describe_configuration(const Settings &settings);
 
+/// What is wrong with a gate that flags or the environment ask for and that looks at nothing, as
+/// `lint` is off; empty if nothing is. (In a file it may be meant for `ptxasw lint`.)
+std::string idle_gate(const Settings &settings);
+
 /// The warning when a variant other than the full one is asked for.
 inline constexpr char wrong_on_purpose_warning[] =
     "ptxasw: warning: this variant computes wrong results on purpose; it is for measurements "
@@ -106,6 +110,9 @@ inline constexpr char wrong_on_purpose_warning[] =
 
 /// Variables that begin like this are for the launch helper (docs/launch.md), not settings.
 inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
+
+/// Names a file that gets a byte for each kernel whose warnings a run as ptxas has looked for.
+inline constexpr char checked_variable[] = "PTXASW_CHECKED";
 
 /// Set in the environment of the real ptxas; finding it in our own means that we called ourselves.
 inline constexpr char guard_variable[] = "PTXASW_GUARD";
