@@ -58,6 +58,17 @@ bool is_same_real(ScalarType type, ExactReal x, std::uint64_t a, ExactReal y, st
          std::isfinite(floating::to_double(type, b));
 }
 
+/// As what to compare an element of `bytes`: what real numbers were stored there as, if that is
+/// known, as it is of halves, which compilers load and store as whole numbers; otherwise `type`.
+ScalarType stored_type(ComparedMemory first, std::uint64_t in_first, ComparedMemory second,
+                       std::uint64_t in_second, unsigned bytes, ScalarType type) {
+  for (const auto &[reals, address] :
+       {std::pair{first.reals, in_first}, std::pair{second.reals, in_second}})
+    if (const ExactReal real = reals ? reals->load(0, address, bytes) : ExactReal(); real.known())
+      return real.type();
+  return type;
+}
+
 /// Elements of a buffer that lie on pages that one of the two has written.
 std::vector<std::uint64_t> candidates(const ComparedBuffer &buffer, const GlobalMemory &first,
                                       const GlobalMemory &second, unsigned step) {
@@ -101,6 +112,7 @@ DescribedRun run_described(const WarpProgram &program, const LaunchDescription &
   how.step_limit = launch.step_limit != 0 ? launch.step_limit : options.step_limit;
   how.memory_limit = options.memory_limit;
   how.volatile_races = options.volatile_races;
+  how.matrices_order = options.matrices_order;
   if (options.reassociate)
     how.reals = &run.reals;
   run.outcome = run_kernel(program, run.launch.kernel, run.launch.launch, run.memory, how);
@@ -182,13 +194,15 @@ WorstDifference compare_memories(const std::vector<ComparedBuffer> &buffers, Com
         second.memory.read(buffer.second + i * step, {reinterpret_cast<std::uint8_t *>(&b), step});
         if (a == b)
           continue;
+        const ScalarType as = stored_type(first, buffer.first + i * step, second,
+                                          buffer.second + i * step, step, type);
         const bool beyond =
-            !passes(type, a, b, tolerance) &&
-            !is_same_real(type, real_at(first.reals, buffer.first + i * step, type, a), a,
-                          real_at(second.reals, buffer.second + i * step, type, b), b);
-        const std::uint64_t ulp = ulps_between(type, a, b);
+            !passes(as, a, b, tolerance) &&
+            !is_same_real(as, real_at(first.reals, buffer.first + i * step, as, a), a,
+                          real_at(second.reals, buffer.second + i * step, as, b), b);
+        const std::uint64_t ulp = ulps_between(as, a, b);
         if (!worst.found || beyond > worst.beyond || (beyond == worst.beyond && ulp > worst.ulp))
-          worst = {true, buffer.name, type, i, buffer.second + i * step, a, b, ulp, beyond};
+          worst = {true, buffer.name, as, i, buffer.second + i * step, a, b, ulp, beyond};
       }
       done = std::max(done, end);
     }

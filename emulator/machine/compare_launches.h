@@ -58,7 +58,8 @@ struct CompareOptions {
   std::uint64_t memory_limit = std::uint64_t{2} << 30;
   bool extra_reads = true; ///< the second may load what the first does not access
   bool volatile_races = false;
-  bool reassociate = false; ///< floating-point results may also differ by how they were rounded
+  bool matrices_order = false; ///< instructions on matrices order the lanes of their warp
+  bool reassociate = false;    ///< floating-point results may also differ by how they were rounded
 };
 
 /// The result.

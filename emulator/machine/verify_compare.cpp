@@ -42,11 +42,16 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
   how.seed = schedule.seed;
   how.memory_limit = memory_limit;
   how.volatile_races = options_.volatile_races;
+  how.matrices_order = options_.matrices_order;
   if (options_.reassociate)
     how.reals = &run.reals;
   if (how.step_limit == ~std::uint64_t{0})
     how.step_limit = options_.step_limit / (drawn.searched ? searched_share : 1);
-  if (std::string why = program.place_variables(run.memory, drawn.seed); !why.empty()) {
+  // Tables that the second has behind the variables of both lie in the memory of either.
+  std::string why = program.place_variables(run.memory, drawn.seed);
+  if (why.empty())
+    why = rewritten_.place_variables(run.memory, drawn.seed, program.variable_count());
+  if (!why.empty()) {
     run.outcome.fault = WarpFault{FaultKind::unsupported, why, std::string(kernel_.name)};
     return run;
   }

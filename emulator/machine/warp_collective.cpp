@@ -109,8 +109,16 @@ void Collectives::perform(WarpContext &context, LaneMask group, LaneMask named) 
     return match(context, group);
   case WarpAction::reduce:
     return reduce(context, group);
-  case WarpAction::matrix:
-    return execute_matrix(context, memory_, group);
+  case WarpAction::matrix: {
+    // What the instruction itself accesses lies between the two.
+    const bool orders = run_.options.matrices_order;
+    if (orders)
+      order_lanes(context, group, run_.outcome.steps);
+    execute_matrix(context, memory_, group);
+    if (orders)
+      order_lanes(context, group, run_.outcome.steps + 1);
+    return;
+  }
   case WarpAction::elect:
     for_each_lane(group, [&](unsigned lane) {
       const auto leader = static_cast<unsigned>(std::countr_zero(group));
@@ -119,12 +127,15 @@ void Collectives::perform(WarpContext &context, LaneMask group, LaneMask named) 
     });
     return;
   default: // bar.warp.sync
-    if (run_.races)
-      run_.races->order().warp_barrier(context.warp->block->index * run_.block_warps +
-                                           context.warp->index,
-                                       group, run_.outcome.steps);
-    return;
+    return order_lanes(context, group, run_.outcome.steps);
   }
+}
+
+// What these lanes did before `time` lies before what they do from then on.
+void Collectives::order_lanes(const WarpContext &context, LaneMask group, std::uint64_t time) {
+  if (run_.races)
+    run_.races->order().warp_barrier(
+        context.warp->block->index * run_.block_warps + context.warp->index, group, time);
 }
 
 // PTX ISA 9.7.9.6, its pseudocode.

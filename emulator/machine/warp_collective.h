@@ -23,6 +23,7 @@ private:
   LaneMask waiting_with(const WarpContext &here, LaneMask named) const;
   void let_go(WarpState &warp, LaneMask group);
   void perform(WarpContext &context, LaneMask group, LaneMask named);
+  void order_lanes(const WarpContext &context, LaneMask group, std::uint64_t time);
   void shuffle(WarpContext &context, LaneMask group, LaneMask named);
   static void vote(WarpContext &context, LaneMask group);
   static void match(WarpContext &context, LaneMask group);

@@ -226,9 +226,12 @@ void WarpMachine::move(WarpContext &context, LaneMask mask) {
     for (std::size_t i = 0; i < parts.size(); ++i)
       parts[i] = domain_.constant(width_in, context.value(in.inputs[i], lane));
     const ConcreteDomain::Value whole = semantics::pack(domain_, Args<ConcreteDomain>(parts));
+    const ExactReal real = run_.options.reals ? real_of_pack(context, lane) : ExactReal();
     for (std::size_t i = 0; i < in.outputs.size(); ++i)
       context.assign(in.outputs[i], lane, semantics::unpack(domain_, whole, i, width_out).bits.low,
                      width_out, false);
+    if (real.known())
+      context.set_real(in.outputs[0], lane, real);
   });
 }
 

@@ -95,7 +95,9 @@ struct WarpOptions {
   std::uint64_t seed = 0;
   std::uint64_t shared_seed = 0; ///< of what shared memory holds before anything is written there
   bool check_races = false;
-  bool volatile_races = false;      ///< volatile accesses race, as weak ones do
+  bool volatile_races = false; ///< volatile accesses race, as weak ones do
+  /// For races: instructions on matrices order the lanes of their warp, as bar.warp.sync does.
+  bool matrices_order = false;
   bool check_barriers = false;      ///< divergent and mismatched barriers, arrivals without a wait
   bool only_barriers_order = false; ///< for races: fences and atomics order nothing
   /// A store that leaves memory as it is races with no store of that value.

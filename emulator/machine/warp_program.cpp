@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <span>
 
 namespace ptxasw::inline emulator {
 namespace {
@@ -172,8 +173,9 @@ std::optional<std::uint32_t> WarpProgram::find_function(std::string_view name) c
 }
 
 std::string WarpProgram::place_variables(GlobalMemory &memory,
-                                         std::optional<std::uint64_t> contents) const {
-  for (const Placed &placed : placed_) {
+                                         std::optional<std::uint64_t> contents,
+                                         std::size_t begin) const {
+  for (const Placed &placed : std::span(placed_).subspan(std::min(begin, placed_.size()))) {
     const bool is_drawn = contents && placed.variable->initializer.size() == 0;
     memory.allocate(std::string(placed.variable->name),
                     std::max<std::uint64_t>(placed.variable->size(), 1),
@@ -188,8 +190,9 @@ std::string WarpProgram::place_variables(GlobalMemory &memory,
   return {};
 }
 
-bool WarpProgram::has_same_variables(const WarpProgram &other) const {
-  return std::equal(placed_.begin(), placed_.end(), other.placed_.begin(), other.placed_.end(),
+bool WarpProgram::begins_with_variables_of(const WarpProgram &other) const {
+  return other.placed_.size() <= placed_.size() &&
+         std::equal(other.placed_.begin(), other.placed_.end(), placed_.begin(),
                     [](const Placed &a, const Placed &b) {
                       return a.address == b.address && a.variable->name == b.variable->name &&
                              a.variable->size() == b.variable->size() &&

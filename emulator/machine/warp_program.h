@@ -235,10 +235,12 @@ public:
   /// Returns why an initializer is not understood; empty if all are.
   /// With `contents`, variables without an initializer hold numbers drawn from it instead of zeros:
   /// the host may have filled them.
-  std::string place_variables(GlobalMemory &memory,
-                              std::optional<std::uint64_t> contents = {}) const;
-  /// Returns true if another module places the same variables at the same addresses.
-  bool has_same_variables(const WarpProgram &other) const;
+  /// `begin`: only those from this one on, behind as many that are there already.
+  std::string place_variables(GlobalMemory &memory, std::optional<std::uint64_t> contents = {},
+                              std::size_t begin = 0) const;
+  std::size_t variable_count() const { return placed_.size(); }
+  /// Returns true if another module's variables are the first of this one's, at the same addresses.
+  bool begins_with_variables_of(const WarpProgram &other) const;
 
 private:
   struct Placed {

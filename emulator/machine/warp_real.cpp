@@ -84,6 +84,15 @@ ExactReal real_in_memory(const WarpContext &context, unsigned lane, std::uint64_
   return real.known() && real.type() == type ? real : ExactReal::of(type, bits);
 }
 
+ExactReal real_of_pack(const WarpContext &context, unsigned lane) {
+  const WarpInstruction &in = *context.instruction;
+  if (in.width != 32 || in.inputs.size() != 2 || in.outputs.size() != 1 ||
+      (context.value(in.inputs[0], lane) & 0xffff) != 0)
+    return {};
+  const ExactReal upper = context.real_of(in.inputs[1], lane);
+  return upper.type() == ScalarType::bf16 ? upper.as(ScalarType::f32) : ExactReal();
+}
+
 ExactReal atomic_real(const WarpContext &context, ExactReal old, std::size_t index, unsigned lane) {
   const WarpInstruction &in = *context.instruction;
   if (in.atomic == AtomicOperation::exchange)

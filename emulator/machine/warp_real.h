@@ -13,6 +13,8 @@ ExactReal real_in_memory(const WarpContext &context, unsigned lane, std::uint64_
 /// Behind the result of a line of the tables.
 ExactReal compute_real(const WarpContext &context, unsigned lane, Args<ConcreteDomain> list,
                        std::uint64_t result);
+/// Behind what a vector of registers makes: a bf16 above zeros is the f32 of the same number.
+ExactReal real_of_pack(const WarpContext &context, unsigned lane);
 /// Behind what an atomic writes; `index` of its elements.
 ExactReal atomic_real(const WarpContext &context, ExactReal old, std::size_t index, unsigned lane);
 /// Behind the elements of a product of matrices, row by row.

@@ -34,7 +34,7 @@ KernelVerdict Verifier::run() {
     verdict_.unusable["the kernels have unlike parameters"] = 1;
     return std::move(verdict_);
   }
-  if (!original_.has_same_variables(rewritten_)) {
+  if (!rewritten_.begins_with_variables_of(original_)) {
     verdict_.unusable["the modules have unlike variables"] = 1;
     return std::move(verdict_);
   }

@@ -175,3 +175,31 @@ TEST_CASE("what was changed bit by bit is what its bits say") {
                            "st.shared.f32 [%r2], %f9; mov.b16 %h0, 4660; st.shared.b16 [%r2], %h0;"
                            "ld.shared.f32 %f9, [%r2];") == Kind::differ);
 }
+
+TEST_CASE("halves are numbers wherever they are stored as whole ones") {
+  const std::string store = "st.global.u16 [%d1], %h0; ret;";
+  const auto halves = [&](const char *type, const char *sum) {
+    return fmt::format("cvt.rn.{0}.f32 %h0, %f0; cvt.rn.{0}.f32 %h1, %f1; {1} {2}", type, sum,
+                       store);
+  };
+  const auto rounded_once = [&](const char *type, const char *more) {
+    return fmt::format("add.f32 %f9, %f0, %f1; {} cvt.rn.{}.f32 %h0, %f9; {}", more, type, store);
+  };
+  for (const auto &[type, sum] :
+       {std::pair{"f16", "add.f16 %h0, %h0, %h1;"}, std::pair{"bf16", "add.bf16 %h0, %h0, %h1;"},
+        std::pair{"f16", "cvt.f32.f16 %f8, %h0; cvt.f32.f16 %f7, %h1; add.f32 %f8, %f8, %f7;"
+                         "cvt.rn.f16.f32 %h0, %f8;"},
+        // A bf16 is the upper half of the f32, and made one so before sm_90.
+        std::pair{"bf16", "mov.b16 %h2, 0; mov.b32 %f8, {%h2, %h0}; mov.b32 %f7, {%h2, %h1};"
+                          "add.f32 %f8, %f8, %f7; cvt.rn.bf16.f32 %h0, %f8;"}}) {
+    INFO(sum);
+    CHECK(compared_reals(halves(type, sum), rounded_once(type, ""), false) == Kind::differ);
+    CHECK(compared_reals(halves(type, sum), rounded_once(type, "")) == Kind::agree);
+    CHECK(compared_reals(halves(type, sum), rounded_once(type, "add.f32 %f9, %f9, %f2;")) ==
+          Kind::differ);
+  }
+  // What lies below a bf16 is part of the number.
+  CHECK(compared_reals("cvt.rn.bf16.f32 %h0, %f0; mov.b16 %h2, 1; mov.b32 %f9, {%h2, %h0};",
+                       "cvt.rn.bf16.f32 %h0, %f0; mov.b16 %h2, 0; mov.b32 %f9, {%h2, %h0};") ==
+        Kind::differ);
+}

@@ -259,6 +259,15 @@ TEST_CASE("what the host may have put into variables is drawn, too") {
   std::string other = text("3");
   other.insert(other.find(".visible"), ".global .u32 one_more;\n");
   CHECK(compared(text("3"), other).unusable.contains("the modules have unlike variables"));
+  // What the second has behind the variables of both is none of the first's; what is stored there
+  // is.
+  const auto more = [&](std::string_view code) {
+    std::string module = text(std::string("3; ") + std::string(code) + " mov.u32 %y, 0");
+    module.insert(module.find(".visible .entry"), ".visible .global .align 4 .u32 one_more;\n");
+    return module;
+  };
+  CHECK(compared(text("3"), more("")).kind == Kind::agree);
+  CHECK(compared(text("3"), more("st.global.u32 [one_more], 7;")).kind == Kind::differ);
 }
 
 TEST_CASE("functions that are called count") {
@@ -306,6 +315,22 @@ TEST_CASE("a block of no extent") {
   std::string text = with_start("st.global.u32 [%o], %t;");
   text.replace(text.find(")\n{"), 2, ")\n.maxntid 0, 0, 0\n");
   CHECK(compared(text, text).kind != Kind::differ);
+}
+
+TEST_CASE("lanes of a warp are ordered by its matrices if that is assumed") {
+  std::string text = with_start(
+      "mov.u32 %x, tile; { .reg .f32 %w<8>; cvt.rn.f32.u32 %w0, %t; mov.f32 %w1, %w0;"
+      "mov.f32 %w2, %w0; mov.f32 %w3, %w0; mov.f32 %w4, %w0; mov.f32 %w5, %w0; mov.f32 %w6, %w0;"
+      "mov.f32 %w7, %w0; wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%x],"
+      "{%w0, %w1, %w2, %w3, %w4, %w5, %w6, %w7}, 16; }"
+      "mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; add.u32 %r1, %r1, %x; ld.shared.u32 %y, [%r1];"
+      "st.global.u32 [%o], %y;");
+  text.replace(text.find(")\n{"), 2, ")\n.reqntid 32, 1, 1\n");
+  const auto module = parse_module(text);
+  VerifyOptions how;
+  CHECK(verify(*module, *module, how)[0].kind == Kind::unchecked);
+  how.matrices_order = true;
+  CHECK(verify(*module, *module, how)[0].kind == Kind::agree);
 }
 
 TEST_CASE("every kernel of the suite differs from its variants that are wrong on purpose") {

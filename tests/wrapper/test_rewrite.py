@@ -44,6 +44,27 @@ class Rewrite(Scratch):
         self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
         self.assertIn("cannot read the profile `none.toml`", wrong.stderr)
 
+    def test_both_kinds_are_compared(self):
+        copy = (".visible .entry copy(.param .u64 a) {\n.reg .b32 %r<4>; .reg .b64 %d<3>;\nmov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n"
+                "mov.u32 %r2, %ntid.x; mad.lo.s32 %r0, %r1, %r2, %r0; ld.param.u64 %d0, [a];\nmul.wide.u32 %d1, %r0, 4;"
+                "add.s64 %d0, %d0, %d1; st.global.u32 [%d0], %r0; ret;\n}\n")
+        (self.dir / "in.ptx").write_text(JACOBI.read_text() + copy)
+        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--siblings=1")
+        text = (self.dir / "out.ptx").read_text()
+        self.assertIn("shfl.sync", text)
+        sibling = re.search(r"entry (copy__ptxasw_\w+)", text)[1]
+        words = ["--runs", "3", "--search", "0", "--json", "--assume", "no-wrap,matrix-order"]
+        verified = json.loads(run([PTXASW, "verify", "in.ptx", "out.ptx", *words]).stdout)
+        self.assertEqual([one["name"] for one in verified["kernels"]], ["jacobi", "copy", sibling])
+        for one in verified["kernels"]:
+            self.assertIn(one["verdict"], ("agree", "not-exercised"), one)
+            self.assertGreaterEqual(one["launches"], 3)
+        self.assertEqual(verified["assumed"], ["no-wrap", "matrix-order"])
+        (self.dir / "out.ptx").write_text(text.replace("add.f32", "sub.f32", 1))
+        said = run([PTXASW, "verify", "in.ptx", "out.ptx", *words[:4], *words[5:]])
+        self.assertEqual(said.returncode, 1, said.stdout)
+        self.assertIn("assumed: no-wrap, matrix-order\n", said.stdout)
+
     def test_words_that_people_try(self):
         version = run([PTXASW, "--version"]).stdout
         for words in (["version"], ["-V"]):

@@ -15,7 +15,7 @@
 #include "wrapper/os/progress.h"
 
 #include <algorithm>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -26,7 +26,7 @@ namespace {
 struct VerifyRequest {
   std::string original, rewritten;
   VerifyOptions options;
-  std::vector<std::string> promises; ///< no-wrap, no-alias
+  std::vector<std::string> promises; ///< no-wrap, no-alias, matrix-order
   std::vector<std::string> races;    ///< volatile
   std::string launch, counter_example;
   std::string relative, absolute;
@@ -130,6 +130,12 @@ Json to_json(const KernelVerdict &verdict) {
   return result;
 }
 
+/// What was assumed: a part of any answer.
+void say_promises(const std::vector<std::string> &promises) {
+  if (!promises.empty())
+    fmt::print("assumed: {}\n", fmt::join(promises, ", "));
+}
+
 /// On the launch of a file.
 int compare_described(const VerifyRequest &request, const VerifyOptions &options,
                       const Module &original, const Module &rewritten) {
@@ -145,6 +151,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   how.seed = options.seed;
   how.extra_reads = file->extra_reads;
   how.volatile_races = options.volatile_races;
+  how.matrices_order = options.matrices_order;
   how.reassociate = options.reassociate;
   const WarpProgram first(original), second(rewritten);
   const CompareVerdict verdict = compare_launches(first, file->first, second, file->second, how);
@@ -163,6 +170,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   if (request.json) {
     Json json;
     json["verdict"] = verdict_names[code];
+    json["assumed"] = request.promises;
     json["runs"] = verdict.runs;
     json["steps"] = verdict.steps;
     json["why"] = verdict.why.empty() ? Json() : Json(verdict.why);
@@ -179,6 +187,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
     fmt::print("cannot be compared: {}\n", verdict.why);
   if (code == agree && verdict.worst.found)
     fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
+  say_promises(request.promises);
   return code;
 }
 
@@ -188,8 +197,15 @@ struct Comparison {
   const Sibling *sibling = nullptr;
 };
 
-/// The kernels of the first module that `options` asks for. Where the second module is the first
-/// with siblings behind it, these are what is compared, with their kernels.
+/// True if all that the second may have beyond the first are siblings: the first's text is its
+/// beginning.
+bool only_adds_siblings(const Module &original, const Module &rewritten) {
+  return rewritten.text().starts_with(original.text());
+}
+
+/// The kernels of the first module that `options` asks for, and siblings of these in the second.
+/// Where the second is the first with siblings behind it, only they are compared with their
+/// kernels.
 std::vector<Comparison> comparisons(const Module &original, const Module &rewritten,
                                     const std::vector<SiblingTable> &tables,
                                     const VerifyOptions &options) {
@@ -197,16 +213,14 @@ std::vector<Comparison> comparisons(const Module &original, const Module &rewrit
     return options.kernel.empty() || options.kernel == name;
   };
   std::vector<Comparison> result;
-  if (tables.empty() || !rewritten.text().starts_with(original.text())) {
+  if (tables.empty() || !only_adds_siblings(original, rewritten))
     for (const Function &function : original.functions)
       if (function.is_entry && function.has_body && wanted(function.name))
         result.push_back({std::string(function.name), nullptr});
-  } else {
-    for (const SiblingTable &table : tables)
-      for (const Sibling &sibling : table.siblings)
-        if (wanted(table.kernel))
-          result.push_back({table.kernel, &sibling});
-  }
+  for (const SiblingTable &table : tables)
+    for (const Sibling &sibling : table.siblings)
+      if (wanted(table.kernel))
+        result.push_back({table.kernel, &sibling});
   return result;
 }
 
@@ -215,6 +229,7 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
                                       std::span<const Comparison> list, VerifyOptions options) {
   std::vector<KernelVerdict> verdicts;
   const WarpProgram first(original), second(rewritten);
+  const WarpProgram &before = only_adds_siblings(original, rewritten) ? second : first;
   Progress progress;
   std::size_t at = 0;
   options.progress = [&](const std::string &kernel, unsigned agreed) {
@@ -228,7 +243,7 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
         std::any_of(rewritten.functions.begin(), rewritten.functions.end(), [&](const Function &f) {
           return f.name == one.kernel && has_sibling_inside(f);
         });
-    for (KernelVerdict &verdict : verify(one.sibling ? second : first, second, options)) {
+    for (KernelVerdict &verdict : verify(before, second, options)) {
       if (one.sibling)
         verdict.kernel = one.sibling->name;
       verdicts.push_back(std::move(verdict));
@@ -244,7 +259,9 @@ int run(const VerifyRequest &request, const Invocation &) {
     return not_checked;
   VerifyOptions options = request.options;
   for (const std::string &promise : request.promises)
-    (promise == "no-wrap" ? options.no_wrap : options.no_alias) = true;
+    (promise == "no-wrap"    ? options.no_wrap
+     : promise == "no-alias" ? options.no_alias
+                             : options.matrices_order) = true;
   options.volatile_races = !request.races.empty();
   Tolerance &tolerance = options.tolerance;
   tolerance.ulp = request.ulp;
@@ -279,7 +296,7 @@ int run(const VerifyRequest &request, const Invocation &) {
   // The worst of all kernels.
   int worst = agree;
   const auto rank = [](int code) { return code == differ ? 4 : code; };
-  Json json = {{"kernels", Json::array()}};
+  Json json = {{"assumed", request.promises}, {"kernels", Json::array()}};
   for (const KernelVerdict &verdict : verdicts) {
     const int code = request.json ? code_of(verdict) : print_verdict(verdict, request.verbose);
     if (rank(code) > rank(worst))
@@ -289,6 +306,8 @@ int run(const VerifyRequest &request, const Invocation &) {
   json["verdict"] = verdict_names[worst];
   if (request.json)
     fmt::print("{}\n", json.dump(2));
+  else
+    say_promises(request.promises);
   return worst;
 }
 
@@ -303,8 +322,9 @@ void declare(Words &words, VerifyRequest &request) {
   words.number("--schedules", request.options.schedules, "random schedules per launch");
   words.number("--seed", request.options.seed, "of launches, contents and schedules");
   words.number("--steps", request.options.step_limit, "thread-instructions per run at most");
-  words.choices("--assume", request.promises, {"no-wrap", "no-alias"},
-                "promises that the rewriting was given: launches keep them");
+  words.choices("--assume", request.promises, {"no-wrap", "no-alias", "matrix-order"},
+                "promises that the rewriting was given: launches keep them;\n"
+                "matrix-order: instructions on matrices order the lanes of their warp");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
   words.text("--launch FILE.toml", request.launch,
              "compare on the launch that this file describes, for each side, and on no other");
