@@ -136,6 +136,7 @@ Hazard read_hazard(const std::string &path) {
   Hazard result;
   result.name = path.substr(path.rfind('/') + 1);
   result.name.resize(result.name.size() - 4);
+  result.rule = result.name.substr(0, result.name.find('-'));
   bool in_head = true, has_twin = false;
   for (std::string line; std::getline(file, line);) {
     in_head = in_head && line.starts_with("// ");
@@ -144,9 +145,7 @@ Hazard read_hazard(const std::string &path) {
       if (colon == std::string::npos)
         bad("a line of the head without a colon: " + line);
       const std::string key = line.substr(3, colon - 3), value = line.substr(colon + 2);
-      if (key == "rule")
-        result.rule = value;
-      else if (key == "launch")
+      if (key == "launch")
         result.launches.push_back(launch(value));
       else if (key == "twin-launch")
         result.twin_launches.push_back(launch(value));
@@ -161,7 +160,7 @@ Hazard read_hazard(const std::string &path) {
         result.expected = expectations(value);
       else if (key == "twin-expect")
         result.twin_expected = expectations(value);
-      else if (key != "hazard" && key != "twin" && key != "naive" && key != "note")
+      else if (key != "hazard" && key != "twin" && key != "naive" && key != "note" && key != "rule")
         bad("unknown key: " + key);
       has_twin |= key == "twin";
       continue;
@@ -180,8 +179,8 @@ Hazard read_hazard(const std::string &path) {
     result.twin.clear();
   else if (result.twin == result.text)
     bad("the twin is the hazard");
-  if (result.rule.empty() || result.launches.empty())
-    bad("rule or launch is missing");
+  if (result.launches.empty())
+    bad("a launch is missing");
   return result;
 }
 

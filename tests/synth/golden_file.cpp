@@ -18,7 +18,7 @@ std::vector<fs::path> files_below(const fs::path &folder) {
   std::vector<fs::path> files;
   for (const auto &entry : fs::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".ptx" &&
-        entry.path().string().find("/build") == std::string::npos)
+        fs::relative(entry.path(), folder).string().find("build") != 0)
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

@@ -392,7 +392,7 @@ Missing naive_verdict(const test::Hazard &hazard, const std::string &text) {
 TEST_CASE("rewrites that fall into a hazard are refused") {
   unsigned hazards = 0, twins = 0, proved_twins = 0;
   std::map<std::string, unsigned> by_obligation;
-  for (const fs::path &file : files_below(fs::path(SOURCE_DIR) / "tests" / "hazards" / "kernels")) {
+  for (const fs::path &file : files_below(fs::path(TRAPS_DIR) / "kernels")) {
     const test::Hazard hazard = test::read_hazard(file.string());
     if (!hazard.has_naive)
       continue;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""sibling_assembles.py PTXASW SOURCE [--all] [--shard I/N] [--opt LEVEL] [--jobs J]
+"""sibling_assembles.py PTXASW SOURCE TRAPS [--all] [--shard I/N] [--opt LEVEL] [--jobs J]
 
-Has the real ptxas assemble the siblings of the tree's kernels. By default a sample: some of the
+Has the real ptxas assemble the siblings of the tree's kernels and of the traps of tests/hazards, which are written
+out in the folder TRAPS. By default a sample: some of the
 files, three siblings of each kernel, one target each. With --all every sibling that is proposed
 for any kernel of the tree, for all targets; --shard does only the I-th of N parts of the files.
 A target for which ptxas refuses the module without siblings is left out, and one for which it dies of the
-kernel twice, as ptxas 13.0 does of tests/hazards/stage/no-room.ptx. Where it dies at a lower level of
+kernel twice, as ptxas 13.0 does of the trap stage/no-room. Where it dies at a lower level of
 optimization, as 13.0 does at -O1 of two versions with at most 128 registers, its own level counts."""
 
 import argparse
@@ -40,7 +41,7 @@ def dies_of_two(path, target, options, cubin):
 
 def check(path, options, work):
     """Numbers of siblings, assemblies and targets left out, and faults, for one file."""
-    name = str(path.relative_to(options.source))
+    name = str(path.relative_to(options.traps if path.is_relative_to(options.traps) else options.source))
     number = zlib.crc32(name.encode())
     if not options.all and number % SAMPLED:
         return 0, 0, 0, []
@@ -80,6 +81,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ptxasw")
     parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("traps", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--shard", default="1/1")
     parser.add_argument("--opt", type=int, default=1)
@@ -89,8 +91,8 @@ def main():
         print("no ptxas here")
         return 77
     part, parts = map(int, options.shard.split("/"))
-    files = sorted(path for folder in ("tests", "kernelgen-bench")
-                   for path in (options.source / folder).rglob("*.ptx"))[part - 1::parts]
+    folders = (options.source / "tests", options.source / "kernelgen-bench", options.traps)
+    files = sorted(path for folder in folders for path in folder.rglob("*.ptx"))[part - 1::parts]
     with tempfile.TemporaryDirectory() as work, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda path: check(path, options, pathlib.Path(work)), files))
