@@ -93,7 +93,7 @@ build() {
   local tests=$1 targets=()
   shift
   [ $# -eq 0 ] || targets=(--target "$@")
-  say "Building ${*:-everything}"
+  say "Building ${*}"
   step="building; cmake --build build goes on from there"
   cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release "-DPTXASW_TESTS=$tests" >/dev/null
   if [ -t 1 ]; then

@@ -89,6 +89,9 @@ struct KernelReport {
   double mean_delta = 0; ///< mean |N| over shuffles and copies, 0 if there are none
   std::vector<PassTime> milliseconds;
   unsigned z3_contexts = 0;
+  unsigned z3_questions =
+      0; ///< what Z3 was asked in detection and proof, under a resource limit each
+  std::size_t expressions = 0;     ///< nodes that emulation and detection made
   unsigned undecided_branches = 0; ///< successors that no fact excludes, beyond one per branch
   std::vector<RewriteRecord> rewrites;
   std::vector<KeptRecord> kept;

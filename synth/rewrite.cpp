@@ -152,6 +152,8 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
   report.milliseconds.push_back({"detect", watch.lap()});
   report.loads = detection.loads;
   report.z3_contexts = detection.solver_contexts;
+  report.z3_questions = detection.solver_questions;
+  report.expressions = emulation.effort().expressions;
   return Plan{0, 0, facts, emulation.cfg(), std::move(detection), {}};
 }
 
@@ -343,7 +345,9 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
     const std::vector<FunctionProof> proofs = prover(module, text, replaced, options);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       proof[i] += proofs[plans[i].function].milliseconds;
-      report.kernels[plans[i].report].z3_contexts += proofs[plans[i].function].solver_contexts;
+      KernelReport &kernel = report.kernels[plans[i].report];
+      kernel.z3_contexts += proofs[plans[i].function].solver_contexts;
+      kernel.z3_questions += proofs[plans[i].function].solver_questions;
     }
     if (take_back_unproved(proofs, round == proof_rounds - 1, plans))
       break;

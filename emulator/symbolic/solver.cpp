@@ -272,6 +272,7 @@ Solver::Solver(unsigned resource_limit) : resource_limit_(resource_limit) {}
 Solver::~Solver() = default;
 
 unsigned Solver::contexts() const { return contexts_; }
+unsigned Solver::questions() const { return questions_; }
 
 SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas) {
   std::vector<std::uint64_t> none;
@@ -290,6 +291,7 @@ SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
     ++contexts_;
     implementation_ = std::make_unique<Implementation>(resource_limit_);
   }
+  ++questions_;
   return implementation_->check(formulas, symbols, values);
 }
 

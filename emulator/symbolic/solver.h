@@ -34,11 +34,13 @@ public:
 
   /// Contexts created so far: 0 or 1.
   unsigned contexts() const;
+  /// Questions that reached Z3 so far; each costs at most the resource limit.
+  unsigned questions() const;
 
 private:
   class Implementation;
   unsigned resource_limit_;
-  unsigned contexts_ = 0;
+  unsigned contexts_ = 0, questions_ = 0;
   std::unique_ptr<Implementation> implementation_;
 };
 

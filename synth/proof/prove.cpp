@@ -56,6 +56,7 @@ FunctionProof FunctionProver::run() {
       result_.unproved.push_back({index, failure_});
   }
   result_.solver_contexts = solver_.contexts();
+  result_.solver_questions = solver_.questions();
   const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
   result_.milliseconds = passed.count();
   return std::move(result_);

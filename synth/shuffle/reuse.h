@@ -104,6 +104,7 @@ struct Detection {
   bool assumed_no_wrap = false;  ///< a test was dropped because the user vouched for it
   bool assumed_no_alias = false; ///< a store in between was ignored because the user vouched for it
   unsigned solver_contexts = 0;  ///< Z3 contexts that were needed
+  unsigned solver_questions = 0; ///< what Z3 was asked
 };
 
 /// The result for one function of a module: what was found and proved.

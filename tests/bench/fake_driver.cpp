@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -174,6 +175,9 @@ Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int thre
 Result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                       unsigned by, unsigned bz, unsigned, void *, void **arguments, void **) {
   const Function &what = *static_cast<Function *>(function);
+  static int launches = 0;
+  if (const char *file = std::getenv("FAKE_MARK"); file && ++launches == 1000)
+    std::fclose(std::fopen(file, "w"));
   gridDim = {gx, gy, gz};
   blockDim = {bx, by, bz};
   if (what.entry.each_thread)

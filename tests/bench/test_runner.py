@@ -296,6 +296,7 @@ class Runner(common.RunnerCase):
 
     def test_an_interrupt_keeps_what_was_measured(self):
         out = self.folder / "results.json"
+        mark = self.folder / "launched"
         command = [
             common.runner(),
             self.standard(),
@@ -308,12 +309,13 @@ class Runner(common.RunnerCase):
         ]
         process = subprocess.Popen(
             [*map(str, command), "--out", str(out)],
-            env=common.environment(),
+            env=common.environment(FAKE_MARK=str(mark)),
             stderr=subprocess.PIPE,
             text=True,
         )
         process.stderr.readline()  # the first case has begun
-        time.sleep(0.5)
+        while not mark.exists():
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, _ = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)

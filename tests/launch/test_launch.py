@@ -245,14 +245,19 @@ class Commands(Case):
         ours, theirs = pty.openpty()
         environment = {name: value for name, value in os.environ.items() if name != "CI"}
         environment.update({"LD_LIBRARY_PATH": str(FAKE.parent), "TERM": "xterm"})
-        # What the program does, and then nothing for long enough to be seen.
-        command = [str(PTXASW), "tune", "--", "/bin/sh", "-c", f"{HOST} tune; sleep 1"]
+        # What the program does, and then nothing until that was seen.
+        os.mkfifo(self.dir / "seen")
+        command = [str(PTXASW), "tune", "--", "/bin/sh", "-c", f"{HOST} tune; read word < seen"]
         process = subprocess.Popen(command, env=environment, cwd=self.dir, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=theirs)
         os.close(theirs)
         try:
+            told = False
             while part := os.read(ours, 4096):
                 shown += part
+                if not told and re.search(rb"tune: \d+ s, [1-9]\d* kernels and shapes decided", shown):
+                    (self.dir / "seen").write_text("yes\n")
+                    told = True
         except OSError:  # a terminal that no one has open anymore
             pass
         os.close(ours)

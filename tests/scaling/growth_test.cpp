@@ -5,9 +5,15 @@
 #include "family.h"
 
 #include "emulator/symbolic/emulate.h"
+#include "synth/rewrite.h"
 #include "synth/shuffle/detect.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 using namespace ptxasw;
 
@@ -51,6 +57,46 @@ TEST_CASE("effort grows as the kernel does") {
     CHECK(large.expressions <= 12 * large.instructions);
     CHECK(large.emulated.phi_operands <= 4 * large.instructions);
   }
+}
+
+TEST_CASE("no module of the tree asks for more than its size allows") {
+  // What the drop-in adds to ptxas is parsing, these nodes, these questions and the text it writes.
+  // None of them depends on the machine; how long they take is what docs/overhead.md measures.
+  namespace fs = std::filesystem;
+  unsigned modules = 0, most = 0;
+  for (const char *folder : {"tests/fuzz/seeds", "tests/grammar/modules", "tests/corpus",
+                             "tests/synth/golden", "kernelgen-bench/ptx"})
+    for (const auto &entry : fs::recursive_directory_iterator(fs::path(SOURCE_DIR) / folder)) {
+      if (!entry.is_regular_file())
+        continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      const std::string text((std::istreambuf_iterator<char>(file)), {});
+      const std::string name = entry.path().string();
+      CAPTURE(name);
+      RewriteOptions options;
+      options.shuffle = ShuffleMode::always;
+      options.target_sm = 90;
+      const auto result = rewrite_module(text, name, options);
+      if (!result)
+        continue;
+      const auto module = parse(text, name);
+      REQUIRE(module);
+      ++modules;
+      std::size_t instructions = 0, expressions = 0;
+      unsigned questions = 0;
+      for (const Function &function : (*module)->functions)
+        instructions += function.instructions.size();
+      for (const KernelReport &kernel : result->report.kernels) {
+        expressions += kernel.expressions;
+        questions += kernel.z3_questions;
+      }
+      CHECK(expressions <= 20 * instructions + 500);
+      CHECK(questions <= 12);
+      CHECK(result->text.size() <= 3 * text.size() + 4096);
+      most = std::max(most, questions);
+    }
+  MESSAGE(modules << " modules, at most " << most << " questions to Z3 in one");
+  CHECK(modules > 100);
 }
 
 TEST_CASE("a ladder of 64 branches does not explode") {

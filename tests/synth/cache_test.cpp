@@ -1,7 +1,6 @@
 // Qualified loads: what is found, how it is written, and that the proof refuses whatever one
 // changes in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/cache/cache.h"
 #include "synth/cache/origins.h"
 #include "synth/cache/qualified.h"

@@ -1,7 +1,6 @@
 // Carried loads: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/promote/guess.h"
 #include "synth/promote/promote.h"
 #include "tests/synth/versions.h"
@@ -15,7 +14,7 @@ using promote::Wanted;
 namespace {
 
 std::unique_ptr<Module> trap(const std::string &name) {
-  return parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (name + ".ptx")));
+  return parsed(hazard(std::filesystem::path(TRAPS_DIR "/carry") / (name + ".ptx")));
 }
 
 /// The first loop of the last function with its loads carried in place.

@@ -8,7 +8,6 @@
 //   // has: text that the result contains
 //   // lacks: text that it does not contain
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "golden_file.h"
 #include "synth/rewrite.h"
 
@@ -50,7 +49,7 @@ std::string sorted_list(const std::string &list) {
 } // namespace
 
 TEST_CASE("golden rewrites") {
-  const auto files = files_below(GOLDEN_DIR);
+  const auto files = files_below(SOURCE_DIR "/tests/synth/golden");
   REQUIRE(files.size() > 50);
   for (const fs::path &file : files) {
     CAPTURE(file.filename().string());
@@ -90,7 +89,7 @@ TEST_CASE("golden rewrites") {
 }
 
 TEST_CASE("the same input gives the same output") {
-  for (const fs::path &file : files_below(GOLDEN_DIR)) {
+  for (const fs::path &file : files_below(SOURCE_DIR "/tests/synth/golden")) {
     const std::string text = read(file);
     const auto once = rewrite_module(text, "a", options_of(text));
     const auto again = rewrite_module(text, "a", options_of(text));
@@ -120,7 +119,7 @@ TEST_CASE("a module in which nothing is rewritten leaves byte-identical") {
 }
 
 TEST_CASE("only the kernels asked for") {
-  const std::string text = read(fs::path(GOLDEN_DIR) / "neighbour-up.ptx");
+  const std::string text = read(fs::path(SOURCE_DIR "/tests/synth/golden") / "neighbour-up.ptx");
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
   options.kernels = {"another"};

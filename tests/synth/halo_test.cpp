@@ -1,7 +1,6 @@
 // Staged halos: who brings what, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/halo/halo.h"
 #include "synth/halo/tile.h"
 #include "synth/halo/write.h"
@@ -16,7 +15,7 @@ using namespace ptxasw;
 namespace {
 
 std::unique_ptr<Module> hazard_named(const std::string &name) {
-  return parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (name + ".ptx")));
+  return parsed(hazard(std::filesystem::path(SOURCE_DIR "/tests/hazards/halo") / (name + ".ptx")));
 }
 
 /// What of the last function is staged in blocks of a variant.

@@ -2,7 +2,6 @@
 // block, in all others, and with arguments that the sibling could not have; and whatever one
 // changes of the code before the two bodies, the proof refuses it unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/rewrite.h"
 
@@ -22,7 +21,7 @@ namespace {
 
 std::string read(const std::filesystem::path &path) {
   std::ostringstream text;
-  text << std::ifstream(std::filesystem::path(SYNTH_DIR) / path).rdbuf();
+  text << std::ifstream(std::filesystem::path(SOURCE_DIR "/tests/synth") / path).rdbuf();
   return text.str();
 }
 

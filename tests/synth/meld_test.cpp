@@ -1,7 +1,6 @@
 // Melded branches: what is found, how it is written, and that the proof refuses whatever one
 // changes in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/meld/meld.h"
 #include "tests/synth/versions.h"
 
@@ -209,7 +208,7 @@ TEST_CASE("mutants of what is written are refused or harmless") {
                            "inner-branch", "loop-rounds", "loop-crossed", "vectors"}) {
     CAPTURE(name);
     const auto module =
-        parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (std::string(name) + ".ptx")));
+        parsed(hazard(std::filesystem::path(TRAPS_DIR "/meld") / (std::string(name) + ".ptx")));
     try_mutants(*module, melded(*module), line_changes, count);
   }
   MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "

@@ -2,7 +2,6 @@
 // in the variants that compute something else on purpose. No text is written or read here but the
 // kernels'.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/shuffle/plan.h"
 
 #include "emulator/symbolic/emulate.h"

@@ -1,7 +1,6 @@
 // Promoted loads: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/promote/polynomial.h"
 #include "synth/promote/promote.h"
 #include "tests/synth/versions.h"
@@ -47,7 +46,7 @@ TEST_CASE("sums of products are equal however they were added up") {
 }
 
 TEST_CASE("the loop is left as it was but for its first round's way back") {
-  const auto module = parsed(hazard(std::filesystem::path(HAZARDS_DIR) / "pointer.ptx"));
+  const auto module = parsed(hazard(std::filesystem::path(TRAPS_DIR "/promote") / "pointer.ptx"));
   const PromotionSites sites = promotion_sites(*module, only(*module));
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].loads.size() == 1);
@@ -64,7 +63,7 @@ TEST_CASE("the loop is left as it was but for its first round's way back") {
 }
 
 TEST_CASE("the proof wants all else to be as it was") {
-  const auto module = parsed(hazard(std::filesystem::path(HAZARDS_DIR) / "pointer.ptx"));
+  const auto module = parsed(hazard(std::filesystem::path(TRAPS_DIR "/promote") / "pointer.ptx"));
   const std::string text = promoted(*module);
   const auto fault = [&](const std::string &from, const std::string &to) {
     std::string changed = text;
@@ -127,7 +126,7 @@ TEST_CASE("mutants of what is written are refused or harmless") {
   for (const char *name : {"overlap", "store-at-the-place", "until-equal", "own-step"}) {
     CAPTURE(name);
     const auto module =
-        parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (std::string(name) + ".ptx")));
+        parsed(hazard(std::filesystem::path(TRAPS_DIR "/promote") / (std::string(name) + ".ptx")));
     try_mutants(*module, promoted(*module), line_changes, count);
   }
   MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "

@@ -2,7 +2,6 @@
 // that makes it wrong. The edits are to the text, line by line, of all golden modules and of the
 // benchmark's kernels.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/proof/prove.h"
 
 #include "golden_file.h"
@@ -330,7 +329,7 @@ void spoil(const Rewritten &module, unsigned stride, Count &count) {
 
 TEST_CASE("golden modules: accepted as they are, refused when spoiled") {
   Count count;
-  for (const fs::path &file : files_below(GOLDEN_DIR)) {
+  for (const fs::path &file : files_below(SOURCE_DIR "/tests/synth/golden")) {
     CAPTURE(file.filename().string());
     const std::string text = read(file);
     RewriteOptions options = options_of(text);

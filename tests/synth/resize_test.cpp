@@ -1,7 +1,6 @@
 // Resized blocks: what is proposed, what the table must say, and that the proof refuses whatever
 // one changes in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/resize/resize.h"
 #include "synth/siblings.h"
 #include "tests/synth/versions.h"
@@ -17,7 +16,7 @@ using namespace ptxasw;
 namespace {
 
 std::unique_ptr<Module> kernel(const char *name) {
-  return parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (std::string(name) + ".ptx")));
+  return parsed(hazard(std::filesystem::path(TRAPS_DIR "/resize") / (std::string(name) + ".ptx")));
 }
 
 Proposal proposal_of(const Module &module, std::string_view variant) {

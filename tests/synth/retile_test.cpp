@@ -2,7 +2,6 @@
 // that K divides and that it does not; and whatever one changes in the text, the proof refuses it
 // unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/registers/registers.h"
 #include "synth/retile/retile.h"
 #include "synth/siblings.h"
@@ -67,7 +66,7 @@ Written write_one(const std::string &text, const std::string &kernel, const std:
 } // namespace
 
 TEST_CASE("what is proposed is proved and computes the same") {
-  for (const auto &entry : std::filesystem::directory_iterator(RETILE_DIR)) {
+  for (const auto &entry : std::filesystem::directory_iterator(SOURCE_DIR "/tests/synth/retile")) {
     const auto module = parsed(file_text(entry.path()));
     SiblingOptions options;
     options.retile = {"x2",           "x4", "y2", "z2", "y2-rows", "z4-rows", "y2-neighbours",
@@ -96,7 +95,8 @@ TEST_CASE("what is proposed is proved and computes the same") {
 }
 
 TEST_CASE("of a kernel only so many, of a module only those kernels") {
-  const auto module = parsed(file_text(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"));
+  const auto module =
+      parsed(file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "by-hand.ptx"));
   SiblingOptions options;
   options.most = 1;
   options.kernels = {"loops", "bare"};
@@ -304,7 +304,8 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   Count all;
   const auto run = [&](const char *file, const char *kernel, const char *variant) {
     const Count count =
-        try_all(write_one(file_text(std::filesystem::path(RETILE_DIR) / file), kernel, variant));
+        try_all(write_one(file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / file),
+                          kernel, variant));
     MESSAGE(fmt::format("{} {}: {} mutants, {} refused, {} no PTX, {} harmless", kernel, variant,
                         count.tried, count.refused, count.no_ptx, count.harmless));
     all.tried += count.tried;
@@ -328,7 +329,8 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
 }
 
 TEST_CASE("the kernel with fewer registers is the kernel") {
-  const std::string text = file_text(std::filesystem::path(RETILE_DIR) / "by-hand.ptx");
+  const std::string text =
+      file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "by-hand.ptx");
   SiblingOptions options;
   options.kernels = {"mixed"};
   options.retile = {"none"};
@@ -373,7 +375,8 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
 TEST_CASE("a version promises of what its parameters point at what the kernel does") {
   const auto proves = [](const std::string &own, const std::string &others,
                          const std::string &variant) {
-    const std::string text = file_text(std::filesystem::path(RETILE_DIR) / "../wide/points.ptx");
+    const std::string text =
+        file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "../wide/points.ptx");
     const std::size_t kernel = text.find(".param .u64", text.find("stencil("));
     REQUIRE(kernel != std::string::npos);
     std::string with = text;
@@ -444,8 +447,9 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
 }
 
 TEST_CASE("wide accesses are proved for what the table needs, and for nothing less") {
-  const Written one = write_one(file_text(std::filesystem::path(RETILE_DIR) / "../wide/points.ptx"),
-                                "stencil", "wide-x4");
+  const Written one = write_one(
+      file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "../wide/points.ptx"),
+      "stencil", "wide-x4");
   const auto module = parsed(one.before + one.sibling + one.after);
   const auto proved = [&](const std::function<void(Sibling &)> &change) {
     Proposal proposal = one.proposal;
@@ -471,7 +475,8 @@ TEST_CASE("wide accesses are proved for what the table needs, and for nothing le
 
 TEST_CASE("shared memory is each copy's own, and the launch has no more of it") {
   const Written one =
-      write_one(file_text(std::filesystem::path(RETILE_DIR) / "tiled.ptx"), "rounds", "x2");
+      write_one(file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "tiled.ptx"),
+                "rounds", "x2");
   const auto proved = [&](
                           const std::string &from, const std::string &to,
                           const std::function<void(Sibling &)> &change = [](Sibling &) {}) {
@@ -507,7 +512,8 @@ TEST_CASE("shared memory is each copy's own, and the launch has no more of it") 
 
 TEST_CASE("the table must say what is proved") {
   const Written one =
-      write_one(file_text(std::filesystem::path(RETILE_DIR) / "by-hand.ptx"), "mixed", "x2");
+      write_one(file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "by-hand.ptx"),
+                "mixed", "x2");
   const auto module = parsed(one.before + one.sibling + one.after);
   const auto proved = [&](const std::function<void(Sibling &)> &change) {
     Proposal proposal = one.proposal;

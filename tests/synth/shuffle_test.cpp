@@ -1,7 +1,6 @@
 // The shuffle beside its kernel: it is what stands in the kernel where it is rewritten, and the
 // proof refuses whatever one changes in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/shuffle/shuffle.h"
 
 #include "emulator/symbolic/solver.h"
@@ -21,7 +20,7 @@ namespace {
 
 std::vector<std::filesystem::path> goldens() {
   std::vector<std::filesystem::path> files;
-  for (const auto &entry : std::filesystem::directory_iterator(GOLDEN_DIR))
+  for (const auto &entry : std::filesystem::directory_iterator(SOURCE_DIR "/tests/synth/golden"))
     if (entry.path().extension() == ".ptx")
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
@@ -30,8 +29,8 @@ std::vector<std::filesystem::path> goldens() {
 
 /// Without its head.
 std::string golden(std::string_view name) {
-  const std::string text =
-      file_text(std::filesystem::path(GOLDEN_DIR) / (std::string(name) + ".ptx"));
+  const std::string text = file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/golden") /
+                                     (std::string(name) + ".ptx"));
   return text.substr(text.find(".version"));
 }
 

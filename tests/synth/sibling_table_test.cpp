@@ -1,6 +1,5 @@
 // The table of siblings says what was put in, refuses what it does not know, and is PTX.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/sibling_table.h"
 
 #include "grammar/module.h"

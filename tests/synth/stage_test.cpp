@@ -1,7 +1,6 @@
 // Staged loops: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "synth/stage/stage.h"
 #include "synth/stage/write.h"
 #include "tests/synth/versions.h"
@@ -31,7 +30,7 @@ std::string proof(const Module &module, const std::string &text) {
 }
 
 std::unique_ptr<Module> hazard_named(const std::string &name) {
-  return parsed(hazard(std::filesystem::path(HAZARDS_DIR) / (name + ".ptx")));
+  return parsed(hazard(std::filesystem::path(TRAPS_DIR "/stage") / (name + ".ptx")));
 }
 
 } // namespace

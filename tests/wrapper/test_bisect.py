@@ -5,10 +5,9 @@ import os
 import re
 import signal
 import subprocess
-import time
 import unittest
 
-from support import JACOBI, PTXASW, Scratch, cuda_home, link_as_ptxas, main, run
+from support import JACOBI, PTXASW, Scratch, adopt_orphans, cuda_home, link_as_ptxas, main, run, wait_for_orphans
 
 ALWAYS = "--shuffle=always"
 ROW = """.version 7.0
@@ -266,21 +265,27 @@ class Interrupted(Scratch):
     """Ending bisect ends everything it started, and nothing stays behind."""
 
     def test_signals(self):
+        adopt_orphans()
         for number in (signal.SIGINT, signal.SIGTERM):
-            for name in ("started", "done"):
+            for name in ("started", "done", "go"):
                 (self.dir / name).unlink(missing_ok=True)
+            os.mkfifo("started")
+            os.mkfifo("go")
             temporary = self.dir / f"tmp{int(number)}"
             temporary.mkdir()
             with subprocess.Popen(
                     [PTXASW, "bisect", "--", "sh", "-c",
-                     "(echo $$ > started; sleep 3; touch done) & wait"],
+                     "(echo > started; read word < go; touch done) & wait"],
                     env={**os.environ, "TMPDIR": str(temporary)}, stderr=subprocess.DEVNULL) as bisect:
-                while not (self.dir / "started").exists():
-                    time.sleep(0.02)
+                (self.dir / "started").read_text()
                 bisect.send_signal(number)
-                self.assertEqual(bisect.wait(timeout=10), -number)
+                self.assertEqual(bisect.wait(timeout=600), -number)
             self.assertEqual(list(temporary.iterdir()), [])
-            time.sleep(3.2)
+            # What had not been ended would go on now, and leave its mark.
+            go = os.open("go", os.O_RDWR)
+            os.write(go, b"on\n")
+            wait_for_orphans()
+            os.close(go)
             self.assertFalse((self.dir / "done").exists())
 
 

@@ -9,7 +9,8 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from support import JACOBI, PTXASW, Scratch, link_as_ptxas, main, need_cuda, run
+from support import (JACOBI, PTXASW, Scratch, adopt_orphans, link_as_ptxas, main, need_cuda, run,
+                     wait_for_orphans)
 
 REAL = need_cuda() / "bin/ptxas"
 
@@ -61,6 +62,7 @@ class Faults(Environment):
         self.assertEqual(sum(len(kernel["rewrites"]) for kernel in report["kernels"]), 0)
 
     def test_killed_at_any_moment(self):
+        adopt_orphans()
         before = set(os.listdir(self.dir)) | {"log", "out"}
         tmp = self.dir / "tmp"
         tmp.mkdir()
@@ -68,10 +70,10 @@ class Faults(Environment):
         for number, sent in enumerate([signal.SIGKILL, signal.SIGTERM, signal.SIGINT] * 10):
             child = subprocess.Popen([str(self.ptxas), "-arch=sm_90", "in.ptx", "-o", "out"],
                                      env=dict(self.env, TMPDIR=str(tmp)))
-            time.sleep(0.0007 * number)
+            time.sleep(0.0007 * number)  # any moment will do
             child.send_signal(sent)
             child.wait()
-        time.sleep(0.3)
+        wait_for_orphans()
         self.assertEqual(set(os.listdir(self.dir)) - before, set())
         self.assertEqual(os.listdir(tmp), [])
         # Nothing writes to the output after we are gone, and the next run is undisturbed.

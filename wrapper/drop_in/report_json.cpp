@@ -86,6 +86,8 @@ Json kernel_json(const KernelReport &kernel) {
                  {"mean_delta", kernel.mean_delta},
                  {"milliseconds", std::move(times)},
                  {"z3_contexts", kernel.z3_contexts},
+                 {"z3_questions", kernel.z3_questions},
+                 {"expressions", kernel.expressions},
                  {"undecided_branches", kernel.undecided_branches},
                  {"rewrites", std::move(rewrites)},
                  {"kept", std::move(kept)},
