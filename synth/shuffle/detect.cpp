@@ -169,7 +169,7 @@ Detection Detector::run() {
     add_source(i, i); // Only what stays a load may serve others (never chain).
   }
   result_.solver_contexts = judge_.solver_contexts();
-  result_.solver_questions = judge_.solver_questions();
+  result_.solver_questions = judge_.asked_solver();
   return std::move(result_);
 }
 

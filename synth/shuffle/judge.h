@@ -61,7 +61,7 @@ public:
   Between &between() { return between_; }
   /// Z3 contexts that were needed.
   unsigned solver_contexts() const { return solver_.contexts(); }
-  unsigned solver_questions() const { return solver_.questions(); }
+  unsigned asked_solver() const { return solver_.questions(); }
 
 private:
   Verdict judge_address(const Holder &source, const Holder &load, SourceLane from);

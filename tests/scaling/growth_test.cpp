@@ -91,7 +91,7 @@ TEST_CASE("no module of the tree asks for more than its size allows") {
         questions += kernel.z3_questions;
       }
       CHECK(expressions <= 20 * instructions + 500);
-      CHECK(questions <= 12);
+      CHECK(questions <= 4);
       CHECK(result->text.size() <= 3 * text.size() + 4096);
       most = std::max(most, questions);
     }
