@@ -32,8 +32,10 @@ std::vector<char *> pointers(const std::string &name, const std::vector<std::str
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent)
     ::_exit(127);
-  if (plan.group)
+  if (plan.group) { // named before the child runs: whoever is told to end it must know it by then
     ::setpgid(0, 0);
+    *plan.group = ::getpid();
+  }
   if (plan.standard_input >= 0)
     ::dup2(plan.standard_input, STDIN_FILENO);
   if (plan.capture >= 0)
@@ -57,8 +59,6 @@ ChildResult run_child(const ChildPlan &plan) {
   if (pipe[1] >= 0)
     ::close(pipe[1]);
   if (child > 0) {
-    if (plan.group)
-      *plan.group = child;
     if (pipe[0] >= 0)
       result.captured = read_descriptor(pipe[0]).value_or("");
     while (::waitpid(child, &result.status, 0) < 0 && errno == EINTR) {
