@@ -5,6 +5,7 @@
 #include "analysis/bound.h"
 
 #include "analysis/bound_walk.h"
+#include "analysis/witness_search.h"
 #include "emulator/machine/warp_program.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ using facts::Rational;
 class BoundAnalysis {
 public:
   BoundAnalysis(const Module &module, const Function &kernel, const BoundOptions &options)
-      : options_(options), facts_(module, kernel, {options.block, options.base_alignment}),
+      : options_(options),
+        facts_(module, kernel, {options.block, options.base_alignment, options.grid}),
         amounts_(std::make_shared<AmountPool>()),
         reader_(facts_.emulation(), kernel, facts_.launch(), *amounts_) {
     for (const char *extent : {"nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z"})
@@ -106,22 +108,35 @@ private:
            everywhere(amounts_->substitute(amount, variable, high), conditions);
   }
 
-  // False if one of them cannot be determined, or never holds.
+  // False if one of them cannot be determined, or no launch is found that keeps them all: then
+  // nothing is added.
   bool add_conditions(const std::vector<Amount> &conditions, const facts::BlockKnowledge &known) {
     std::vector<Amount> wanted;
     for (const Amount &condition : conditions)
       if (!everywhere(condition, wanted))
         return false;
     const facts::AmountRanges here = reader_.ranges_in(known);
-    for (const Amount &condition : wanted)
-      if (const auto high = amounts_->range(condition).high; high && *high < 0)
-        return false;
+    std::vector<Amount> all = result_.conditions;
     for (Amount &condition : wanted)
       if (!amounts_->never_negative(condition, &here) &&
-          std::find(result_.conditions.begin(), result_.conditions.end(), condition) ==
-              result_.conditions.end())
-        result_.conditions.push_back(std::move(condition));
+          std::find(all.begin(), all.end(), condition) == all.end())
+        all.push_back(std::move(condition));
+    if (all.size() == result_.conditions.size())
+      return true;
+    if (!WitnessSearch(*amounts_, all, established(known)).found())
+      return false;
+    result_.conditions = std::move(all);
     return true;
+  }
+
+  // What branches before a block have established, as far as it can be read, with the conditions
+  // of the reading.
+  std::vector<facts::Reading> established(const facts::BlockKnowledge &known) {
+    std::vector<facts::Reading> result;
+    for (const PathFact &fact : known.facts())
+      if (auto reading = reader_.read(fact, known))
+        result.push_back(std::move(*reading));
+    return result;
   }
 
   void settle(LoopId loop) {

@@ -33,6 +33,9 @@ std::vector<BoundMetric> usual_metrics();
 struct BoundOptions {
   std::optional<BlockShape> block; ///< of every launch without a `.reqntid`
   unsigned base_alignment = 1;     ///< bytes; of pointers among the parameters
+  /// Extents of the grid of the launch that is asked about (facts::Assumptions::parameters); bounds
+  /// then hold for it alone, though formulas keep the names.
+  std::map<std::string, std::int64_t> grid = {};
   std::vector<BoundMetric> metrics = usual_metrics();
 };
 

@@ -47,6 +47,32 @@ bool is_indirect(const facts::KernelFacts &facts, const Access &access) {
                      [&](const facts::Term &term) { return is_private(term.atom); });
 }
 
+/// Sectors of the variable that an access goes to by its name: a small table has few, wherever in
+/// it each lane goes. Nothing if it is no variable of a known size.
+std::optional<std::uint64_t> sectors_of_variable(const facts::KernelFacts &facts,
+                                                 const Access &access) {
+  const ExprPool &pool = facts.emulation().pool();
+  std::optional<std::uint64_t> result;
+  for (const facts::Term &term : access.form.uniform) {
+    const Expr atom = term.atom->kind == ExprKind::uf && term.atom->child_count == 1 &&
+                              pool.function_name(term.atom).starts_with("cvta.")
+                          ? term.atom->children[0]
+                          : term.atom;
+    if (atom->kind != ExprKind::symbol || term.factor != 1)
+      continue;
+    for (const Variable &variable : facts.module().variables)
+      if (pool.symbols()[atom->index].name == fmt::format("&{}", variable.name)) {
+        if (result || variable.size() == 0)
+          return std::nullopt;
+        // From the last byte of a sector on, if the declaration does not say otherwise.
+        const auto sector = static_cast<std::uint64_t>(facts::sector_bytes);
+        const std::uint64_t into = variable.alignment >= sector ? 0 : sector - 1;
+        result = (into + variable.size() + sector - 1) / sector;
+      }
+  }
+  return result;
+}
+
 std::string coalescing_note(const facts::KernelFacts &facts, Access access,
                             const facts::Traffic &traffic) {
   if (access.usual)
@@ -80,16 +106,18 @@ void find_uncoalesced(Context &context) {
     const facts::Traffic &traffic = context.facts.traffic(access);
     const Count &sectors = traffic.sectors;
     if (sectors.verdict == Verdict::unknown) {
-      if (traffic.lanes > 1 && beyond(context.options, sectors.most, traffic.ideal_sectors) &&
+      const std::uint64_t most = std::min<std::uint64_t>(
+          sectors.most, sectors_of_variable(context.facts, access).value_or(sectors.most));
+      if (traffic.lanes > 1 && beyond(context.options, most, traffic.ideal_sectors) &&
           is_indirect(context.facts, access))
         context.warnings.push_back(
             {Code::uncoalesced, access.site.instruction,
              fmt::format(
                  "excessive sectors: every lane of this {} goes where its own data says, up "
                  "to {} per warp where {} would do",
-                 verb(access.site.kind), plural(sectors.most, "sector"), traffic.ideal_sectors),
+                 verb(access.site.kind), plural(most, "sector"), traffic.ideal_sectors),
              "sort or group what the indices come from, or stage the table in shared memory",
-             sectors.most});
+             most});
       continue;
     }
     // Where it is known where a warp begins, that counts, too; an unlucky pitch does not, unless

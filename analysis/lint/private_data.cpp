@@ -1,7 +1,10 @@
 // Down to the loads that a value comes from: what one has read is private if its address differs
-// within a warp. What is not understood counts as private.
+// within a warp. Nothing else is: a register that a branch has stepped, or a count of rounds, may
+// differ from lane to lane, but no data says so, and what is not understood is not claimed.
 
 #include "analysis/lint/private_data.h"
+
+#include "emulator/machine/warp_program.h"
 
 #include <algorithm>
 
@@ -32,51 +35,44 @@ bool PrivateData::of_symbol(Expr symbol, bool is_address) {
   if (const auto instruction = emulation.produced_by(symbol)) {
     for (const facts::Access &access : facts_.accesses())
       if (access.site.instruction == *instruction && access.site.kind == facts::AccessKind::load)
-        return !access.address || !access.in_step || depends(access.address, true);
-    return true;
+        return access.address && depends(access.address, true);
+    // What an atomic returns, a texture holds at the lane's coordinates, another lane has. (Votes
+    // and reductions of the warp are the same for all who take part.)
+    return is_one_of(facts_.module().opcode(facts_.function().instructions[*instruction]).op,
+                     {Op::atom, Op::tex, Op::tld4, Op::suld, Op::shfl});
   }
   if (const auto join = emulation.join_register(symbol)) {
     for (const auto &[from, value] : join->values)
-      if (!value || depends(emulation.expand(value), is_address))
+      if (value && depends(emulation.expand(value), is_address))
         return true;
     return chosen_by_data(*join);
   }
   if (const auto loop = emulation.loop_register(symbol))
     return depends(emulation.expand(loop->initial), is_address) ||
            depends(emulation.expand(loop->next), is_address);
-  // A parameter, an index of the grid, a counter; whatever else varies is not understood.
-  return !emulation.uniform(symbol, 0) && !emulation.is_lane_symbol(symbol) && !is_counter(symbol);
-}
-
-bool PrivateData::is_counter(Expr symbol) const {
-  Emulation &emulation = facts_.emulation();
-  for (LoopId loop = 0; loop < facts_.cfg().loops().size(); ++loop)
-    if (symbol == emulation.trip_count(loop))
-      return true;
   return false;
 }
 
-// True if a branch between where flows parted and where they meet tests private data.
+// True if a branch between where flows parted and where they meet tests private data. One whose
+// ways meet again on the way there chooses nothing: they all come on from that place.
 bool PrivateData::chosen_by_data(const JoinRegister &join) {
   const ControlFlowGraph &cfg = facts_.cfg();
+  if (meetings_.empty())
+    meetings_ =
+        immediate_postdominators(cfg, return_edges(facts_.module(), facts_.function(), cfg));
   std::vector<BlockId> blocks{join.block};
-  std::set<BlockId> seen{join.block};
-  while (!blocks.empty()) {
-    const BlockId block = blocks.back();
-    blocks.pop_back();
-    for (const BlockId before : cfg.blocks()[block].predecessors) {
-      if (!cfg.reachable(before) || !seen.insert(before).second)
-        continue;
-      if (cfg.blocks()[before].branch != no_index) {
-        const Expr choice = facts_.emulation().branch_choice(before);
-        if (!choice || depends(facts_.emulation().expand(choice), false))
-          return true;
-      }
-      if (before != cfg.immediate_dominator(join.block))
-        blocks.push_back(before);
-    }
-  }
-  return false;
+  std::set<BlockId> between{join.block};
+  for (std::size_t i = 0; i < blocks.size(); ++i) // all of them, to where flows parted
+    if (blocks[i] != cfg.immediate_dominator(join.block))
+      for (const BlockId before : cfg.blocks()[blocks[i]].predecessors)
+        if (cfg.reachable(before) && between.insert(before).second)
+          blocks.push_back(before);
+  return std::any_of(blocks.begin() + 1, blocks.end(), [&](BlockId block) {
+    const bool chooses = cfg.blocks()[block].branch != no_index &&
+                         (meetings_[block] == join.block || !between.contains(meetings_[block]));
+    const Expr choice = chooses ? facts_.emulation().branch_choice(block) : nullptr;
+    return choice && depends(facts_.emulation().expand(choice), false);
+  });
 }
 
 bool PrivateData::differs_in_a_warp(const std::vector<std::uint64_t> &values) const {

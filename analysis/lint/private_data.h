@@ -14,18 +14,18 @@ class PrivateData {
 public:
   explicit PrivateData(const facts::KernelFacts &facts) : facts_(facts) {}
 
-  /// Returns true if an expression (expanded) depends on what lanes of a warp may have read at
-  /// different addresses, or have been led to by such data.
+  /// Returns true if an expression (expanded) is seen to depend on what lanes of a warp have read
+  /// at different addresses, or have been led to by such data.
   bool operator()(Expr expr);
 
 private:
   bool depends(Expr expr, bool is_address);
   bool of_symbol(Expr symbol, bool is_address);
-  bool is_counter(Expr symbol) const;
   bool chosen_by_data(const JoinRegister &join);
   bool differs_in_a_warp(const std::vector<std::uint64_t> &values) const;
 
   const facts::KernelFacts &facts_;
+  std::vector<BlockId> meetings_; ///< of each block: where the ways from it meet; made when needed
   std::set<std::pair<Expr, bool>> seen_; ///< being looked at, or found not to depend on such data
 };
 

@@ -5,6 +5,7 @@
 
 #include "emulator/facts/address_form.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -66,6 +67,30 @@ std::optional<Cut> cut_by(Emulation &emulation, LaneValues &lanes, Expr conditio
   return cut;
 }
 
+/// Returns true if two lanes of a warp differ in an expression only where a quotient of the lane
+/// steps to the next number: rounds that an unrolled loop over a grid has left, ((n - 1 - i) / step
+/// + 1) & 3. Where the step is not known it counts as large; two warps long it has to be.
+bool steps_seldom(Emulation &emulation, LaneValues &lanes, Expr expr, BlockId block) {
+  if (emulation.uniform(expr, block))
+    return true;
+  const bool division = expr->kind == ExprKind::udiv || expr->kind == ExprKind::sdiv;
+  const bool shift = expr->kind == ExprKind::extract && expr->index > 0;
+  if (division || shift) {
+    const AddressForm form = address_form(emulation, lanes, expr->children[0], block);
+    std::int64_t step = shift ? std::int64_t{1} << std::min(expr->index, 62u) : 0;
+    if (division && expr->children[1]->kind == ExprKind::constant)
+      step = as_signed(expr->children[1]->value.low, expr->width);
+    const bool fixed = shift || emulation.uniform(expr->children[1], block);
+    const std::int64_t a_lane = std::abs(form.tid[0] + form.laneid);
+    if (fixed && form.is_linear() && form.strides.empty() && form.of_lane.empty() &&
+        form.tid[1] == 0 && form.tid[2] == 0 && (step == 0 || step >= 2 * warp_lanes * a_lane))
+      return true;
+  }
+  return expr->kind != ExprKind::symbol && expr->child_count > 0 &&
+         std::all_of(expr->operands().begin(), expr->operands().end(),
+                     [&](Expr child) { return steps_seldom(emulation, lanes, child, block); });
+}
+
 /// Returns true if the limit passes through a warp in such small steps that its lanes leave a loop
 /// one after the other, instead of all but the last at once.
 bool is_slow(const Cut &cut) {
@@ -109,7 +134,8 @@ Branch branch_at(Emulation &emulation, LaneValues &lanes, BlockId block, Expr co
     branch.parting = Parting::never;
   else if (emulation.uniform_but_lane(branch.condition, block)) {
     const auto cut = cut_by(emulation, lanes, branch.condition, block);
-    const bool at_edge = cut && !(branch.leaves != no_index && is_slow(*cut));
+    const bool at_edge = (cut && !(branch.leaves != no_index && is_slow(*cut))) ||
+                         steps_seldom(emulation, lanes, branch.condition, block);
     branch.parting = at_edge ? Parting::at_edge : Parting::by_launch;
   }
   return branch;

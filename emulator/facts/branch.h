@@ -12,7 +12,7 @@ namespace ptxasw::facts {
 enum class Parting : std::uint8_t {
   never,     ///< all lanes that get here go the same way
   by_lane,   ///< the lane alone decides, and in some warp two lanes go different ways: `lanes`
-  at_edge,   ///< tid against what all lanes share: only warps that the limit cuts part
+  at_edge,   ///< tid, or a quotient of it, against what all lanes share: few warps are cut
   by_launch, ///< lane and what all lanes share decide in another way; of a loop's exit also: lanes
              ///< leave one after the other
   by_data,   ///< something private to each lane decides, or it is unknown what

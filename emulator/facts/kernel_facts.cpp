@@ -302,9 +302,11 @@ private:
       if (node->kind != ExprKind::symbol)
         return;
       const auto field = emulation_.parameter_field(node);
-      if (!field || node->width > 64)
+      const std::string &name = emulation_.pool().symbols()[node->index].name;
+      if ((!field && !name.starts_with("%nctaid.")) || node->width > 64)
         return;
-      const auto given = assumptions_.parameters.find(parameter_name(*field, function_));
+      const auto given =
+          assumptions_.parameters.find(field ? parameter_name(*field, function_) : name.substr(1));
       if (given != assumptions_.parameters.end())
         given_.map(node, emulation_.pool().constant(node->width,
                                                     static_cast<std::uint64_t>(given->second)));

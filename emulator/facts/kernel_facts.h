@@ -24,8 +24,8 @@ struct Assumptions {
   /// Bytes that pointers among a kernel's parameters are multiples of, a power of two: cudaMalloc
   /// gives 256. 1: all that is known is that accesses are naturally aligned.
   unsigned base_alignment = 1;
-  /// Values of parameters at the launch that is looked at, by name (parameter_name()); what is said
-  /// of accesses then holds for such launches.
+  /// Values of parameters at the launch that is looked at, by name (parameter_name()), and extents
+  /// of its grid (`nctaid.x`); what is said of accesses then holds for such launches.
   std::map<std::string, std::int64_t> parameters;
 };
 

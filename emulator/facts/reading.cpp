@@ -321,7 +321,10 @@ std::optional<Amount> IntegerReader::ring(Expr expr, unsigned width, Reading &in
   default:
     break;
   }
-  return number(expr, expr->kind == ExprKind::sext, into, known);
+  // Of both readings of a pattern the one that needs no condition.
+  const bool is_signed = expr->kind == ExprKind::sext ||
+                         (expr->kind == ExprKind::ite && expr->children[0]->kind == ExprKind::slt);
+  return number(expr, is_signed, into, known);
 }
 
 Amount IntegerReader::remainder(const Amount &value, const Rational &size) {
@@ -419,8 +422,11 @@ std::optional<Amount> IntegerReader::number_of_node(Expr expr, bool is_signed, R
     const auto b = a ? number(expr->children[2], compares_signed, into, known) : std::nullopt;
     if (!b)
       return std::nullopt;
-    const Amount value =
-        choice == Choice::minimum ? amounts_.minimum(*a, *b) : amounts_.maximum(*a, *b);
+    const bool minimum = choice == Choice::minimum;
+    const Amount value = amounts_.never_negative(*a - *b, &narrowed_)   ? (minimum ? *b : *a)
+                         : amounts_.never_negative(*b - *a, &narrowed_) ? (minimum ? *a : *b)
+                         : minimum                                      ? amounts_.minimum(*a, *b)
+                                                                        : amounts_.maximum(*a, *b);
     if (compares_signed != is_signed)
       within(value, width, is_signed, into);
     return value;

@@ -120,6 +120,29 @@ L: add.s32 %r20, %r20, -1;
   setp.gt.s32 %p1, %r20, 0;
   @%p1 bra L;)",
      "max(0, n)\n"},
+    {"down to nothing and once more, as nvcc unrolls it", R"(
+  setp.lt.s32 %p1, %r9, 0;
+  @%p1 bra DONE;
+  not.b32 %r12, %r9;
+  max.s32 %r13, %r12, -1;
+  add.s32 %r11, %r13, %r9;
+  add.s32 %r14, %r11, 2;
+  and.b32 %r17, %r14, 3;
+  mov.u32 %r18, %r9;
+  setp.eq.s32 %p2, %r17, 0;
+  @%p2 bra M;
+L: add.s32 %r18, %r18, -1;
+  add.s32 %r17, %r17, -1;
+  setp.ne.s32 %p3, %r17, 0;
+  @%p3 bra L;
+M: add.s32 %r15, %r11, 1;
+  setp.lt.u32 %p4, %r15, 3;
+  @%p4 bra DONE;
+  add.s32 %r19, %r18, 4;
+N: add.s32 %r19, %r19, -4;
+  setp.gt.s32 %p5, %r19, 3;
+  @%p5 bra N;)",
+     "n - 4*floor((n + 1)/4) + 1\nmax(0, floor((n + 1)/4))\n"},
     {"by fours to the multiple of 4 below n, then the rest, as nvcc writes it", R"(
   setp.lt.s32 %p1, %r9, 1;
   @%p1 bra DONE;

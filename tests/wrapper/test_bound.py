@@ -39,6 +39,64 @@ class Bound(Scratch):
         self.assertEqual((result.returncode, result.stdout), (3, ""))
         self.assertIn("the bounds hold only if", result.stderr)
 
+    def test_numbers_reach_addresses(self):
+        # s[tid.x * gridDim.x]: what lanes are apart is a number at a launch.
+        kernel = self.write("stride.ptx", """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+  .reg .b32 %r<8>;
+  .shared .align 4 .b8 s[8192];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %nctaid.x;
+  mul.lo.s32 %r4, %r2, %r3;
+  shl.b32 %r4, %r4, 2;
+  mov.u32 %r5, s;
+  add.s32 %r5, %r5, %r4;
+  st.shared.u32 [%r5], %r2;
+  ret;
+}
+""")
+        self.assertEqual(self.one(self.dir / "stride.ptx")["bounds"]["conflicts"]["warp"], "31")
+        for grid, conflicts in ((1, 0), (2, 1), (8, 7), (32, 31)):
+            found = self.one(self.dir / "stride.ptx", "--at", f"block=64,grid={grid}")["bounds"]["conflicts"]
+            self.assertEqual(found["warp"], str(conflicts), grid)
+            counted = run([PTXASW, "emulate", "stride.ptx", "--grid", grid, "--block", "64", "--count"])
+            self.assertRegex(counted.stdout, rf"\n *conflicts +{conflicts} ", grid)
+
+    def test_conditions_that_nothing_keeps(self):
+        # Only n = 0 keeps both tid + n and tid - n from wrapping around, and then no thread gets there.
+        self.write("back.ptx", """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n)
+{
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mul.lo.s32 %r3, %r1, %r1;
+  setp.ge.u32 %p1, %r2, %r3;
+  @%p1 bra DONE;
+  add.s32 %r4, %r2, %r1;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r5, [%rd3];
+  sub.s32 %r4, %r2, %r1;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r5;
+DONE:
+  ret;
+}
+""")
+        kernel = self.one("back.ptx", "--names", "p,n", "--block", "256")
+        self.assertEqual(kernel["conditions"], ["0 <= n"])
+        self.assertEqual(kernel["bounds"]["sectors"]["warp"], "11")
+
     def test_numbers_are_read_as_bits(self):
         # The loop counts from a parameter up to 10: what is passed as an unsigned number begins below 0.
         kernel = self.dir / "count.ptx"

@@ -149,6 +149,26 @@ class Lint(Base):
             self.assertEqual(failed.returncode, 2, at)
             self.assertIn(why, failed.stderr)
 
+    def test_at_a_grid(self):
+        # s[tid.x * gridDim.x]
+        self.write("a.ptx", HEAD + """.visible .entry k(.param .u32 n) {
+  .reg .b32 %r<8>;
+  .shared .align 4 .b8 s[8192];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %nctaid.x;
+  mul.lo.s32 %r4, %r2, %r3;
+  shl.b32 %r4, %r4, 2;
+  mov.u32 %r5, s;
+  add.s32 %r5, %r5, %r4;
+  st.shared.u32 [%r5], %r2;
+  ret;
+}
+""")
+        self.assertEqual(self.lint("a.ptx", "--at", "grid=1").stdout, "")
+        for grid, wavefronts in ((2, 2), (8, 8), (32, 32)):
+            self.assertIn(f"takes {wavefronts} wavefronts per warp where 1 would do",
+                          self.lint("a.ptx", "--at", f"block=64,grid={grid}").stdout)
+
     @unittest.skipUnless(cuda_home(), "no nvcc")
     def test_measured_pairs(self):
         # What docs/lint.md has times of: each kernel gets its warning, and the other one does not.

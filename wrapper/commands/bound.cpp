@@ -180,12 +180,18 @@ bool wanted(const Function &function, const std::vector<std::string> &kernels) {
 }
 
 std::vector<ToldBounds> tell(const Module &module, const std::vector<std::string> &kernels,
-                             const BoundRequest &request, const BoundOptions &options) {
+                             const BoundRequest &request, BoundOptions options,
+                             const LaunchPoint &point) {
   std::vector<ToldBounds> result;
   for (const Function &function : module.functions)
-    if (wanted(function, kernels))
-      result.push_back({bound_kernel(module, function, options),
-                        ParameterNames(function, cut_at_commas(request.names))});
+    if (wanted(function, kernels)) {
+      ParameterNames names(function, cut_at_commas(request.names));
+      // What a formula cannot say: strides by which lanes are apart. The rest it has names for.
+      options.grid = names.values_at(point);
+      std::erase_if(options.grid,
+                    [](const auto &number) { return !number.first.starts_with("nctaid."); });
+      result.push_back({bound_kernel(module, function, options), std::move(names)});
+    }
   return result;
 }
 
@@ -302,14 +308,14 @@ int run(const BoundRequest &request, const Invocation &) {
     modules.push_back(other.get());
   if (const std::string fault = point_fault(modules, request.names, point, true); !fault.empty())
     return complain(fault);
-  const std::vector<ToldBounds> told = tell(*module, *kernels, request, options);
+  const std::vector<ToldBounds> told = tell(*module, *kernels, request, options, point);
   if (at && request.compare.empty())
     for (const ToldBounds &one : told)
       if (const std::string why = not_at(one, point); !why.empty())
         return complain(fmt::format("{}: {}", one.bounds.name, why),
                         why.starts_with("the bounds hold") ? no_bound : 1);
   if (other) {
-    const std::vector<ToldBounds> second = tell(*other, request.kernels, request, options);
+    const std::vector<ToldBounds> second = tell(*other, request.kernels, request, options, point);
     for (const auto *side : {&told, &second})
       for (const ToldBounds &one : *side)
         if (const std::string why = at ? not_at(one, point) : ""; !why.empty())

@@ -147,8 +147,9 @@ void declare(Words &words, LintRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
-  words.list("--at NAME=NUMBER,...", request.at,
-             "numbers of a launch: parameters, block=XxYxZ; what is said then holds for it");
+  words.list(
+      "--at NAME=NUMBER,...", request.at,
+      "numbers of a launch: parameters, block=XxYxZ, grid=XxYxZ; what is said then holds for it");
   words.list("--names NAME,...", request.names, "what the parameters are called, in order");
   words.list("--assume base-align=BYTES", request.assume,
              "the alignment of pointer parameters in bytes; cudaMalloc gives 256");

@@ -154,7 +154,9 @@ const facts::Rational *ParameterNames::number(const LaunchPoint &point,
 std::map<std::string, std::int64_t> ParameterNames::values_at(const LaunchPoint &point) const {
   std::map<std::string, std::int64_t> result;
   for (const auto &[whole_name, number] : point.numbers)
-    if (const auto given = find(whole_name))
+    if (is_extent(whole_name) && whole_name.starts_with("nctaid."))
+      result[whole_name] = static_cast<std::int64_t>(facts::floor_of(number));
+    else if (const auto given = find(whole_name))
       if (const auto bits = same_bits(number, given->width, -power_of_two(given->width - 1)))
         result[given->own] = static_cast<std::int64_t>(facts::floor_of(*bits));
   return result;

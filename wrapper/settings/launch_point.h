@@ -37,8 +37,8 @@ public:
   const std::string &own(std::size_t parameter) const { return own_[parameter]; }
   /// The number that a point gives what is called so in this kernel; null: none.
   const facts::Rational *number(const LaunchPoint &point, const std::string &called) const;
-  /// The numbers that a point has for parameters, by their names in PTX, as bit patterns; what the
-  /// parameter cannot hold is left out (point_fault()).
+  /// The numbers that a point has for parameters, by their names in PTX, as bit patterns, and for
+  /// extents of the grid; what the parameter cannot hold is left out (point_fault()).
   std::map<std::string, std::int64_t> values_at(const LaunchPoint &point) const;
   /// The bits of the parameter that a point means by NAME or KERNEL:NAME; nothing: it means none.
   std::optional<unsigned> width(const std::string &whole_name) const;
