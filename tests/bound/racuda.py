@@ -7,7 +7,6 @@ import json
 import math
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 PTXASW = sys.argv[1]
@@ -114,12 +113,10 @@ def bound(name, kernel, launch=None):
     else:
         words += ["--block", {"matmul": "32,32", "histogram": "64", "mandelbrot": "32",
                               "branches": "32"}.get(kernel["file"], "256")]
-    began = time.monotonic()
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
-    seconds = time.monotonic() - began
     if done.returncode not in (0, 3) or not done.stdout:
         sys.exit(f"{name}: {done.stderr}")
-    return json.loads(done.stdout)["kernels"][0], seconds
+    return json.loads(done.stdout)["kernels"][0]
 
 
 def count(name, kernel, launch):
@@ -159,11 +156,9 @@ def main():
         return 0
     wrong, lines = [], []
     for name, kernel in KERNELS.items():
-        formula, _ = bound(name, kernel)
-        slowest = 0
+        formula = bound(name, kernel)
         for size in kernel["sizes"]:
-            at, seconds = bound(name, kernel, kernel["launch"](*size))
-            slowest = max(slowest, seconds)
+            at = bound(name, kernel, kernel["launch"](*size))
             for metric in ("sectors", "conflicts"):
                 most = number(at["bounds"][metric]["warp"])
                 published = kernel[metric](*size)
@@ -174,7 +169,7 @@ def main():
             if at["bounds"]["steps"]["warp"] is None and name != "mandelbrot":
                 wrong.append(f"{name} steps: no bound: {at['bounds']['steps']['reason']}")
         size = kernel.get("count_at", kernel["sizes"][0])
-        at, _ = bound(name, kernel, kernel["launch"](*size))
+        at = bound(name, kernel, kernel["launch"](*size))
         counted = count(name, kernel, kernel["launch"](*size))
         for metric, values in at["bounds"].items():
             for scope, actual in zip(("warp", "block", "launch"), counted[metric]):
@@ -186,11 +181,11 @@ def main():
             told = "-" if published is None else f"{published:.0f}"
             return f"{told} | {at['bounds'][metric]['warp']} | {counted[metric][0]}"
         where = ", ".join(f"{v}" for v in size)
-        lines.append(f"| {name} | {where} | {cell('sectors')} | {cell('conflicts')} | {slowest:.2f} | "
+        lines.append(f"| {name} | {where} | {cell('sectors')} | {cell('conflicts')} | "
                      f"`{formula['bounds']['sectors']['warp']}` |")
     if "--table" in sys.argv:
-        print("| kernel | size | sectors: published | bound | counted | conflicts: published | bound | counted | s | "
-              "sectors of a warp |\n|---|---|---|---|---|---|---|---|---|---|")
+        print("| kernel | size | sectors: published | bound | counted | conflicts: published | bound | counted | "
+              "sectors of a warp |\n|---|---|---|---|---|---|---|---|---|")
         print("\n".join(lines))
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0

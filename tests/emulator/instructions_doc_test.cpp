@@ -33,6 +33,7 @@ opcode that is not known at all is taken to write any register and any memory it
 
 ## Integers, bits, movement
 
+<!-- not measured: made of the instruction tables, and compared with them by tests/emulator -->
 | instruction | types | modifiers | result = operands |
 |---|---|---|---|
 )";
@@ -43,6 +44,7 @@ constexpr std::string_view floating_head = R"(
 From `emulator/semantics/float_instructions.h`. The warp emulator computes these; to the symbolic emulator each is
 an unknown function of its operands, named by the whole opcode.
 
+<!-- not measured: made of the instruction tables, and compared with them by tests/emulator -->
 | instruction | types | modifiers | result = operands |
 |---|---|---|---|
 )";

@@ -1,0 +1,680 @@
+#!/usr/bin/env python3
+"""tables.py NAME FILE...: the rows of a table of the pages, from the files that it was measured into.
+
+A comment before a table says where its numbers come from:
+
+    <!-- record: docs/results/h200/staging.txt#staging -->
+
+names files and the function here that makes the rows of them; the test wrapper.numbers compares. What
+was measured anew is printed as
+
+    docs/tables.py staging docs/results/h200/staging.txt
+
+with more digits than a page needs: a page rounds. A cell that is None is text in which nothing is measured."""
+
+import csv
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = {}
+
+
+def table(function):
+    TABLES[function.__name__] = function
+    return function
+
+
+def lines_of(path):
+    return path.read_text().splitlines()
+
+
+def tsv(path, names=None):
+    """The rows of a file with tabs as dictionaries; `names` where it has no line of names."""
+    lines = [line for line in lines_of(path) if not line.startswith("#")]
+    return list(csv.DictReader(lines, names, delimiter="\t"))
+
+
+def jsonl(path):
+    """What `launch` measured: a line per version, the GPU in the first."""
+    return [json.loads(line) for line in lines_of(path)][1:]
+
+
+def number(value):
+    return f"{float(value):.9g}"
+
+
+def geomean(values):
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def shape(block):
+    return "x".join(map(str, block[:2]))
+
+
+# Versions of kernels, measured by kernelgen-bench/siblings/launch.
+
+
+def best_versions(path, wanted=None):
+    """{case: {block: (gain, variant)}} of the best version of each launch, the kernel itself among them."""
+    best = defaultdict(dict)
+    for row in jsonl(path):
+        key = tuple(row["block"])
+        if row["ms"] and row["gain"] > best[row["case"]].get(key, (0,))[0]:
+            best[row["case"]][key] = row["gain"], row["variant"]
+    return {case: blocks for case, blocks in best.items() if wanted is None or wanted(case)}
+
+
+def version_cell(found):
+    if found is None:
+        return ""
+    gain, variant = found
+    if gain < 1.005:
+        return number(max(gain, 1))
+    return f"{number(gain)} {'maxnreg ' if variant.isdigit() else ''}{variant}"
+
+
+SUITE_BLOCKS = ((512, 1, 1), (128, 1, 1), (32, 16, 1))
+
+
+@table
+def suite_versions(*paths):
+    """Best versions of the suite by block shape, the columns of one GPU after the other's."""
+    of = [best_versions(path, lambda case: "^" not in case) for path in paths]
+    order = [case for case in of[0] if case not in FILTERS] + [case for case in FILTERS if case in of[0]]
+    order.sort(key=lambda case: (case in FILTERS, "" if case in FILTERS else case))
+    for case in order:
+        yield [case, *(version_cell(best[case].get(block)) for best in of for block in SUITE_BLOCKS)]
+
+
+FILTERS = ("box", "conv2d_5", "conv2d_7")
+
+
+@table
+def stream_versions(*paths):
+    """Best versions of streaming kernels by number of elements and block, a row a kernel and GPU."""
+    of = {path.parent.name.upper(): best_versions(path, lambda case: "^" in case) for path in paths}
+    for kernel in ("scale8", "scale16", "copy32", "scale32", "vecadd", "axpy", "scale64", "triad", "four"):
+        for gpu, best in of.items():
+            yield [f"{kernel}, {gpu}", *(version_cell(best[f"{kernel}-2^{size}"].get((threads, 1, 1)))
+                                        for size in (22, 28) for threads in (128, 256, 512, 1024))]
+
+
+@table
+def tile_versions(path):
+    found = defaultdict(dict)
+    for row in jsonl(path):
+        found[row["case"], tuple(row["block"])][row["variant"]] = number(row["gain"]) if row["ms"] else ""
+    for (case, block), gains in found.items():
+        words = shape(block) if block[1] > 1 else block[0]
+        yield [f"{case}, {words}", *(gains.get(variant, "") for variant in ("x2", "x4", "x8", "y2", "y4"))]
+
+
+@table
+def inside_versions(path):
+    """The best versions inside the kernel, those of one number together, four cells a row."""
+    gains = {case: next(iter(blocks.values())) for case, blocks in best_versions(path).items()}
+    order = sorted(gains, key=lambda case: -gains[case][0])
+    cells = [f"{case} {number(gains[case][0])} `{gains[case][1]}`" for case in order if gains[case][1] != "original"]
+    rest = sorted(case for case in order if gains[case][1] == "original")
+    cells += [f"{', '.join(rest[:3])} 1", f"{', '.join(rest[3:])} 1"]
+    return [cells[at:at + 4] for at in range(0, len(cells), 4)]
+
+
+COUNTED = (("gameoflife", "wide-x2y2-rows"), ("jacobi", "y8-rows-r64"), ("laplacian", "y4-rows-r64"),
+           ("gaussblur", "wide-x4"), ("box", "wide-x4y2-rows-r64"), ("conv2d_7", "wide-x4y4-rows-r128"),
+           ("tricubic", "y4-rows-r128"))
+
+
+@table
+def version_counters(path):
+    rows = {(row["kernel"], row["version"]): row for row in tsv(path) if row["block"] == "512x1x1"}
+    stalls = list(next(iter(rows.values())))
+    others = stalls[stalls.index("long scoreboard") + 1:]
+    for kernel, version in COUNTED:
+        for name in ("original", version):
+            row = rows[kernel, name]
+            shares = [f"{row[column]} %" for column in ("DRAM %", "L2 %", "L1 data %", "issue %", "warps %")]
+            yield [kernel if name == "original" else f"{kernel}, {name}", row["gain"], *shares,
+                   f"{row['long scoreboard']}, {number(sum(float(row[other]) for other in others))}"]
+
+
+# Loops whose values are carried, or staged.
+
+
+def span(values):
+    """The least and the most."""
+    values = sorted(values)
+    return f"{number(values[0])} to {number(values[-1])}"
+
+
+def carried_gains(rows):
+    return [float(row["ratio"]) for row in rows]
+
+
+@table
+def carried(path):
+    rows = defaultdict(list)
+    for row in tsv(path):
+        rows[row["kernel"]].append(row)
+    star = {row["block"]: row["ratio"] for row in rows["zstar4"]}
+    yield [None, None, ", ".join(span(carried_gains(r for r in rows["fir"] if r["y"] == count)) for count in ("32", "256"))]
+    yield [None, None, ", ".join(f"{star[block]} ({block})" for block in ("32x8", "32x16", "128x1", "512x1"))]
+    yield [None, None, span(carried_gains(rows["row"]))]
+    others = [row for name in ("column", "smooth", "bytes") for row in rows[name]]
+    yield [None, None, f"{span(carried_gains(rows['column5']))}; {span(carried_gains(others))}"]
+    yield [None, None, f"{span(carried_gains(rows['zmarch']))}; with `__restrict__` {span(carried_gains(rows['zmarch_restrict']))}"]
+
+
+STAGED = (("nbody", "4096", "nbody, 4,096 bodies of 16 bytes"), ("nbody", "65536", "nbody, 65,536"),
+          ("bodies", "4096", "bodies, 4,096 in four arrays"), ("bodies", "65536", "bodies, 65,536"),
+          ("filter", "4194304,1024", "filter, 1,024 taps"), ("matmul", "2048", "matmul 2,048, blocks of one row"),
+          ("nearest", "4194304,256", "nearest of 256 centres"), ("filter", "16777216,64", "filter, 64 taps"),
+          ("matvec", "8000", "matvec 8,000, by columns"), ("ranks", "4194304,1024", "ranks in a table of 1,024"),
+          ("nearest", "4194304,16", "nearest of 16 centres"), ("filter", "16777216,16", "filter, 16 taps"))
+
+
+@table
+def staging(path):
+    gain = {}
+    for line in lines_of(path):
+        if not line.startswith("#"):
+            kernel, numbers, threads, version, _, _, ratio, _ = line.split()
+            gain[kernel, numbers, int(threads), version] = ratio
+    for kernel, numbers, label in STAGED:
+        yield [label, *(", ".join(gain[kernel, numbers, threads, version] for version in ("stage_4k", "stage_16k"))
+                        for threads in (64, 128, 256, 512, 1024))]
+
+
+COPPER_STAGED = (("O0", "addSub0", "addSub0", 67584), ("O0", "dmvm", "DMVM", 67584), ("O0", "conv1D", "1DConv", 2**24),
+                 ("O0", "conv1D", "1DConv", 65536), ("O0", "rank", "Rank", 32768), ("O0", "rank", "Rank", 1024),
+                 ("O3", "addSub0", "addSub0", 67584), ("O3", "dmvm", "DMVM", 67584), ("O3", "rank", "Rank", 32768),
+                 ("O3", "rank", "Rank", 1024))
+VERSION_COLUMNS = ["module", "kernel", "blocks", "threads", "version", "as_it_is_ms", "version_ms", "equal"]
+
+
+@table
+def copper_staged(path):
+    gain = {(row["module"], row["kernel"], int(row["blocks"]) * int(row["threads"]), row["threads"], row["version"]):
+            float(row["as_it_is_ms"]) / float(row["version_ms"]) for row in tsv(path, VERSION_COLUMNS)}
+    for level, kernel, label, all_threads in COPPER_STAGED:
+        yield [f"{label}, {level}, {all_threads:,} threads",
+               *(", ".join(number(gain[f"copper-{level}", kernel, all_threads, threads, version])
+                           for version in ("stage_4k", "stage_16k")) for threads in ("32", "128", "256", "512", "1024"))]
+
+
+# COpPER's benchmarks, melded and promoted.
+
+PROMOTED = (("copper-O0", "addSub0", "meld_all", "addSub0, melded", (1, 32)),
+            ("branches", "synBrdis", "meld_all", "SYN-BRDIS, melded", (1, 32)),
+            ("copper-O0", "addSub2", "promote_all", "addSub2, promoted", (1, 32)),
+            ("copper-O0", "dvmm", "promote_all", "DVMM, promoted", (1, 1024)),
+            ("copper-O3", "dvmm", "promote_all", "DVMM (-O3), promoted", (1, 1024)),
+            ("copper-O0", "elementWise", "promote_all", "ElementWise, promoted", (4, 256)),
+            ("copper-O3", "elementWise", "promote_all", "ElementWise (-O3), promoted", (4, 256)),
+            ("copper-O0", "conv1D", "promote_all", "1DConv, promoted", (256, 256)),
+            ("copper-O0", "rank", "promote_all", "Rank, promoted", (4, 256)))
+
+
+def published_gains(path, benchmark):
+    """{sizes: gain} of a benchmark of COpPER's that its authors timed."""
+    return {row["sizes"]: before / after for row in tsv(path)
+            if row["benchmark"] == benchmark and row["what"] == "milliseconds"
+            for before, after in [map(float, row["words"].split(", "))]}
+
+
+@table
+def copper_versions(path, published):
+    rows = defaultdict(dict)
+    for row in tsv(path):
+        cell = f"{row['as_it_is_ms']}, {row['version_ms']}: {row['speedup']}"
+        rows[row["module"], row["kernel"], row["version"]][int(row["blocks"]), int(row["threads"])] = cell
+    gains = published_gains(published, "addSub2").values()
+    told = {"addSub2": f"found, {number(min(gains))} to {number(max(gains))} faster",
+            "SYN-BRDIS": f"found, {number(published_gains(published, 'SYN-BRDIS')['128, 128'])} faster"}
+    for module, kernel, version, label, small in PROMOTED:
+        cells = rows[module, kernel, version]
+        large = [max((blocks, cell) for (blocks, threads), cell in cells.items() if threads == wanted)[1]
+                 for wanted in (32, 256, 1024)]
+        yield [label, *large, f"{small[0]} x {small[1]:,}: {cells[small]}", told.get(label.split(",")[0])]
+    yield ["DMVM", "", "", "", "", None]
+
+
+@table
+def melded(path, published):
+    rows = {(row["M"], row["N"], row["blocks"]): row for row in tsv(path) if row["kernel"] == "SYN-BRDIS"}
+    told = published_gains(published, "SYN-BRDIS")
+    for sizes in (("128", "128"), ("128", "512"), ("128", "1024"), ("512", "128"), ("1024", "128")):
+        cells = [", ".join(sizes), number(told[", ".join(sizes)])]
+        for blocks in ("1", "2112"):
+            row = rows[(*sizes, blocks)]
+            cells += [f"{row['as_it_is']}, {row['melded']}, {row['by_hand']}", row["speedup"]]
+        yield cells
+
+
+# Block sizes and caches.
+
+WALKED = {"fan2": "fan2", "chunks": "{} stream{}"}
+BLOCKS = (32, 64, 128, 256, 512, 1024)
+MAPS = ("fan2", "mm map", "ss map", "ii mapCount", "ii map", "wc mapCount", "wc map", "pvc map")
+
+
+def walked_name(kernel):
+    found = re.fullmatch(r"chunks?_?(\d)(?:_streams?)?", kernel)
+    return f"{found[1]} stream{'s' if found[1] != '1' else ''}" if found else kernel
+
+
+@table
+def walked_chunks(*paths):
+    for path in paths:
+        rows = defaultdict(list)
+        for row in tsv(path):
+            rows[walked_name(row["kernel"])].append(row)
+        for name, all_of in rows.items():
+            own = {int(row["block"]): row for row in all_of if row["padding_bytes"] == "0"}
+            cells = [f"{own[block]['ms']}, {own[block]['l1_load_hit_percent']} %" for block in BLOCKS]
+            yield [f"{path.parent.name.upper()} {name}", *cells, with_padding(all_of)]
+
+
+def with_padding(rows):
+    """The best launch with padding, if it is better than all without."""
+    best = min(rows, key=lambda row: float(row["ms"]))
+    if best["padding_bytes"] == "0":
+        return "no better"
+    blocks = int(best["threads_per_sm"]) // int(best["block"])
+    return f"{best['ms']} ({best['block']} x {blocks}, {int(best['padding_bytes']) / 1024:.0f} KB)"
+
+
+@table
+def walked_maps(path):
+    rows = defaultdict(dict)
+    for row in tsv(path):
+        rows[row["kernel"]][int(row["block"])] = row
+    for name, own in rows.items():
+        yield [map_name(name), *(f"{own[block]['ms']}, {own[block]['l1_load_hit_percent']} %" for block in BLOCKS),
+               number(float(own[256]["ms"]) / float(own[32]["ms"]))]
+
+
+def map_name(kernel):
+    return kernel.replace("_count", "Count").replace("_", " ")
+
+
+@table
+def resized(path):
+    best = defaultdict(dict)
+    for kernel, block, version, before, after, _ in (line.split("\t") for line in lines_of(path)):
+        name = walked_name(kernel) if kernel.startswith("chunk") else map_name(kernel)
+        gain = float(before) / float(after)
+        best[name][block] = max(best[name].get(block, (0, "")), (gain, version))
+    for name in [*MAPS, "1 stream", "2 streams", "3 streams", "4 streams"]:
+        found = (best[name].get(block) for block in ("64", "96", "256", "1024"))
+        yield [name, *(f"{number(one[0])} {one[1]}" if one else "" for one in found)]
+
+
+# The rewritten kernels.
+
+
+def counter(metrics, column):
+    """A counter as kernelgen-bench/report has it."""
+    sys.path.insert(0, str(ROOT / "kernelgen-bench"))
+    from bench import counters
+    return counters.cell(metrics, column)
+
+
+class Run:
+    """One GPU's results of kernelgen-bench and its counters."""
+
+    def __init__(self, results, counters=None):
+        read = json.loads(results.read_text())
+        self.gpu = results.stem.upper()
+        self.kernels = read["static"]["kernels"]
+        self.counters = json.loads(counters.read_text())["variants"] if counters else {}
+        self.cases = {(case["kernel"], shape(case["block"])): {variant["name"]: variant for variant in case["variants"]}
+                      for case in read["cases"]}
+
+    def speedups(self, variant="full"):
+        """{(kernel, block): speed-up} where the rewrite has something to rewrite."""
+        return {key: variants[variant]["speedup"] for key, variants in self.cases.items() if variant in variants}
+
+
+@table
+def shuffle_result(*paths):
+    runs = [Run(path) for path in paths]
+    all_of = [run.speedups() for run in runs]
+    suite = [[gain for (kernel, _), gain in one.items() if run.kernels[kernel]["group"] == "kernelgen"]
+             for run, one in zip(runs, all_of)]
+    best = [max((gain, key) for key, gain in one.items() if run.kernels[key[0]]["group"] == "kernelgen")
+            for run, one in zip(runs, all_of)]
+    yield ["median", *(number(statistics.median(one.values())) for one in all_of)]
+    yield ["geometric mean", *(number(geomean(one.values())) for one in all_of)]
+    yield ["above 1.01", *(str(sum(gain > 1.01 for gain in one.values())) for one in all_of)]
+    yield ["the suite's twelve kernels alone: median", *(number(statistics.median(one)) for one in suite)]
+    (kernel, block), = {key for _, key in best}
+    yield [f"the best of them, {kernel} at {block}", *(number(gain) for gain, _ in best)]
+
+
+COUNTED_COLUMNS = (("registers", 0), ("occupancy %", 0), ("instructions", 0), ("load requests", 1), ("L1 wavefronts", 1),
+                   ("load sectors", 1), ("L2 sectors", 1))
+
+
+def top_stall(metrics):
+    sys.path.insert(0, str(ROOT / "kernelgen-bench"))
+    from bench import counters
+    reason, share = next(iter(counters.stalls(metrics).items()))
+    return f"{reason.replace('_', ' ')} {number(100 * share)}"
+
+
+@table
+def shuffle_counters(*paths):
+    """Speed-ups and counters of every kernel at 512x1, a row a GPU: RESULTS COUNTERS RESULTS COUNTERS."""
+    runs = [Run(*paths[at:at + 2]) for at in range(0, len(paths), 2)]
+    for kernel in runs[0].kernels:
+        for run in runs:
+            variants = run.cases[kernel, "512x1"]
+            entry = run.kernels[kernel]["entry"]
+            caps = [(variants[name]["speedup"], name.split("-")[1]) for name in variants if re.fullmatch(r"original-\d+", name)]
+            best, cap = max(caps, default=(1, ""))
+            gains = [number(variants[name]["speedup"]) if name in variants else "-"
+                     for name in ("full", "full-delta-1", "no-corner", "no-load")]
+            best_cell = f"{number(best)} ({cap})" if best >= 1.005 else number(best)
+            sides = [run.counters[name][entry] for name in ("original", "full")
+                     if entry in run.counters.get(name, {}) and name in variants]
+            cells = [" → ".join(number(counter(side, column)) for side in sides) for column, _ in COUNTED_COLUMNS]
+            yield [kernel, run.gpu, *gains, best_cell, *cells, " → ".join(map(top_stall, sides))]
+
+
+@table
+def corner_forms(*paths):
+    gain = {}
+    for path in paths:
+        for line in lines_of(path)[1:]:
+            words = line.split()
+            if len(words) > 5:
+                gain[path.stem.split("-")[1].upper(), words[0], words[1], words[2]] = words[5]
+    for radius in "1234":
+        for path in paths:
+            gpu = path.stem.split("-")[1].upper()
+            yield [f"{gpu}, {radius}", *(", ".join(gain[gpu, radius, block, form] for block in ("512x1", "128x1", "32x16"))
+                                         for form in ("corners", "extra", "no-corner", "wide"))]
+
+
+FORMS = (("original", "original"), ("a mask for each shuffle", "each"), ("one mask per region", "region"),
+         ("one per region, `@full shfl ..., -1`", "pred"), ("one per region, `@full shfl ..., mask`", "predm"),
+         ("one per region, `shfl ..., -1` (wrong when lanes are apart)", "const"))
+
+
+@table
+def code_forms(path):
+    rows = {(row["kernel"], row["form"]): row for row in csv.DictReader(lines_of(path), delimiter=" ")}
+    kernels = ("jacobi", "gaussblur", "tricubic", "tricubic2", "wave13pt", "whispering")
+    for label, form in FORMS:
+        what = "original, instructions" if form == "original" else label
+        yield [what, *(rows[kernel, form]["sass_instructions"] for kernel in kernels)]
+    for label, form in FORMS[1:5]:
+        what = f"speed-up, {label}" if form == "each" else label
+        yield [what, *(rows[kernel, form]["speedup_run1"] for kernel in kernels)]
+
+
+# Launches, warnings, the cost model.
+
+
+@table
+def programs(*paths):
+    of = []
+    for path in paths:
+        rows = {}
+        for line in lines_of(path):
+            found = re.match(r"(\w+): plain ([\d. ]+) profile ([\d. ]+) measuring ([\d. ]+)", line)
+            if found:
+                rows[found[1]] = [statistics.median(map(float, found[at].split())) for at in (2, 3, 4)]
+        of.append(rows)
+    for name in ("matmul", "activation", "heat", "wave", "axpy", "lattice", "image", "spmv", "nbody", "reduction"):
+        cells = []
+        for rows in of:
+            plain, profile, measuring = rows[name]
+            cells += [number(plain), number(profile), number(plain / profile), number(measuring)]
+        yield [f"`{name}`", *cells]
+
+
+PAIRS = (("uncoalesced_before", "uncoalesced_after"), ("records_before", "records_after"),
+         ("indirect_before", "indirect_after"), ("rows_before", "rows_after"), ("bank_conflict_before", "uncoalesced_after"),
+         ("divergent_loop_before", "divergent_loop_after"), ("local_memory_before", "local_memory_after"),
+         ("uniform_load_before", "uniform_load_after", "uniform_load_shuffled"), ("redundant_load_before", "redundant_load_after"),
+         ("wide_index_before", "wide_index_after"), (), ("vector_precondition_before", "vector_precondition_after"))
+
+
+@table
+def warning_pairs(path, walks):
+    """How many times faster the right kernel is, by the mean of two runs' medians."""
+    times = defaultdict(list)
+    for row in csv.reader(lines_of(path)[2:]):
+        if len(row) == 5:
+            times[row[1]].append(float(row[2]))
+    time = {name: statistics.fmean(both) for name, both in times.items()}
+    for wrong, *right in [pair or ("",) for pair in PAIRS]:
+        yield [None, None, None, ", ".join(number(time[wrong] / time[one]) for one in right) or "-"]
+    walked = {(row["kernel"], row["block"]): float(row["ms"]) for row in tsv(walks) if row["padding_bytes"] == "0"}
+    gains = [walked[kernel, "256"] / walked[kernel, "32"] for kernel, block in walked if block == "32"]
+    yield [None, None, None, f"{number(min(gains))}-{number(max(gains))}"]
+
+
+@table
+def choices(*paths):
+    """How well the model chooses among versions: what `predict` prints last."""
+    said = []
+    for path in paths:
+        found = re.findall(r"^\w+, (\w+)(, corrected)?: within 5 % of the best in (\d+) of (\d+), over the best ([\d.]+) .*gain "
+                           r"([\d.]+)$", path.read_text(), flags=re.M)
+        said.append({(what, bool(how)): numbers for what, how, *numbers in found})
+    for what in ("streams", "suite"):
+        yield [what, *(f"{one[what, False][0]}, corrected {one[what, True][0]} of {one[what, True][1]}" for one in said)]
+    for label, at in (("over the best, geometric mean", 2), ("least gain", 3)):
+        yield [label, *(f"{one['all', False][at]}, corrected {one['all', True][at]}" for one in said)]
+
+
+def constant(files, name, digits=4, factor=1):
+    """A constant of the probe's, that of both GPUs where they are the same to two digits, else one after the other."""
+    values = [factor * json.loads(path.read_text())["constants"][name]["median"] for path in files]
+    told = [f"{value:.{digits}g}" for value in values]
+    same = f"{values[0]:.2g}" == f"{values[1]:.2g}" and abs(values[0] - values[1]) < 0.01 * values[0]
+    return told[0] if same else ", ".join(told)
+
+
+@table
+def probe(h100, h200, model):
+    def of(name, **how):
+        return constant((h100, h200), name, **how)
+    turn = re.findall(r"stream1.1024 against stream1.256 \*/ ([\d.]+)", model.read_text())
+    yield [None, None, f"four per cycle: `rate.fma` {of('rate.fma')}, `rate.divide` {of('rate.divide')}, "
+           f"`rate.root` {of('rate.root')} cycles"]
+    yield [None, None, f"`rate.mad` {of('rate.mad')}, `rate.double` {of('rate.double')}, `rate.special` {of('rate.special')}"]
+    yield [None, None, f"`rate.shared`, `rate.shfl` {of('rate.shared')}"]
+    yield [None, None, None]
+    yield [None, None, f"`l2.bytes` {of('l2.bytes.24mb', digits=6)} bytes per cycle; {of('l2.bytes.multiprocessor')} per "
+           "multiprocessor"]
+    yield [None, None, f"`dram.sparse_write32` {of('dram.sparse_write32', factor=1000)} ps"]
+    yield [None, None, f"`dram.read` {of('dram.read')}, `dram.copy` {of('dram.copy')} GB/s; late sectors "
+           "`dram.sparse256`, `dram.sparse_write256`"]
+    yield [None, None, f"`latency.l1` {of('latency.l1')}, `latency.l2` {of('latency.l2')}, `latency.dram` "
+           f"{of('latency.dram')} cycles; `turnover` {of('turnover.512')} cycles, and {', '.join(turn)} per warp"]
+    yield [None, None, f"`start` {of('start.64')} ns per block"]
+
+
+def printed_rows(path):
+    """The rows of a table that a program printed."""
+    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines_of(path) if line.startswith("|")]
+
+
+@table
+def model_figures(*paths):
+    """What `kernelgen-bench/shapes compare` printed, a file a GPU."""
+    for path in paths:
+        for gpu, group, kernels, cases, rank, loss, worst, always, within, signs in printed_rows(path):
+            yield [gpu, group, kernels, cases, rank, loss, worst, always, within, signs]
+
+
+@table
+def published_figures(*paths):
+    for path in paths:
+        (row,) = [row for row in printed_rows(path) if row[1] == "all"]
+        yield row[:1] + row[2:]
+
+
+@table
+def rodinia_lines(path):
+    without, with_sizes = path.read_text().split("with --sizes:")
+    rows = [{row[0]: row[1:] for row in ([cell.strip() for cell in line.strip("| ").split("|")] for line in part.splitlines())
+             if len(row) == 8 and row[1].isdigit()} for part in (without, with_sizes)]
+    for name, (lines, real, found, range_based, range_found, _, false) in rows[0].items():
+        sized = rows[1][name]
+
+        def share(part, whole):
+            return f"{part} ({number(100 * int(part) / int(whole))} %)" if name == "all" else part
+        yield [name, lines, real, share(found, real), share(sized[2], real), range_based, share(range_found, range_based),
+               share(sized[4], range_based), false]
+
+
+def lint_milliseconds(path):
+    """{kernel: (with all warnings, without redundant-load, of reading alone)}"""
+    return {row[0]: [float(cell.removesuffix(" ms")) for cell in (row[1], row[2], row[4])]
+            for row in printed_rows(path) if row[1].endswith(" ms")}
+
+
+@table
+def lint_times(path):
+    of = lint_milliseconds(path)
+    for at, label in ((1, "all warnings except `redundant-load`"), (0, "all warnings")):
+        longest = max(of, key=lambda kernel: of[kernel][at])
+        yield [f"{label}, the middle", f"{statistics.median(times[at] for times in of.values()):.2f} ms"]
+        yield [f"the longest, {longest}", f"{of[longest][at]} ms"]
+
+
+SHARE = r"(\d+) of (\d+)(?: \(\d+ %\))?"
+
+
+@table
+def bound_shares(path):
+    for part in path.read_text().strip().split("\n\n"):
+        name, _, text = part.partition(":\n")
+        branches = re.search(f"^branches known exactly: {SHARE}; loops: {SHARE}", text, flags=re.M).groups()
+        kernels = re.search(r"kernels with all bounds: (\d+) of (\d+), all exact: (\d+); bounds: (\d+) of (\d+), exact: (\d+)",
+                            text).groups()
+        yield [name, share_cell(*branches[:2]), share_cell(*branches[2:]), f"{kernels[3]} of {kernels[4]}, {kernels[5]} exact",
+               f"{kernels[0]} of {kernels[1]}"]
+
+
+def share_cell(part, whole):
+    return f"{part} of {whole} ({number(100 * int(part) / int(whole))} %)"
+
+
+@table
+def metric_shares(path):
+    """The last part's branches and loops, by metric."""
+    text = path.read_text().strip().split("\n\n")[-1]
+    shares = {found[0]: found[1:] for found in re.findall(f"^(\\w+) known exactly: at branches {SHARE}, at loops {SHARE}", text, flags=re.M)}
+    for label, at in (("branches", 0), ("loops", 2)):
+        all_of = shares["sectors"][at + 1]
+        yield [f"{label}, of {all_of}", *(share_cell(*shares[metric][at:at + 2]).replace(f" of {all_of}", "")
+                                          for metric in ("sectors", "conflicts", "divwarps", "steps"))]
+
+
+# What ptxasw itself says.
+
+
+def ptxasw(*words):
+    """What the program prints; PTXASW names it."""
+    program = os.environ.get("PTXASW", str(ROOT / "build/ptxasw"))
+    return subprocess.run([program, *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def became(module):
+    """What the first rewrite of a module is, or None."""
+    text = ptxasw("rewrite", module, "--shuffle", "always", "-o", "-")
+    shuffle = re.search(r"shfl\.sync\.(\w+)\.b32 .*?, (\d+), \d+, ", text)
+    if not shuffle:
+        return "copy" if re.search(r"mov\.b32 \S+ %ptxasw", text) else None
+    if shuffle[1] == "bfly":
+        return "butterfly"
+    return f"shuffle, {shuffle[2]} lane{'s' if shuffle[2] != '1' else ''}"
+
+
+@table
+def addresses(path):
+    for line in lines_of(path):
+        milliseconds, name = line.split()
+        yield [None, None, None, became(f"tests/synth/golden/{name}.ptx"), None, milliseconds, f"`{name}`"]
+
+
+COPPER_KERNELS = (("addSub0", "addSub0", "A,B,w,h"), ("SYN-BRDIS", "synBrdis", "out,n,m,val"), ("Rank", "rank", "a,b,w"),
+                  ("addSub2", "addSub2", "A,B,w,h"), ("DVMM", "dvmm", "a,b,c,w,h"), ("1DConv", "conv1D", ""),
+                  ("DMVM", "dmvm", "a,b,c,w,h"), ("ElementWise", "elementWise", "a,b,c,n"))
+
+
+@table
+def copper_bounds(published):
+    told = {row["benchmark"]: row["words"] for row in tsv(published) if row["what"] == "bounds"}
+    for benchmark, kernel, names in COPPER_KERNELS:
+        module = "tests/bound/racuda/branches.ptx" if kernel == "synBrdis" else "tests/synth/optimize/copper.ptx"
+        said = json.loads(ptxasw("optimize", module, "--kernel", kernel, "--base-align", "256", "--block", "256", "--json",
+                                 *(["--names", names] if names else [])))
+        candidates = said["kernels"][0]["candidates"]
+        found = [f"`{one['wsteps']}`" for one in candidates if not one["steps"] or one["chosen"]]
+        yield [None, told.get(benchmark), ", ".join(found), None]
+
+
+# What standing in front of ptxas costs, as kernelgen-bench/overhead --json wrote it.
+
+
+def overhead_ratios(numbers, mode, base="ptxas"):
+    """The median of the turns' ratios of processor time."""
+    seconds = numbers["processor_seconds"]
+    return statistics.median(over / under for over, under in zip(seconds[mode], seconds[base]))
+
+
+def overhead_of(path):
+    return json.loads(path.read_text())["modules"]
+
+
+@table
+def overhead(kernels, modules):
+    with open(ROOT / "kernelgen-bench/kernels.toml", "rb") as file:
+        suite = {name for name, kernel in tomllib.load(file)["kernel"].items() if kernel["group"] == "kernelgen"}
+    of, large = overhead_of(kernels), overhead_of(modules)
+    for label, mode, base, names in (("auto, to ptxas, all {} kernels", "auto", "ptxas", set(of)),
+                                     ("auto, to ptxas, the {} of the suite", "auto", "ptxas", suite),
+                                     ("always, to ptxas, all {} kernels", "always", "ptxas", set(of)),
+                                     ("always, to ptxas, the {} of the suite", "always", "ptxas", suite),
+                                     ("always, to ptxas on the rewrite, all {} kernels", "always", "rewritten", set(of))):
+        ratios = {name: overhead_ratios(of[name], mode, base) for name in of if name in names}
+        worst = max(ratios, key=ratios.get)
+        yield [label.format(len(ratios)), number(statistics.median(ratios.values())), f"{number(ratios[worst])} ({worst})"]
+    ratio, name, mode = max((overhead_ratios(large[name], mode), name, mode) for name in large for mode in ("auto", "always"))
+    yield [f"auto and always, to ptxas, the {len(large)} large modules", "", f"{number(ratio)} ({name}, {mode})"]
+
+
+@table
+def overhead_each(*paths):
+    for name, numbers in (one for path in paths for one in overhead_of(path).items()):
+        peak = numbers["peak_kib"]
+        yield [name, f"{numbers['ptx_bytes'] / 1e3:.3f} kB", number(overhead_ratios(numbers, "auto")),
+               number(overhead_ratios(numbers, "always")), number(overhead_ratios(numbers, "always", "rewritten")),
+               f"{peak['ptxas'] / 1024:.3f} MiB", f"{max(peak['auto'], peak['always']) / 1024:.3f} MiB"]
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in TABLES:
+        sys.exit(f"usage: tables.py NAME FILE...; names: {', '.join(TABLES)}")
+    for row in TABLES[sys.argv[1]](*map(Path, sys.argv[2:])):
+        print("| " + " | ".join("" if cell is None else cell for cell in row) + " |")
+
+
+if __name__ == "__main__":
+    main()
