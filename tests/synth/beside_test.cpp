@@ -1,0 +1,129 @@
+// Two texts beside each other: which changes of a kernel are the same kernel, and which are not.
+
+#include "synth/beside/same.h"
+#include "tests/synth/versions.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+using namespace ptxasw;
+
+namespace {
+
+const std::string kernel = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 out, .param .u32 n)
+{
+	.reg .b64 %pa, %po, %e;
+	.reg .b32 %n, %t, %x, %y, %z;
+	.reg .pred %p;
+	ld.param.u64 %pa, [a];
+	ld.param.u64 %po, [out];
+	ld.param.u32 %n, [n];
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %e, %t, 8;
+	add.s64 %pa, %pa, %e;
+	add.s64 %po, %po, %e;
+	ld.global.u32 %x, [%pa];
+	ld.global.u32 %y, [%pa+4];
+	setp.lt.u32 %p, %x, %n;
+	@%p bra $less;
+	sub.s32 %z, %x, %y;
+	st.global.u32 [%po], %z;
+	bra $end;
+$less:
+	st.global.u32 [%po], %x;
+	st.global.u32 [%po+4], %y;
+$end:
+	ret;
+}
+)";
+
+/// The kernel with some of its text in other words.
+std::string changed(const std::vector<std::pair<std::string, std::string>> &changes) {
+  std::string text = kernel;
+  for (const auto &[from, to] : changes) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+bool same(const std::string &text) {
+  const auto before = parsed(kernel), after = parsed(text);
+  return beside::prove_same(*before, only(*before), *after, only(*after)).empty();
+}
+
+} // namespace
+
+TEST_CASE("a kernel is the same as itself") { CHECK(same(kernel)); }
+
+TEST_CASE("what only computes may be written otherwise") {
+  // An offset is added before, or stands in the instruction.
+  CHECK(same(changed({{"	ld.global.u32 %y, [%pa+4];",
+                       "	add.s64 %e, %pa, 4;\n	ld.global.u32 %y, [%e];"}})));
+  // What is not used is not there, what is copied is the same, and order does not matter.
+  CHECK(same(changed({{"	setp.lt.u32 %p, %x, %n;",
+                       "	add.s32 %z, %x, %x;\n	setp.lt.u32 %p, %x, %n;"}})));
+  CHECK(same(changed({{"	st.global.u32 [%po], %x;",
+                       "	mov.u32 %z, %x;\n	st.global.u32 [%po], %z;"}})));
+  CHECK(same(changed({{"	add.s64 %pa, %pa, %e;\n	add.s64 %po, %po, %e;",
+                       "	add.s64 %po, %po, %e;\n	add.s64 %pa, %pa, %e;"}})));
+}
+
+TEST_CASE("what is done to memory stays, and in its order") {
+  CHECK_FALSE(same(changed({{"	st.global.u32 [%po+4], %y;\n", ""}})));
+  CHECK_FALSE(same(changed({{"	st.global.u32 [%po+4], %y;",
+                             "	st.global.u32 [%po+4], %y;\n	st.global.u32 [%po+4], %y;"}})));
+  CHECK_FALSE(same(changed({{"	st.global.u32 [%po], %x;\n	st.global.u32 [%po+4], %y;",
+                             "	st.global.u32 [%po+4], %y;\n	st.global.u32 [%po], %x;"}})));
+  CHECK_FALSE(same(changed({{"	ld.global.u32 %y, [%pa+4];\n", "	mov.u32 %y, %x;\n"}})));
+  CHECK_FALSE(same(changed({{"ld.global.u32 %x, [%pa];", "ld.volatile.global.u32 %x, [%pa];"}})));
+}
+
+TEST_CASE("another value, address or way is noticed") {
+  CHECK_FALSE(same(changed({{"sub.s32 %z, %x, %y;", "sub.s32 %z, %y, %x;"}})));
+  CHECK_FALSE(same(changed({{"sub.s32 %z, %x, %y;", "add.s32 %z, %x, %y;"}})));
+  CHECK_FALSE(same(changed({{"%t, 8;", "%t, 4;"}})));
+  CHECK_FALSE(same(changed({{"[%pa+4]", "[%pa+8]"}})));
+  CHECK_FALSE(same(changed({{"st.global.u32 [%po+4], %y;", "st.global.u32 [%po+4], %x;"}})));
+  CHECK_FALSE(same(changed({{"@%p bra", "@!%p bra"}})));
+  CHECK_FALSE(same(changed({{"	@%p bra $less;\n", ""}})));
+  CHECK_FALSE(same(changed({{"setp.lt.u32", "setp.lt.s32"}})));
+  CHECK_FALSE(same(changed({{"setp.lt.u32", "setp.le.u32"}})));
+  CHECK_FALSE(same(changed({{"	bra $end;\n", ""}})));
+  CHECK_FALSE(same(changed({{"mov.u32 %t, %tid.x;", "mov.u32 %t, %tid.y;"}})));
+}
+
+TEST_CASE("terms are one where their values are") {
+  beside::Terms terms;
+  const beside::Term base = terms.fresh(), other = terms.fresh();
+  CHECK(base != other);
+  CHECK(terms.number(3) == terms.number(3));
+  CHECK(terms.plus(terms.plus(base, 4), 8) == terms.plus(base, 12));
+  CHECK(terms.plus(base, 0) == base);
+  CHECK(terms.plus(base, 4) != terms.plus(other, 4));
+  CHECK(terms.sum(base, terms.number(4)) == terms.plus(base, 4));
+  CHECK(terms.number_of(terms.number(-3)) == -3);
+  CHECK_FALSE(terms.number_of(base));
+  CHECK(terms.computed({1, 2}) == terms.computed({1, 2}));
+  CHECK(terms.computed({1, 2}) != terms.computed({2, 1}));
+  CHECK(terms.text("tid.x") != terms.text("tid.y"));
+  // A choice, where it is known which.
+  const beside::Term predicate = terms.fresh(), choice = terms.choice(predicate, base, other);
+  CHECK(terms.choice(predicate, base, base) == base);
+  std::map<beside::Term, beside::Term> when, otherwise;
+  CHECK(terms.decided(choice, predicate, true, when) == base);
+  CHECK(terms.decided(choice, predicate, false, otherwise) == other);
+  CHECK(terms.decided(terms.plus(choice, 4), predicate, true, when) == terms.plus(base, 4));
+}
+
+TEST_CASE("special registers that may change between two reads are not kept") {
+  CHECK(beside::keeps_its_value("%tid.x"));
+  CHECK_FALSE(beside::keeps_its_value("%clock"));
+  CHECK_FALSE(beside::keeps_its_value("%smid"));
+}
