@@ -42,7 +42,8 @@ constexpr std::uint64_t line_per_lane = 32 * 128;
 TEST_CASE("programs of map-reduce frameworks walk one line a thread") {
   const auto module = walks("maps.ptx");
   unsigned kernels = 0;
-  for (const auto &[name, bytes] : walked(*module, {256, 1, 1})) {
+  for (const auto &[key, bytes] : walked(*module, {256, 1, 1})) {
+    const auto &name = key; // clang 14 captures no binding
     CAPTURE(name);
     if (name.find("fill") != std::string::npos) { // neighbouring lanes side by side
       CHECK(bytes == 0);
@@ -59,7 +60,8 @@ TEST_CASE("programs of map-reduce frameworks walk one line a thread") {
 
 TEST_CASE("each array is a stream") {
   const auto module = walks("chunks.ptx");
-  for (const auto &[name, bytes] : walked(*module, {32, 1, 1})) {
+  for (const auto &[key, bytes] : walked(*module, {32, 1, 1})) {
+    const auto &name = key;
     CAPTURE(name);
     const std::size_t arrays = name.find("ILi"); // of a template's number
     const std::uint64_t streams = name.find("fill") != std::string::npos ? 0

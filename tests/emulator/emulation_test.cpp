@@ -158,7 +158,8 @@ TEST_CASE("what branches on the way established") {
        "E: ld.global.u32 %r5, [%rd1];",
        "-0x1 + (loop(0, %r2) <s n) is 1\n"},
   };
-  for (const auto &[body, expected] : cases) {
+  for (const auto &[text, expected] : cases) {
+    const char *const body = text; // clang 14 captures no binding
     const Emulated emulated = emulate({"facts", body, ""});
     Emulation &emulation = *emulated.emulation;
     std::string got;
@@ -232,7 +233,8 @@ TEST_CASE("launch facts") {
                {".maxntid 64\n", false, 64},
                {".maxntid 16, 16, 1\n", false, 256},
                {".maxntid 1024, 1024, 64\n", false, 1024}};
-  for (const auto &[directives, one_dimensional, max_block_x] : cases) {
+  for (const auto &[text, one_dimensional, max_block_x] : cases) {
+    const char *const directives = text; // clang 14 captures no binding
     const Emulated emulated = emulate({"facts", "", "", directives});
     const LaunchFacts facts = launch_facts(kernel_of(*emulated.module));
     CHECK_MESSAGE(facts.one_dimensional == one_dimensional, std::string(directives));

@@ -29,7 +29,7 @@ public:
 
   template <class... Arguments>
   void line(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    text_ += fmt::format(format, std::forward<Arguments>(arguments)...);
     text_ += '\n';
     ++count_;
   }

@@ -469,12 +469,13 @@ TEST_CASE("nothing may store in between, unless it is tested") {
     return "\t.reg .b32 %own;\n\tld.global.f32 %f1, [%rd3];\n\tmov.b32 %own, %f1;\n" + store +
            "\tmov.b32 %f2, %own;\n";
   };
-  for (const auto &[store, fine] :
+  for (const auto &[line, fine] :
        {std::pair("\tst.global.f32 [%rd3+4], %f1;\n", true),
         std::pair("\tst.global.f32 [%rd3], %f3;\n", false),
         std::pair("\tst.global.f32 [%rd6], %f3;\n", false),
         std::pair("\tst.shared.f32 [%rd6], %f3;\n", true), std::pair("\tbar.sync 0;\n", false),
         std::pair("\tred.global.add.f32 [%rd6], %f3;\n", false)}) {
+    const std::string store = line; // clang 14 captures no binding
     CAPTURE(store);
     CHECK((verdict(before(store), 3, after(store)) == "") == fine);
   }

@@ -185,13 +185,14 @@ TEST_CASE("halves are numbers wherever they are stored as whole ones") {
   const auto rounded_once = [&](const char *type, const char *more) {
     return fmt::format("add.f32 %f9, %f0, %f1; {} cvt.rn.{}.f32 %h0, %f9; {}", more, type, store);
   };
-  for (const auto &[type, sum] :
+  for (const auto &[type, line] :
        {std::pair{"f16", "add.f16 %h0, %h0, %h1;"}, std::pair{"bf16", "add.bf16 %h0, %h0, %h1;"},
         std::pair{"f16", "cvt.f32.f16 %f8, %h0; cvt.f32.f16 %f7, %h1; add.f32 %f8, %f8, %f7;"
                          "cvt.rn.f16.f32 %h0, %f8;"},
         // A bf16 is the upper half of the f32, and made one so before sm_90.
         std::pair{"bf16", "mov.b16 %h2, 0; mov.b32 %f8, {%h2, %h0}; mov.b32 %f7, {%h2, %h1};"
                           "add.f32 %f8, %f8, %f7; cvt.rn.bf16.f32 %h0, %f8;"}}) {
+    const char *const sum = line; // clang 14 captures no binding
     INFO(sum);
     CHECK(compared_reals(halves(type, sum), rounded_once(type, ""), false) == Kind::differ);
     CHECK(compared_reals(halves(type, sum), rounded_once(type, "")) == Kind::agree);
