@@ -1,9 +1,12 @@
 // outputs COMMAND... -- FILE...: what ptxasw answers to each command ("explain --json") for each
-// file, as a line with the exit code and a number made of all bytes that it prints. Everything runs
-// in this one process, so thousands of answers cost what the work costs; a tree with sanitizers and
-// one without must print the same.
+// file, as a line with the exit code and a number made of what it prints. Of a command that
+// rewrites, all bytes count; of others the words, in any order: that of factors and summands in
+// what is told to people follows the order in which a compiler evaluates arguments, and the two
+// trees have different compilers. Everything runs in this one process, so thousands of answers cost
+// what the work costs; a tree with sanitizers and one without must print the same.
 #include "wrapper/commands/cli.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fmt/core.h>
@@ -67,6 +70,17 @@ std::uint64_t number_of(std::string_view text) {
   return number;
 }
 
+/// The same for its words, in whatever order they stand.
+std::uint64_t number_of_words(std::string_view text) {
+  std::uint64_t sum = 0;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find_first_of(" \n()\","), text.size());
+    sum += number_of(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return sum;
+}
+
 std::vector<std::string> split(const std::string &command) {
   std::istringstream text(command);
   std::vector<std::string> words;
@@ -96,7 +110,8 @@ int main(int argc, char **argv) {
       Captured captured;
       const int code = ptxasw::command_line_interface(words);
       const std::string text = captured.text();
-      fmt::print("{} {:3} {:016x} {}\n", file, code, number_of(text), command);
+      const auto number = words.front() == "rewrite" ? number_of(text) : number_of_words(text);
+      fmt::print("{} {:3} {:016x} {}\n", file, code, number, command);
       std::fflush(stdout); // if the next one ends this process, it is known which
     }
 }
