@@ -49,11 +49,11 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   if (space != StateSpace::generic && actual != space &&
       !(actual == StateSpace::global && space == StateSpace::constant))
     outside();
-  const auto within_bytes = [&](std::vector<std::uint8_t> &bytes, std::uint64_t offset,
-                                std::uint64_t end) {
-    if (offset + size > end)
-      outside();
-    return bytes.data() + offset;
+  const auto never_written = [&] {
+    context.fail(FaultKind::uninitialized, lane,
+                 fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size,
+                             address, to_string(actual)),
+                 address);
   };
   // Reads of what was never written; stores record what was.
   const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {
@@ -63,17 +63,16 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
       std::memset(written.data() + offset, 1, size);
     else if (std::find(written.data() + offset, written.data() + offset + size, 0) !=
              written.data() + offset + size)
-      context.fail(FaultKind::uninitialized, lane,
-                   fmt::format("load of {} bytes at {:#x} of {} memory that was never written",
-                               size, address, to_string(actual)),
-                   address);
+      never_written();
   };
   if (run_.options.reals && is_store)
     run_.options.reals->store(context.real_space(lane, address), address, size, {});
   switch (actual) {
   case StateSpace::shared: {
     const std::uint64_t offset = address - window::shared;
-    std::uint8_t *bytes = within_bytes(context.warp->block->shared, offset, run_.shared_bytes);
+    if (!is_shared_variable(offset, size))
+      outside();
+    std::uint8_t *bytes = context.warp->block->shared.data() + offset;
     note_written(context.warp->block->shared_written, offset);
     if (run_.races)
       check_race(context, lane, address, bytes, size, true, stored);
@@ -84,10 +83,15 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
         run_.max_local == 0 ? 0 : (address - window::local) / run_.max_local;
     if (depth > context.depth || run_.max_local == 0)
       outside();
-    CallLevel &owner = context.warp->levels[depth];
     const std::uint64_t offset = (address - window::local) % run_.max_local;
+    const auto &variables = run_.program.function(context.function_at(lane, depth)).locals;
+    if (std::none_of(variables.begin(), variables.end(), [&](const VariableBytes &variable) {
+          return offset >= variable.begin && offset + size <= variable.end;
+        }))
+      outside();
+    CallLevel &owner = context.warp->levels[depth];
     const std::uint64_t base = std::uint64_t{lane} * run_.max_local;
-    std::uint8_t *bytes = within_bytes(owner.local, base + offset, base + run_.max_local);
+    std::uint8_t *bytes = owner.local.data() + base + offset;
     note_written(owner.local_written, base + offset);
     return bytes;
   }
@@ -108,6 +112,10 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
         FaultKind::read_only, lane,
         fmt::format("store of {} bytes at {:#x}, in `{}`", size, address, allocation->name),
         address);
+  if (run_.options.check_uninitialized && is_store)
+    memory_.define(address, size);
+  else if (run_.options.check_uninitialized && !memory_.is_defined(address, size))
+    never_written();
   if (run_.options.watch != 0 && is_store && run_.options.watch - address < size)
     run_.outcome.watched = context.place(FaultKind::race, lane, "store", address);
   if (run_.options.note_touched)
@@ -135,6 +143,7 @@ void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint
   access.line = context.instruction->line;
   access.weak = context.instruction->weak ||
                 (run_.options.volatile_races && context.instruction->is_volatile);
+  access.scope = context.instruction->scope;
   access.is_store = is_store;
   std::uint32_t same_bytes = 0; // of which two stores may overlap in part, and agree there
   for (unsigned i = 0; is_store && i < std::min(size, 32u); ++i)
@@ -143,13 +152,13 @@ void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint
   access.read_only = !shared && !is_store && context.instruction->read_only;
   const std::uint32_t memory = shared ? access.block + 1 : 0;
   if (const Opcode &opcode = *context.instruction->opcode; !context.instruction->weak && is_store)
-    run_.races->release(access, {memory, address},
+    run_.races->release(access, {memory, address}, access.scope,
                         context.instruction->action == WarpAction::atomic,
                         opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel));
   else if (!context.instruction->weak)
-    run_.races->acquire(access, {memory, address},
+    run_.races->acquire(access, {memory, address}, access.scope,
                         opcode.has(Modifier::acquire) || opcode.has(Modifier::acq_rel));
-  const auto earlier = run_.races->note(memory, address, size, is_store, access,
+  const auto earlier = run_.races->note(memory, address, size, access,
                                         run_.options.allow_same_value ? same_bytes : 0);
   if (!earlier)
     return;

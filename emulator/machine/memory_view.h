@@ -36,6 +36,12 @@ public:
   const GlobalMemory &global() const { return memory_; }
 
 private:
+  /// Returns true if all of some bytes of a block's shared memory are a variable's. No access
+  /// reaches from one variable to another, as the gaps between them are wider.
+  bool is_shared_variable(std::uint64_t offset, std::uint64_t size) const {
+    return offset < run_.shared_bytes && run_.shared_bytes - offset >= size &&
+           run_.shared_variables[offset] && run_.shared_variables[offset + size - 1];
+  }
   /// `stored`: what is about to be written; null: it is a load.
   std::uint8_t *locate(const WarpContext &context, unsigned lane, std::uint64_t address,
                        unsigned size, StateSpace space, const std::uint64_t *stored);
@@ -57,9 +63,7 @@ inline std::uint8_t *MemoryView::quick_location(const WarpContext &context, std:
     return nullptr;
   if (space == StateSpace::shared) {
     const std::uint64_t offset = address - window::shared;
-    return offset < run_.shared_bytes && run_.shared_bytes - offset >= size
-               ? context.warp->block->shared.data() + offset
-               : nullptr;
+    return is_shared_variable(offset, size) ? context.warp->block->shared.data() + offset : nullptr;
   }
   return space == StateSpace::global ? memory_.quick_bytes(address, size, is_store) : nullptr;
 }

@@ -113,9 +113,7 @@ std::string_view Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun
                                            const Difference &difference) const {
   constexpr std::uint64_t other_contents = 1'000'003;
   WarpOptions how;
-  // The original may have the same race, hidden from the detector by other readers.
   how.check_races = how.only_barriers_order = how.allow_same_value = difference.race != 0;
-  how.race_focus = difference.race;
   for (unsigned doubt = 0; doubt <= doubts; ++doubt) {
     const SeededSchedule with =
         doubt == 0 ? schedule

@@ -227,6 +227,8 @@ void AsyncUnit::wait_for_copies(WarpContext &context, LaneMask mask) {
 void AsyncUnit::copy_bulk(WarpContext &context, LaneMask mask) {
   const WarpInstruction &in = *context.instruction;
   const bool to_shared = in.space == StateSpace::shared;
+  WarpInstruction signal = in; // to the mbarrier, which is not accessed as what is copied
+  signal.weak = false;
   for_each_lane(mask, [&](unsigned lane) {
     const std::uint64_t to = context.address(in.address, lane);
     const std::uint64_t from = context.address(in.second_address, lane);
@@ -247,10 +249,12 @@ void AsyncUnit::copy_bulk(WarpContext &context, LaneMask mask) {
     if (!to_shared)
       return;
     const std::uint64_t address = context.address(in.third_address, lane);
-    Mbarrier barrier = read_mbarrier(context, lane, address);
+    WarpContext at_barrier = context;
+    at_barrier.instruction = &signal;
+    Mbarrier barrier = read_mbarrier(at_barrier, lane, address);
     barrier.transactions -= static_cast<std::int32_t>(size);
-    order_by_mbarrier(context, lane, address, true);
-    write_mbarrier(context, lane, address, barrier);
+    order_by_mbarrier(at_barrier, lane, address, true);
+    write_mbarrier(at_barrier, lane, address, barrier);
   });
 }
 

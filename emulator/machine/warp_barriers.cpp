@@ -1,11 +1,13 @@
 // Barriers of a block and of a cluster (PTX ISA 9.7.13), and what can be wrong with them although a
 // GPU gets past them (9.7.13.1): lanes of a warp that reach an aligned one by different paths or
-// not at all, threads that do not agree on how many they are, arrivals that no thread waits for.
+// not at all, threads of the block that exit without coming to one for all of them, threads that do
+// not agree on how many they are, arrivals that no thread waits for.
 
 #include "emulator/machine/warp_barriers.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <utility>
 
 namespace ptxasw::inline emulator {
 namespace {
@@ -78,12 +80,12 @@ void Barriers::complete(const WarpContext &context) {
     if (barrier.expected == 0 ? everybody : arrived >= barrier.expected) {
       if (run_.options.check_barriers)
         check_release(context, block, id);
-      release(block, id, true);
+      release(block, id);
     }
   }
 }
 
-// Returns true if nobody of the block has only arrived, or stands elsewhere.
+// Returns true if nobody of the block who has not exited has only arrived, or stands elsewhere.
 bool Barriers::all_wait(const BlockState &block, unsigned id) {
   return std::all_of(block.warps.begin(), block.warps.end(), [&](const WarpState &warp) {
     LaneMask waiting = 0;
@@ -94,12 +96,24 @@ bool Barriers::all_wait(const BlockState &block, unsigned id) {
   });
 }
 
-void Barriers::release(BlockState &block, unsigned id, bool orders) {
-  const bool ends_epoch = orders && (id == cluster_id || all_wait(block, id));
+void Barriers::release(BlockState &block, unsigned id) {
+  const bool ends_epoch = id != cluster_id && all_wait(block, id);
   if (ends_epoch) {
+    const KnownPast *of_arrived = nullptr;
+    for (WarpState &warp : block.warps) {
+      const LaneMask exited = warp.all & ~warp.live;
+      if (!run_.races || exited == 0)
+        continue;
+      if ((block.barriers[id].arrived[warp.index] & exited) != 0)
+        of_arrived = &block.barriers[id].past;
+      if (const LaneMask left = exited & ~std::exchange(warp.left, exited)) {
+        WarpContext there{run_, &warp};
+        run_.races->order().leave_epochs(there.moment(0), left);
+      }
+    }
     ++block.epoch;
     if (run_.races)
-      run_.races->order().block_barrier(block.index);
+      run_.races->order().block_barrier(block.index, of_arrived);
   }
   const std::uint64_t meeting = scheduler_.meet();
   for (WarpState &warp : block.warps)
@@ -107,12 +121,12 @@ void Barriers::release(BlockState &block, unsigned id, bool orders) {
       if (fragment.state != Fragment::State::at_barrier || fragment.barrier != id)
         continue;
       WarpContext context = WarpContext::of(run_, warp, fragment);
-      if (run_.races && !ends_epoch && id != cluster_id)
+      if (id == cluster_id)
+        leave_cluster(context, fragment.mask);
+      else if (run_.races && !ends_epoch)
         for_each_lane(fragment.mask, [&](unsigned lane) {
           run_.races->order().leave(context.moment(lane), block.barriers[id].past);
         });
-      if (id == cluster_id)
-        block.cluster_due[warp.index] &= ~fragment.mask;
       if (!context.instruction->outputs.empty()) {
         const BarrierState &barrier = block.barriers[id];
         const Opcode &opcode = *context.instruction->opcode;
@@ -132,6 +146,7 @@ void Barriers::release(BlockState &block, unsigned id, bool orders) {
   if (id != cluster_id) {
     BarrierState &barrier = block.barriers[id];
     barrier.used = barrier.awaited = false;
+    barrier.first = {};
     barrier.aligned.clear();
     barrier.past.clear();
     barrier.expected = barrier.true_count = barrier.count = 0;
@@ -152,7 +167,12 @@ NextStep Barriers::arrive_at_cluster(WarpContext &context, std::size_t index, La
                    "arrives twice at the cluster's barrier without waiting");
     arrived |= mask;
     due |= mask;
-    block.cluster_relaxed |= context.instruction->opcode->has(Modifier::relaxed);
+    if (run_.races)
+      for_each_lane(mask, [&](unsigned lane) {
+        run_.races->order().arrive_at_mbarrier(context.moment(lane),
+                                               RunOrder::cluster_barrier(run_.cluster_of(block)),
+                                               context.instruction->opcode->has(Modifier::relaxed));
+      });
     scheduler_.advance(context.warp->fragments[index]);
     complete_cluster(context);
     return NextStep::stop;
@@ -161,7 +181,7 @@ NextStep Barriers::arrive_at_cluster(WarpContext &context, std::size_t index, La
     context.fail(FaultKind::deadlock, first,
                  "waits at the cluster's barrier without having arrived");
   if ((arrived & mask) == 0) { // all others have come since
-    due &= ~mask;
+    leave_cluster(context, mask);
     scheduler_.advance(context.warp->fragments[index]);
     return NextStep::stop;
   }
@@ -202,17 +222,23 @@ void Barriers::complete_cluster(const WarpContext &context) {
     if (last >= run_.started)
       return;
   }
-  const bool relaxed = std::any_of(blocks.begin(), blocks.end(),
-                                   [](const BlockState *block) { return block->cluster_relaxed; });
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> epochs;
+  if (run_.races)
+    run_.races->order().end_phase(RunOrder::cluster_barrier(run_.cluster_of(*blocks[0])));
   for (BlockState *block : blocks) {
     std::fill(block->cluster_arrived.begin(), block->cluster_arrived.end(), 0);
-    release(*block, cluster_id, !relaxed);
-    block->cluster_relaxed = false;
-    epochs.emplace_back(block->index, block->epoch);
+    release(*block, cluster_id);
   }
-  if (run_.races && !relaxed)
-    run_.races->order().blocks_meet(epochs);
+}
+
+// Lanes that have waited at the cluster's barrier go on.
+void Barriers::leave_cluster(const WarpContext &context, LaneMask lanes) {
+  BlockState &block = *context.warp->block;
+  block.cluster_due[context.warp->index] &= ~lanes;
+  if (run_.races)
+    for_each_lane(lanes, [&](unsigned lane) {
+      run_.races->order().leave_mbarrier(context.moment(lane),
+                                         RunOrder::cluster_barrier(run_.cluster_of(block)));
+    });
 }
 
 void Barriers::report(const WarpContext &context, FaultKind kind, unsigned lane,
@@ -232,36 +258,44 @@ void Barriers::check_arrival(const WarpContext &context, BarrierState &barrier, 
   if (expected % warp_lanes != 0)
     report(context, FaultKind::barrier_mismatch, first,
            fmt::format("barrier {} for {} threads, no multiple of a warp", id, expected));
+  const BarrierState::Arrival here{&in, context.function};
+  if (!barrier.first.at)
+    barrier.first = here;
   if (in.opcode->op != Op::bar && !in.opcode->has(Modifier::aligned))
     return;
   barrier.aligned.resize(run_.block_warps);
-  BarrierState::Aligned &aligned = barrier.aligned[context.warp->index];
-  if (!aligned.at) {
-    aligned.at = &in;
-    aligned.due = context.warp->live;
-  } else if (aligned.at != &in) {
+  BarrierState::Arrival &aligned = barrier.aligned[context.warp->index];
+  if (!aligned.at)
+    aligned = here;
+  else if (aligned.at != &in)
     report(context, FaultKind::divergent_barrier, first,
            fmt::format("lanes of the warp wait at two aligned barriers: lines {} and {}",
                        aligned.at->line, in.line));
-  }
 }
 
-// Lanes that lived when the first of their warp came, and never came themselves, have exited.
+// Whoever a barrier is for and did not come to it has exited, before or after the others came: it
+// is for all lanes of a warp if it is aligned, for the whole block if it says no number.
 void Barriers::check_release(const WarpContext &context, BlockState &block, unsigned id) {
   const BarrierState &barrier = block.barriers[id];
   for (WarpState &warp : block.warps) {
-    if (warp.index >= barrier.aligned.size() || !barrier.aligned[warp.index].at)
+    const bool is_aligned =
+        warp.index < barrier.aligned.size() && barrier.aligned[warp.index].at != nullptr;
+    if (!is_aligned && barrier.expected != 0)
       continue;
-    const LaneMask absent = barrier.aligned[warp.index].due & ~barrier.arrived[warp.index];
+    const LaneMask absent = warp.all & ~barrier.arrived[warp.index];
     if (absent == 0)
       continue;
+    const BarrierState::Arrival &of = is_aligned ? barrier.aligned[warp.index] : barrier.first;
     WarpContext there = context;
     there.warp = &warp;
-    there.instruction = barrier.aligned[warp.index].at;
+    there.instruction = of.at;
+    there.function = of.function;
     report(there, FaultKind::divergent_barrier, static_cast<unsigned>(std::countr_zero(absent)),
-           fmt::format("`{}` is for all lanes of the warp, and lanes {:#010x} exited "
-                       "without coming to it",
-                       there.instruction->opcode->text, absent));
+           fmt::format("`{}` is for all {}, and lanes {:#010x} of warp {} exited without coming "
+                       "to it",
+                       of.at->opcode->text,
+                       barrier.expected != 0 ? "lanes of the warp" : "threads of the block", absent,
+                       warp.index));
   }
   if (!barrier.awaited)
     report(context, FaultKind::lonely_arrival,

@@ -23,7 +23,8 @@ public:
 
 private:
   static bool all_wait(const BlockState &block, unsigned id);
-  void release(BlockState &block, unsigned id, bool orders);
+  void release(BlockState &block, unsigned id);
+  void leave_cluster(const WarpContext &context, LaneMask lanes);
   void check_arrival(const WarpContext &context, BarrierState &barrier, std::uint64_t id,
                      LaneMask mask, std::uint32_t expected);
   void check_release(const WarpContext &context, BlockState &block, unsigned id);

@@ -133,9 +133,11 @@ void Collectives::perform(WarpContext &context, LaneMask group, LaneMask named) 
 
 // What these lanes did before `time` lies before what they do from then on.
 void Collectives::order_lanes(const WarpContext &context, LaneMask group, std::uint64_t time) {
-  if (run_.races)
-    run_.races->order().warp_barrier(
-        context.warp->block->index * run_.block_warps + context.warp->index, group, time);
+  if (!run_.races)
+    return;
+  ThreadMoment first_lane = context.moment(0);
+  first_lane.time = time;
+  run_.races->order().warp_barrier(first_lane, group);
 }
 
 // PTX ISA 9.7.9.6, its pseudocode.
@@ -179,6 +181,13 @@ void Collectives::shuffle(WarpContext &context, LaneMask group, LaneMask named) 
                       "exited or does not exist",
                       opcode.text, from, named));
     // A lane that takes no part: the value is undefined, so it is something unexpected.
+    if (run_.options.check_barriers && !run_.outcome.barrier)
+      run_.outcome.barrier = context.place(
+          FaultKind::missing_lane, lane,
+          fmt::format("`{}` reads lane {}, which its member mask {:#010x} does not name: what it "
+                      "gets is undefined",
+                      opcode.text, from, named),
+          0);
     results[lane] = scramble(run_.options.seed ^
                              (run_.outcome.steps - context.warp->block->first_step) ^ lane << 20);
   });

@@ -17,11 +17,36 @@ MachineRun::MachineRun(const WarpProgram &the_program, std::uint32_t the_kernel,
     cluster = {std::max(required->values[0], 1u), std::max(required->values[1], 1u),
                std::max(required->values[2], 1u)};
   }
-  shared_bytes = program.dynamic_shared_offset() + launch.dynamic_shared;
+  std::vector<VariableBytes> shared = program.shared_variables(kernel);
+  if (launch.dynamic_shared != 0) {
+    const std::uint32_t begin = program.dynamic_shared_offset();
+    const std::uint64_t end = std::uint64_t{begin} + launch.dynamic_shared;
+    shared.push_back({begin, static_cast<std::uint32_t>(std::min(end, window::size))});
+  }
+  for (const VariableBytes &variable : shared) {
+    shared_bytes = std::max(shared_bytes, variable.end);
+    shared_in_use += variable.end - variable.begin;
+  }
+  if (program.has_reserved_shared()) {
+    shared.push_back({0, reserved_shared_bytes});
+    shared_bytes = std::max(shared_bytes, reserved_shared_bytes);
+  }
+  shared_variables.resize(shared_bytes);
+  for (const VariableBytes &variable : shared)
+    std::fill(shared_variables.begin() + variable.begin, shared_variables.begin() + variable.end,
+              char{1});
   for (std::uint32_t i = 0; i < program.function_count(); ++i) {
     max_parameters = std::max(max_parameters, program.function(i).parameter_bytes);
     max_local = std::max(max_local, program.function(i).local_bytes);
   }
+}
+
+std::uint32_t MachineRun::cluster_of(const BlockState &block) const {
+  if (cluster.count() == 1)
+    return block.index;
+  const auto along = [&](int axis) { return block.ctaid[axis] / cluster[axis]; };
+  return (along(2) * (launch.grid.y / cluster.y) + along(1)) * (launch.grid.x / cluster.x) +
+         along(0);
 }
 
 CallLevel &call_level(const MachineRun &run, WarpState &warp, std::size_t depth) {
@@ -115,12 +140,29 @@ std::uint64_t WarpContext::special(SpecialRegister which, unsigned lane) const {
   case dynamic_smem_size:
     return run.launch.dynamic_shared;
   case total_smem_size:
-    return run.shared_bytes;
+    return run.shared_in_use;
+  case reserved_smem_begin:
+  case reserved_smem_0:
+    return window::shared;
+  case reserved_smem_1:
+    return window::shared + reserved_shared_second;
+  case reserved_smem_end:
+    return window::shared + reserved_shared_bytes;
+  case reserved_smem_cap:
+    return reserved_shared_bytes;
   case warp_size:
     return warp_lanes;
   default:
     return 0;
   }
+}
+
+std::uint32_t WarpContext::function_at(unsigned lane, std::size_t at_depth) const {
+  if (at_depth >= depth)
+    return function;
+  const auto of_lane = std::find_if(warp->fragments.begin(), warp->fragments.end(),
+                                    [&](const Fragment &f) { return (f.mask >> lane & 1) != 0; });
+  return of_lane == warp->fragments.end() ? function : of_lane->stack[at_depth].function;
 }
 
 std::uint32_t WarpContext::thread_of(unsigned lane) const {
@@ -129,8 +171,13 @@ std::uint32_t WarpContext::thread_of(unsigned lane) const {
 
 ThreadMoment WarpContext::moment(unsigned lane) const {
   const BlockState &block = *warp->block;
-  return {thread_of(lane) + 1, block.index,      block.index * run.block_warps + warp->index, lane,
-          block.epoch,         run.outcome.steps};
+  return {thread_of(lane) + 1,
+          block.index,
+          block.index * run.block_warps + warp->index,
+          lane,
+          block.epoch,
+          run.cluster_of(block),
+          run.outcome.steps};
 }
 
 WarpFault WarpContext::place(FaultKind kind, unsigned lane, std::string message,

@@ -40,6 +40,8 @@ struct WarpContext {
   ExactMemory::Space real_space(unsigned lane, std::uint64_t address) const;
   ExactMemory::Space frame_space(unsigned lane, std::size_t frame) const;
 
+  /// The function that a lane executes at a depth of calls up to this one.
+  std::uint32_t function_at(unsigned lane, std::size_t at_depth) const;
   std::uint32_t thread_of(unsigned lane) const; ///< in the grid
   ThreadMoment moment(unsigned lane) const;
   [[noreturn]] void fail(FaultKind kind, unsigned lane, std::string message,

@@ -55,6 +55,9 @@ WarpInstruction WarpDecoder::decode_one(std::uint32_t index) {
   out_.opcode = &module_.opcode(*source_);
   out_.guard = source_->guard;
   out_.guard_negated = source_->guard_negated;
+  out_.scope = out_.opcode->has(Modifier::cta)       ? ThreadScope::block
+               : out_.opcode->has(Modifier::cluster) ? ThreadScope::cluster
+                                                     : ThreadScope::device;
   operands_ = module_.operands(*source_);
   refusal_.clear();
   if (!source_->well_formed)
@@ -272,7 +275,10 @@ void WarpDecoder::decode_end() {
                                                        : WarpAction::ret;
 }
 
-void WarpDecoder::decode_fence() { out_.action = WarpAction::fence; }
+// A fence between proxies orders nothing between threads (PTX ISA 9.7.13.4).
+void WarpDecoder::decode_fence() {
+  out_.action = out_.opcode->has(Modifier::proxy) ? WarpAction::nothing : WarpAction::fence;
+}
 
 void WarpDecoder::decode_hint() { out_.action = WarpAction::nothing; }
 

@@ -93,7 +93,8 @@ NextStep WarpMachine::execute(WarpContext &context, std::size_t index) {
     return NextStep::advance;
   case WarpAction::fence:
     if (run_.races)
-      for_each_lane(mask, [&](unsigned lane) { run_.races->fence(context.moment(lane)); });
+      for_each_lane(
+          mask, [&](unsigned lane) { run_.races->fence(context.moment(lane), instruction.scope); });
     return NextStep::advance;
   case WarpAction::system_call:
     driver_.call(context, mask);
@@ -322,6 +323,9 @@ void WarpMachine::call_function(WarpContext &context, std::size_t index, const C
       inner.registers[r * warp_lanes + lane] = 0;
     for (std::size_t at = lane; at < inner.reals.size(); at += warp_lanes)
       inner.reals[at] = {};
+    if (!inner.local_written.empty()) // what an earlier call left there is not this one's
+      std::fill_n(inner.local_written.begin() + std::ptrdiff_t{lane} * run_.max_local,
+                  run_.max_local, std::uint8_t{0});
     const std::size_t base = std::size_t{lane} * run_.max_parameters;
     for (const ParameterCopy &copy : target.arguments) {
       const std::uint64_t bits =

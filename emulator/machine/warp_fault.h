@@ -11,13 +11,16 @@ enum class FaultKind : std::uint8_t {
   unsupported,       ///< an instruction or operand that is not emulated
   out_of_bounds,     ///< an access outside of every allocation
   misaligned,        ///< an address that is not a multiple of the access's width (PTX ISA 6.4.1)
-  uninitialized,     ///< a load of shared or local memory that was never written
+  uninitialized,     ///< a load of memory that was never written: shared, local, malloc's, or
+                     ///< said to be so
   race,              ///< two weak accesses of different threads to one location, unordered
   same_value_race,   ///< the same, but the store leaves what is there
-  divergent_barrier, ///< an aligned barrier that not all lanes of a warp reach together
+  divergent_barrier, ///< a barrier that not all reach together whom it is for: the lanes of a warp,
+                     ///< or the whole block
   barrier_mismatch,  ///< a barrier whose threads disagree on how many there are
   lonely_arrival,    ///< threads arrive at a barrier where no thread ever waits
-  missing_lane,      ///< a `.sync` instruction that can never have all its lanes
+  missing_lane,      ///< a `.sync` instruction that can never have all its lanes, or that reads one
+                     ///< that takes no part
   deadlock,          ///< every thread waits
   trap,              ///< `trap`
   assertion,         ///< an assertion of the program

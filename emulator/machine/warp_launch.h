@@ -98,11 +98,11 @@ struct WarpOptions {
   bool volatile_races = false; ///< volatile accesses race, as weak ones do
   /// For races: instructions on matrices order the lanes of their warp, as bar.warp.sync does.
   bool matrices_order = false;
-  bool check_barriers = false;      ///< divergent and mismatched barriers, arrivals without a wait
+  /// Divergent and mismatched barriers, arrivals without a wait, shuffles from lanes outside.
+  bool check_barriers = false;
   bool only_barriers_order = false; ///< for races: fences and atomics order nothing
   /// A store that leaves memory as it is races with no store of that value.
   bool allow_same_value = false;
-  std::uint64_t race_focus = 0; ///< an address at which no race is missed; 0: none
   bool check_uninitialized = false;
   bool profile = false;
   bool profile_memory = false;           ///< with sectors and bank conflicts

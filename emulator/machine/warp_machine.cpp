@@ -31,6 +31,8 @@ void WarpMachine::validate() const {
   if (run_.launch.blocks.empty() && run_.launch.grid.count() > most_blocks)
     bad(fmt::format("a grid of {} blocks; {} are emulated at most", run_.launch.grid.count(),
                     most_blocks));
+  if (run_.launch.dynamic_shared > window::size - run_.program.dynamic_shared_offset())
+    bad(fmt::format("{} bytes of dynamic shared memory", run_.launch.dynamic_shared));
   for (const std::uint64_t number : run_.launch.blocks)
     if (number >= run_.launch.grid.count())
       bad(fmt::format("block {} of a grid of {}", number, run_.launch.grid.count()));
@@ -56,8 +58,8 @@ WarpOutcome WarpMachine::run() {
     const auto blocks = static_cast<std::uint32_t>(
         run_.launch.blocks.empty() ? run_.launch.grid.count() : run_.launch.blocks.size());
     if (run_.options.check_races)
-      run_.races = std::make_unique<RaceDetector>(run_.options.only_barriers_order,
-                                                  run_.options.race_focus, run_.block_threads);
+      run_.races =
+          std::make_unique<RaceDetector>(run_.options.only_barriers_order, run_.block_threads);
     if (run_.options.profile)
       for (std::uint32_t i = 0; i < run_.program.function_count(); ++i)
         run_.outcome.profile.emplace_back(run_.program.function(i).code.size());
@@ -130,6 +132,7 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
     warp.tid[1][lane] = thread / shape.x % shape.y;
     warp.tid[2][lane] = thread / shape.x / shape.y;
   }
+  warp.all = warp.live;
   Fragment fragment;
   fragment.mask = warp.live;
   const std::size_t loops = run_.program.function(run_.kernel).cfg->loops().size();
@@ -158,10 +161,13 @@ bool WarpMachine::step_blocks() {
   const auto finished = [](const std::unique_ptr<BlockState> &block) {
     return block->live_warps == 0;
   };
-  if (run_.options.check_barriers)
-    for (const auto &block : run_.active)
-      if (finished(block))
+  for (const auto &block : run_.active)
+    if (finished(block)) {
+      if (run_.options.check_barriers)
         barriers_.check_unused_arrivals(*block);
+      if (run_.races)
+        run_.races->end_block(block->index);
+    }
   const std::size_t erased = std::erase_if(run_.active, finished);
   return progress || erased != 0;
 }

@@ -112,6 +112,8 @@ void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
   page.bytes.fill(0);
   if (!owner || owner->fill == Fill::zeros)
     return;
+  if (owner->fill == Fill::uninitialized)
+    page.defined = std::make_unique<Bits>();
   if (owner->fill == Fill::same) {
     const std::uint64_t byte = scramble(owner->seed);
     page.bytes.fill(byte >> 8 & 7 ? static_cast<std::uint8_t>(byte) : 0);
@@ -190,8 +192,30 @@ void GlobalMemory::read(std::uint64_t address, std::span<std::uint8_t> to) {
 }
 
 void GlobalMemory::write(std::uint64_t address, std::span<const std::uint8_t> from) {
-  for (const std::uint8_t byte : from)
+  for (const std::uint8_t byte : from) {
+    define(address, 1);
     *bytes(address++, true) = byte;
+  }
+}
+
+bool GlobalMemory::is_defined(std::uint64_t address, unsigned size) {
+  if (has_host_ && is_host(address))
+    return true;
+  bytes(address, false);
+  const Bits *defined = last_page_->defined.get();
+  for (std::uint64_t at = address % page_size, end = at + size; defined && at < end; ++at)
+    if (!((*defined)[at / 64] >> at % 64 & 1))
+      return false;
+  return true;
+}
+
+void GlobalMemory::define(std::uint64_t address, unsigned size) {
+  if (has_host_ && is_host(address))
+    return;
+  bytes(address, false);
+  Bits *defined = last_page_->defined.get();
+  for (std::uint64_t at = address % page_size, end = at + size; defined && at < end; ++at)
+    (*defined)[at / 64] |= std::uint64_t{1} << at % 64;
 }
 
 void GlobalMemory::note_touched(std::uint64_t address, unsigned size) {

@@ -50,6 +50,7 @@ public:
                 ///< greatest, infinities, NaNs and what is too small for an exponent; one in four
                 ///< is as of f32
     edges_wide, ///< the same with 64 bits, of f64
+    uninitialized, ///< any bits, and no byte is defined before it is written
   };
 
   struct Allocation {
@@ -73,6 +74,7 @@ public:
     std::array<std::uint8_t, page_size> bytes;
     std::array<std::uint8_t, page_size / 8> touched{}; ///< one bit per byte, if tracking
     std::unique_ptr<Tracks> tracks;                    ///< of a view
+    std::unique_ptr<Bits> defined;                     ///< one bit per byte, of Fill::uninitialized
     bool written = false;
   };
   /// Bytes that were written, by page.
@@ -140,6 +142,12 @@ public:
   }
   void read(std::uint64_t address, std::span<std::uint8_t> to);
   void write(std::uint64_t address, std::span<const std::uint8_t> from);
+
+  /// Returns true if all of these bytes, which must not cross a page, have been written, or were
+  /// there from the start.
+  bool is_defined(std::uint64_t address, unsigned size);
+  /// From now on they are.
+  void define(std::uint64_t address, unsigned size);
 
   /// Bytes that the touched pages take.
   std::uint64_t bytes_in_use() const { return pages_.size() * sizeof(Page); }

@@ -3,11 +3,17 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace ptxasw::inline emulator {
+
+/// Whom a strong access or a fence is for (PTX ISA 8.5).
+enum class ThreadScope : std::uint8_t { block, cluster, device };
+inline constexpr std::size_t thread_scopes = 3;
 
 /// A thread at some point of a run.
 struct ThreadMoment {
@@ -16,18 +22,25 @@ struct ThreadMoment {
   std::uint32_t warp = 0; ///< in the grid
   std::uint32_t lane = 0;
   std::uint32_t block_epoch = 0; ///< barriers at which its whole block has waited
+  std::uint32_t cluster = 0;     ///< in the grid
   std::uint64_t time = 0;        ///< counts up with every instruction of the run
 };
+
+/// The narrowest scope that holds both threads.
+inline ThreadScope scope_of_both(const ThreadMoment &a, const ThreadMoment &b) {
+  return a.block == b.block       ? ThreadScope::block
+         : a.cluster == b.cluster ? ThreadScope::cluster
+                                  : ThreadScope::device;
+}
 
 /// Which moments are known to lie before something: by block all that precede its barrier of some
 /// number, and by thread of it all up to some time.
 class KnownPast {
 public:
   void add(const ThreadMoment &moment, std::uint32_t block_threads);
-  /// All of a block before one of its epochs.
-  void add_epochs(std::uint32_t block, std::uint32_t epochs);
   void join(const KnownPast &other);
-  bool has(const ThreadMoment &moment, std::uint32_t block_threads) const;
+  /// `in_epochs`: the thread came to the barrier that ended the moment's epoch, if that has ended.
+  bool has(const ThreadMoment &moment, std::uint32_t block_threads, bool in_epochs) const;
   bool empty() const { return blocks_.empty(); }
   void clear() { blocks_.clear(); }
 
@@ -43,11 +56,13 @@ private:
 /// synchronisation that took place.
 ///
 /// - a barrier at which a whole block waits, bar.warp.sync among lanes, and any other barrier:
-///   between those who arrived and those who waited;
-/// - an mbarrier: between arrivals in a phase and those who saw its end;
+///   between those who arrived and those who waited. Who has exited did neither: a barrier does not
+///   wait for it, and orders nothing that it did since it last came to one;
+/// - an mbarrier, or a cluster's barrier: between arrivals in a phase and those who saw its end;
 /// - a fence, or `.release`, before a strong store or atomic, and a strong load or atomic of that
-///   place, before a fence or `.acquire`. A barrier also does as the latter fence: programs that
-///   hand a counter's value to their block rely on it.
+///   place, before a fence or `.acquire`, if the scope of each of the four holds both threads. A
+///   barrier also does as the latter fence: programs that hand a counter's value to their block
+///   rely on it.
 class RunOrder {
 public:
   explicit RunOrder(std::uint32_t block_threads) : block_threads_(block_threads) {}
@@ -57,47 +72,74 @@ public:
 
   bool before(const ThreadMoment &first, const ThreadMoment &second) const;
 
-  void fence(const ThreadMoment &who);
+  void fence(const ThreadMoment &who, ThreadScope scope);
   /// A strong store; `modifies`: an atomic, which goes on with what others released here.
-  void release(const ThreadMoment &who, const Place &place, bool modifies, bool is_release);
+  void release(const ThreadMoment &who, const Place &place, ThreadScope scope, bool modifies,
+               bool is_release);
   /// A strong load.
-  void acquire(const ThreadMoment &who, const Place &place, bool is_acquire);
+  void acquire(const ThreadMoment &who, const Place &place, ThreadScope scope, bool is_acquire);
 
   /// Someone comes to a barrier that keeps `past`.
   void arrive(const ThreadMoment &who, KnownPast &past) const;
   /// Someone who has waited goes on.
   void leave(const ThreadMoment &who, const KnownPast &past);
-  /// All of a block have waited for all: its epoch ends.
-  void block_barrier(std::uint32_t block);
-  /// Blocks of a cluster have waited for each other: indices, with their new epochs.
-  void blocks_meet(const std::vector<std::pair<std::uint32_t, std::uint32_t>> &blocks);
+  /// All of a block that have not exited have waited for all: its epoch ends. `of_arrived`: the
+  /// past of those who arrived, if some of them have exited since; otherwise null.
+  void block_barrier(std::uint32_t block, const KnownPast *of_arrived);
+  /// Threads of a warp that have exited do not come to the end of this epoch.
+  void leave_epochs(const ThreadMoment &first_lane, std::uint32_t lanes);
+  /// Returns true if threads of other blocks may know of what a block did.
+  bool is_known_outside(std::uint32_t block) const { return known_outside_.contains(block); }
   /// A bar.warp.sync.
-  void warp_barrier(std::uint32_t warp, std::uint32_t lanes, std::uint64_t time);
+  void warp_barrier(const ThreadMoment &first_lane, std::uint32_t lanes);
 
+  /// What the barrier of a cluster has for a place.
+  static Place cluster_barrier(std::uint32_t cluster) { return {~std::uint32_t{0}, cluster}; }
   void start_mbarrier(const Place &place);
-  void arrive_at_mbarrier(const ThreadMoment &who, const Place &place);
+  /// `relaxed`: with what lies before the thread's last fence alone.
+  void arrive_at_mbarrier(const ThreadMoment &who, const Place &place, bool relaxed = false);
   void end_phase(const Place &place);
   void leave_mbarrier(const ThreadMoment &who, const Place &place);
 
 private:
+  /// A thread's last fence that reaches a scope, with the past it had then, if it has another one
+  /// by now.
+  struct Fence {
+    ThreadMoment at;
+    std::optional<KnownPast> past;
+  };
   struct OfThread {
     KnownPast past;
-    KnownPast seen; ///< of strong loads, not in force before a fence
-    ThreadMoment fence;
+    KnownPast seen[thread_scopes]; ///< of strong loads, not in force before a fence of that scope
+    Fence fences[thread_scopes];
+  };
+  /// What somebody released at a place.
+  struct Released {
+    ThreadMoment by;
+    ThreadScope scope = ThreadScope::device;
+    KnownPast past;
   };
   struct Mbarrier {
-    KnownPast arriving, complete;
+    KnownPast arriving, complete; ///< of the phase that goes on, and of all before it
   };
+  /// Returns true if a moment's thread came to the end of its epoch, if that has ended.
+  bool in_epochs(const ThreadMoment &moment) const;
   OfThread &of(const ThreadMoment &who) { return threads_[who.block][who.thread]; }
-  /// What lies before a thread, itself included up to a moment.
-  void add_past(const ThreadMoment &who, const ThreadMoment &until, KnownPast &to) const;
+  /// What lies before a thread, itself included up to a moment; `known`: instead of its past now.
+  void add_past(const ThreadMoment &who, const ThreadMoment &until, KnownPast &to,
+                const KnownPast *known = nullptr) const;
+  /// Adds to a thread's past.
+  static void learn(OfThread &thread, const KnownPast &what);
 
   std::uint32_t block_threads_;
   std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, OfThread>> threads_;
   std::unordered_map<std::uint32_t, KnownPast> blocks_;
-  std::map<Place, KnownPast> places_;
+  /// By thread that exited before a barrier of its block: the epoch that it did so in.
+  std::unordered_map<std::uint32_t, std::uint32_t> last_epochs_;
+  std::map<Place, std::vector<Released>> places_;
+  std::unordered_set<std::uint32_t> known_outside_; ///< blocks
   std::map<Place, Mbarrier> mbarriers_;
-  /// By warp: when lane a last took part in a bar.warp.sync with lane b, at a * 32 + b.
+  /// By warp: up to when lane b knows what lane a did, by bar.warp.sync, at a * 32 + b.
   std::unordered_map<std::uint32_t, std::array<std::uint64_t, 1024>> together_;
 };
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <span>
+#include <unordered_set>
+#include <utility>
 
 namespace ptxasw::inline emulator {
 namespace {
@@ -60,6 +62,44 @@ bool has_wide_registers(const Function &function) {
                      [](const Register &reg) { return bit_width(reg.type) == 128; });
 }
 
+/// Between variables of shared or local memory, so that what leaves one does not fall into the
+/// next: wider than any access, and a multiple of all banks of shared memory.
+constexpr std::uint32_t variable_gap = 128;
+
+/// A variable's bytes, at the first place behind others that its alignment allows.
+VariableBytes behind(std::uint32_t end, const Variable &variable) {
+  const auto begin = static_cast<std::uint32_t>(align(end, alignment_of(variable)));
+  return {begin, begin + static_cast<std::uint32_t>(variable.size())};
+}
+
+bool is_dynamic_shared(const Variable &variable) {
+  return variable.space == StateSpace::shared &&
+         (variable.linkage == Linkage::external || variable.size() == 0);
+}
+
+bool is_static_shared(const Variable &variable) {
+  return variable.space == StateSpace::shared && !is_dynamic_shared(variable);
+}
+
+bool names_reserved_shared(const Module &module) {
+  return std::any_of(module.all_operands.begin(), module.all_operands.end(),
+                     [&](const Operand &operand) {
+                       return operand.kind == Operand::Kind::special &&
+                              module.text(operand.span).starts_with("%reserved_smem");
+                     });
+}
+
+/// Calls `visit(variable)` for every variable that operands name.
+template <class Visit>
+void for_each_variable(const Module &module, std::span<const Operand> operands, Visit visit) {
+  for (const Operand &operand : operands) {
+    if (operand.kind == Operand::Kind::symbol)
+      if (const Variable *variable = module.variable(module.symbol(operand)))
+        visit(*variable);
+    for_each_variable(module, module.children(operand), visit);
+  }
+}
+
 } // namespace
 
 std::vector<BlockEdge> return_edges(const Module &module, const Function &function,
@@ -91,11 +131,11 @@ WarpProgram::WarpProgram(const Module &module) : module_(module) {
     std::unordered_map<const Variable *, std::uint32_t> locals;
     for (const Variable &variable : function.variables)
       if (variable.space == StateSpace::local) {
-        to.local_bytes = static_cast<std::uint32_t>(align(to.local_bytes, alignment_of(variable)));
-        locals[&variable] = to.local_bytes;
-        to.local_bytes += static_cast<std::uint32_t>(variable.size());
+        to.locals.push_back(behind(to.local_bytes, variable));
+        locals[&variable] = to.locals.back().begin;
+        to.local_bytes = to.locals.back().end + variable_gap;
       }
-    to.local_bytes = static_cast<std::uint32_t>(align(to.local_bytes, 16));
+    to.local_bytes = static_cast<std::uint32_t>(align(to.local_bytes, variable_gap));
     to.parameter_bytes = ptxasw::parameter_bytes(function);
     to.cfg = std::make_unique<ControlFlowGraph>(module, function);
     to.code = WarpDecoder(module, function, layout, locals).decode_all();
@@ -121,37 +161,88 @@ WarpProgram::WarpProgram(const Module &module) : module_(module) {
 void WarpProgram::place() {
   GlobalMemory plan;
   const auto add = [&](const Variable &variable) {
-    if (variable.space == StateSpace::shared) {
-      if (variable.linkage == Linkage::external || variable.size() == 0)
-        return;
-      shared_bytes_ = static_cast<std::uint32_t>(align(shared_bytes_, alignment_of(variable)));
-      addresses_[&variable] = window::shared + shared_bytes_;
-      shared_bytes_ += static_cast<std::uint32_t>(variable.size());
-    } else if (variable.space == StateSpace::global || variable.space == StateSpace::constant) {
-      const std::size_t index =
-          plan.allocate(std::string(variable.name), std::max<std::uint64_t>(variable.size(), 1),
-                        GlobalMemory::Fill::zeros, 0);
-      placed_.push_back({&variable, plan.allocations()[index].base});
-      addresses_[&variable] = placed_.back().address;
-    }
+    if (variable.space != StateSpace::global && variable.space != StateSpace::constant)
+      return;
+    const std::size_t index =
+        plan.allocate(std::string(variable.name), std::max<std::uint64_t>(variable.size(), 1),
+                      GlobalMemory::Fill::zeros, 0);
+    placed_.push_back({&variable, plan.allocations()[index].base});
+    addresses_[&variable] = placed_.back().address;
   };
   for (const Variable &variable : module_.variables)
     add(variable);
   for (const Function &function : module_.functions)
     for (const Variable &variable : function.variables)
       add(variable);
-  const auto add_dynamic = [&](const Variable &variable) {
-    if (variable.space == StateSpace::shared &&
-        (variable.linkage == Linkage::external || variable.size() == 0)) {
-      addresses_[&variable] = window::shared + dynamic_shared_offset();
-      has_dynamic_shared_ = true;
-    }
+  place_shared();
+}
+
+// What several kernels may use has one place for all of them: variables of the module, then those
+// of functions. Behind these each kernel's own begin again at the same place, and behind the last
+// of any the dynamic ones.
+void WarpProgram::place_shared() {
+  has_reserved_shared_ = names_reserved_shared(module_);
+  std::uint32_t common_end = has_reserved_shared_ ? reserved_shared_bytes + variable_gap : 0;
+  std::uint32_t end = common_end;
+  const auto add_static = [&](const std::vector<Variable> &variables, std::uint32_t &behind_all) {
+    for (const Variable &variable : variables)
+      if (is_static_shared(variable)) {
+        const VariableBytes bytes = behind(behind_all, variable);
+        addresses_[&variable] = window::shared + bytes.begin;
+        behind_all = static_cast<std::uint32_t>(align(bytes.end, 4)) + variable_gap;
+      }
+    end = std::max(end, behind_all);
   };
-  for (const Variable &variable : module_.variables)
-    add_dynamic(variable);
+  add_static(module_.variables, common_end);
   for (const Function &function : module_.functions)
-    for (const Variable &variable : function.variables)
-      add_dynamic(variable);
+    if (!function.is_entry)
+      add_static(function.variables, common_end);
+  for (const Function &function : module_.functions)
+    if (std::uint32_t own_end = common_end; function.is_entry)
+      add_static(function.variables, own_end);
+  std::vector<const Variable *> dynamic;
+  const auto add_dynamic = [&](const std::vector<Variable> &variables) {
+    for (const Variable &variable : variables)
+      if (is_dynamic_shared(variable)) {
+        dynamic.push_back(&variable);
+        end = static_cast<std::uint32_t>(
+            align(end, std::max<std::uint64_t>(alignment_of(variable), variable_gap)));
+      }
+  };
+  add_dynamic(module_.variables);
+  for (const Function &function : module_.functions)
+    add_dynamic(function.variables);
+  has_dynamic_shared_ = !dynamic.empty();
+  dynamic_shared_offset_ = end;
+  for (const Variable *variable : dynamic)
+    addresses_[variable] = window::shared + dynamic_shared_offset_;
+}
+
+std::vector<VariableBytes> WarpProgram::shared_variables(std::uint32_t kernel) const {
+  std::vector<VariableBytes> result;
+  std::vector<char> seen(functions_.size(), 0);
+  std::unordered_set<const Variable *> added;
+  const auto add = [&](const Variable &variable) {
+    if (!is_static_shared(variable) || !added.insert(&variable).second)
+      return;
+    const auto begin = static_cast<std::uint32_t>(addresses_.at(&variable) - window::shared);
+    result.push_back({begin, begin + static_cast<std::uint32_t>(variable.size())});
+  };
+  std::vector<std::uint32_t> to_do{kernel};
+  seen[kernel] = 1;
+  while (!to_do.empty()) {
+    const WarpFunction &function = functions_[to_do.back()];
+    to_do.pop_back();
+    for (const Variable &variable : function.function->variables)
+      add(variable);
+    for (const Instruction &instruction : function.function->instructions)
+      for_each_variable(module_, module_.operands(instruction), add);
+    for (const WarpInstruction &instruction : function.code)
+      for (const CallTarget &target : instruction.callees)
+        if (target.function < seen.size() && !std::exchange(seen[target.function], 1))
+          to_do.push_back(target.function);
+  }
+  return result;
 }
 
 std::optional<std::uint32_t> WarpProgram::find_kernel(std::string_view name) const {

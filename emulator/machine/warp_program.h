@@ -3,6 +3,7 @@
 #include "emulator/machine/warp_fault.h"
 #include "emulator/machine/warp_matrix.h"
 #include "emulator/machine/warp_memory.h"
+#include "emulator/machine/warp_order.h"
 #include "emulator/semantics/concrete.h"
 #include "grammar/cfg.h"
 #include "grammar/module.h"
@@ -114,6 +115,11 @@ enum class SpecialRegister : std::uint8_t {
   workspace_low,
   dynamic_smem_size,
   total_smem_size,
+  reserved_smem_begin,
+  reserved_smem_end,
+  reserved_smem_cap,
+  reserved_smem_0,
+  reserved_smem_1,
   zero,
   warp_size,
 };
@@ -168,8 +174,9 @@ struct WarpInstruction {
   std::uint8_t width = 0;    ///< bits of the result
   std::uint8_t element = 0;  ///< bytes of one element of a memory access
   StateSpace space = StateSpace::generic;
-  bool weak = true;       ///< of a memory access: races matter
-  bool read_only = false; ///< of a load: no thread may write what it reads
+  bool weak = true;                        ///< of a memory access: races matter
+  ThreadScope scope = ThreadScope::device; ///< of a strong one, or of a fence
+  bool read_only = false;                  ///< of a load: no thread may write what it reads
   bool is_volatile = false;
   bool reads_machine = false; ///< an operand is machine-dependent: %clock and the like
   RegisterId guard = no_register;
@@ -194,6 +201,16 @@ struct WarpInstruction {
   std::string why;                 ///< of WarpAction::refused
 };
 
+/// What the system keeps of a block's shared memory, at its beginning, for programs that ask where
+/// it is (PTX ISA 10, %reserved_smem_offset_*): its bytes, and where the second part of it begins,
+/// which cooperative groups use.
+inline constexpr std::uint32_t reserved_shared_bytes = 1024, reserved_shared_second = 512;
+
+/// The bytes of a variable, in a block's shared memory or in a frame of a thread's local memory.
+struct VariableBytes {
+  std::uint32_t begin = 0, end = 0;
+};
+
 /// A function, decoded.
 struct WarpFunction {
   const Function *function = nullptr;
@@ -202,7 +219,8 @@ struct WarpFunction {
   std::vector<std::uint32_t> header_of; ///< by instruction: the loop whose header starts there
   std::vector<std::uint32_t> rank;      ///< by block: scheduling order, loops before what follows
   std::vector<BlockId> postdominators;  ///< by block, of the ways to a return
-  std::uint32_t local_bytes = 0;        ///< of its .local variables
+  std::vector<VariableBytes> locals;    ///< its .local variables
+  std::uint32_t local_bytes = 0;        ///< of a frame that holds them
   std::uint32_t parameter_bytes = 0;    ///< of its .param variables and parameters
 };
 
@@ -225,8 +243,13 @@ public:
   const WarpFunction &function(std::uint32_t index) const { return functions_[index]; }
   std::size_t function_count() const { return functions_.size(); }
   std::uint32_t max_registers() const { return max_registers_; }
+  /// The statically sized .shared variables of a kernel: those that it or a function that it may
+  /// call declares or names, as `ptxas` allots them.
+  std::vector<VariableBytes> shared_variables(std::uint32_t kernel) const;
+  /// Returns true if it asks for what the system keeps of shared memory.
+  bool has_reserved_shared() const { return has_reserved_shared_; }
   /// Where .extern .shared arrays begin within the block's shared memory.
-  std::uint32_t dynamic_shared_offset() const { return (shared_bytes_ + 15) / 16 * 16; }
+  std::uint32_t dynamic_shared_offset() const { return dynamic_shared_offset_; }
   /// Returns true if there are any.
   bool has_dynamic_shared() const { return has_dynamic_shared_; }
   /// Returns true if blocks wait for each other through the workspace of a cooperative launch.
@@ -248,13 +271,15 @@ private:
     std::uint64_t address;
   };
   void place();
+  void place_shared();
   std::string initialize(const Placed &placed, GlobalMemory &memory) const;
 
   const Module &module_;
   std::vector<WarpFunction> functions_;
   std::vector<Placed> placed_; ///< .global and .const, module scope and function scope
   std::unordered_map<const Variable *, std::uint64_t> addresses_; ///< and .shared
-  std::uint32_t shared_bytes_ = 0;
+  std::uint32_t dynamic_shared_offset_ = 0;
+  bool has_reserved_shared_ = false;
   bool has_dynamic_shared_ = false, is_cooperative_ = false;
   std::uint32_t max_registers_ = 1;
 };

@@ -2,89 +2,103 @@
 
 #include "emulator/machine/warp_order.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace ptxasw::inline emulator {
 
 /// Finds two accesses of different threads to one byte, at least one of them a store and at least
-/// one weak, that nothing orders (PTX ISA 8.7).
+/// one weak or of a scope without the other thread, that nothing orders (PTX ISA 8.7).
 ///
 /// RunOrder says what is ordered. A store to what `ld.global.nc` reads is a race in any order (PTX
-/// ISA 9.7.9.8). A byte remembers its last store and two reads, so not every race is found, but
-/// what is reported is one.
+/// ISA 9.7.9.8). What is reported is a race, and of a run that has one, one is reported: what is
+/// forgotten of a byte's history is what races with nothing with which the rest does not.
 class RaceDetector {
 public:
   /// Who accesses, and when.
   struct Access : ThreadMoment {
     std::uint32_t line = 0;
+    ThreadScope scope = ThreadScope::device; ///< of a strong one
     bool weak = true;
     bool same_value = false; ///< of a byte: a store that leaves it as it is, and does not count
     bool unchanging = false; ///< a store that changes nothing, counted or not
     bool is_store = false;
     bool read_only = false; ///< a load of memory that, by contract, is not written (`.nc`)
+
+    /// A store that counts.
+    bool changes() const { return is_store && !same_value; }
   };
 
   /// `only_barriers`: fences order nothing. A kernel that communicates by fences then has races,
   /// but none goes unnoticed because in this run a flag happened to be set.
-  /// Of each byte the last store and two readers are remembered, of those near `focus` (0: none)
-  /// every access: where one race is sought, no other reader hides it.
-  explicit RaceDetector(bool only_barriers, std::uint64_t focus = 0,
-                        std::uint32_t block_threads = 1024)
-      : only_barriers_(only_barriers), focus_(focus), order_(block_threads) {}
+  explicit RaceDetector(bool only_barriers, std::uint32_t block_threads = 1024)
+      : only_barriers_(only_barriers), order_(block_threads) {}
 
   /// Notes an access to bytes of global memory, or of a block's shared memory (`space` = block+1).
   /// Bit i of `same_bytes`: byte i of a store has the `same_value`. Returns the earlier access that
   /// it races with.
-  std::optional<Access> note(std::uint32_t space, std::uint64_t address, unsigned size, bool store,
-                             Access access, std::uint32_t same_bytes = 0);
-  void fence(const ThreadMoment &who) {
+  std::optional<Access> note(std::uint32_t space, std::uint64_t address, unsigned size,
+                             const Access &access, std::uint32_t same_bytes = 0);
+  void fence(const ThreadMoment &who, ThreadScope scope) {
     if (!only_barriers_)
-      order_.fence(who);
+      order_.fence(who, scope);
   }
   /// A strong access, before it is noted.
-  void release(const ThreadMoment &who, const RunOrder::Place &place, bool modifies,
-               bool is_release) {
+  void release(const ThreadMoment &who, const RunOrder::Place &place, ThreadScope scope,
+               bool modifies, bool is_release) {
     if (!only_barriers_)
-      order_.release(who, place, modifies, is_release);
+      order_.release(who, place, scope, modifies, is_release);
   }
-  void acquire(const ThreadMoment &who, const RunOrder::Place &place, bool is_acquire) {
+  void acquire(const ThreadMoment &who, const RunOrder::Place &place, ThreadScope scope,
+               bool is_acquire) {
     if (!only_barriers_)
-      order_.acquire(who, place, is_acquire);
+      order_.acquire(who, place, scope, is_acquire);
   }
   /// Barriers of all kinds.
   RunOrder &order() { return order_; }
+  /// A block has ended: nobody accesses its shared memory anymore.
+  void end_block(std::uint32_t block);
 
   /// Bytes that what is remembered takes.
-  std::uint64_t bytes_in_use() const { return chunks_.size() * sizeof(Chunk); }
+  std::uint64_t bytes_in_use() const { return bytes_in_use_; }
 
 private:
-  struct Cell {
-    Access store, read, other_read, read_only;
+  /// An access by lanes of a warp in one step: `first` is that of the lowest of them.
+  struct Entry {
+    Access first;
+    std::uint32_t lanes = 0;
+
+    Access of(unsigned lane) const;
+    bool joins(const Access &access) const;
   };
-  static constexpr std::uint64_t chunk = 64;
-  using Chunk = std::array<Cell, chunk>;
+  /// What is remembered of one byte or one word.
+  using History = std::vector<Entry>;
+  static constexpr std::uint64_t chunk_bytes = 64, word = 4;
+  /// Of a stretch of memory, by word until an access is to a part of one.
+  struct Chunk {
+    std::vector<History> cells{chunk_bytes / word};
+    bool by_byte() const { return cells.size() == chunk_bytes; }
+  };
+  using Chunks = std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>>;
+
+  static bool may_conflict(const Access &first, const Access &second);
   bool conflict(const Access &first, const Access &second) const;
-  Chunk &chunk_of(std::uint32_t space, std::uint64_t address);
+  static bool covers(const Access &later, const Access &earlier);
+  void note_cell(History &history, const Access &access, std::optional<Access> &found);
+  void forget(History &history, const Access &access) const;
+  Chunk &chunk_of(std::uint32_t space, std::uint64_t address, bool by_byte);
 
-  std::optional<Access> note_in_focus(std::uint32_t space, std::uint64_t byte, bool store,
-                                      const Access &access);
-
-  static constexpr std::uint64_t focus_reach = 16; ///< bytes, the widest access
   const bool only_barriers_;
-  const std::uint64_t focus_;
-  struct Noted {
-    Access access;
-    bool store = false;
-  };
-  std::unordered_map<std::uint64_t, std::vector<Noted>> focused_; ///< by space and byte
-  std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
-  Chunk *last_chunk_ = nullptr; ///< that an access was to, and its key
-  std::uint64_t last_key_ = 0;
+  std::unordered_map<std::uint32_t, Chunks> spaces_;
+  std::unordered_set<std::uint32_t> ended_; ///< blocks
+  std::uint64_t bytes_in_use_ = 0;
+  Chunk *last_chunk_ = nullptr; ///< that an access was to, and where it is
+  std::uint32_t last_space_ = 0;
+  std::uint64_t last_number_ = 0;
   RunOrder order_;
 };
 

@@ -29,6 +29,9 @@ constexpr SpecialName names[] = {
     {"%nclusterid.y", SpecialRegister::nclusterid_y}, {"%nclusterid.z", SpecialRegister::nclusterid_z},
     {"%cluster_ctarank", SpecialRegister::cluster_ctarank}, {"%cluster_nctarank", SpecialRegister::cluster_nctarank},
     {"%is_explicit_cluster", SpecialRegister::is_explicit_cluster},
+    {"%reserved_smem_offset_begin", SpecialRegister::reserved_smem_begin}, {"%reserved_smem_offset_end", SpecialRegister::reserved_smem_end},
+    {"%reserved_smem_offset_cap", SpecialRegister::reserved_smem_cap},
+    {"%reserved_smem_offset_0", SpecialRegister::reserved_smem_0}, {"%reserved_smem_offset_1", SpecialRegister::reserved_smem_1},
     {"%total_smem_size", SpecialRegister::total_smem_size}, {"WARP_SZ", SpecialRegister::warp_size},
 };
 // clang-format on

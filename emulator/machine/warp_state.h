@@ -68,7 +68,9 @@ struct PendingCopy {
 struct WarpState {
   BlockState *block = nullptr;
   std::uint32_t index = 0; ///< in the block
-  LaneMask live = 0;
+  LaneMask all = 0;        ///< lanes that it began with
+  LaneMask live = 0;       ///< those that have not exited
+  LaneMask left = 0;       ///< those that have, and are known not to take part in later epochs
   std::vector<Fragment> fragments;
   std::vector<CallLevel> levels;
   std::uint32_t tid[3][warp_lanes] = {};
@@ -77,14 +79,15 @@ struct WarpState {
 };
 
 struct BarrierState {
-  /// What is checked of a warp's arrivals at an aligned barrier.
-  struct Aligned {
-    LaneMask due = 0; ///< lanes that lived when the first came
+  /// Where a thread came to it, if barriers are checked.
+  struct Arrival {
     const WarpInstruction *at = nullptr;
+    std::uint32_t function = 0;
   };
   bool used = false;
   bool awaited = false;                    ///< a thread waits, not only arrives
-  std::vector<Aligned> aligned;            ///< by warp
+  Arrival first;                           ///< of all
+  std::vector<Arrival> aligned;            ///< by warp, the first that is for all of its lanes
   std::uint32_t expected = 0;              ///< threads; 0: all
   std::vector<LaneMask> arrived;           ///< by warp
   KnownPast past;                          ///< of those who arrived, if races are checked
@@ -102,7 +105,6 @@ struct BlockState {
   /// By warp, lanes at the cluster's barrier: those that have arrived in this phase, and those that
   /// may wait.
   std::vector<LaneMask> cluster_arrived, cluster_due;
-  bool cluster_relaxed = false; ///< a thread arrived in this phase without ordering memory
   std::uint32_t live_warps = 0;
 };
 
@@ -126,6 +128,8 @@ struct MachineRun {
   WarpCount &count_of(const WarpState &warp) {
     return outcome.counts[warp.block->index][warp.index];
   }
+  /// The number of a block's cluster; without clusters each block is one.
+  std::uint32_t cluster_of(const BlockState &block) const;
   const Function &kernel_function() const { return *program.function(kernel).function; }
 
   const WarpProgram &program;
@@ -141,7 +145,10 @@ struct MachineRun {
   bool explicit_cluster = false;
   std::uint32_t block_threads = 0;
   std::uint32_t block_warps = 0;
-  std::uint32_t shared_bytes = 0;   ///< of a block
+  std::uint32_t shared_bytes = 0;  ///< of a block, with what lies between variables
+  std::uint32_t shared_in_use = 0; ///< of these, bytes of variables
+  /// By byte of a block's shared memory: a variable that the kernel has is there.
+  std::vector<char> shared_variables;
   std::uint32_t max_parameters = 0; ///< bytes of any function
   std::uint32_t max_local = 0;      ///< bytes of any function
   std::uint64_t workspace = 0;      ///< address of a cooperative grid's

@@ -164,9 +164,9 @@ void DriverCalls::call(WarpContext &context, LaneMask mask) {
       const std::uint64_t size = argument(0);
       if (size > run_.options.heap_limit - heap_bytes_)
         return give(0); // as a device does
-      const std::size_t index = memory_.global().allocate(fmt::format("malloc of line {}", in.line),
-                                                          std::max<std::uint64_t>(size, 1),
-                                                          GlobalMemory::Fill::random, heap_.size());
+      const std::size_t index = memory_.global().allocate(
+          fmt::format("malloc of line {}", in.line), std::max<std::uint64_t>(size, 1),
+          GlobalMemory::Fill::uninitialized, heap_.size());
       const std::uint64_t address = memory_.global().allocations()[index].base;
       heap_[address] = size;
       heap_bytes_ += size;

@@ -52,6 +52,131 @@ TEST_CASE("shared memory ends") {
   CHECK(fault.lane == 16);
 }
 
+TEST_CASE("shared memory is what the kernel has, to the byte") {
+  // What it and what it calls declare or name; what others have is not there.
+  constexpr std::string_view declarations = R"(
+.shared .align 4 .b8 tile[256];
+.shared .align 4 .b8 others[40000];
+.shared .align 4 .b8 odd[5];
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry other() {
+  .shared .align 4 .b8 own[4096];
+  .reg .b32 %r<2>;
+  mov.u32 %r1, others;
+  st.shared.u32 [%r1], 1;
+  mov.u32 %r1, own;
+  st.shared.u32 [%r1], 1;
+  ret;
+}
+.func f() {
+  .shared .align 4 .b8 of_function[16];
+  .reg .b32 %r<2>;
+  mov.u32 %r1, of_function;
+  st.shared.u32 [%r1+12], 1;
+  ret;
+})";
+  const auto ends_well = [&](const std::string &body) {
+    const WarpRun run = run_warp(in_warp_kernel(body, declarations));
+    CHECK((!run.outcome.fault || run.outcome.fault->kind == FaultKind::out_of_bounds));
+    return !run.outcome.fault;
+  };
+  const auto access = [](std::string_view of, int at, std::string_view type = "u32") {
+    return fmt::format("mov.u32 %r1, {};\nst.shared.{} [%r1+{}], %r1;\n", of, type, at);
+  };
+  CHECK(ends_well(access("tile", 252)));
+  CHECK(!ends_well(access("tile", 256)));
+  CHECK(!ends_well(access("tile", 768)));
+  CHECK(!ends_well(access("tile", -4)));
+  CHECK(ends_well(access("odd", 4, "u8")));
+  CHECK(!ends_well(access("odd", 5, "u8")));
+  CHECK(!ends_well(access("odd", 4)));
+  CHECK(!ends_well(access("dynamic", 0)));
+  CHECK(ends_well("call f;\n"));
+  // From one variable of the kernel into its neighbour.
+  CHECK(!ends_well(access("odd", 0) + access("tile", 256)));
+  // The whole room of another kernel, and none for those that do not name it.
+  for (int at = 0; at < 48000; at += 512)
+    CHECK(ends_well(access("tile", at)) == (at < 256));
+}
+
+TEST_CASE("shared memory that the system keeps") {
+  const auto ends_well = [](std::string_view from, int at) {
+    return !run_warp(in_warp_kernel(
+                         fmt::format("mov.u32 %r1, %reserved_smem_offset_{};\nst.shared.u32 "
+                                     "[%r1+{}], 1;\nmov.u32 %r2, tile;\nst.shared.u32 [%r2], 1;",
+                                     from, at),
+                         tile))
+                .outcome.fault;
+  };
+  CHECK(ends_well("begin", 0));
+  CHECK(ends_well("0", 0));
+  CHECK(ends_well("1", 284));
+  CHECK(ends_well("end", -4));
+  CHECK(!ends_well("end", 0));
+  CHECK(!ends_well("begin", -4));
+  CHECK(run_warp(in_warp_kernel("mov.u32 %r1, %reserved_smem_offset_cap;\nst.global.u32 [%out], "
+                                "%r1;"))
+            .words[0] == 1024);
+}
+
+TEST_CASE("dynamic shared memory is as large as the launch says") {
+  const auto module = parse_module(
+      in_warp_kernel("mov.u32 %r1, dynamic;\nadd.u32 %r1, %r1, %n;\nst.shared.u8 [%r1], 1;",
+                     ".shared .align 4 .b8 tile[20];\n.extern .shared .align 256 .b8 dynamic[];"));
+  const WarpProgram program(*module);
+  const auto ends_well = [&](std::uint32_t at) {
+    WarpLaunch launch;
+    launch.dynamic_shared = 100;
+    launch.parameters.resize(12);
+    std::memcpy(launch.parameters.data() + 8, &at, 4);
+    GlobalMemory memory;
+    return !run_kernel(program, *program.find_kernel("k"), launch, memory, {}).fault;
+  };
+  CHECK(ends_well(0));
+  CHECK(ends_well(99));
+  CHECK(!ends_well(100));
+  CHECK(!ends_well(~0u));
+  WarpLaunch launch;
+  launch.dynamic_shared = ~0u;
+  launch.parameters.resize(12);
+  GlobalMemory memory;
+  const WarpOutcome refused = run_kernel(program, *program.find_kernel("k"), launch, memory, {});
+  REQUIRE(refused.fault);
+  CHECK(refused.fault->kind == FaultKind::bad_launch);
+  CHECK(program.dynamic_shared_offset() % 256 == 0);
+}
+
+TEST_CASE("local memory is what the function has, to the byte") {
+  constexpr std::string_view declarations = R"(
+.func f(.param .b64 at) {
+  .local .align 4 .b8 large[4000];
+  .reg .b64 %d<2>;
+  ld.param.u64 %d0, [at];
+  st.u32 [%d0], 1;
+  mov.u64 %d1, large;
+  st.local.u32 [%d1+3996], 7;
+  ret;
+})";
+  const auto ends_well = [&](std::string_view body) {
+    const WarpRun run = run_warp(in_warp_kernel(
+        ".local .align 4 .b8 own[12];\nmov.u64 %d1, own;\n" + std::string(body), declarations));
+    return !run.outcome.fault;
+  };
+  CHECK(ends_well("st.local.u32 [%d1+8], 1;"));
+  CHECK(!ends_well("st.local.u32 [%d1+12], 1;"));
+  CHECK(!ends_well("st.local.u32 [%d1-4], 1;"));
+  CHECK(!ends_well("st.local.u32 [%d1+512], 1;"));
+  // A pointer to the caller's variable is as good as it was there.
+  const auto call = [](int at) {
+    return fmt::format("cvta.local.u64 %d1, %d1;\nadd.u64 %d1, %d1, {};\n.param .b64 a;\n"
+                       "st.param.b64 [a], %d1;\ncall f, (a);",
+                       at);
+  };
+  CHECK(ends_well(call(8)));
+  CHECK(!ends_well(call(12)));
+  CHECK(!ends_well(call(1024)));
+}
+
 TEST_CASE("misaligned") {
   const WarpFault fault = fault_of(in_warp_kernel(R"(
     // HERE
@@ -74,6 +199,57 @@ TEST_CASE("uninitialized shared memory") {
                                    32, options);
   CHECK(fault.kind == FaultKind::uninitialized);
   CHECK(fault.lane == 7);
+}
+
+TEST_CASE("uninitialized memory of malloc, of a call, and of a buffer that is said to be so") {
+  WarpOptions options;
+  options.check_uninitialized = true;
+  const auto finds = [&](const std::string &text) {
+    const WarpRun run = run_warp(text, 1, 0, options);
+    CHECK((!run.outcome.fault || run.outcome.fault->kind == FaultKind::uninitialized));
+    return run.outcome.fault.has_value();
+  };
+  const auto heap = [&](std::string_view body) {
+    return in_warp_kernel(fmt::format(R"(
+  .param .b64 size;
+  .param .b64 result;
+  st.param.b64 [size], 64;
+  call.uni (result), malloc, (size);
+  ld.param.b64 %d1, [result];
+  {})",
+                                      body),
+                          ".extern .func (.param .b64 result) malloc (.param .b64 size);");
+  };
+  CHECK(finds(heap("ld.u32 %r1, [%d1];")));
+  CHECK(!finds(heap("st.u32 [%d1], 1;\nld.u32 %r1, [%d1];")));
+  CHECK(finds(heap("st.u32 [%d1], 1;\nld.u32 %r1, [%d1+4];")));
+  CHECK(finds(heap("st.u8 [%d1], 1;\nld.u16 %r1, [%d1];")));
+  CHECK(finds(heap("atom.add.u32 %r1, [%d1], 1;")));
+  // The second call reads what the first has written there.
+  CHECK(finds(in_warp_kernel("call f;\ncall f;", R"(.global .u32 turn;
+.func f() {
+  .local .align 4 .b8 own[4];
+  .reg .b32 %r<2>;
+  .reg .b64 %d<2>;
+  .reg .pred %p;
+  mov.u64 %d1, own;
+  ld.global.u32 %r1, [turn];
+  setp.eq.u32 %p, %r1, 0;
+  @%p st.local.u32 [%d1], 1;
+  ld.local.u32 %r1, [%d1];
+  st.global.u32 [turn], 1;
+  ret;
+}
+)")));
+  GlobalMemory memory;
+  const std::size_t index = memory.allocate("a", 8192, GlobalMemory::Fill::uninitialized, 1);
+  const std::uint64_t base = memory.allocations()[index].base;
+  const std::uint8_t bytes[] = {1, 2, 3};
+  memory.write(base + 4095, bytes);
+  CHECK(memory.is_defined(base + 4095, 1));
+  CHECK(memory.is_defined(base + 4096, 2));
+  CHECK(!memory.is_defined(base + 4094, 2));
+  CHECK(!memory.is_defined(base + 4096, 4));
 }
 
 TEST_CASE("a race, and none with a barrier between") {
@@ -239,26 +415,25 @@ TEST_CASE("profile: executions, lanes, sectors, bank conflicts") {
   CHECK(store.sectors == 1);
 }
 
-TEST_CASE("where one race is looked for no other reader hides it") {
-  const auto race = [](std::uint64_t focus) {
-    RaceDetector races(true, focus);
-    const auto access = [](std::uint32_t thread, std::uint64_t time) {
-      RaceDetector::Access a;
-      a.thread = thread;
-      a.warp = thread / 32;
-      a.lane = thread % 32;
-      a.time = time;
-      return a;
-    };
-    // One lane of another warp reads, then two of the warp that stores, which have met since.
-    for (const std::uint32_t reader : {40u, 1u, 2u})
-      CHECK(!races.note(0, 0x1000, 4, false, access(reader, reader == 40 ? 1 : 1 + reader)));
-    races.order().warp_barrier(0, ~0u, 5);
-    return races.note(0, 0x1000, 4, true, access(3, 6));
+TEST_CASE("no other reader hides a race") {
+  RaceDetector races(true);
+  const auto access = [](std::uint32_t thread, std::uint64_t time) {
+    RaceDetector::Access a;
+    a.thread = thread;
+    a.warp = thread / 32;
+    a.lane = thread % 32;
+    a.time = time;
+    return a;
   };
-  CHECK(!race(0));
-  REQUIRE(race(0x1000));
-  CHECK(race(0x1000)->thread == 40);
+  // One lane of another warp reads, then two of the warp that stores, which have met since.
+  for (const std::uint32_t reader : {40u, 1u, 2u})
+    CHECK(!races.note(0, 0x1000, 4, access(reader, reader == 40 ? 1 : 1 + reader)));
+  races.order().warp_barrier(access(0, 5), ~0u);
+  RaceDetector::Access store = access(3, 6);
+  store.is_store = true;
+  const auto race = races.note(0, 0x1000, 4, store);
+  REQUIRE(race);
+  CHECK(race->thread == 40);
 }
 
 TEST_CASE("what barriers order, and what they do not") {
@@ -302,6 +477,40 @@ TEST_CASE("what barriers order, and what they do not") {
                    "@%p1 bar.arrive 2, 64;\n@%p3 bar.sync 2, 64;\n@%p3 ld.shared.u32 %r0, [%r1];\n",
                96));
   CHECK(races(chain + "@%p3 ld.shared.u32 %r0, [%r1];\n", 96));
+}
+
+TEST_CASE("who has exited has neither waited nor arrived") {
+  for (WarpOptions options : all_schedules()) {
+    options.check_races = true;
+    const auto races = [&](std::string_view body, std::uint32_t block = 64) {
+      const WarpRun run = run_warp(in_warp_kernel(fmt::format(R"(
+  mov.u32 %r1, tile;
+  mad.lo.u32 %r2, %t, 4, %r1;
+  xor.b32 %r3, %t, 63;
+  mad.lo.u32 %r3, %r3, 4, %r1;
+  setp.lt.u32 %p0, %t, 32;
+  @!%p0 bra WAITS;
+  {}
+WAITS:
+  {}
+  ld.shared.u32 %r4, [%r3];)",
+                                                              body.substr(0, body.find('|')),
+                                                              body.substr(body.find('|') + 1)),
+                                                  ".shared .align 4 .b8 tile[256];"),
+                                   block, 0, options);
+      REQUIRE(!run.outcome.fault);
+      return run.outcome.race.has_value();
+    };
+    CHECK(races("bar.arrive 1, 64; st.shared.u32 [%r2], %t; exit;|bar.sync 1, 64;"));
+    CHECK(!races("st.shared.u32 [%r2], %t; bar.arrive 1, 64; exit;|bar.sync 1, 64;"));
+    CHECK(races("st.shared.u32 [%r2], %t; exit;|bar.sync 0;"));
+    CHECK(!races("st.shared.u32 [%r2], %t; bar.sync 0; exit;|bar.sync 0;"));
+    // Nor later, at the barriers of those that are left.
+    CHECK(races("st.shared.u32 [%r2], %t; exit;|bar.sync 0; bar.sync 0;"));
+    CHECK(races("bar.sync 0; st.shared.u32 [%r2], %t; exit;|bar.sync 0; bar.sync 0;"));
+    // What it did before it came the last time is known to all who came.
+    CHECK(!races("st.shared.u32 [%r2], %t; bar.sync 0; exit;|bar.sync 0; bar.sync 0;"));
+  }
 }
 
 TEST_CASE("what fences order between blocks") {

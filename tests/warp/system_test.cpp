@@ -141,7 +141,8 @@ TEST_CASE("barriers that a GPU gets past") {
   CHECK(finding("bar.sync 0;") == "");
   CHECK(finding("bar.sync 0;\nbar.sync 1, 64;\nbar.sync 0;", 40) == "");
   CHECK(finding("setp.lt.u32 %p0, %t, 7;\n@%p0 bar.sync 0;") == "divergent barrier");
-  CHECK(finding("setp.lt.u32 %p0, %t, 7;\n@%p0 barrier.sync 0;") == "");
+  CHECK(finding("setp.lt.u32 %p0, %t, 7;\n@%p0 barrier.sync 0;") == "divergent barrier");
+  CHECK(finding("setp.lt.u32 %p0, %t, 7;\n@%p0 barrier.sync 1, 32;", 32) == "");
   CHECK(
       finding(
           "setp.lt.u32 %p0, %t, 7;\n@%p0 bra two;\nbar.sync 0;\nbra on;\ntwo: bar.sync 0;\non:") ==
@@ -152,6 +153,40 @@ TEST_CASE("barriers that a GPU gets past") {
   CHECK(finding("setp.lt.u32 %p0, %t, 32;\n@%p0 bar.arrive 1, 64;") == "lonely arrival");
   CHECK(finding("bar.arrive 1, 64;") == "lonely arrival");
   CHECK(finding("setp.lt.u32 %p0, %t, 32;\n@%p0 bar.arrive 1, 64;\n@!%p0 bar.sync 1, 64;") == "");
+}
+
+TEST_CASE("barriers that a part of the block never reaches, whoever exits first") {
+  const auto always = [](std::string_view body, FaultKind kind, std::uint32_t block = 64) {
+    for (WarpOptions options : all_schedules()) {
+      options.check_barriers = true;
+      const WarpRun run = run_warp(in_warp_kernel(body), block, 0, options);
+      CHECK(!run.outcome.fault);
+      REQUIRE(run.outcome.barrier);
+      CHECK(run.outcome.barrier->kind == kind);
+    }
+  };
+  const auto never = [](std::string_view body, std::uint32_t block = 64) {
+    for (WarpOptions options : all_schedules()) {
+      options.check_barriers = true;
+      CHECK(!run_warp(in_warp_kernel(body), block, 0, options).outcome.barrier);
+    }
+  };
+  for (const std::string_view half : {"setp.lt.u32", "setp.ge.u32"})
+    for (const std::string_view barrier : {"bar.sync 0;", "barrier.sync 0;"})
+      for (const int first : {32, 16}) {
+        const std::string exits = fmt::format("{} %p0, %t, {};\n@%p0 exit;\n", half, first);
+        always(exits + std::string(barrier), FaultKind::divergent_barrier);
+        always("bar.sync 0;\n" + exits + std::string(barrier), FaultKind::divergent_barrier);
+        never(exits + "mov.u32 %r1, %t;");
+      }
+  // With a number it is for as many as come.
+  never("setp.lt.u32 %p0, %t, 32;\n@%p0 exit;\nbar.sync 1, 32;");
+  never("setp.lt.u32 %p0, %t, 32;\n@%p0 exit;\nbarrier.sync 1, 32;");
+  never("bar.sync 0;\nbarrier.sync 0;", 40);
+  // Lanes 4 to 7 take what lanes 8 to 11 have, which take no part.
+  const std::string part = "setp.ge.u32 %p0, %t, 8;\n@%p0 exit;\n";
+  always(part + "shfl.sync.down.b32 %r1, %t, 4, 31, 0xff;", FaultKind::missing_lane, 32);
+  never(part + "shfl.sync.down.b32 %r1, %t, 4, 0x1807, 0xff;", 32);
 }
 
 TEST_CASE("a copy happens when it is waited for") {

@@ -92,6 +92,16 @@ class LaunchFiles(Scratch):
         self.assertEqual((document["kernel"], document["fault"]), ("scale", None))
         self.assertEqual(document["profile"][0]["executions"], 1)
 
+    def test_uninitialized(self):
+        self.write("u.toml", LAUNCH.replace('count = 8', 'count = 8\nfill = "uninitialized"')
+                   .replace("7, 8]", "7]\ncount = 8\nfill = \"uninitialized\""))
+        done = self.emulate("--launch", "u.toml", "--check", "uninit")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("thread 7,0,0): uninitialized: load of 4 bytes", done.stderr)
+        self.assertEqual(self.emulate("--launch", "u.toml").returncode, 0)
+        self.write("w.toml", LAUNCH.replace('count = 8', 'count = 8\nfill = "uninitialized"'))
+        self.assertEqual(self.emulate("--launch", "w.toml", "--check", "uninit").returncode, 0)
+
     def test_structures_and_offsets(self):
         self.write("s.toml", """kernel = "sums"
 block = [1]

@@ -40,7 +40,8 @@ constexpr FillName fill_names[] = {{"zeros", GlobalMemory::Fill::zeros},
                                    {"random", GlobalMemory::Fill::random},
                                    {"same", GlobalMemory::Fill::same},
                                    {"edges32", GlobalMemory::Fill::edges},
-                                   {"edges64", GlobalMemory::Fill::edges_wide}};
+                                   {"edges64", GlobalMemory::Fill::edges_wide},
+                                   {"uninitialized", GlobalMemory::Fill::uninitialized}};
 
 void only(const toml::table &table, std::initializer_list<std::string_view> keys) {
   const std::vector<std::string_view> known(keys);
@@ -212,8 +213,7 @@ BufferDescription read_contents(const toml::table &table, const std::filesystem:
                                     [&](const FillName &f) { return f.name == word; });
     if (found == std::end(fill_names))
       throw Wrong(*fill, "`fill` must be zeros, f32, f64, whole32, whole64, small, small64, "
-                         "random, same, edges32 or "
-                         "edges64");
+                         "random, same, edges32, edges64 or uninitialized");
     buffer.fill = found->fill;
   }
   if (const auto *seed = table.get("seed"))
