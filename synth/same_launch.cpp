@@ -5,6 +5,7 @@
 #include "synth/same_launch.h"
 
 #include "grammar/code_writer.h"
+#include "synth/waiting.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -93,7 +94,7 @@ std::optional<Refusal> same_launch_obstacle(const Module &module, const Function
       return Refusal{"variable", "the kernel has a variable of its own that lasts"};
   if (knows_clusters(module))
     return Refusal{"cluster", "blocks may be launched in clusters"};
-  return std::nullopt;
+  return waiting_obstacle(module, kernel);
 }
 
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,

@@ -41,7 +41,8 @@ std::string same_launch_header_fault(const Module &before, const Function &kerne
 ///     what launches of the same version left there, and not what others did;
 ///   - clusters of blocks: their size may be an attribute that the program gives the kernel, and
 ///   not
-///     its siblings.
+///     its siblings;
+///   - a loop that may wait for somebody (waiting_obstacle()).
 std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel);
 
 /// A version of a kernel, of which the table says only its name, family and kind.

@@ -10,9 +10,9 @@
 
 #include "synth/cache/sites.h"
 
+#include "emulator/facts/waiting.h"
 #include "synth/cache/qualified.h"
 #include "synth/cache/unwritten.h"
-#include "synth/promote/waits.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -232,7 +232,7 @@ std::optional<Refusal> Sites::reach_of(const Access &access) {
   for (LoopId loop = access.loop; loop != no_index; loop = facts_.cfg().loops()[loop].parent)
     outermost = loop;
   if (outermost != no_index &&
-      promote::decides_end(module_, kernel_, facts_.cfg(), outermost, access.site.instruction))
+      facts::decides_end(module_, kernel_, facts_.cfg(), outermost, access.site.instruction))
     return at(refusal::polls, instruction);
   if (!unwritten_.fault(instruction).empty()) // the expression shows it, the text does not
     return at(refusal::address, instruction);

@@ -6,9 +6,10 @@
 
 namespace ptxasw::inline synth::cache {
 
-std::set<Origin> Unwritten::address(const Instruction &access, std::size_t operand) const {
+std::set<facts::Origin> Unwritten::address(const Instruction &access, std::size_t operand) const {
   const auto operands = module_.operands(access);
-  return operand < operands.size() ? origins_->of_address(operands[operand]) : std::set<Origin>();
+  return operand < operands.size() ? origins_->of_address(operands[operand])
+                                   : std::set<facts::Origin>();
 }
 
 std::string Unwritten::fault(const Instruction &load) {
@@ -22,7 +23,7 @@ std::string Unwritten::fault(const Instruction &load) {
     origins_.emplace(module_, kernel_);
   for (const std::uint32_t i : writers_.stores) {
     const Instruction &store = kernel_.instructions[i];
-    if (!Origins::are_apart(address(load, 1), address(store, 0)))
+    if (!facts::Origins::are_apart(address(load, 1), address(store, 0)))
       return fmt::format("line {} may write what it reads", store.line);
   }
   return "";

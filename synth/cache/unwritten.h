@@ -2,7 +2,7 @@
 
 // Loads of what nothing writes as long as the kernel runs, by the text alone.
 
-#include "synth/cache/origins.h"
+#include "emulator/facts/origins.h"
 #include "synth/cache/writers.h"
 
 #include <optional>
@@ -21,13 +21,13 @@ public:
   std::string fault(const Instruction &load);
 
 private:
-  std::set<Origin> address(const Instruction &access, std::size_t operand) const;
+  std::set<facts::Origin> address(const Instruction &access, std::size_t operand) const;
 
   const Module &module_;
   const Function &kernel_;
   const bool apart_;
   const Writers writers_;
-  std::optional<Origins> origins_; ///< once they are asked for
+  std::optional<facts::Origins> origins_; ///< once they are asked for
 };
 
 } // namespace ptxasw::synth::cache

@@ -17,9 +17,13 @@
 // before: each round of each activation has a token, and what is kept is of no use with another
 // one. A load whose address the law says to be that of another one, of this round or the one
 // before, reads what is kept of that one. What stores do to it the law says of either round.
+//
+// A load on which the end of the loop may depend is done each time: it may be polling. And what is
+// kept of a load counts in one activation of its loop.
 
 #include "synth/promote/prove.h"
 
+#include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
 #include "synth/promote/promote.h"
@@ -313,11 +317,13 @@ public:
     const auto address = address_of(at, known);
     std::optional<std::vector<Term>> parts;
     for (const LoadState &load : loads_) {
-      if (load.instruction != at)
+      if (load.instruction != at || load.decides_end)
         continue;
       std::vector<const Slot *> same;
-      if (known.values[load.slots[0].address] == address)
-        same.push_back(&load.slots[0]);
+      const Slot &own = load.slots[0];
+      if (known.values[own.address] == address &&
+          known.values[own.token] == known.values[loops_[load.loop].token])
+        same.push_back(&own);
       for (const Source &source : load.sources)
         if (const LoadState &from = loads_[source.load];
             is_current(from, from.slots[source.ago], known) &&
@@ -372,8 +378,9 @@ private:
 
   struct LoadState {
     std::uint32_t instruction = 0;
-    std::size_t loop = 0; ///< in loops_
-    bool moves = false;   ///< its address does, from round to round
+    std::size_t loop = 0;     ///< in loops_
+    bool moves = false;       ///< its address does, from round to round
+    bool decides_end = false; ///< of that loop, maybe: it may be polling, and is done each time
     std::vector<RegisterId> to;
     std::vector<Slot> slots; ///< of this round or any; of the round before, where the address moves
     std::vector<Source> sources;
@@ -398,6 +405,7 @@ private:
       std::vector<Condition> ignored;
       const auto address = values.address(i, ignored);
       load.moves = address && !address->step.is_zero();
+      load.decides_end = facts::decides_end(kernel_.module, kernel_.function, cfg_, id, i);
       loads_.push_back(std::move(load));
     }
     std::set<std::size_t> used;

@@ -10,9 +10,10 @@
 
 #include "synth/promote/sites.h"
 
+#include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
-#include "synth/promote/waits.h"
+#include "grammar/pragmas.h"
 
 #include <algorithm>
 
@@ -238,7 +239,7 @@ bool reads_alike(const Module &module, const Function &function, std::uint32_t l
   const Instruction &a = function.instructions[load], &b = function.instructions[other];
   const Opcode &reads = module.opcode(a), &reads_too = module.opcode(b);
   if (reads.type != reads_too.type || reads.vector != reads_too.vector ||
-      reads.space != reads_too.space)
+      reads.space != reads_too.space || leaves_bytes_undefined(function, load))
     return false;
   const Operand &to = module.operands(a)[0], &to_too = module.operands(b)[0];
   const auto alike = [&](const Operand &one, const Operand &two) {
@@ -288,7 +289,7 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
     if (!load) {
       if (load.error().reason != nothing.reason)
         why = load.error();
-    } else if (decides_end(module, function, cfg, loop, i)) {
+    } else if (facts::decides_end(module, function, cfg, loop, i)) {
       why = at(refusal::polls, function.instructions[i]);
     } else {
       std::vector<Condition> all = promotion.conditions;

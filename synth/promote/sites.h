@@ -60,7 +60,9 @@ bool is_repeatable(const Opcode &opcode);
 const Operand *forwarded(const Module &module, const Function &function, std::uint32_t load,
                          std::uint32_t store);
 
-/// Returns true if two loads give their registers the same, if they read the same place.
+/// Returns true if a load gives its registers all that another one gives, if they read the same
+/// place: it may leave bytes undefined that nothing uses (`used_bytes_mask`, PTX ISA 12.2), and
+/// then it does not.
 bool reads_alike(const Module &module, const Function &function, std::uint32_t load,
                  std::uint32_t other);
 

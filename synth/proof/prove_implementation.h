@@ -162,6 +162,7 @@ private:
   static constexpr unsigned solver_resource_limit = 100'000;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
+  std::optional<bool> waits_; ///< facts::waits_at(), when first asked for
   std::size_t visited_ = 0;
   std::size_t step_visited_ = 0;        ///< blocks, to see which loops are in step
   std::map<LoopId, bool> loop_in_step_; ///< those that were asked for

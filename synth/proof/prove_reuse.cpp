@@ -4,7 +4,9 @@
 
 #include "synth/proof/prove_implementation.h"
 
+#include "emulator/facts/waiting.h"
 #include "emulator/symbolic/address.h"
+#include "grammar/pragmas.h"
 #include "synth/differ.h"
 #include "synth/shuffle/ways.h"
 
@@ -136,8 +138,14 @@ Missing FunctionProver::precedes(std::uint32_t source, std::uint32_t load, Sourc
     return {Obligation::runs_before, "the source does not dominate the load"};
   if (loop != no_index && !cfg().contains(loop, to->block))
     return {Obligation::runs_before, "the source is in another iteration"};
-  if (!lane.is_own() && loop != cfg().loop_of(to->block))
+  if (loop == cfg().loop_of(to->block))
+    return {};
+  if (!lane.is_own())
     return {Obligation::runs_before, "the source is in another iteration"};
+  if (!waits_)
+    waits_ = facts::waits_at(a_, fa_).has_value();
+  if (*waits_ && !reads_constant_memory(a_.opcode(fa_.instructions[load])))
+    return {Obligation::runs_before, "the loop may wait for what the load reads"};
   return {};
 }
 
@@ -197,9 +205,8 @@ Missing FunctionProver::serves(Loaded source, Loaded load, SourceLane lane, cons
       width_of(fa_, destinations(source.load)[source.element]) != width ||
       (bits < width && is_signed(from_opcode.type) != is_signed(to_opcode.type)))
     return {Obligation::same_kind, "the source loads another type"};
-  for (const Pragma &pragma : fa_.pragmas)
-    if (pragma.position == source.load && pragma.text.starts_with("used_bytes_mask"))
-      return {Obligation::same_kind, "the source loads only some of its bytes"};
+  if (leaves_bytes_undefined(fa_, source.load))
+    return {Obligation::same_kind, "the source loads only some of its bytes"};
   // Rule 1.
   if (other_lane && !in_step(to->block))
     return {Obligation::runs_before, "lanes may be in different iterations"};

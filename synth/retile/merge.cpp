@@ -9,6 +9,7 @@
 
 #include "synth/retile/merge.h"
 
+#include "grammar/pragmas.h"
 #include "grammar/roles.h"
 #include "synth/retile/copies.h"
 
@@ -44,10 +45,12 @@ private:
     RegisterId reg = no_register;
   };
 
-  /// The register that a load without a guard writes, alone; no_register for others.
-  RegisterId destination(const Instruction &instruction) const {
+  /// The register that a load without a guard writes, alone and all of it; no_register for others.
+  RegisterId destination(std::uint32_t load) const {
+    const Instruction &instruction = kernel_.instructions[load];
     const auto operands = module_.operands(instruction);
-    if (!instruction.well_formed || instruction.guard != no_register || operands.size() != 2 ||
+    if (leaves_bytes_undefined(kernel_, load) || !instruction.well_formed ||
+        instruction.guard != no_register || operands.size() != 2 ||
         operands[0].kind != Operand::Kind::reg || operands[0].selector != 0)
       return no_register;
     return operands[0].reg;
@@ -65,7 +68,7 @@ private:
 
   void look_at(const MemoryAccess &access) {
     const Instruction &instruction = kernel_.instructions[access.instruction];
-    const RegisterId reg = destination(instruction);
+    const RegisterId reg = destination(access.instruction);
     const Expr address = reg == no_register ? nullptr : views_.common_address(access);
     if (!address)
       return;

@@ -7,7 +7,9 @@
 //   - no instruction asks the machine where it runs (lane, warp, multiprocessor, clock), or relies
 //     on which threads are a warp (`ldu`);
 //   - the copies need no room of their own: no shared or local memory, no parameters of calls;
-//   - all state is in registers that can be renamed: no carry flag, no vector registers.
+//   - all state is in registers that can be renamed: no carry flag, no vector registers;
+//   - no thread waits in a loop for another one, which might be the same one then
+//     (synth/waiting.h).
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // where all of them come alike (meeting.cpp), and shared memory may be in other places (rooms.cpp).
@@ -22,6 +24,7 @@
 #include "synth/retile/meeting.h"
 #include "synth/retile/retile.h"
 #include "synth/retile/rooms.h"
+#include "synth/waiting.h"
 
 #include <algorithm>
 #include <span>
@@ -212,7 +215,7 @@ std::optional<Refusal> retile_obstacle(const Module &module, const Function &ker
   }
   if (!blocks_independent(module, kernel))
     return refusal::depend;
-  return std::nullopt;
+  return waiting_obstacle(module, kernel);
 }
 
 } // namespace ptxasw::synth

@@ -1,6 +1,6 @@
 // From each version of the beam come all versions that are one rewrite further. A text that was
 // seen is not analysed again, whatever order of rewrites led to it. What is not proved is withdrawn
-// before anything is counted.
+// before anything is counted. A kernel that may wait in a loop stays as it is.
 
 #include "synth/search/search.h"
 
@@ -8,6 +8,7 @@
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/rewrite.h"
+#include "synth/waiting.h"
 
 #include <algorithm>
 #include <chrono>
@@ -52,7 +53,12 @@ public:
   }
 
   SearchResult run() {
+    const Module &module = *result_.candidates[0].module;
     std::vector<std::size_t> beam{0};
+    if (waiting_obstacle(module, *function_in(module))) {
+      result_.candidates[0].chosen = true;
+      return std::move(result_);
+    }
     for (unsigned round = 0; round < options_.rounds && !beam.empty() && !spent(); ++round) {
       std::vector<std::size_t> next;
       for (const std::size_t one : beam)

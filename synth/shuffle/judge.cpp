@@ -4,6 +4,8 @@
 
 #include "synth/shuffle/judge.h"
 
+#include "emulator/facts/waiting.h"
+#include "grammar/pragmas.h"
 #include "synth/differ.h"
 #include "synth/shuffle/candidate.h"
 #include "synth/shuffle/ways.h"
@@ -82,7 +84,8 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, Sou
       !same_kind(source_holder, load_holder))
     return no(Reason::type_mismatch);
   // Rule 1: the source ran, in this iteration, in every lane that asks. A lane's own value it also
-  // keeps while it goes round a deeper loop.
+  // keeps while it goes round a deeper loop, unless that may be waiting for another one.
+  const bool fixed = reads_constant_memory(module_.opcode(instruction(load_holder.access)));
   if (!cfg.dominates(source.block, load.block))
     return no(Reason::not_dominated);
   const LoopId source_loop = cfg.loop_of(source.block);
@@ -95,13 +98,19 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, Sou
   if (verdict.reason)
     return verdict;
   // Rule 5: memory in between. What is only read cannot change.
-  if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
+  if (!fixed) {
     Passage passage =
         between_.passage(source_holder.position, load_holder.access, !from.is_own(), true);
     if (passage.obstacle)
       return no(*passage.obstacle);
     verdict.store_tests = std::move(passage.stores);
     verdict.assumed_no_alias = passage.assumed;
+  }
+  if (source_loop != cfg.loop_of(load.block) && !fixed) {
+    if (!waits_)
+      waits_ = facts::waits_at(module_, function_).has_value();
+    if (*waits_)
+      return no(Reason::other_iteration);
   }
   return verdict;
 }
@@ -204,10 +213,10 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
   };
   // A pragma belongs to the very next statement; nothing may come in between.
   // And of a source that loads only some of its bytes there is not enough (PTX ISA 12.2).
-  for (const Pragma &pragma : function_.pragmas)
-    if (pragma.position == load.instruction ||
-        (pragma.position == source.instruction && pragma.text.starts_with("used_bytes_mask")))
-      return no(Reason::predicate_form);
+  if (leaves_bytes_undefined(function_, source.instruction) ||
+      std::any_of(function_.pragmas.begin(), function_.pragmas.end(),
+                  [&](const Pragma &pragma) { return pragma.position == load.instruction; }))
+    return no(Reason::predicate_form);
   const bool other_lane = !from.is_own();
   const Expr source_address = element_address(source_holder);
   const Expr load_address = element_address(load_holder);

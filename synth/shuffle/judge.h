@@ -95,6 +95,7 @@ private:
   Between between_;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
+  std::optional<bool> waits_; ///< facts::waits_at(), when first asked for
   std::unordered_map<BlockId, std::vector<BlockId>> before_; ///< by block, those on the ways to it
   std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
 };

@@ -21,17 +21,17 @@
 // not defined. All threads of the block read every byte that is staged, and a block that is staged
 // has at least two; so a store of the thread itself would be a race with the others. As for
 // families that carry values this is not all that is asked for: a store must also go elsewhere by
-// the text alone (synth/cache/origins.h), unless the load is `.nc`, by which the program has said
-// that nothing writes there. A generic load is one of global memory where all generic addresses of
-// the module are (emulator/symbolic/generic.h).
+// the text alone (emulator/facts/origins.h), unless the load is `.nc`, by which the program has
+// said that nothing writes there. A generic load is one of global memory where all generic
+// addresses of the module are (emulator/symbolic/generic.h).
 
 #include "synth/stage/sites.h"
 
 #include "analysis/occupancy.h"
 #include "emulator/facts/kernel_facts.h"
+#include "emulator/facts/origins.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
-#include "synth/cache/origins.h"
 #include "synth/cache/qualified.h"
 #include "synth/cache/writers.h"
 #include "synth/stage/alike.h"
@@ -386,7 +386,7 @@ private:
       origins_.emplace(module_, kernel_);
     const auto read = origins_->of_address(module_.operands(kernel_.instructions[load])[1]);
     for (const std::uint32_t i : writers_->stores)
-      if (!cache::Origins::are_apart(
+      if (!facts::Origins::are_apart(
               read, origins_->of_address(module_.operands(kernel_.instructions[i])[0])))
         return at(refusal::written, kernel_.instructions[i]);
     return std::nullopt;
@@ -492,7 +492,7 @@ private:
   LoopValues values_;
   promote::Atoms &atoms_;
   std::optional<cache::Writers> writers_; ///< when first asked for
-  std::optional<cache::Origins> origins_; ///< likewise
+  std::optional<facts::Origins> origins_; ///< likewise
   std::optional<bool> generic_is_global_; ///< likewise
   std::vector<Candidate> candidates_;
   BlockId end_ = no_index; ///< which ends with the branch that leaves the loop

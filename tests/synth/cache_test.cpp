@@ -1,8 +1,8 @@
 // Qualified loads: what is found, how it is written, and that the proof refuses whatever one
 // changes in the text unless it changes nothing.
 
+#include "emulator/facts/origins.h"
 #include "synth/cache/cache.h"
-#include "synth/cache/origins.h"
 #include "synth/cache/qualified.h"
 #include "synth/siblings.h"
 #include "tests/synth/versions.h"

@@ -66,6 +66,30 @@ TEST_CASE("a value of the round before is not one of this round") {
   CHECK_FALSE(fault("ld.global.u32 %x, [%u];", "mov.b32 %x, %carry0_b32_1;").empty());
 }
 
+TEST_CASE("bytes that a load may leave undefined are not carried") {
+  const std::string text = twin(std::filesystem::path(TRAPS_DIR "/carry") / "source-in-part.ptx");
+  const std::string version = carried(*parsed(text));
+  const auto with = [&](const std::string &of, std::string_view load) {
+    return with_line(of, load, "\t.pragma \"used_bytes_mask 0x3\";", true);
+  };
+  const auto fault = [&](std::string_view load) {
+    return proof(*parsed(with(text, load)), with(version, load));
+  };
+  CHECK(proof(*parsed(text), version).empty());
+  CHECK_FALSE(fault("ld.global.u32 %y, [%u+4];").empty()); // what the next round takes
+  CHECK(fault("ld.global.u32 %x, [%u];").empty());         // the one that takes it
+}
+
+TEST_CASE("the proof refuses to carry what may decide the end") {
+  const std::string text = twin(std::filesystem::path(TRAPS_DIR "/carry") / "polls.ptx");
+  const std::string version = carried(*parsed(text));
+  const auto with = [](const std::string &of) {
+    return with_line(of, "setp.eq.u32 %q0, %x, 77;", "\t@%q0 bra $end;");
+  };
+  CHECK(proof(*parsed(text), version).empty());
+  CHECK_FALSE(proof(*parsed(with(text)), with(version)).empty());
+}
+
 namespace {
 
 const LineChanges line_changes{"carry0_",

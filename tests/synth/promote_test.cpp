@@ -77,6 +77,20 @@ TEST_CASE("the proof wants all else to be as it was") {
   CHECK_FALSE(proof(*module, where_apart(*parsed(text))).empty());
 }
 
+TEST_CASE("the proof refuses what may wait, however it came to be written") {
+  const auto written = [](const char *name, std::string_view line, std::string_view added) {
+    const std::string text =
+        twin(std::filesystem::path(TRAPS_DIR "/promote") / (std::string(name) + ".ptx"));
+    const auto module = parsed(text);
+    CHECK(proof(*module, promoted(*module)).empty());
+    return proof(*parsed(with_line(text, line, added)), with_line(promoted(*module), line, added));
+  };
+  CHECK_FALSE(written("polls", "setp.eq.u32 %q0, %x, 77;", "@%q0 bra $end;").empty());
+  CHECK_FALSE(written("polls-by-leaving", "setp.eq.u32 %q0, %r3, 0;", "@%q0 ret;").empty());
+  // What nothing of it decides may stand in both.
+  CHECK(written("polls", "add.u32 %y, %x, %j;", "add.u32 %z, %z, %x;").empty());
+}
+
 namespace {
 
 const LineChanges line_changes{"promote0_",

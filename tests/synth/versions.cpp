@@ -1,6 +1,7 @@
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -29,6 +30,29 @@ std::string hazard(const std::filesystem::path &path) {
     if (!line.starts_with("//twin"))
       text += line + "\n";
   return text;
+}
+
+std::string twin(const std::filesystem::path &path) {
+  std::istringstream lines(file_text(path));
+  std::string text;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("//twin"))
+      text += line.substr(6) + "\n";
+    else if (!line.ends_with("// hazard"))
+      text += line + "\n";
+  return text;
+}
+
+std::string with_line(const std::string &text, std::string_view line, std::string_view added,
+                      bool before) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string one; std::getline(lines, one);) {
+    const bool here = one.find(line) != std::string::npos;
+    result += fmt::format("{}{}\n{}", here && before ? fmt::format("{}\n", added) : "", one,
+                          here && !before ? fmt::format("{}\n", added) : "");
+  }
+  return result;
 }
 
 namespace {

@@ -25,6 +25,13 @@ const ptxasw::Function &only(const ptxasw::Module &module);
 /// A hazard's file as it is, without the lines of its twin.
 std::string hazard(const std::filesystem::path &path);
 
+/// The twin of a hazard's file.
+std::string twin(const std::filesystem::path &path);
+
+/// A text with a line behind each one that has `line` in it; before it if `before`.
+std::string with_line(const std::string &text, std::string_view line, std::string_view added,
+                      bool before = false);
+
 /// How lines that a family wrote are changed.
 struct LineChanges {
   std::string_view mark; ///< is in each line that the family wrote: "meld0_"

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::inline synth::cache {
+namespace ptxasw::facts {
 
 /// A parameter's word of 8 bytes, or a variable.
 using Origin = std::uint64_t;
@@ -54,4 +54,4 @@ private:
   Sources memory_{from_memory}; ///< of what any memory may hold
 };
 
-} // namespace ptxasw::synth::cache
+} // namespace ptxasw::facts

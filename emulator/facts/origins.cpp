@@ -1,13 +1,13 @@
 // The order of instructions does not matter here: a register's origins are those of all that is
 // ever written to it. That is a fixed point, reached since sets only grow.
 
-#include "synth/cache/origins.h"
+#include "emulator/facts/origins.h"
 
 #include "grammar/roles.h"
 
 #include <algorithm>
 
-namespace ptxasw::inline synth::cache {
+namespace ptxasw::facts {
 namespace {
 
 constexpr unsigned word = 8; ///< bytes of a pointer
@@ -197,8 +197,8 @@ bool Origins::step(const Instruction &instruction) {
   const FirstOperand first = first_operand(opcode);
   if (operands.empty())
     return false;
-  if (first == FirstOperand::source)
-    return keep(instruction);
+  if (first == FirstOperand::source) // a branch names a label, and stores nothing
+    return !is_one_of(opcode.op, {Op::bra, Op::brx, Op::ret, Op::exit}) && keep(instruction);
   if (!instruction.well_formed || first == FirstOperand::unknown) {
     bool grows = false;
     for (const Operand &operand : operands)
@@ -242,4 +242,4 @@ bool Origins::add(const Operand &to, const Sources &sources) {
   return grows;
 }
 
-} // namespace ptxasw::synth::cache
+} // namespace ptxasw::facts
