@@ -156,6 +156,15 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   return operand_obstacle(module, module.operands(instruction), blocks);
 }
 
+/// What a `.param` variable of a body is there for: a function that is called gets its arguments
+/// so.
+Refusal call_obstacle(const Module &module, const Function &kernel) {
+  for (const Instruction &instruction : kernel.instructions)
+    if (module.opcode(instruction).op == Op::call)
+      return at(refusal::call, instruction.line);
+  return refusal::variable;
+}
+
 std::optional<Refusal> header_obstacle(const Module &module, const Function &kernel,
                                        Blocks blocks) {
   if (!kernel.is_entry || !kernel.has_body)
@@ -178,6 +187,7 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
     if (variable.space != StateSpace::shared || blocks != Blocks::whole)
       return variable.space == StateSpace::shared  ? refusal::shared_memory
              : variable.space == StateSpace::local ? refusal::local_memory
+             : variable.space == StateSpace::param ? call_obstacle(module, kernel)
                                                    : refusal::variable;
   for (const auto *variables : {&module.variables, &kernel.parameters})
     for (const Variable &variable : *variables)

@@ -281,10 +281,11 @@ Verdict Detector::cover_by_numbers(const Holder &load) {
   for (auto source = holders_.rbegin(); source != holders_.rend(); ++source) {
     if (!hidden && !source->group->hides_lane)
       continue; // the linear forms have said all there is to say
-    if (compared++ == 0 && ++sampled_ > sampled_loads)
-      return none;
-    if (compared > sampled_sources)
+    const bool spent = compared++ == 0 && ++sampled_ > sampled_loads;
+    if (spent || compared > sampled_sources) {
+      none.reason = Reason::budget; // what was not looked at may be a source
       break;
+    }
     if (!samples_)
       samples_.emplace(emulation_);
     for (const SourceLane from : samples_->sources(judge_.element_address(*source), address)) {

@@ -72,6 +72,26 @@ class Trace(Scratch):
         self.assertIn("lane stride 4 bytes", text)
         self.assertIn("stays: no-source", text)
 
+    def test_what_was_not_looked_at_is_not_said_to_be_missing(self):
+        # Addresses with the lane in a shift are compared by numbers, each with the 64 loads before it.
+        load = """ add.u32 %%r2, %%r1, %d; shr.u32 %%r2, %%r2, 1; mul.wide.u32 %%rd2, %%r2, 4;
+ add.s64 %%rd3, %%rd1, %%rd2; ld.global.u32 %%r3, [%%rd3];
+"""
+        for count, last in ((60, "no-source"), (70, "budget")):
+            self.write("many.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                       ".reg .b64 %rd<4>; .reg .b32 %r<4>; ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;\n" +
+                       "".join(load % (64 * k) for k in range(count)) + "ret;\n}\n")
+            (kernel,) = json.loads(self.ask("explain", "many.ptx", "--json").stdout)["kernels"]
+            self.assertEqual([kernel["loads"][0]["reason"], kernel["loads"][-1]["reason"]], ["no-source", last])
+
+    def test_a_call_is_called_one(self):
+        # The variables of a block around a call are its arguments.
+        self.write("call.ptx", KERNEL.replace("bar.sync 0;", "{ .param .b32 a; st.param.b32 [a], %r2; call.uni f, (a); }")
+                   .replace(".visible .entry first", ".extern .func f(.param .b32 a);\n.visible .entry first"))
+        told = self.ask("explain", "call.ptx", "--kernel", "first").stdout
+        for family in ("retile", "vectorise", "resize"):
+            self.assertIn(f"no siblings by {family}: call, line 13", told)
+
     def test_a_shape_that_the_user_vouches_for(self):
         self.write("rows.ptx", KERNEL.replace("%tid.x", "%tid.y"))
         for command in ("trace", "explain"):
