@@ -20,6 +20,7 @@
 
 #include "analysis/shape_algebra.h"
 #include "emulator/semantics/effects.h"
+#include "grammar/cfg.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -82,6 +83,66 @@ bool atomics_commute(const Module &module, const Function &kernel) {
     only = {*found, opcode.type};
   }
   return true;
+}
+
+/// Which blocks a walk from one gets to, by edges of one direction; the first only if it gets back
+/// there, and none through `without`.
+std::vector<bool> blocks_from(const ControlFlowGraph &cfg, BlockId start, bool forwards,
+                              BlockId without = no_index) {
+  std::vector<bool> reached(cfg.blocks().size(), false);
+  std::vector<BlockId> to_do{start};
+  while (!to_do.empty()) {
+    const BasicBlock &block = cfg.blocks()[to_do.back()];
+    to_do.pop_back();
+    for (const BlockId next : forwards ? block.successors : block.predecessors)
+      if (next != without && !reached[next]) {
+        reached[next] = true;
+        to_do.push_back(next);
+      }
+  }
+  return reached;
+}
+
+/// Returns true if a barrier is for the whole block, on every way through the kernel once, and what
+/// lies before it and what lies behind it could not conflict: there are no stores on either side,
+/// or no accesses on one.
+bool orders_nothing(const Module &module, const Function &kernel, std::uint32_t barrier) {
+  const Instruction &instruction = kernel.instructions[barrier];
+  const Opcode &opcode = module.opcode(instruction);
+  if (instruction.guard != no_register || instruction.operand_count != 1 ||
+      !opcode.has(Modifier::sync) || opcode.has(Modifier::warp) || opcode.has(Modifier::cluster))
+    return false;
+  const ControlFlowGraph cfg(module, kernel);
+  if (!cfg.well_formed())
+    return false;
+  const BlockId here = cfg.block_of(barrier);
+  const std::vector<bool> before = blocks_from(cfg, here, false),
+                          behind = blocks_from(cfg, here, true);
+  std::vector<bool> around = blocks_from(cfg, 0, true, here);
+  around[0] = here != 0;
+  if (before[here])
+    return false;
+  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
+    if (around[block] && block != here && cfg.blocks()[block].successors.empty())
+      return false; // a way past it
+  bool loads[2] = {}, stores[2] = {};
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    const BlockId block = cfg.block_of(i);
+    const Opcode &at = module.opcode(kernel.instructions[i]);
+    const bool is_end = at.op == Op::ret || at.op == Op::exit;
+    if (is_end && (block == here ? i < barrier : around[block]))
+      return false; // another one, under a guard
+    if (i == barrier || at.op == Op::bar || at.op == Op::barrier)
+      continue;
+    const Effect effect = effect_of(at);
+    for (const bool is_behind : {false, true}) {
+      const bool on_this_side =
+          block == here ? (i > barrier) == is_behind : (is_behind ? behind : before)[block];
+      loads[is_behind] |= on_this_side && effect == Effect::load;
+      stores[is_behind] |= on_this_side && effect != Effect::load && effect != Effect::none;
+    }
+  }
+  return !(stores[0] && (loads[1] || stores[1])) && !(loads[0] && stores[1]);
 }
 
 class IndependenceAnalysis : Algebra {
@@ -474,6 +535,10 @@ private:
           op == Op::activemask || op == Op::prefetch || op == Op::prefetchu ||
           op == Op::nanosleep || op == Op::fence || op == Op::membar || op == Op::pmevent ||
           op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect)
+        continue;
+      if ((op == Op::bar || op == Op::barrier) &&
+          orders_nothing(module_, kernel_,
+                         static_cast<std::uint32_t>(&instruction - kernel_.instructions.data())))
         continue;
       unknown(op == Op::bar || op == Op::barrier ? "threads of a block wait for each other"
               : op == Op::call                   ? "a call"
