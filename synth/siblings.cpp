@@ -6,7 +6,6 @@
 
 #include "emulator/machine/warp_verify.h"
 #include "synth/cache/cache.h"
-#include "synth/halo/halo.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -44,8 +43,6 @@ constexpr Family all_families[] = {
     {"resize", "blocks of another extent along x", propose_resize, write_resize, prove_resize},
     {"stage", "what all threads of a block read in a loop, brought to shared memory by tiles",
      propose_stage, write_stage, prove_stage},
-    {"halo", "what neighbours of a block read at an offset, brought to shared memory once",
-     propose_halo, write_halo, prove_halo},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -90,8 +87,6 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.resize, false};
   if (family == "stage")
     return {&options.stage, false};
-  if (family == "halo")
-    return {&options.halo, false};
   return {};
 }
 

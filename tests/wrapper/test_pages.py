@@ -74,7 +74,6 @@ ELSEWHERE = {
     "build/tests/random/random_carry": MINUTES,
     "build/tests/random/random_cache": MINUTES,
     "build/tests/random/random_stage": MINUTES,
-    "build/tests/random/random_halo": MINUTES,
     "./chunks": GPU,
     "ptxasw bisect --versions": GPU + "; tests/launch has a driver without one",
     "./maps": GPU,

@@ -106,12 +106,6 @@ class Siblings(Scratch):
         self.assertIn("refused: nested-loop", run([PTXASW, "siblings", JACOBI, "--retile=x2", "--stage=4k"]).stdout)
         self.assertRegex(run([PTXASW, "explain", JACOBI]).stdout, "stage")
 
-    def test_halos(self):
-        result = run([PTXASW, "siblings", JACOBI, "--retile=x2", "--halo=b32x4,b64", "-o", "out.ptx"])
-        self.assertIn("  halo b64: the same launch\n  halo b32x4: the same launch\n", result.stdout)
-        self.assertNotIn("halo", run([PTXASW, "siblings", JACOBI]).stdout)
-        self.assertRegex(run([PTXASW, "explain", JACOBI]).stdout, "halo")
-
     def test_output(self):
         result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile", "x4"])
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -217,7 +211,6 @@ class Siblings(Scratch):
         # Versions that are named are added without a number of them, and no others.
         self.assertEqual(entries("--ptxasw-cache=evict-last"), (2, True))
         self.assertEqual(entries("--ptxasw-resize=b64,b128"), (3, True))
-        self.assertEqual(entries("--ptxasw-halo=b64,b32x4"), (3, True))
         done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-stage=4k,16k",
                                str(JACOBI.parents[1] / "synth/versions/stage/filter.ptx"), "-o", "filter.cubin"],
                               capture_output=True, text=True, env=environment)

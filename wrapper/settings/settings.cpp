@@ -5,7 +5,6 @@
 #include "wrapper/settings/settings.h"
 
 #include "synth/cache/cache.h"
-#include "synth/halo/halo.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -14,6 +13,7 @@
 #include "synth/stage/stage.h"
 
 #include "wrapper/os/files.h"
+#include "wrapper/settings/gone.h"
 #include "wrapper/settings/suggest.h"
 
 #include <algorithm>
@@ -481,7 +481,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .values = "0...",
      .meaning = "the largest number of versions to add beside each kernel, for launches to choose "
                 "from; if "
-                "it is not given, all that the next seven settings name, and no others",
+                "it is not given, all that the settings from retile to stage name, and no others",
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
@@ -575,16 +575,6 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::stage, stage_variants>,
      .get = get_variants<&SiblingOptions::stage>,
      .clear = clear_variants<&SiblingOptions::stage>},
-    {.name = "halo",
-     .values = "b64|b128|...|b32x8|...|b8x8x8|...[,...]",
-     .meaning = "add versions for blocks of these shapes in which what neighbours of a block read "
-                "at an offset is brought to shared memory once",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::halo, halo_variants>,
-     .get = get_variants<&SiblingOptions::halo>,
-     .clear = clear_variants<&SiblingOptions::halo>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =
@@ -751,12 +741,17 @@ tl::expected<void, std::string> apply_setting(Settings &settings, std::string_vi
       continue;
     if (spec.clear && settings.origins[i] != origin)
       spec.clear(settings);
-    if (!spec.set(settings, value))
+    if (!spec.set(settings, value)) {
+      const std::string gone = gone_value(name, value);
       return tl::unexpected(
-          fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values));
+          gone.empty() ? fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values)
+                       : fmt::format("`{}`: {}", spelling, gone));
+    }
     settings.origins[i] = origin;
     return {};
   }
+  if (std::string gone = gone_setting(name, spelling); !gone.empty())
+    return tl::unexpected(std::move(gone));
   std::vector<std::string_view> names;
   names.reserve(table.size());
   for (const SettingSpec &spec : table)
