@@ -36,7 +36,7 @@ constexpr Family all_families[] = {
     {"carry",
      "loads of what another one has read in this round of a loop or the one before as registers",
      propose_carry, write_carry, prove_promote},
-    {"cache", "loads that tell the caches what is known of them", propose_cache, write_cache,
+    {"cache", "loads of what the kernel does not write by the read-only path", propose_cache, write_cache,
      prove_cache},
     {"shuffle", "loads whose value another lane or the thread itself has", propose_shuffle,
      write_shuffle, prove_shuffle},

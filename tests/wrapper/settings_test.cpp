@@ -94,6 +94,10 @@ TEST_CASE("what is gone says so by its name") {
   CHECK(flag(settings, "halo", "b64").error() == "`halo` is gone: it did not pay (docs/tried.md)");
   CHECK(apply_setting(settings, "halo", "b64", Origin::environment, "PTXASW_HALO").error() ==
         "`PTXASW_HALO` is gone: it did not pay (docs/tried.md)");
+  CHECK(flag(settings, "shared", "auto").error() ==
+        "`shared` is gone: it did not pay (docs/tried.md)");
+  CHECK(flag(settings, "cache", "nc,hints").error() ==
+        "`cache`: `hints` is gone: it did not pay (docs/tried.md)");
 }
 
 TEST_CASE("lists add up within an origin and are replaced by the next") {
@@ -118,7 +122,7 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto shared=auto kernel=- assume=- "
+  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- "
                 "assume-block=- first=1 last=- modules=- siblings=0 retile=- maxnreg=- "
                 "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- "
                 "in-kernel=- profile=-");

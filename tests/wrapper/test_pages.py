@@ -55,8 +55,6 @@ ELSEWHERE = {
     "DIRECTORY/suite": GPU,
     "kernelgen-bench/siblings/build": MINUTES,
     "kernelgen-bench/siblings/predict": MINUTES,
-    "kernelgen-bench/tiles/build": "needs what the next one needs, " + GPU,
-    "DIRECTORY/tiles": GPU,
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
     "cmake --preset": "configures the project; CI does",
     "cmake --build build": "builds the project; CI does",

@@ -159,7 +159,7 @@ void declare(Words &words, SiblingsRequest &request) {
       "also the kernel with what the next round of a loop loads again in registers, under "
       "such a test");
   words.choices("--cache", request.options.cache, cache_variants(),
-                "also the kernel with loads that tell the caches what is known of them; nc-apart "
+                "also the kernel with read-only loads (.nc) of what it does not write; nc-apart "
                 "rests on a promise: no two pointer parameters lead into one array");
   words.choices("--shuffle", request.options.shuffle, shuffle_variants(),
                 "also the kernel with loads whose value another lane or the thread itself has as "

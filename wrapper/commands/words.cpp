@@ -287,6 +287,7 @@ void Words::settings(bool all) {
     if (all || spec.in_rewrite)
       add_setting(app_, spec, given_);
   gone("--halo");
+  gone("--shared");
 }
 
 void Words::gone(std::string_view name) {

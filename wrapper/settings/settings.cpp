@@ -23,21 +23,20 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
-template <ShuffleMode RewriteOptions::*member>
-bool set_mode(Settings &settings, std::string_view value) {
+bool set_shuffle(Settings &settings, std::string_view value) {
   if (value == "auto")
-    settings.rewrite.*member = ShuffleMode::automatic;
+    settings.rewrite.shuffle = ShuffleMode::automatic;
   else if (value == "always")
-    settings.rewrite.*member = ShuffleMode::always;
+    settings.rewrite.shuffle = ShuffleMode::always;
   else if (value == "never")
-    settings.rewrite.*member = ShuffleMode::never;
+    settings.rewrite.shuffle = ShuffleMode::never;
   else
     return false;
   return true;
 }
 
-template <ShuffleMode RewriteOptions::*member> std::string get_mode(const Settings &settings) {
-  switch (settings.rewrite.*member) {
+std::string get_shuffle(const Settings &settings) {
+  switch (settings.rewrite.shuffle) {
   case ShuffleMode::always:
     return "always";
   case ShuffleMode::never:
@@ -389,8 +388,8 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
-     .set = set_mode<&RewriteOptions::shuffle>,
-     .get = get_mode<&RewriteOptions::shuffle>},
+     .set = set_shuffle,
+     .get = get_shuffle},
     {.name = "variant",
      .values = "full|no-load|no-corner",
      .meaning = "what to emit; all but `full` compute wrong results on purpose (experiments)",
@@ -415,14 +414,6 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .in_project = true,
      .set = set_widths,
      .get = get_widths},
-    {.name = "shared",
-     .values = "auto|always|never",
-     .meaning = "where loads are replaced, also those from shared memory; `auto` is never",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_mode<&RewriteOptions::shared>,
-     .get = get_mode<&RewriteOptions::shared>},
     {.name = "kernel",
      .values = "NAME[,NAME...]",
      .meaning = "rewrite only these kernels",
@@ -536,9 +527,9 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .get = get_variants<&SiblingOptions::carry>,
      .clear = clear_variants<&SiblingOptions::carry>},
     {.name = "cache",
-     .values = "nc|nc-apart|evict-last|no-allocate|l2-128|hints[,...]",
-     .meaning = "add versions whose loads tell the caches what is known of them; nc-apart promises "
-                "that no two pointer parameters lead into one array",
+     .values = "nc|nc-apart[,...]",
+     .meaning = "add versions in which loads of what the kernel does not write are read-only ones "
+                "(.nc); nc-apart promises that no two pointer parameters lead into one array",
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
