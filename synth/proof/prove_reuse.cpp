@@ -176,8 +176,8 @@ Missing FunctionProver::precede(const std::vector<Loaded> &sources, Loaded load,
       harmless(to.block, cfg().blocks()[to.block].first, load.load, any, to, known, passed);
   for (const Loaded &source : sources) {
     const BlockId block = access(source.load)->block;
-    clean = clean && harmless(block, source.load + 1, cfg().blocks()[block].end, any, to,
-                              known, passed);
+    clean = clean &&
+            harmless(block, source.load + 1, cfg().blocks()[block].end, any, to, known, passed);
   }
   for (const BlockId block : ways->between)
     clean = clean && harmless(block, cfg().blocks()[block].first, cfg().blocks()[block].end, any,
@@ -343,8 +343,7 @@ bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t 
     const MemoryAccess &other = trace[*event];
     if (other.effect == Effect::sync) {
       passed.exchange = true;
-      if (!same_iteration ||
-          !leaves_global_alone(a_.opcode(fa_.instructions[other.instruction])))
+      if (!same_iteration || !leaves_global_alone(a_.opcode(fa_.instructions[other.instruction])))
         return false;
     } else {
       passed.store =
@@ -360,8 +359,7 @@ bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t 
 
 // Rule 5, backwards from the load to the source. The source dominates the load, so every way ends
 // there; the load's own block counts in full if a loop leads back to it.
-bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load,
-                                     const Known &known) {
+bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, const Known &known) {
   const MemoryAccess &from = *access(source), &to = *access(load);
   Passed passed;
   const auto clean = [&](BlockId block, std::uint32_t first, std::uint32_t end) {

@@ -72,8 +72,8 @@ Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess 
     if (!emulation_.invariant(store.address, loop) || !emulation_.invariant(load.address, loop))
       return Overlap::unknown;
   }
-  const Expr difference = emulation_.pool().sub(emulation_.expand(store.address),
-                                                emulation_.expand(load.address));
+  const Expr difference =
+      emulation_.pool().sub(emulation_.expand(store.address), emulation_.expand(load.address));
   if (difference->kind != ExprKind::constant)
     return Overlap::unknown;
   const std::int64_t distance = as_signed(difference->value.low, 64);

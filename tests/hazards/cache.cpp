@@ -4,8 +4,8 @@
 // `// hazard`, and without those that begin with `//twin`, the variant in the head is refused with
 // the reason that stands there; the other way round it is written, and runs on the warp emulator
 // beside its kernel. And what a naive rewriter would make of the hazard, with each load changed, is
-// not proved; unless the head says `// alone`: then it is right, and left alone as it may be waiting for
-// somebody.
+// not proved; unless the head says `// alone`: then it is right, and left alone as it may be
+// waiting for somebody.
 
 #include "synth/cache/cache.h"
 #include "emulator/machine/warp_verify.h"

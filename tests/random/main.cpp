@@ -6,9 +6,9 @@
 // been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
 // printed. With --siblings they are re-tiled; with --blocks those that work in shared memory and
 // wait at barriers are, whole blocks by one; with --wide kernels made for that get siblings with
-// wide accesses; with --in-kernel kernels of both kinds get a version inside. Exit code 0: none did.
-// With --shard only the I-th of N parts of the seeds; --json prints one line, which `ptxasw merge`
-// adds up.
+// wide accesses; with --in-kernel kernels of both kinds get a version inside. Exit code 0: none
+// did. With --shard only the I-th of N parts of the seeds; --json prints one line, which `ptxasw
+// merge` adds up.
 
 #include "emulator/machine/warp_verify.h"
 #include "random_kernel.h"

@@ -292,11 +292,11 @@ void Words::settings(bool all) {
 
 void Words::gone(std::string_view name) {
   const std::string option(name);
-  app_.add_option_function<std::string>(
-          option,
-          [option](const std::string &) {
-            throw CLI::ValidationError(gone_setting(option.substr(2), option));
-          })
+  app_.add_option_function<std::string>(option,
+                                        [option](const std::string &) {
+                                          throw CLI::ValidationError(
+                                              gone_setting(option.substr(2), option));
+                                        })
       ->expected(0, 1)
       ->group("");
 }

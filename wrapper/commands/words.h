@@ -36,8 +36,8 @@ public:
   /// Must be there, and is one of `choices`.
   void one_of(std::string_view name, std::string &to, const std::vector<std::string> &choices,
               std::string_view meaning);
-  /// Several words at once, cut at commas: each one of `choices`. Of those that are gone it says so,
-  /// if the setting of that name has had them.
+  /// Several words at once, cut at commas: each one of `choices`. Of those that are gone it says
+  /// so, if the setting of that name has had them.
   void choices(std::string_view name, std::vector<std::string> &to,
                const std::vector<std::string> &choices, std::string_view meaning);
   /// From `least` to `most`; without a `most`, `least` is 0 or 1.

@@ -13,12 +13,9 @@ struct Gone {
   std::string_view value; ///< empty: the setting itself is gone
 };
 
-constexpr Gone all_gone[] = {{"halo", ""},
-                             {"shared", ""},
-                             {"cache", "evict-last"},
-                             {"cache", "no-allocate"},
-                             {"cache", "l2-128"},
-                             {"cache", "hints"}};
+constexpr Gone all_gone[] = {
+    {"halo", ""},        {"shared", ""},    {"cache", "evict-last"}, {"cache", "no-allocate"},
+    {"cache", "l2-128"}, {"cache", "hints"}};
 
 std::string told(std::string_view word) {
   return fmt::format("`{}` is gone: it did not pay (docs/tried.md)", word);
