@@ -69,12 +69,10 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
                                  const KernelReport &report) {
   KernelExplanation result;
   result.name = function.name;
-  const Widths all{.shared = decide_shared(options.shared)};
-  Emulation emulation(module, function, launch_facts(function, options.assume_block), {},
-                      LaneGroup::row, all.shared);
+  Emulation emulation(module, function, launch_facts(function, options.assume_block));
   for (const MemoryAccess &access : emulation.trace()) {
     const Candidate kind =
-        candidate(module, function, function.instructions[access.instruction], all);
+        candidate(module, function, function.instructions[access.instruction], Widths());
     if (!kind.is_load())
       continue;
     LoadExplanation load = explain_load(module, function, emulation, access);

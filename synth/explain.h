@@ -26,8 +26,7 @@ struct LoadExplanation {
   std::string_view obligation = {};  ///< and the name of the obligation that it belongs to
 };
 
-/// What is known about the global loads of one kernel, and with `shared` those from shared memory,
-/// in text order of the trace.
+/// What is known about the global loads of one kernel, in text order of the trace.
 struct KernelExplanation {
   std::string name;
   std::vector<LoadExplanation> loads;

@@ -83,7 +83,7 @@ struct InKernelRecord {
 /// What happened to one kernel.
 struct KernelReport {
   std::string name;
-  unsigned loads = 0; ///< weak loads of the widths asked for, global and, if asked for, shared
+  unsigned loads = 0; ///< weak loads of global memory, of the widths asked for
   unsigned shuffles = 0;
   unsigned copies = 0;   ///< N = 0
   double mean_delta = 0; ///< mean |N| over shuffles and copies, 0 if there are none

@@ -74,7 +74,7 @@ void keep_all(const Module &module, const Function &function, const Widths &widt
   report.loads = 0;
   for (const Instruction &instruction : function.instructions) {
     const Candidate kind = candidate(module, function, instruction, widths);
-    if (!kind.is_global_load && !kind.is_shared_load)
+    if (!kind.is_global_load)
       continue;
     report.loads += kind.eligible;
     report.kept.push_back(
@@ -141,7 +141,7 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
                                 KernelReport &report) {
   Stopwatch watch;
   const LaunchFacts facts = launch_facts(function, options.assume_block);
-  Emulation emulation(module, function, facts, {}, LaneGroup::row, options.widths->shared);
+  Emulation emulation(module, function, facts);
   report.milliseconds.push_back({"emulate", watch.lap()});
   report.undecided_branches = emulation.undecided_branches();
   if (!emulation.complete()) {
@@ -174,9 +174,6 @@ std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
   const std::optional<Reason> obstacle =
       wanted ? module_obstacle(module, decision, options) : Reason::not_selected;
   options.widths = options.widths.value_or(decision.widths);
-  options.widths->shared = decide_shared(options.shared);
-  if (decision.shuffle && options.widths->shared)
-    report.decision += ", loads from shared memory too";
   const bool all_generic_global = !obstacle && generic_is_global(module);
   std::vector<Plan> plans;
   for (std::size_t f = 0; f < module.functions.size(); ++f) {

@@ -25,15 +25,14 @@ enum class Variant : std::uint8_t { full, no_load, no_corner };
 /// When loads are replaced by shuffles: as the target's decision says, always, or never.
 enum class ShuffleMode : std::uint8_t { automatic, always, never };
 
-/// Which loads may be replaced, by the bits of a register they write and by where they read. What
-/// is not asked for is kept as `width-not-supported`.
+/// Which loads may be replaced, by the bits of a register they write. What is not asked for is kept
+/// as `width-not-supported`.
 struct Widths {
   bool b8 = true;
   bool b16 = true;
   bool b32 = true;
-  bool b64 = true;     ///< two shuffles each
-  bool vector = true;  ///< `.v2`, `.v4`, `.v8`: a shuffle for every 32 bits of them
-  bool shared = false; ///< also from shared memory; RewriteOptions::shared decides
+  bool b64 = true;    ///< two shuffles each
+  bool vector = true; ///< `.v2`, `.v4`, `.v8`: a shuffle for every 32 bits of them
 };
 
 /// A range of the rewrites of a module, which are numbered from 1 in the order of the text.
@@ -57,8 +56,6 @@ struct RewriteOptions {
   /// Where the target's decision is no whatever there is, look for it all the same: the report then
   /// says of each load if it could have been replaced.
   bool count_declined = false;
-  /// Loads from shared memory: `always` means where loads are replaced at all.
-  ShuffleMode shared = ShuffleMode::automatic;
   int max_delta = 31;                ///< largest |N| to use, 0 to 31 (0 leaves copies only)
   std::optional<Widths> widths;      ///< empty: what the target's decision says
   std::vector<std::string> kernels;  ///< only these kernels; empty is all

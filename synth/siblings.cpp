@@ -6,7 +6,6 @@
 
 #include "emulator/machine/warp_verify.h"
 #include "synth/cache/cache.h"
-#include "synth/halo/halo.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -37,15 +36,13 @@ constexpr Family all_families[] = {
     {"carry",
      "loads of what another one has read in this round of a loop or the one before as registers",
      propose_carry, write_carry, prove_promote},
-    {"cache", "loads that tell the caches what is known of them", propose_cache, write_cache,
-     prove_cache},
+    {"cache", "loads of what the kernel does not write by the read-only path", propose_cache,
+     write_cache, prove_cache},
     {"shuffle", "loads whose value another lane or the thread itself has", propose_shuffle,
      write_shuffle, prove_shuffle},
     {"resize", "blocks of another extent along x", propose_resize, write_resize, prove_resize},
     {"stage", "what all threads of a block read in a loop, brought to shared memory by tiles",
      propose_stage, write_stage, prove_stage},
-    {"halo", "what neighbours of a block read at an offset, brought to shared memory once",
-     propose_halo, write_halo, prove_halo},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -90,8 +87,6 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.resize, false};
   if (family == "stage")
     return {&options.stage, false};
-  if (family == "halo")
-    return {&options.halo, false};
   return {};
 }
 

@@ -46,8 +46,6 @@ struct SiblingOptions {
   std::vector<std::string> resize;
   /// Which stagings of loops are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> stage;
-  /// Which stagings of halos are wanted, as Proposal::variant; empty: none.
-  std::vector<std::string> halo;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

@@ -88,9 +88,7 @@ bool Emulation::Implementation::harmless(const Function &function, int depth) {
       return false;
     const Opcode &opcode = module_.opcode(instruction);
     const Effect effect = opcode_info(instruction).effect;
-    const bool own_store =
-        effect == Effect::store && (opcode.space == StateSpace::local ||
-                                    (opcode.space == StateSpace::shared && !follow_shared_));
+    const bool own_store = effect == Effect::store && !follows(opcode.space);
     if (effect == Effect::none || effect == Effect::load || own_store) {
       if (opcode.op == Op::exit)
         return false;

@@ -554,10 +554,9 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
 }
 
 Emulation::Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-                     std::span<const Probe> probes, LaneGroup lanes, bool follow_shared)
+                     std::span<const Probe> probes, LaneGroup lanes)
     : implementation_(std::make_unique<Implementation>(module, function, facts, lanes)) {
   implementation_->probes_ = probes;
-  implementation_->follow_shared_ = follow_shared;
   implementation_->run();
 }
 Emulation::~Emulation() = default;

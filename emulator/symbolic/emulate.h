@@ -22,7 +22,7 @@ struct MemoryAccess {
   StateSpace space = StateSpace::generic;
   unsigned bytes = 0;     ///< of the whole access, vectors included
   Expr address = nullptr; ///< 64 bits, loops unexpanded; null if the operand is not understood, or
-                          ///< in local memory, or in shared memory that is not followed
+                          ///< in local or shared memory
   Expr guard = nullptr;   ///< null: not predicated, or the path here shows that it holds
   Expr decided = nullptr; ///< the guard that the path here shows to hold; null: there is none
 };
@@ -91,11 +91,9 @@ enum class LaneGroup : std::uint8_t { row, warp };
 /// Only what addresses and branches depend on is evaluated at all.
 class Emulation {
 public:
-  /// `probes` are answered by probed(). With `follow_shared` accesses to shared memory have
-  /// addresses as well, and a call of a function that stores there is a sync.
+  /// `probes` are answered by probed().
   Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-            std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row,
-            bool follow_shared = false);
+            std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row);
   ~Emulation();
 
   /// False if the function exceeded a budget or its control flow is not understood; the trace is

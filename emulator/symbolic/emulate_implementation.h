@@ -88,8 +88,8 @@ public:
 
   void run();
   /// True if accesses to a state space get addresses.
-  bool follows(StateSpace space) const {
-    return space != StateSpace::local && (space != StateSpace::shared || follow_shared_);
+  static bool follows(StateSpace space) {
+    return space != StateSpace::local && space != StateSpace::shared;
   }
   Expr special_value(BlockId block, std::string_view name);
   Expr symbol_address(std::string_view name);
@@ -117,7 +117,6 @@ public:
   std::vector<Expr> branch_choice_; ///< by block, what its branch depends on; null: not understood
   std::vector<std::pair<Expr, RegisterRead>> reads_;
   std::span<const Probe> probes_;
-  bool follow_shared_ = false;
   std::vector<Expr> probed_; ///< by probe
   std::unordered_map<Expr, std::vector<RegisterRead>>
       expanded_reads_; ///< made when first asked for

@@ -1,14 +1,12 @@
 // staging CUBIN
 //
-// Those of the kernels of kernels.cu and halos.cu that the cubin has, as they are and staged
-// (`ptxasw siblings kernels.ptx --retile=z8 --stage=4k,16k -o staged.ptx`, for the others
-// `--halo=b64,...`; then ptxas). Prints a line for each launch and version: kernel, its numbers,
-// threads of a block, version, the median of nine times in milliseconds of the kernel and of the
-// version, by how much the kernel's is the longer, and whether both leave the same bytes. They are
-// run in turn.
+// The kernels of kernels.cu as they are and staged
+// (`ptxasw siblings kernels.ptx --retile=z8 --stage=4k,16k -o staged.ptx`, then ptxas). Prints a
+// line for each launch and version: kernel, its numbers, threads of a block, version, the median of
+// nine times in milliseconds of the kernel and of the version, by how much the kernel's is the
+// longer, and whether both leave the same bytes. They are run in turn.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -36,51 +34,25 @@ struct Case {
   const char *name;
   unsigned buffers;
   std::vector<int> numbers;
-  std::array<unsigned, 3> outputs; ///< elements along each axis, of which each thread has one
-  unsigned axes;                   ///< of its blocks
+  std::uint64_t outputs; ///< elements along x, of which each thread has one
+  unsigned rows;         ///< blocks along y
   bool floats;
   bool small_number; ///< a real behind the numbers
 };
 
-using Shape = std::array<unsigned, 3>;
-
-const std::vector<Shape> shapes[] = {
-    {{64, 1, 1}, {128, 1, 1}, {256, 1, 1}, {512, 1, 1}, {1024, 1, 1}},
-    {{32, 4, 1}, {32, 8, 1}, {16, 16, 1}, {64, 8, 1}, {32, 32, 1}},
-    {{8, 8, 4}, {32, 4, 2}, {32, 4, 4}, {8, 8, 8}},
-};
-
 const Case cases[] = {
-    {"filter", 3, {1 << 24, 16}, {1 << 24, 1, 1}, 1, true, false},
-    {"filter", 3, {1 << 24, 64}, {1 << 24, 1, 1}, 1, true, false},
-    {"filter", 3, {1 << 22, 1024}, {1 << 22, 1, 1}, 1, true, false},
-    {"nbody", 2, {4096}, {4096, 1, 1}, 1, true, true},
-    {"nbody", 2, {65536}, {65536, 1, 1}, 1, true, true},
-    {"bodies", 5, {4096}, {4096, 1, 1}, 1, true, true},
-    {"bodies", 5, {65536}, {65536, 1, 1}, 1, true, true},
-    {"matvec", 3, {8000}, {8000, 1, 1}, 1, true, false},
-    {"matmul", 3, {2048}, {2048, 2048, 1}, 1, true, false},
-    {"nearest", 3, {1 << 22, 16}, {1 << 22, 1, 1}, 1, true, false},
-    {"nearest", 3, {1 << 22, 256}, {1 << 22, 1, 1}, 1, true, false},
-    {"ranks", 3, {1 << 22, 1024}, {1 << 22, 1, 1}, 1, false, false},
-    {"row1", 2, {1 << 24}, {1 << 24, 1, 1}, 1, true, false},
-    {"row2", 2, {1 << 24}, {1 << 24, 1, 1}, 1, true, false},
-    {"row3", 2, {1 << 24}, {1 << 24, 1, 1}, 1, true, false},
-    {"row4", 2, {1 << 24}, {1 << 24, 1, 1}, 1, true, false},
-    {"row4", 2, {1 << 21}, {1 << 21, 1, 1}, 1, true, false},
-    {"row8", 2, {1 << 24}, {1 << 24, 1, 1}, 1, true, false},
-    {"row4_double", 2, {1 << 23}, {1 << 23, 1, 1}, 1, true, false},
-    {"star1", 2, {4096, 4096}, {4096, 4096, 1}, 2, true, false},
-    {"star2", 2, {4096, 4096}, {4096, 4096, 1}, 2, true, false},
-    {"star4", 2, {4096, 4096}, {4096, 4096, 1}, 2, true, false},
-    {"box1", 2, {4096, 4096}, {4096, 4096, 1}, 2, true, false},
-    {"box1", 2, {1024, 1024}, {1024, 1024, 1}, 2, true, false},
-    {"box2", 2, {4096, 4096}, {4096, 4096, 1}, 2, true, false},
-    {"box3", 2, {4096, 4096}, {4096, 4096, 1}, 2, true, false},
-    {"jacobi_loops", 2, {4096, 4096}, {4096, 4096, 1}, 2, true, false},
-    {"cube7", 2, {256, 256, 256}, {256, 256, 256}, 3, true, false},
-    {"cube13", 2, {256, 256, 256}, {256, 256, 256}, 3, true, false},
-    {"cube27", 2, {256, 256, 256}, {256, 256, 256}, 3, true, false},
+    {"filter", 3, {1 << 24, 16}, 1 << 24, 1, true, false},
+    {"filter", 3, {1 << 24, 64}, 1 << 24, 1, true, false},
+    {"filter", 3, {1 << 22, 1024}, 1 << 22, 1, true, false},
+    {"nbody", 2, {4096}, 4096, 1, true, true},
+    {"nbody", 2, {65536}, 65536, 1, true, true},
+    {"bodies", 5, {4096}, 4096, 1, true, true},
+    {"bodies", 5, {65536}, 65536, 1, true, true},
+    {"matvec", 3, {8000}, 8000, 1, true, false},
+    {"matmul", 3, {2048}, 2048, 2048, true, false},
+    {"nearest", 3, {1 << 22, 16}, 1 << 22, 1, true, false},
+    {"nearest", 3, {1 << 22, 256}, 1 << 22, 1, true, false},
+    {"ranks", 3, {1 << 22, 1024}, 1 << 22, 1, false, false},
 };
 
 float median(std::vector<float> times) {
@@ -88,17 +60,9 @@ float median(std::vector<float> times) {
   return times[times.size() / 2];
 }
 
-/// `32x8`.
-std::string name_of(const Shape &block) {
-  std::string name = std::to_string(block[0]);
-  for (int axis = 1; axis < 3 && (block[axis] > 1 || block[2] > 1); ++axis)
-    name += "x" + std::to_string(block[axis]);
-  return name;
-}
-
 struct Launch {
   const Case &one;
-  Shape block;
+  unsigned block;
   std::vector<CUdeviceptr> buffers;
 };
 
@@ -114,14 +78,12 @@ int time_of(CUfunction function, Launch &launch, CUevent begin, CUevent end, flo
     arguments.push_back(&value);
   if (one.small_number)
     arguments.push_back(&number);
-  unsigned blocks[3];
-  for (int axis = 0; axis < 3; ++axis)
-    blocks[axis] = (one.outputs[axis] + launch.block[axis] - 1) / launch.block[axis];
+  const unsigned blocks = (unsigned)((one.outputs + launch.block - 1) / launch.block);
   CHECK(cuMemsetD32(launch.buffers.back(), 0, words));
   CHECK(cuCtxSynchronize());
   CHECK(cuEventRecord(begin, nullptr));
-  CHECK(cuLaunchKernel(function, blocks[0], blocks[1], blocks[2], launch.block[0], launch.block[1],
-                       launch.block[2], 0, nullptr, arguments.data(), nullptr));
+  CHECK(cuLaunchKernel(function, blocks, one.rows, 1, launch.block, 1, 1, 0, nullptr,
+                       arguments.data(), nullptr));
   CHECK(cuEventRecord(end, nullptr));
   CHECK(cuEventSynchronize(end));
   CHECK(cuEventElapsedTime(&time, begin, end));
@@ -167,28 +129,19 @@ int main(int argc, char **argv) {
   }
   unsigned wrong = 0;
   for (const Case &one : cases)
-    for (const Shape &block : shapes[one.axes - 1]) {
-      const std::string shape = name_of(block);
-      std::vector<std::string> versions;
-      std::vector<CUfunction> functions;
-      for (const std::string &version :
-           {std::string(), std::string("stage_4k"), std::string("stage_16k"), "halo_b" + shape}) {
-        const std::string function = one.name + (version.empty() ? "" : "__ptxasw_" + version);
-        CUfunction found;
-        if (cuModuleGetFunction(&found, module, function.c_str()) != CUDA_SUCCESS)
-          continue;
-        versions.push_back(version);
-        functions.push_back(found);
-      }
-      if (versions.size() < 2 || !versions[0].empty())
-        continue;
+    for (const unsigned block : {64u, 128u, 256u, 512u, 1024u}) {
       Launch launch{one, block, one.floats ? reals : integers};
       launch.buffers.resize(one.buffers - 1);
       launch.buffers.push_back(output);
-      std::vector<std::vector<float>> times(versions.size());
-      std::vector<std::vector<std::uint32_t>> left(versions.size());
+      const char *const versions[] = {"", "__ptxasw_stage_4k", "__ptxasw_stage_16k"};
+      std::vector<float> times[3];
+      std::vector<std::uint32_t> left[3];
+      CUfunction functions[3];
+      for (int v = 0; v < 3; ++v)
+        CHECK(cuModuleGetFunction(&functions[v], module,
+                                  (one.name + std::string(versions[v])).c_str()));
       for (int round = 0; round < 10; ++round)
-        for (std::size_t v = 0; v < versions.size(); ++v) {
+        for (int v = 0; v < 3; ++v) {
           float time = 0;
           if (time_of(functions[v], launch, begin, end, time) != 0)
             return 1;
@@ -202,11 +155,11 @@ int main(int argc, char **argv) {
       std::string numbers;
       for (const int number : one.numbers)
         numbers += (numbers.empty() ? "" : ",") + std::to_string(number);
-      for (std::size_t v = 1; v < versions.size(); ++v) {
+      for (int v = 1; v < 3; ++v) {
         const bool same = left[v] == left[0];
         wrong += !same;
-        std::printf("%s %s %s %s %.4f %.4f %.3f %s\n", one.name, numbers.c_str(), shape.c_str(),
-                    versions[v].c_str(), median(times[0]), median(times[v]),
+        std::printf("%s %s %u %s %.4f %.4f %.3f %s\n", one.name, numbers.c_str(), block,
+                    versions[v] + std::strlen("__ptxasw_"), median(times[0]), median(times[v]),
                     median(times[0]) / median(times[v]), same ? "same" : "DIFFER");
       }
       std::fflush(stdout);

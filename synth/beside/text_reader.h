@@ -35,8 +35,6 @@ public:
   void expect(std::string_view pattern);
   /// A place is at the next instruction.
   void place(const std::string &name) { places_[name] = at_; }
-  /// A place is at that instruction.
-  void place(const std::string &name, std::uint32_t at) { places_[name] = at; }
   /// All branches lead to their places.
   void check_places() const;
   /// The register that a name of patterns stands for, once it has been read.

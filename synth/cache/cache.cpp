@@ -1,4 +1,4 @@
-// Bodies are copied with their opcodes changed, so that nothing else can be.
+// Bodies are copied with `.nc` put into opcodes, so that nothing else can be.
 
 #include "synth/cache/cache.h"
 
@@ -17,6 +17,7 @@ constexpr Refusal compiled_for_debugging{"debug-module", "the module is compiled
 constexpr Refusal too_many{"control-flow", "the kernel is too large, or not understood"};
 
 constexpr std::size_t requalified_instructions_budget = 20'000;
+constexpr std::string_view before_nc = "ld.global";
 
 std::optional<Refusal> requalification_obstacle(const Module &module, const Function &kernel) {
   if (!kernel.is_entry || !kernel.has_body)
@@ -28,36 +29,29 @@ std::optional<Refusal> requalification_obstacle(const Module &module, const Func
   return std::nullopt;
 }
 
-/// What a variant changes; nothing if there is no such variant, or it is not for this kernel.
-std::vector<cache::Change> changes_for(const Module &module, const Function &kernel,
-                                       std::string_view variant) {
-  const auto wishes = cache::wishes_of(variant);
-  if (!wishes || requalification_obstacle(module, kernel))
-    return {};
-  return cache::changes_of(facts::KernelFacts(module, kernel), *wishes).changes;
-}
+bool needs_promise(std::string_view variant) { return variant == "nc-apart"; }
 
-Edits edits_of(const Function &kernel, const std::vector<cache::Change> &changes) {
+/// The loads of a kernel that a variant makes `.nc`; none if it is not for this kernel.
+Edits edits_for(const Module &module, const Function &kernel, std::string_view variant) {
   Edits edits;
-  for (const cache::Change &change : changes)
-    edits.replace(kernel.instructions[change.instruction].opcode_span, change.opcode);
+  if (requalification_obstacle(module, kernel))
+    return edits;
+  const facts::KernelFacts facts(module, kernel);
+  for (const std::uint32_t load : cache::read_only_loads(facts, needs_promise(variant)).loads)
+    edits.insert(kernel.instructions[load].opcode_span.begin + before_nc.size(), ".nc");
   return edits;
 }
 
 } // namespace
 
 const std::vector<std::string> &cache_variants() {
-  static const std::vector<std::string> variants{"nc",          "nc-apart", "evict-last",
-                                                 "no-allocate", "l2-128",   "hints"};
+  static const std::vector<std::string> variants{"nc", "nc-apart"};
   return variants;
 }
 
-std::optional<std::string> requalify_loads(const Module &module, const Function &kernel,
-                                           std::string_view variant) {
-  const std::vector<cache::Change> changes = changes_for(module, kernel, variant);
-  if (changes.empty() || cache::wishes_of(variant)->apart)
-    return std::nullopt;
-  return edits_of(kernel, changes).apply(module.text());
+std::optional<std::string> requalify_loads(const Module &module, const Function &kernel) {
+  const Edits edits = edits_for(module, kernel, "nc");
+  return edits.empty() ? std::nullopt : edits.apply(module.text());
 }
 
 FamilyAnswer propose_cache(const Module &module, const Function &kernel) {
@@ -72,14 +66,13 @@ FamilyAnswer propose_cache(const Module &module, const Function &kernel) {
   }
   const facts::KernelFacts facts(module, kernel);
   for (const std::string &variant : cache_variants()) {
-    const cache::Wishes wishes = *cache::wishes_of(variant);
-    const cache::Changes found = cache::changes_of(facts, wishes);
+    const cache::ReadOnlyLoads found = cache::read_only_loads(facts, needs_promise(variant));
     for (const Refusal &refusal : found.refusals)
       add_refusal(answer.refusals, refusal);
-    if (found.changes.empty())
+    if (found.loads.empty())
       continue;
     Proposal proposal = same_launch_proposal(kernel, "cache", variant);
-    if (wishes.apart)
+    if (needs_promise(variant))
       proposal.promise = arrays_apart;
     for (char &c : proposal.sibling.name)
       c = c == '-' ? '_' : c;
@@ -89,7 +82,7 @@ FamilyAnswer propose_cache(const Module &module, const Function &kernel) {
 }
 
 std::string write_cache(const Module &module, const Function &kernel, const Proposal &proposal) {
-  const Edits edits = edits_of(kernel, changes_for(module, kernel, proposal.variant));
+  const Edits edits = edits_for(module, kernel, proposal.variant);
   const auto changed = parse(edits.apply(module.text()).value_or(""), "requalified");
   return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
 }

@@ -1,11 +1,9 @@
 #pragma once
 
-// Caches: loads of global memory say more about themselves, and nothing else changes. `.nc` where
-// nothing that the kernel writes can be what is read (PTX ISA 9.7.9.9); `.L1::evict_last` where
-// lines are read again, `.L1::no_allocate` where they are not, `.L2::128B` where the rest of a line
-// is read next (PTX ISA 9.7.9.8).
+// The read-only path: loads of global memory become `.nc` where nothing that the kernel writes can
+// be what is read (PTX ISA 9.7.9.9), and nothing else changes.
 //
-// Which loads get what: sites.h. Why it is right: prove.cpp.
+// Which loads: sites.h. Why it is right: prove.cpp.
 
 #include "synth/family.h"
 
@@ -20,18 +18,16 @@ namespace ptxasw::inline synth {
 inline constexpr std::string_view arrays_apart =
     "arrays that different parameters lead to do not overlap, nor do they overlap variables";
 
-/// The module's text with the loads of a kernel requalified; nothing if none would be. Nobody has
+/// The module's text with loads of a kernel made `.nc`; nothing if none would be. Nobody has
 /// promised anything.
-std::optional<std::string> requalify_loads(const Module &module, const Function &kernel,
-                                           std::string_view variant);
+std::optional<std::string> requalify_loads(const Module &module, const Function &kernel);
 
 /// What is not proved of a kernel whose loads were requalified, for the same launch; empty: it is
-/// the kernel but for hints and for `.nc` at loads of what is not written. Both may be of one
-/// module.
+/// the kernel but for `.nc` at loads of what is not written. Both may be of one module.
 std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
                               const Function &other);
 
-/// All variants: `nc`, `nc-apart`, `evict-last`, `no-allocate`, `l2-128`, `hints`.
+/// All variants: `nc`, `nc-apart`.
 const std::vector<std::string> &cache_variants();
 
 FamilyAnswer propose_cache(const Module &module, const Function &kernel);

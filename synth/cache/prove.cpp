@@ -1,9 +1,8 @@
-// The two bodies are compared byte for byte, but for the opcodes of loads of global memory; those
-// may differ in what QualifiedLoad names and in nothing else. So each thread does the same
-// instructions on the same registers.
+// The two bodies are compared byte for byte, but for the opcodes of loads of global memory, which
+// may have `.nc` and else be the same. So each thread does the same instructions on the same
+// registers.
 //
-// Hints change no value (PTX ISA 9.7.9.8: they are for performance, and may be ignored). `.nc`
-// demands that nobody writes what is read as long as the kernel runs. Who could?
+// `.nc` demands that nobody writes what is read as long as the kernel runs. Who could?
 //
 //   - the host, or another kernel, ordered with the load by what a thread of this one does: nothing
 //     in the kernel could be that (writers.h). Not ordered, it would be a race with the weak load
@@ -17,6 +16,7 @@
 #include "synth/cache/cache.h"
 
 #include "synth/cache/qualified.h"
+#include "synth/cache/sites.h"
 #include "synth/cache/unwritten.h"
 #include "synth/same_launch.h"
 
@@ -74,15 +74,16 @@ std::string Requalification::fault_at(std::size_t i) {
   if (before_.text(a.opcode_span) == after_.text(b.opcode_span))
     return "";
   const auto was = cache::qualified_load(before_.opcode(a));
-  const auto is = cache::qualified_load(after_.opcode(b));
-  if (!was || !is || !was->is_plain() || !a.well_formed || !b.well_formed)
+  if (!was || was->hinted || was->nc || !a.well_formed || !b.well_formed)
     return "an opcode changed that must not";
-  if (was->vec != is->vec || was->type != is->type || (was->nc && !is->nc))
+  constexpr std::string_view space = "ld.global";
+  std::string wanted(before_.text(a.opcode_span));
+  if (!wanted.starts_with(space) ||
+      after_.text(b.opcode_span) != wanted.insert(space.size(), ".nc"))
     return "it loads something else";
-  if (const std::string_view old = cache::too_old_for(after_, *is); !old.empty())
+  if (const std::string_view old = cache::too_old_for_nc(after_); !old.empty())
     return std::string(old);
-  if (is->nc && !was->nc)
-    became_nc_.push_back(static_cast<std::uint32_t>(i));
+  became_nc_.push_back(static_cast<std::uint32_t>(i));
   return "";
 }
 

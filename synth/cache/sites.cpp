@@ -1,12 +1,5 @@
-// What decides is how often lines are read, as far as facts show it without a launch:
-//
-//   again: a loop around the load goes on by less than a line, or not at all; or every block reads
-//          the same; or other loads read places in the same array, as those of a stencil do
-//   once:  lanes read side by side, each block its own, and nothing else reads the array
-//
-// A hint is no promise, so this needs no proof. For `.nc` the array of each address is looked up
-// among the addends of its expression, and by the text, as the proof does it (unwritten.h): a load
-// of which only one of the two knows stays as it was.
+// The array of each address is looked up among the addends of its expression, and by the text, as
+// the proof does it (unwritten.h): a load of which only one of the two knows stays as it was.
 
 #include "synth/cache/sites.h"
 
@@ -15,10 +8,10 @@
 #include "synth/cache/unwritten.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fmt/core.h>
 #include <map>
-#include <set>
+#include <optional>
+#include <string>
 
 namespace ptxasw::inline synth::cache {
 namespace {
@@ -30,15 +23,10 @@ using facts::KernelFacts;
 namespace refusal {
 constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
 constexpr Refusal nothing{"no-global-load", "no load of global memory without qualifiers"};
-constexpr Refusal old{"target-too-old", "the module's PTX version or target has no such qualifier"};
 constexpr Refusal written{"may-be-written", "the kernel may write what it reads"};
 constexpr Refusal address{"unknown-address", "which array it reads or writes is not known"};
 constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what the load reads"};
-constexpr Refusal once{"not-reused", "no line is seen to be read again"};
-constexpr Refusal again{"not-streamed", "no array is seen to be read once, side by side"};
 } // namespace refusal
-
-constexpr std::int64_t line_bytes = 128;
 
 Refusal at(Refusal refusal, const Instruction &instruction) {
   refusal.line = instruction.line;
@@ -48,12 +36,11 @@ Refusal at(Refusal refusal, const Instruction &instruction) {
 /// What is worked out once for all accesses of a kernel.
 class Sites {
 public:
-  Sites(const KernelFacts &facts, const Wishes &wishes)
-      : module_(facts.module()), kernel_(facts.function()), wishes_(wishes), facts_(facts),
-        unwritten_(facts.module(), facts.function(), wishes.apart), writers_(unwritten_.writers()) {
-  }
+  Sites(const KernelFacts &facts, bool apart)
+      : module_(facts.module()), kernel_(facts.function()), apart_(apart), facts_(facts),
+        unwritten_(facts.module(), facts.function(), apart), writers_(unwritten_.writers()) {}
 
-  Changes run();
+  ReadOnlyLoads run();
 
 private:
   /// The name of the one parameter or variable that an address is a distance from; nothing if it
@@ -61,29 +48,19 @@ private:
   std::optional<std::string> array_of(const Access &access);
   std::optional<std::string> name_of(Expr symbol);
   bool hides_pointer(Expr distance);
-  bool depends_on_block(Expr expr, std::set<Expr> &seen);
-  /// Bytes from one round of the innermost loop to the next; nothing if there is no loop, or they
-  /// are not known.
-  std::optional<std::int64_t> step_of(const Access &access);
-  bool has_neighbours(const Access &access);
-  bool is_reused(const Access &access);
-  bool is_streamed(const Access &access);
   /// Why a load must not be `.nc`.
   std::optional<Refusal> reach_of(const Access &access);
   std::optional<Refusal> conflict_of(const Access &access);
-  bool is_old(const QualifiedLoad &load);
-  void consider(const Access &access, const QualifiedLoad &before);
   void refuse(const Refusal &refusal) { add_refusal(result_.refusals, refusal); }
 
   const Module &module_;
   const Function &kernel_;
-  const Wishes &wishes_;
+  const bool apart_;
   const KernelFacts &facts_;
   Unwritten unwritten_;
   const Writers &writers_;
   std::map<std::uint32_t, std::optional<std::string>> arrays_; ///< by number of the access
-  bool reused_ = false, streamed_ = false;                     ///< some load is
-  Changes result_;
+  ReadOnlyLoads result_;
 };
 
 std::optional<std::string> Sites::name_of(Expr symbol) {
@@ -142,63 +119,6 @@ std::optional<std::string> Sites::array_of(const Access &access) {
   return result;
 }
 
-bool Sites::depends_on_block(Expr expr, std::set<Expr> &seen) {
-  if (!seen.insert(expr).second)
-    return false;
-  for (const char *name : {"%ctaid.x", "%ctaid.y", "%ctaid.z"})
-    if (facts_.emulation().special(name) == expr)
-      return true;
-  // What memory held, or what flows brought together, may do so, too.
-  if (expr->kind == ExprKind::symbol &&
-      (facts_.emulation().produced_by(expr) || facts_.emulation().join_register(expr) ||
-       facts_.emulation().loop_register(expr)))
-    return true;
-  return std::any_of(expr->operands().begin(), expr->operands().end(),
-                     [&](Expr child) { return depends_on_block(child, seen); });
-}
-
-std::optional<std::int64_t> Sites::step_of(const Access &access) {
-  if (access.loop == no_index)
-    return std::nullopt;
-  const facts::AddressForm &form = access.form;
-  const auto stays = [&](Expr part) { return facts_.emulation().invariant(part, access.loop); };
-  for (const auto *terms : {&form.of_lane, &form.uniform, &form.mixed, &form.varying})
-    for (const facts::Term &term : *terms)
-      if (!stays(term.atom))
-        return std::nullopt;
-  for (const facts::StrideTerm &stride : form.strides)
-    if (!stays(stride.by) || !stays(stride.lane))
-      return std::nullopt;
-  const Expr trip = facts_.emulation().trip_count(access.loop);
-  for (const facts::Term &term : form.loops)
-    if (term.atom == trip)
-      return std::abs(term.factor);
-  return 0;
-}
-
-bool Sites::has_neighbours(const Access &access) {
-  const auto array = array_of(access);
-  return array &&
-         std::any_of(facts_.accesses().begin(), facts_.accesses().end(), [&](const Access &other) {
-           return other.number != access.number && other.site.kind == AccessKind::load &&
-                  other.address != access.address && array_of(other) == array;
-         });
-}
-
-bool Sites::is_reused(const Access &access) {
-  const auto step = step_of(access);
-  std::set<Expr> seen;
-  return access.address && ((step && *step < line_bytes) || has_neighbours(access) ||
-                            !depends_on_block(access.address, seen));
-}
-
-bool Sites::is_streamed(const Access &access) {
-  const auto step = step_of(access);
-  return !is_reused(access) && array_of(access) && access.form.is_linear() &&
-         access.form.tid[0] == access.site.bytes && access.form.strides.empty() &&
-         (access.loop == no_index || (step && *step >= line_bytes));
-}
-
 std::optional<Refusal> Sites::conflict_of(const Access &access) {
   const auto array = array_of(access);
   for (const std::uint32_t store : writers_.stores) {
@@ -210,7 +130,7 @@ std::optional<Refusal> Sites::conflict_of(const Access &access) {
       continue; // never reached
     const auto to = array_of(*other);
     const Instruction &instruction = kernel_.instructions[store];
-    if (!wishes_.apart || (array && to == array))
+    if (!apart_ || (array && to == array))
       return at(refusal::written, instruction);
     if (!to)
       return at(refusal::address, instruction);
@@ -239,89 +159,42 @@ std::optional<Refusal> Sites::reach_of(const Access &access) {
   return std::nullopt;
 }
 
-/// Says so once.
-bool Sites::is_old(const QualifiedLoad &load) {
-  const std::string_view why = too_old_for(module_, load);
-  if (why.empty())
-    return false;
-  refuse({refusal::old.reason, why});
-  return true;
-}
-
-void Sites::consider(const Access &access, const QualifiedLoad &before) {
-  QualifiedLoad load = before;
-  const auto wish = [&](auto &&set) {
-    QualifiedLoad wished = load;
-    set(wished);
-    if (!is_old(wished))
-      load = wished;
-  };
-  if (wishes_.nc && !before.nc) {
-    if (const auto reach = reach_of(access))
-      refuse(*reach);
-    else
-      wish([](QualifiedLoad &one) { one.nc = true; });
-  }
-  const bool reused = is_reused(access), streamed = is_streamed(access);
-  if (wishes_.evict_last && reused)
-    wish([](QualifiedLoad &one) { one.l1 = "evict_last"; });
-  if (wishes_.no_allocate && streamed)
-    wish([](QualifiedLoad &one) { one.l1 = "no_allocate"; });
-  const std::int64_t step = step_of(access).value_or(0);
-  if (wishes_.l2_128 && (streamed || (step != 0 && step < line_bytes)))
-    wish([](QualifiedLoad &one) { one.l2 = "128B"; });
-  reused_ |= reused;
-  streamed_ |= streamed;
-  if (std::string opcode = load.opcode(); opcode != before.opcode())
-    result_.changes.push_back({access.site.instruction, std::move(opcode)});
-}
-
-Changes Sites::run() {
+ReadOnlyLoads Sites::run() {
   if (!facts_.complete() || !facts_.cfg().well_formed()) {
     refuse(refusal::unknown);
     return std::move(result_);
   }
+  const std::string_view old = too_old_for_nc(module_);
   bool any = false;
   for (const Access &access : facts_.accesses()) {
     const Instruction &instruction = kernel_.instructions[access.site.instruction];
     const auto load = qualified_load(module_.opcode(instruction));
-    if (access.site.kind != AccessKind::load || !load || !load->is_plain() ||
-        !instruction.well_formed)
+    if (access.site.kind != AccessKind::load || !load || load->hinted || !instruction.well_formed)
       continue;
     any = true;
-    consider(access, *load);
+    if (load->nc)
+      continue;
+    if (const auto reach = reach_of(access))
+      refuse(*reach);
+    else if (!old.empty())
+      refuse({"target-too-old", old});
+    else
+      result_.loads.push_back(access.site.instruction);
   }
   if (!any)
     refuse(refusal::nothing);
-  else if (wishes_.evict_last && !reused_)
-    refuse(refusal::once);
-  else if (wishes_.no_allocate && !streamed_)
-    refuse(refusal::again);
   return std::move(result_);
 }
 
 } // namespace
 
-std::optional<Wishes> wishes_of(std::string_view variant) {
-  Wishes wishes;
-  if (variant == "nc" || variant == "nc-apart")
-    wishes.nc = true;
-  else if (variant == "hints")
-    wishes.evict_last = wishes.no_allocate = wishes.l2_128 = true;
-  else if (variant == "evict-last")
-    wishes.evict_last = true;
-  else if (variant == "no-allocate")
-    wishes.no_allocate = true;
-  else if (variant == "l2-128")
-    wishes.l2_128 = true;
-  else
-    return std::nullopt;
-  wishes.apart = variant == "nc-apart";
-  return wishes;
+std::string_view too_old_for_nc(const Module &module) {
+  const unsigned version = 100 * module.version_major + module.version_minor;
+  return version < 301 || module.sm < 32 ? ".nc needs PTX 3.1 and sm_32" : "";
 }
 
-Changes changes_of(const facts::KernelFacts &facts, const Wishes &wishes) {
-  return Sites(facts, wishes).run();
+ReadOnlyLoads read_only_loads(const facts::KernelFacts &facts, bool apart) {
+  return Sites(facts, apart).run();
 }
 
 } // namespace ptxasw::synth::cache

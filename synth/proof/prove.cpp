@@ -77,10 +77,7 @@ void FunctionProver::emulate() {
         probes_.push_back({match_.places[j].instruction, own, match_.places[j].after});
     });
   }
-  const bool any_shared = std::any_of(replaced_.begin(), replaced_.end(), [&](std::uint32_t load) {
-    return a_.opcode(fa_.instructions[load]).space == StateSpace::shared;
-  });
-  emulation_.emplace(a_, fa_, facts_, probes_, LaneGroup::row, any_shared);
+  emulation_.emplace(a_, fa_, facts_, probes_);
   if (!emulation_->complete())
     return;
   // Shifting by lanes replaces these two; it must know them before it is first asked.
@@ -194,17 +191,14 @@ bool FunctionProver::move_up(std::uint32_t j, std::uint32_t load) {
   if (disturbed)
     return fail({Obligation::lined_up, "a load was moved past an instruction that depends on it"});
   const MemoryAccess *const what = access(load);
-  const bool shared = what && in_own_shared_memory(*what);
-  if (!what || what->effect != Effect::load || !what->address ||
-      !(shared || in_global_memory(*what)))
+  if (!what || what->effect != Effect::load || !what->address || !in_global_memory(*what))
     return fail({Obligation::lined_up, "a load was moved that is not understood"});
   moved_to_[load] = from;
   if (!reads_constant_memory(a_.opcode(fa_.instructions[load])))
     for (const std::size_t event : events_[block_]) {
       const MemoryAccess &other = emulation_->trace()[event];
       if (other.instruction >= from && other.instruction < load &&
-          (other.effect == Effect::sync || !(shared ? leaves_shared_alone(other, *what, load, true)
-                                                    : apart(other, *what, load, Known(pool())))))
+          (other.effect == Effect::sync || !apart(other, *what, load, Known(pool()))))
         return fail({Obligation::lined_up, "a load was moved past a store"});
     }
   hold(load);

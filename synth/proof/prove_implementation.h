@@ -130,21 +130,17 @@ private:
   bool in_row(SourceLane lane, const Known &known);
   bool same_address(Expr source, Expr load, SourceLane lane, const Known &known);
   bool holds(const std::vector<WrapCondition> &conditions, SourceLane lane, const Known &known);
-  bool nothing_between(std::uint32_t source, std::uint32_t load, bool other_lane,
-                       const Known &known);
+  bool nothing_between(std::uint32_t source, std::uint32_t load, const Known &known);
   /// What the way from a source to a load has met so far (soundness.md, rule 5).
   struct Passed {
     bool exchange = false; ///< an instruction that orders nothing
     bool store = false;    ///< a store to global memory
   };
   bool harmless(BlockId block, std::uint32_t first, std::uint32_t end, std::uint32_t source,
-                const MemoryAccess &load, bool other_lane, const Known &known, Passed &passed);
+                const MemoryAccess &load, const Known &known, Passed &passed);
   bool apart(const MemoryAccess &store, const MemoryAccess &load, std::uint32_t source,
              const Known &known);
-  bool leaves_shared_alone(const MemoryAccess &store, const MemoryAccess &load,
-                           std::uint32_t source, bool other_lane);
   bool in_global_memory(const MemoryAccess &access) const;
-  bool in_own_shared_memory(const MemoryAccess &access) const;
   bool solved(Expr a, Expr b, const Known &known);
 
   const Module &a_;

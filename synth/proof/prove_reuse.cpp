@@ -121,7 +121,7 @@ Missing FunctionProver::serve(const std::vector<Loaded> &sources, Loaded load, S
   if (const auto why = precedes(sources[0].load, load.load, lane); !why.empty())
     return why;
   if (!reads_constant_memory(a_.opcode(fa_.instructions[load.load])) &&
-      !nothing_between(sources[0].load, load.load, !lane.is_own(), known))
+      !nothing_between(sources[0].load, load.load, known))
     return {Obligation::nothing_between, "something in between may change the value"};
   return {};
 }
@@ -172,17 +172,16 @@ Missing FunctionProver::precede(const std::vector<Loaded> &sources, Loaded load,
     return {};
   Passed passed;
   const std::uint32_t any = sources[0].load;
-  const bool other = !lane.is_own();
   bool clean =
-      harmless(to.block, cfg().blocks()[to.block].first, load.load, any, to, other, known, passed);
+      harmless(to.block, cfg().blocks()[to.block].first, load.load, any, to, known, passed);
   for (const Loaded &source : sources) {
     const BlockId block = access(source.load)->block;
-    clean = clean && harmless(block, source.load + 1, cfg().blocks()[block].end, any, to, other,
-                              known, passed);
+    clean = clean &&
+            harmless(block, source.load + 1, cfg().blocks()[block].end, any, to, known, passed);
   }
   for (const BlockId block : ways->between)
     clean = clean && harmless(block, cfg().blocks()[block].first, cfg().blocks()[block].end, any,
-                              to, other, known, passed);
+                              to, known, passed);
   return clean ? Missing()
                : Missing{Obligation::nothing_between, "something in between may change the value"};
 }
@@ -197,9 +196,8 @@ Missing FunctionProver::serves(Loaded source, Loaded load, SourceLane lane, cons
   const Opcode &to_opcode = a_.opcode(fa_.instructions[load.load]);
   const unsigned bits = bit_width(to_opcode.type);
   const unsigned width = width_of(fa_, destinations(load.load)[load.element]);
-  if (!(in_global_memory(*from) && in_global_memory(*to)) &&
-      !(in_own_shared_memory(*from) && in_own_shared_memory(*to)))
-    return {Obligation::same_kind, "the memory may not be global, nor the block's own"};
+  if (!in_global_memory(*from) || !in_global_memory(*to))
+    return {Obligation::same_kind, "the memory may not be global"};
   // Rule 6.
   if (bits == 0 || bit_width(from_opcode.type) != bits ||
       width_of(fa_, destinations(source.load)[source.element]) != width ||
@@ -242,12 +240,6 @@ Missing FunctionProver::serves(Loaded source, Loaded load, SourceLane lane, cons
 bool FunctionProver::in_global_memory(const MemoryAccess &access) const {
   return access.space == StateSpace::global ||
          (access.space == StateSpace::generic && all_generic_global_ && fa_.is_entry);
-}
-
-// Shared memory, and no other block's of the cluster.
-bool FunctionProver::in_own_shared_memory(const MemoryAccess &access) const {
-  return access.space == StateSpace::shared &&
-         !a_.opcode(fa_.instructions[access.instruction]).has(Modifier::shared_cluster);
 }
 
 bool FunctionProver::in_row(SourceLane from, const Known &known) {
@@ -337,11 +329,10 @@ bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
 
 // Rule 5 for the instructions of a block from `first` up to `end`: none may write the load's bytes
 // or order another thread's store in between. What orders nothing by itself may stand between loads
-// of global memory in one iteration, if nothing is stored there, too.
+// in one iteration, if nothing is stored there, too.
 bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t end,
-                              std::uint32_t source, const MemoryAccess &load, bool other_lane,
-                              const Known &known, Passed &passed) {
-  const bool shared = in_own_shared_memory(load);
+                              std::uint32_t source, const MemoryAccess &load, const Known &known,
+                              Passed &passed) {
   const bool same_iteration = cfg().loop_of(cfg().block_of(source)) == cfg().loop_of(load.block);
   const auto &trace = emulation_->trace();
   const auto &events = events_[block]; // in the order of the text
@@ -352,14 +343,12 @@ bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t 
     const MemoryAccess &other = trace[*event];
     if (other.effect == Effect::sync) {
       passed.exchange = true;
-      if (shared || !same_iteration ||
-          !leaves_global_alone(a_.opcode(fa_.instructions[other.instruction])))
+      if (!same_iteration || !leaves_global_alone(a_.opcode(fa_.instructions[other.instruction])))
         return false;
     } else {
       passed.store =
           passed.store || (other.space != StateSpace::shared && other.space != StateSpace::local);
-      if (!(shared ? leaves_shared_alone(other, load, source, other_lane)
-                   : apart(other, load, source, known)))
+      if (!apart(other, load, source, known))
         return false;
     }
     if (passed.exchange && passed.store)
@@ -370,12 +359,11 @@ bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t 
 
 // Rule 5, backwards from the load to the source. The source dominates the load, so every way ends
 // there; the load's own block counts in full if a loop leads back to it.
-bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, bool other_lane,
-                                     const Known &known) {
+bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, const Known &known) {
   const MemoryAccess &from = *access(source), &to = *access(load);
   Passed passed;
   const auto clean = [&](BlockId block, std::uint32_t first, std::uint32_t end) {
-    return harmless(block, first, end, source, to, other_lane, known, passed);
+    return harmless(block, first, end, source, to, known, passed);
   };
   const std::uint32_t begin = moved_to_.contains(source) ? moved_to_.at(source) : source + 1;
   if (from.block == to.block)
@@ -398,35 +386,6 @@ bool FunctionProver::nothing_between(std::uint32_t source, std::uint32_t load, b
     }
   }
   return true;
-}
-
-// True if a store between a source and a load from shared memory leaves the load's bytes alone. For
-// another lane's sake no store to shared memory may be there; for its own one at a fixed distance.
-bool FunctionProver::leaves_shared_alone(const MemoryAccess &store, const MemoryAccess &load,
-                                         std::uint32_t source, bool other_lane) {
-  if (store.space == StateSpace::global || store.space == StateSpace::local)
-    return true;
-  if (store.space == StateSpace::generic)
-    return all_generic_global_ && fa_.is_entry;
-  if (other_lane || store.space != StateSpace::shared)
-    return false;
-  if (options_.assume_no_alias && store.bytes != 0)
-    return true;
-  if (!in_own_shared_memory(store) || !store.address || store.bytes == 0 || load.bytes == 0 ||
-      cfg().irreducible(store.block))
-    return false;
-  for (LoopId loop = cfg().loop_of(store.block); loop != no_index;
-       loop = cfg().loops()[loop].parent) {
-    if (cfg().contains(loop, cfg().block_of(source)))
-      break;
-    if (!emulation_->invariant(store.address, loop) || !emulation_->invariant(load.address, loop))
-      return false;
-  }
-  // In 32 bits, which is all that an address in shared memory has.
-  const Expr up = pool().sub(pool().truncate(emulation_->expand(store.address), 32),
-                             pool().truncate(emulation_->expand(load.address), 32));
-  return up->kind == ExprKind::constant && up->value.low >= load.bytes &&
-         up->value.low <= (std::uint64_t{1} << 32) - store.bytes;
 }
 
 // True if a store between source and load leaves the load's bytes alone.

@@ -31,7 +31,7 @@ struct SearchCost {
 
 /// One version that was looked at.
 struct SearchCandidate {
-  /// What was done to the kernel: `meld:54:all`, `promote:9`, `shuffle`, `cache:hints`.
+  /// What was done to the kernel: `meld:54:all`, `promote:9`, `shuffle`, `cache:nc`.
   std::vector<std::string> steps;
   std::string withdrawn;   ///< what is not proved; empty: all is
   SearchCost cost;         ///< if it is not withdrawn

@@ -20,10 +20,9 @@ constexpr std::size_t store_tests = 4;
 } // namespace
 
 Between::Between(const Module &module, const Function &function, Emulation &emulation,
-                 bool assume_no_alias, bool generic_is_global)
+                 bool assume_no_alias)
     : module_(module), function_(function), emulation_(emulation),
-      assume_no_alias_(assume_no_alias), generic_is_global_(generic_is_global),
-      events_(emulation.cfg().blocks().size()) {
+      assume_no_alias_(assume_no_alias), events_(emulation.cfg().blocks().size()) {
   const auto &trace = emulation.trace();
   for (std::size_t i = 0; i < trace.size(); ++i)
     if (trace[i].effect != Effect::load)
@@ -57,14 +56,6 @@ const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load
   return &found;
 }
 
-// True if a store may write to the state space of a load at all.
-bool Between::may_write(const MemoryAccess &store, StateSpace space) const {
-  if (space == StateSpace::shared)
-    return store.space == StateSpace::shared ||
-           (store.space == StateSpace::generic && !generic_is_global_);
-  return store.space != StateSpace::shared && store.space != StateSpace::local;
-}
-
 // True if a store touches the bytes of the load, as the same thread executes both.
 Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess &source,
                                   const MemoryAccess &load) {
@@ -81,14 +72,11 @@ Between::Overlap Between::overlap(const MemoryAccess &store, const MemoryAccess 
     if (!emulation_.invariant(store.address, loop) || !emulation_.invariant(load.address, loop))
       return Overlap::unknown;
   }
-  // Shared memory has addresses of 32 bits, whatever the width of the register.
-  const unsigned bits = load.space == StateSpace::shared ? 32 : 64;
-  ExprPool &pool = emulation_.pool();
-  const Expr difference = pool.sub(pool.truncate(emulation_.expand(store.address), bits),
-                                   pool.truncate(emulation_.expand(load.address), bits));
+  const Expr difference =
+      emulation_.pool().sub(emulation_.expand(store.address), emulation_.expand(load.address));
   if (difference->kind != ExprKind::constant)
     return Overlap::unknown;
-  const std::int64_t distance = as_signed(difference->value.low, bits);
+  const std::int64_t distance = as_signed(difference->value.low, 64);
   const bool apart = distance >= static_cast<std::int64_t>(load.bytes) ||
                      distance <= -static_cast<std::int64_t>(store.bytes);
   return apart ? Overlap::never : Overlap::always;
@@ -109,17 +97,16 @@ bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
 
 // Takes account of one event between two loads; returns false if it is an obstacle.
 bool Between::passes(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
-                     bool other_lane, bool may_test, Passage &result) {
+                     bool may_test, Passage &result) {
   const MemoryAccess &access = emulation_.trace()[event];
   const ControlFlowGraph &cfg = emulation_.cfg();
   const Opcode &opcode = module_.opcode(function_.instructions[access.instruction]);
-  const bool is_shared = load.space == StateSpace::shared;
   const bool is_sync = access.effect == Effect::sync;
-  if (!is_sync && !may_write(access, load.space))
-    return true;
+  if (!is_sync && (access.space == StateSpace::shared || access.space == StateSpace::local))
+    return true; // the load is of global memory
   // What orders nothing by itself may stand between loads of one iteration; not where a loop waits
   // for something, nor where lanes might count on having written in step.
-  const bool is_exchange = is_sync && !is_shared && leaves_global_alone(opcode) &&
+  const bool is_exchange = is_sync && leaves_global_alone(opcode) &&
                            cfg.loop_of(source.block) == cfg.loop_of(load.block);
   result.exchanges |= is_exchange;
   result.written |= !is_sync;
@@ -129,11 +116,6 @@ bool Between::passes(std::size_t event, const MemoryAccess &source, const Memory
   }
   if (is_exchange)
     return true;
-  if (is_shared &&
-      (other_lane || access.space != StateSpace::shared || opcode.has(Modifier::shared_cluster))) {
-    result.obstacle = Reason::store_between;
-    return false;
-  }
   const Overlap met = overlap(access, source, load);
   if (met == Overlap::never)
     return true;
@@ -141,7 +123,7 @@ bool Between::passes(std::size_t event, const MemoryAccess &source, const Memory
     result.assumed = true;
     return true;
   }
-  if (met == Overlap::unknown && may_test && !is_shared && testable(access, source, load)) {
+  if (met == Overlap::unknown && may_test && testable(access, source, load)) {
     // Of several stores to one place one test is enough.
     const Expr address = access.address ? emulation_.expand(access.address) : nullptr;
     for (std::size_t i = 0; address && i < result.tested.size(); ++i)
@@ -158,8 +140,7 @@ bool Between::passes(std::size_t event, const MemoryAccess &source, const Memory
   return false;
 }
 
-Passage Between::passage(std::size_t source_index, std::size_t load_index, bool other_lane,
-                         bool may_test) {
+Passage Between::passage(std::size_t source_index, std::size_t load_index, bool may_test) {
   const auto &trace = emulation_.trace();
   const ControlFlowGraph &cfg = emulation_.cfg();
   const MemoryAccess &source = trace[source_index], &load = trace[load_index];
@@ -170,7 +151,7 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
     return result;
   }
   const auto passes_here = [&](std::size_t event) {
-    return passes(event, source, load, other_lane, may_test, result);
+    return passes(event, source, load, may_test, result);
   };
   // In the source's block what comes after it, in the load's what comes before it; all of the
   // load's if it runs again and again after one run of the source.
@@ -194,12 +175,12 @@ Passage Between::passage(std::size_t source_index, std::size_t load_index, bool 
 }
 
 Passage Between::passage(std::span<const std::size_t> sources, std::size_t load_index,
-                         std::span<const BlockId> between, bool other_lane) {
+                         std::span<const BlockId> between) {
   const auto &trace = emulation_.trace();
   const MemoryAccess &load = trace[load_index];
   Passage result;
   const auto passes_here = [&](std::size_t event) {
-    return passes(event, trace[sources[0]], load, other_lane, false, result);
+    return passes(event, trace[sources[0]], load, false, result);
   };
   for (const std::size_t source : sources)
     for (const std::size_t event : events_[trace[source].block])

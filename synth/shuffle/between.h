@@ -26,35 +26,32 @@ struct Passage {
 /// (soundness.md, rule 5).
 class Between {
 public:
-  /// `generic_is_global`: generic stores of the function write global memory only.
   Between(const Module &module, const Function &function, Emulation &emulation,
-          bool assume_no_alias, bool generic_is_global);
+          bool assume_no_alias);
 
   /// What lies between `source` and `load`, both indices in the trace, the source dominating the
   /// load and in its innermost loop or in one around it. With `may_test` false a store is an
-  /// obstacle unless it is proved to write elsewhere. `other_lane`: the source's value is for
-  /// another lane; of shared memory that allows no store to shared memory at all.
-  Passage passage(std::size_t source, std::size_t load, bool other_lane, bool may_test);
+  /// obstacle unless it is proved to write elsewhere.
+  Passage passage(std::size_t source, std::size_t load, bool may_test);
   /// The same for sources in several blocks, none of which dominates the load: `between` are the
   /// blocks behind them on its ways (ways.h). A store is an obstacle unless it is proved to write
   /// elsewhere.
   Passage passage(std::span<const std::size_t> sources, std::size_t load,
-                  std::span<const BlockId> between, bool other_lane);
+                  std::span<const BlockId> between);
 
 private:
   enum class Overlap : std::uint8_t { never, always, unknown };
 
   bool passes(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
-              bool other_lane, bool may_test, Passage &result);
+              bool may_test, Passage &result);
   const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
   Overlap overlap(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load);
-  bool may_write(const MemoryAccess &store, StateSpace space) const;
   bool testable(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load);
 
   const Module &module_;
   const Function &function_;
   Emulation &emulation_;
-  bool assume_no_alias_, generic_is_global_;
+  bool assume_no_alias_;
   std::vector<std::vector<std::size_t>> events_; ///< stores and syncs of a block, trace indices
   std::map<std::pair<BlockId, BlockId>, std::vector<BlockId>> memo_;
   std::size_t visited_ = 0;

@@ -20,8 +20,6 @@ Candidate candidate(const Module &module, const Function &function, const Instru
   Candidate result;
   result.is_global_load = opcode.op == Op::ld && opcode.space == StateSpace::global;
   result.is_generic = opcode.op == Op::ld && opcode.space == StateSpace::generic;
-  result.is_shared_load =
-      opcode.op == Op::ld && opcode.space == StateSpace::shared && widths.shared;
   if (!result.is_load())
     return result;
   const unsigned bits = bit_width(opcode.type);
@@ -50,8 +48,6 @@ Candidate candidate(const Module &module, const Function &function, const Instru
   const auto operands = module.operands(instruction);
   if (effect_of(opcode) != Effect::load)
     result.reason = Reason::not_weak;
-  else if (opcode.has(Modifier::shared_cluster))
-    result.reason = Reason::other_block;
   else if (!wanted || (opcode.vector != 1 && !widths.vector))
     result.reason = Reason::width_not_supported;
   else if (!instruction.well_formed || operands.size() < 2 ||

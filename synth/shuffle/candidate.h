@@ -8,16 +8,15 @@
 
 namespace ptxasw::inline synth {
 
-/// Says if an instruction is a load that detection looks at: weak, of a width asked for, global,
-/// generic or, if asked for, shared. Otherwise why not; nothing if it is no such load at all.
+/// Says if an instruction is a load that detection looks at: weak, of a width asked for, global
+/// or generic. Otherwise why not; nothing if it is no such load at all.
 struct Candidate {
   bool is_global_load = false; ///< has `.global`
-  bool is_shared_load = false; ///< has `.shared`, and these are asked for
   bool is_generic = false;     ///< has no state space: global only if all generic addresses are
   bool eligible = false;
   Reason reason = Reason::no_source;
 
-  bool is_load() const { return is_global_load || is_shared_load || is_generic; }
+  bool is_load() const { return is_global_load || is_generic; }
 };
 Candidate candidate(const Module &module, const Function &function, const Instruction &instruction,
                     const Widths &widths);

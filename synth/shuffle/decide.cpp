@@ -29,8 +29,4 @@ Decision decide(ShuffleMode mode, unsigned sm) {
           fmt::format("sm_{}: an L1 hit is as cheap as a shuffle from sm_70 on", sm)};
 }
 
-// Shared memory answers about as fast as a shuffle: the paper saw no gain (section 6), nor did we
-// (docs/shared-memory.md).
-bool decide_shared(ShuffleMode mode) { return mode == ShuffleMode::always; }
-
 } // namespace ptxasw::synth

@@ -25,10 +25,6 @@ struct Decision {
   }
 };
 
-/// True if loads from shared memory are replaced too, where loads are. `automatic` is false on all
-/// targets.
-bool decide_shared(ShuffleMode mode);
-
 /// The decision for a compute capability times ten (90 for sm_90). What `automatic` means is
 /// decided here and nowhere else. It stands behind the proposals, and sees their counts
 /// (Decision::applies); where the answer is no for all of them, nobody needs to look for any.

@@ -59,7 +59,7 @@ public:
            const RewriteOptions &options, bool generic_is_global)
       : module_(module), function_(function), emulation_(emulation), options_(options),
         generic_is_global_(generic_is_global), widths_(options.widths.value_or(Widths())),
-        judge_(module, function, emulation, options, generic_is_global && function.is_entry) {}
+        judge_(module, function, emulation, options) {}
 
   Detection run();
 

@@ -39,7 +39,7 @@ bool may_move_up(const Module &module, const Function &function, const Emulation
     });
   if (!free)
     return false;
-  const Passage passage = between.passage(before, source, true, false);
+  const Passage passage = between.passage(before, source, false);
   return !passage.obstacle && !passage.assumed && !passage.exchanges;
 }
 

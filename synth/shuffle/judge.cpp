@@ -77,8 +77,6 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, Sou
   };
   if (from.reach() > options_.max_delta)
     return no(Reason::delta_too_large);
-  if ((source.space == StateSpace::shared) != (load.space == StateSpace::shared))
-    return no(Reason::type_mismatch);
   if (elements(source_holder.access)[source_holder.element].kind != Operand::Kind::reg ||
       elements(load_holder.access)[load_holder.element].kind != Operand::Kind::reg ||
       !same_kind(source_holder, load_holder))
@@ -99,8 +97,7 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, Sou
     return verdict;
   // Rule 5: memory in between. What is only read cannot change.
   if (!fixed) {
-    Passage passage =
-        between_.passage(source_holder.position, load_holder.access, !from.is_own(), true);
+    Passage passage = between_.passage(source_holder.position, load_holder.access, true);
     if (passage.obstacle)
       return no(*passage.obstacle);
     verdict.store_tests = std::move(passage.stores);
@@ -192,8 +189,7 @@ Verdict Judge::judge_together(std::vector<Holder> sources, const Holder &load_ho
   for (const Holder &source : std::span(last).subspan(1))
     verdict.from.others.push_back({trace[source.access].instruction, source.element});
   if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
-    Passage passage =
-        between_.passage(positions, load_holder.access, ways->between, !from.is_own());
+    Passage passage = between_.passage(positions, load_holder.access, ways->between);
     if (passage.obstacle)
       return no(*passage.obstacle);
     verdict.assumed_no_alias = passage.assumed;

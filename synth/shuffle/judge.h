@@ -43,12 +43,11 @@ struct Verdict {
 /// Judges if a load may take what others have read, in one kernel.
 class Judge {
 public:
-  /// `generic_is_global`: generic stores of the function write global memory only.
   Judge(const Module &module, const Function &function, Emulation &emulation,
-        const RewriteOptions &options, bool generic_is_global)
+        const RewriteOptions &options)
       : module_(module), function_(function), emulation_(emulation), options_(options),
         facts_(launch_facts(function, options.assume_block)),
-        between_(module, function, emulation, options.assume_no_alias, generic_is_global) {}
+        between_(module, function, emulation, options.assume_no_alias) {}
 
   /// Says if `load` may take what `source` has in the lane `from`.
   Verdict judge(const Holder &source, const Holder &load, SourceLane from);

@@ -97,7 +97,7 @@ struct KeptLoad {
 
 /// What detection found in one kernel.
 struct Detection {
-  unsigned loads = 0; ///< weak loads of the widths asked for, global and, if asked for, shared
+  unsigned loads = 0; ///< weak loads of global memory, of the widths asked for
   std::vector<Reuse> reuses;
   std::vector<Hoist> hoists;
   std::vector<KeptLoad> kept;

@@ -56,38 +56,22 @@ std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
   return {found.begin(), found.end()};
 }
 
-/// The blocks on ways from the beginning to a block, itself among them, in the order of the text;
-/// a way that goes around a loop is none of these.
-std::vector<BlockId> forward_to(const ControlFlowGraph &cfg, BlockId last) {
-  std::set<BlockId> found{last};
-  std::vector<BlockId> open{last};
-  while (!open.empty()) {
-    const BlockId block = open.back();
-    open.pop_back();
-    for (const BlockId from : cfg.blocks()[block].predecessors)
-      if (goes_forward(cfg, from, block) && found.insert(from).second)
-        open.push_back(from);
-  }
-  return {found.begin(), found.end()};
-}
-
 tl::unexpected<Refusal> refused(Refusal refusal, const Function &kernel,
                                 std::uint32_t instruction) {
   refusal.line = kernel.instructions[instruction].line;
   return tl::unexpected(refusal);
 }
 
-/// Adds to ways what of their instructions before `end` decides and computes.
+/// Adds to ways what of their instructions decides and computes.
 tl::expected<Before, Refusal> repeating(const Module &module, const Function &kernel,
-                                        const ControlFlowGraph &cfg, Before ways, std::uint32_t end,
+                                        const ControlFlowGraph &cfg, Before ways,
                                         std::set<RegisterId> registers) {
   std::set<std::uint32_t> repeated;
   for (bool grows = true; grows;) {
     grows = false;
     for (const BlockId block : ways.blocks) {
       const BasicBlock &one = cfg.blocks()[block];
-      const bool is_last = one.first < end && end <= one.end;
-      for (std::uint32_t i = one.first; i < (is_last ? end : one.end); ++i) {
+      for (std::uint32_t i = one.first; i < one.end; ++i) {
         const Instruction &instruction = kernel.instructions[i];
         bool needed = is_way(module.opcode(instruction));
         for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
@@ -109,10 +93,6 @@ tl::expected<Before, Refusal> repeating(const Module &module, const Function &ke
 
 } // namespace
 
-bool goes_forward(const ControlFlowGraph &cfg, BlockId from, BlockId to) {
-  return cfg.reachable(from) && cfg.reachable(to) && cfg.order_of(from) < cfg.order_of(to);
-}
-
 bool is_way(const Opcode &opcode) {
   return opcode.op == Op::bra || opcode.op == Op::ret || opcode.op == Op::exit;
 }
@@ -127,20 +107,7 @@ tl::expected<Before, Refusal> before_loop(const Module &module, const Function &
   for (const BlockId block : result.blocks)
     if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
       return refused(around, kernel, header);
-  return repeating(module, kernel, cfg, std::move(result), no_index, std::move(registers));
-}
-
-tl::expected<Before, Refusal> before_instruction(const Module &module, const Function &kernel,
-                                                 const ControlFlowGraph &cfg, std::uint32_t end,
-                                                 std::set<RegisterId> registers) {
-  const BlockId last = cfg.block_of(end - 1);
-  Before result{forward_to(cfg, last), {}};
-  for (const BlockId block : result.blocks) {
-    const LoopId loop = cfg.loop_of(block);
-    if (cfg.irreducible(block) || (loop != no_index && !cfg.contains(loop, last)))
-      return refused(around, kernel, end - 1);
-  }
-  return repeating(module, kernel, cfg, std::move(result), end, std::move(registers));
+  return repeating(module, kernel, cfg, std::move(result), std::move(registers));
 }
 
 } // namespace ptxasw::synth::stage

@@ -1,7 +1,7 @@
 #pragma once
 
-// What of a kernel decides whether a thread comes to a loop or another place, and with what in some
-// registers: what a version does a first time to find that out before the kernel itself begins.
+// What of a kernel decides whether a thread comes to a loop, and with what in some registers: what
+// a version does a first time to find that out before the kernel itself begins.
 
 #include "synth/family.h"
 
@@ -14,12 +14,12 @@
 
 namespace ptxasw::inline synth::stage {
 
-/// The ways to a place, without a loop among them.
+/// The ways to a loop, without another one among them.
 struct Before {
   std::vector<BlockId> blocks; ///< from which it can be reached, in the order of the text
   /// Those of their instructions that decide which way is taken, and that compute from parameters
   /// and special registers what these and the registers asked for hold; in the order of the text.
-  /// Whoever runs them, and follows the ways, comes to the place where the kernel does, and has in
+  /// Whoever runs them, and follows the ways, comes to the loop where the kernel does, and has in
   /// these registers what it has.
   std::vector<std::uint32_t> instructions;
 };
@@ -28,16 +28,6 @@ struct Before {
 tl::expected<Before, Refusal> before_loop(const Module &module, const Function &kernel,
                                           const ControlFlowGraph &cfg, LoopId loop,
                                           std::set<RegisterId> registers);
-
-/// The same for the instructions of a block before `end`, which follows one of the block: that
-/// block is among those found, and only these of it are looked at. Ways that go around a loop are
-/// left out; who comes there a first time by others has in the registers what the kernel has.
-tl::expected<Before, Refusal> before_instruction(const Module &module, const Function &kernel,
-                                                 const ControlFlowGraph &cfg, std::uint32_t end,
-                                                 std::set<RegisterId> registers);
-
-/// Returns true if a way from one block to the next does not go around a loop.
-bool goes_forward(const ControlFlowGraph &cfg, BlockId from, BlockId to);
 
 /// Returns true if an instruction goes elsewhere or ends the thread.
 bool is_way(const Opcode &opcode);

@@ -101,8 +101,8 @@ std::optional<std::uint64_t> threads_of(const Function &kernel) {
   return std::nullopt;
 }
 
-} // namespace
-
+/// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
+/// in it synchronises, or lanes must agree, or it is no kernel for that.
 std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
   if (!kernel.is_entry || !kernel.has_body)
     return refusal::no_entry;
@@ -133,8 +133,6 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
   return std::nullopt;
 }
 
-namespace {
-
 /// Shared memory that the kernel has already, as far as variables say; at most.
 std::uint64_t shared_of(const Module &module, const Function &kernel) {
   std::uint64_t bytes = 0;
@@ -145,10 +143,8 @@ std::uint64_t shared_of(const Module &module, const Function &kernel) {
   return bytes;
 }
 
-} // namespace
-
-std::optional<Refusal> room_for(const Module &module, const Function &kernel, std::uint32_t tile,
-                                std::optional<std::uint64_t> threads) {
+/// Why a tile would be too large: as few blocks as that leaves run at a time.
+std::optional<Refusal> room_for(const Module &module, const Function &kernel, std::uint32_t tile) {
   const std::uint64_t shared = shared_of(module, kernel) + tile;
   if (shared > static_limit)
     return refusal::room;
@@ -156,15 +152,13 @@ std::optional<Refusal> room_for(const Module &module, const Function &kernel, st
   if (!architecture)
     return std::nullopt;
   BlockNeeds needs;
-  needs.threads = threads.value_or(threads_of(kernel).value_or(threads_unknown));
+  needs.threads = threads_of(kernel).value_or(threads_unknown);
   needs.registers = 32; // as many as leave room for all warps
   const std::uint32_t before = occupancy(*architecture, needs).blocks;
   needs.static_shared = shared;
   return occupancy(*architecture, needs).blocks < before ? std::optional(refusal::occupied)
                                                          : std::nullopt;
 }
-
-namespace {
 
 class Loop {
 public:

@@ -65,16 +65,6 @@ bool is_first(const StagedRange &range, const StagedLoad &load);
 /// Where the number of rounds stands.
 std::uint32_t place_of_rounds(const Staging &staging);
 
-/// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
-/// in it synchronises, or lanes must agree, or it is no kernel for that.
-std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel);
-
-/// Why there is no room for so many bytes of shared memory more: too much for a block, or fewer
-/// blocks would run at a time. `threads` of a block, if that is known otherwise than from the
-/// kernel.
-std::optional<Refusal> room_for(const Module &module, const Function &kernel, std::uint32_t tile,
-                                std::optional<std::uint64_t> threads = std::nullopt);
-
 struct StagingAnswer {
   std::vector<Staging> found; ///< at most one: the first loop that can be staged
   std::vector<Refusal> refusals;

@@ -1,11 +1,11 @@
 // cache_hazards [--only NAME] [-v]
 //
-// Each file of cache/ is a trap for who tells the caches about a load. With the lines that end in
+// Each file of cache/ is a trap for who makes a load read-only. With the lines that end in
 // `// hazard`, and without those that begin with `//twin`, the variant in the head is refused with
 // the reason that stands there; the other way round it is written, and runs on the warp emulator
 // beside its kernel. And what a naive rewriter would make of the hazard, with each load changed, is
-// not proved; unless the head says `// alone`: then it is right, and left alone as it is no gain or
-// may be waiting for somebody.
+// not proved; unless the head says `// alone`: then it is right, and left alone as it may be
+// waiting for somebody.
 
 #include "synth/cache/cache.h"
 #include "emulator/machine/warp_verify.h"
@@ -93,16 +93,11 @@ std::string fault_of_twin(const Trap &trap) {
 
 /// What all loads of a kernel would be to someone who does not look.
 std::string naive(const Module &module, const Function &kernel, const Proposal &proposal) {
-  const std::string qualifier = proposal.variant.starts_with("nc")  ? ".nc"
-                                : proposal.variant == "evict-last"  ? ".L1::evict_last"
-                                : proposal.variant == "no-allocate" ? ".L1::no_allocate"
-                                                                    : ".L2::128B";
   Edits edits;
   for (const Instruction &one : kernel.instructions) {
     const Opcode &opcode = module.opcode(one);
     if (opcode.op == Op::ld && opcode.space != StateSpace::param)
-      edits.replace(one.opcode_span,
-                    fmt::format("ld.global{}.{}", qualifier, to_string(opcode.type)));
+      edits.replace(one.opcode_span, fmt::format("ld.global.nc.{}", to_string(opcode.type)));
   }
   const std::string text = edits.apply(module.text()).value_or("");
   const std::size_t behind = module.text().size() - kernel.body.end;

@@ -151,8 +151,6 @@ Hazard read_hazard(const std::string &path) {
         result.twin_launches.push_back(launch(value));
       else if (key == "shapes")
         result.shapes = value;
-      else if (key == "options" && value == "shared=always")
-        result.shared = true;
       else if (key == "naive" && value != "none") {
         result.has_naive = true;
         result.naive = naive(value);

@@ -56,7 +56,6 @@ struct Hazard {
   std::vector<HazardLaunch> launches;
   std::vector<HazardLaunch> twin_launches; ///< instead, for the twin; empty: the same
   std::string shapes = "1d";               ///< head, 1d or any: which other launches are legal
-  bool shared = false;                     ///< loads from shared memory are replaced as well
   bool has_naive = false;
   NaiveRewrite naive;
   std::map<std::string, std::string> expected, twin_expected;

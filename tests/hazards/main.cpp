@@ -277,7 +277,6 @@ void Suite::module(const Hazard &hazard, const std::string &text, const std::str
                    const std::map<std::string, std::string> &expected, bool twin) {
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
-  options.shared = hazard.shared ? ShuffleMode::always : ShuffleMode::never;
   const auto rewritten = rewrite_module(text, name, options);
   if (!rewritten)
     return fail(name, format(rewritten.error()));
@@ -342,7 +341,6 @@ void write(const Hazard &hazard, const fs::path &folder, std::ofstream &list) {
   };
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
-  options.shared = hazard.shared ? ShuffleMode::always : ShuffleMode::never;
   const auto pair = [&](const std::string &kind, const std::string &text) {
     put(kind, text);
     put(kind + ".rewritten", rewrite_module(text, hazard.name, options).value().text);

@@ -6,7 +6,6 @@
 // written. What is written runs on the warp emulator beside its kernel.
 
 #include "emulator/machine/warp_verify.h"
-#include "synth/halo/halo.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/resize/resize.h"
@@ -41,7 +40,6 @@ constexpr Trapped trapped[] = {
     {"promote", &SiblingOptions::promote, promote_variants, 12, 400, true},
     {"resize", &SiblingOptions::resize, resize_variants, 5, 20, true},
     {"stage", &SiblingOptions::stage, stage_variants, 6, 60, true, "_shift"},
-    {"halo", &SiblingOptions::halo, halo_variants, 6, 100, true, "_own"},
     {"carry", &SiblingOptions::carry, carry_variants, 12, 400, true, ""},
 };
 

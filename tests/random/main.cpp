@@ -1,15 +1,14 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
-// [--json] [--siblings yes | --blocks yes | --wide yes | --in-kernel yes | --shared yes]
+// [--json] [--siblings yes | --blocks yes | --wide yes | --in-kernel yes]
 //
 // Random kernels, rewritten with --shuffle=always and options whose promises hold, and run against
 // the original under random launches and schedules: N kernels, or as many as it takes until V have
 // been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
 // printed. With --siblings they are re-tiled; with --blocks those that work in shared memory and
 // wait at barriers are, whole blocks by one; with --wide kernels made for that get siblings with
-// wide accesses; with --in-kernel kernels of both kinds get a version inside. With --shared the
-// kernels work in shared memory, and loads from there are replaced, too. Exit code 0: none did.
-// With --shard only the I-th of N parts of the seeds; --json prints one line, which `ptxasw merge`
-// adds up.
+// wide accesses; with --in-kernel kernels of both kinds get a version inside. Exit code 0: none
+// did. With --shard only the I-th of N parts of the seeds; --json prints one line, which `ptxasw
+// merge` adds up.
 
 #include "emulator/machine/warp_verify.h"
 #include "random_kernel.h"
@@ -57,7 +56,7 @@ struct Checked {
 };
 
 /// One of the combinations of options that claim to be sound for this kernel.
-RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed, bool shared) {
+RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed) {
   WarpRandom random(seed ^ 0x6f7074696f6e73);
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
@@ -72,7 +71,6 @@ RewriteOptions draw_options(const RandomKernel &kernel, std::uint64_t seed, bool
     options.widths = Widths{};
   static constexpr int targets[] = {0, 0, 60, 70, 90};
   options.target_sm = targets[random.below(std::size(targets))];
-  options.shared = shared ? ShuffleMode::always : ShuffleMode::automatic;
   return options;
 }
 
@@ -464,8 +462,9 @@ Checked shrink(Piece &body, const Plan &plan, Checked last, unsigned runs, std::
   return last;
 }
 
-RandomKernel draw(const Plan &plan, std::uint64_t seed, bool shared) {
-  return is_wide(plan.task, seed) ? random_wide_kernel(seed) : random_kernel(seed, shared);
+RandomKernel draw(const Plan &plan, std::uint64_t seed) {
+  return is_wide(plan.task, seed) ? random_wide_kernel(seed)
+                                  : random_kernel(seed, plan.task == Task::blocks);
 }
 
 int wrong_words(std::string_view words) {
@@ -480,7 +479,7 @@ int main(int argc, char **argv) {
   unsigned runs = 4;
   std::string keep;
   Shard shard;
-  bool json = false, shared = false;
+  bool json = false;
   Plan plan;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view option = argv[i];
@@ -507,18 +506,15 @@ int main(int argc, char **argv) {
       keep = argv[i + 1];
     else if (option == "--siblings")
       plan.task = Task::siblings;
-    else if (option == "--blocks") {
+    else if (option == "--blocks")
       plan.task = Task::blocks;
-      shared = true;
-    } else if (option == "--wide")
+    else if (option == "--wide")
       plan.task = Task::wide;
     else if (option == "--in-kernel")
       plan.task = Task::in_kernel;
-    else if (option == "--shared")
-      shared = true;
     else if (option == "--print") {
       const std::uint64_t s = std::strtoull(argv[i + 1], nullptr, 10);
-      fmt::print("{}", plan.text(*draw(plan, s, shared).body, s));
+      fmt::print("{}", plan.text(*draw(plan, s).body, s));
       return 0;
     } else
       return wrong_words(option);
@@ -530,10 +526,10 @@ int main(int argc, char **argv) {
   bool broken = false;
   std::vector<std::uint64_t> failed;
   for (std::uint64_t s = seed + first; s < seed + last && totals.agreed < verified; ++s) {
-    const RandomKernel kernel = draw(plan, s, shared);
+    const RandomKernel kernel = draw(plan, s);
     const auto &body = kernel.body;
     if (plan.task == Task::rewrite)
-      plan.options = draw_options(kernel, s, shared);
+      plan.options = draw_options(kernel, s);
     Checked result = check(plan.text(*body, s), plan, runs, s);
     ++totals.kernels;
     if (!result.parsed) {

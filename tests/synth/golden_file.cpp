@@ -57,8 +57,6 @@ RewriteOptions options_of(const std::string &text) {
       options.max_delta = std::stoi(value);
     else if (key == "shuffle")
       options.shuffle = value == "auto" ? ShuffleMode::automatic : ShuffleMode::never;
-    else if (key == "shared")
-      options.shared = value == "always" ? ShuffleMode::always : ShuffleMode::never;
     else if (key == "count-declined")
       options.count_declined = value == "yes";
     else if (key == "in-kernel")

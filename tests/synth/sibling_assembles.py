@@ -47,8 +47,8 @@ def check(path, options, work):
         return 0, 0, 0, []
     out, cubin = work / f"{number}.ptx", work / f"{number}.cubin"
     command = [options.ptxasw, "siblings", str(path), "-o", str(out), "--meld=all", "--meld=costly",
-               "--cache=hints", "--cache=nc-apart", "--maxnreg=64", "--promote=all", "--carry=all", "--shuffle=all",
-               "--resize=b64", "--resize=b256", "--stage=4k", "--stage=16k", "--halo=b64", "--halo=b32x8"]
+               "--cache=nc", "--cache=nc-apart", "--maxnreg=64", "--promote=all", "--carry=all", "--shuffle=all",
+               "--resize=b64", "--resize=b256", "--stage=4k", "--stage=16k"]
     if not options.all:
         command.append("--most=3")
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -89,6 +89,17 @@ TEST_CASE("an unknown name is answered with the nearest one") {
   CHECK(flag(settings, "qqqqqqqq", "x").error() == "unknown setting `qqqqqqqq`");
 }
 
+TEST_CASE("what is gone says so by its name") {
+  Settings settings;
+  CHECK(flag(settings, "halo", "b64").error() == "`halo` is gone: it did not pay (docs/tried.md)");
+  CHECK(apply_setting(settings, "halo", "b64", Origin::environment, "PTXASW_HALO").error() ==
+        "`PTXASW_HALO` is gone: it did not pay (docs/tried.md)");
+  CHECK(flag(settings, "shared", "auto").error() ==
+        "`shared` is gone: it did not pay (docs/tried.md)");
+  CHECK(flag(settings, "cache", "nc,hints").error() ==
+        "`cache`: `hints` is gone: it did not pay (docs/tried.md)");
+}
+
 TEST_CASE("lists add up within an origin and are replaced by the next") {
   Settings settings;
   REQUIRE(apply_setting(settings, "kernel", "a,b", Origin::project_file, "kernel"));
@@ -111,9 +122,9 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto shared=auto kernel=- assume=- "
+  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- "
                 "assume-block=- first=1 last=- modules=- siblings=0 retile=- maxnreg=- "
-                "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- halo=- "
+                "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- "
                 "in-kernel=- profile=-");
 }
 

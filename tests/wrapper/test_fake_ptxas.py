@@ -167,6 +167,13 @@ class FakePtxas(Scratch):
         result = self.call("in.ptx", env={"PTXASW_MAXDELTA": "3"})
         self.assertEqual(result.returncode, 255)
         self.assertIn("did you mean `PTXASW_MAX_DELTA`?", result.stderr)
+        for option in ("--ptxasw-halo=b64", "--ptxasw-shared=always"):
+            result = self.call("in.ptx", option)
+            self.assertEqual(result.returncode, 255)
+            self.assertIn(f"`{option.split('=')[0]}` is gone: it did not pay (docs/tried.md)", result.stderr)
+        result = self.call("in.ptx", "--ptxasw-cache=hints")
+        self.assertEqual(result.returncode, 255)
+        self.assertIn("`--ptxasw-cache`: `hints` is gone", result.stderr)
         self.assertEqual(self.calls(), [])
 
 

@@ -74,18 +74,16 @@ class Siblings(Scratch):
         self.assertIn([64, 0, 0], [one.get("extent") for one in said["kernels"][0]["siblings"]])
         self.assertNotIn("resize", run([PTXASW, "siblings", JACOBI]).stdout)
 
-    def test_what_caches_are_told(self):
-        words = ["siblings", JACOBI, "--retile=x2", "--cache=nc,nc-apart,evict-last"]
+    def test_read_only_loads(self):
+        words = ["siblings", JACOBI, "--retile=x2", "--cache=nc,nc-apart"]
         result = run([PTXASW, *words, "-o", "out.ptx"])
-        self.assertIn("  cache evict-last: the same launch\n", result.stdout)
         self.assertIn("  cache nc-apart: the same launch\n    as promised: arrays that different parameters", result.stdout)
         self.assertNotIn("cache nc:", result.stdout)
         text = Path("out.ptx").read_text()
-        self.assertIn(".L1::evict_last.", text)
         self.assertIn("ld.global.nc.", text)
         made = json.loads(run([PTXASW, *words, "--json"]).stdout)["kernels"][0]["siblings"]
         self.assertEqual({one["variant"]: "promise" in one for one in made},
-                         {"x2": False, "nc-apart": True, "evict-last": False})
+                         {"x2": False, "nc-apart": True})
         self.assertNotIn("cache", run([PTXASW, "siblings", JACOBI]).stdout)
 
     def test_shuffles_beside_the_kernel(self):
@@ -106,11 +104,28 @@ class Siblings(Scratch):
         self.assertIn("refused: nested-loop", run([PTXASW, "siblings", JACOBI, "--retile=x2", "--stage=4k"]).stdout)
         self.assertRegex(run([PTXASW, "explain", JACOBI]).stdout, "stage")
 
-    def test_halos(self):
-        result = run([PTXASW, "siblings", JACOBI, "--retile=x2", "--halo=b32x4,b64", "-o", "out.ptx"])
-        self.assertIn("  halo b64: the same launch\n  halo b32x4: the same launch\n", result.stdout)
-        self.assertNotIn("halo", run([PTXASW, "siblings", JACOBI]).stdout)
-        self.assertRegex(run([PTXASW, "explain", JACOBI]).stdout, "halo")
+    def test_what_is_gone_says_so(self):
+        gone = "is gone: it did not pay (docs/tried.md)"
+        for words in (["siblings", JACOBI, "--halo=b64"], ["siblings", JACOBI, "--halo"],
+                      ["rewrite", JACOBI, "-o", "-", "--halo=b64"], ["rewrite", JACOBI, "-o", "-", "--shared=never"],
+                      ["explain", JACOBI, "--shared"], ["explain", "--shared", JACOBI]):
+            result = run([PTXASW, *words])
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            name = next(word for word in words if str(word).startswith("--")).split("=")[0]
+            self.assertIn(f"`{name}` {gone}", result.stderr)
+        for value in ("hints", "nc,evict-last", "no-allocate", "l2-128"):
+            for words in (["siblings", JACOBI], ["rewrite", JACOBI, "-o", "-"]):
+                result = run([PTXASW, *words, f"--cache={value}"])
+                self.assertEqual((result.returncode, result.stdout), (2, ""), value)
+                self.assertRegex(result.stderr, rf"`?--cache`?: `{value.split(',')[-1]}` " + re.escape(gone))
+        for name, value in (("PTXASW_HALO", "b64"), ("PTXASW_SHARED", "auto")):
+            result = run([PTXASW, "rewrite", JACOBI, "-o", "-"], env={**os.environ, name: value})
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn(f"`{name}` {gone}", result.stderr)
+        Path("ptxasw.toml").write_text("\nshared = 'always'\n")
+        result = run([PTXASW, "rewrite", JACOBI, "-o", "-"])
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn(f"ptxasw.toml:2: `shared` {gone}", result.stderr)
 
     def test_output(self):
         result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile", "x4"])
@@ -215,16 +230,15 @@ class Siblings(Scratch):
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-maxnreg=32,64"), (4, True))
         self.assertEqual(entries("--ptxasw-siblings=0"), (1, False))
         # Versions that are named are added without a number of them, and no others.
-        self.assertEqual(entries("--ptxasw-cache=evict-last"), (2, True))
+        self.assertEqual(entries("--ptxasw-cache=nc-apart"), (2, True))
         self.assertEqual(entries("--ptxasw-resize=b64,b128"), (3, True))
-        self.assertEqual(entries("--ptxasw-halo=b64,b32x4"), (3, True))
         done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-stage=4k,16k",
                                str(JACOBI.parents[1] / "synth/versions/stage/filter.ptx"), "-o", "filter.cubin"],
                               capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(entries_of("filter.cubin")),
                          ["filter", "filter__ptxasw_stage_16k", "filter__ptxasw_stage_4k"])
-        self.assertEqual(entries("--ptxasw-maxnreg=32,64", "--ptxasw-cache=evict-last"), (4, True))
+        self.assertEqual(entries("--ptxasw-maxnreg=32,64", "--ptxasw-cache=nc-apart"), (4, True))
         self.assertEqual(entries("--ptxasw-retile=y4,y2"), (3, True))
         self.assertEqual(entries("--ptxasw-resize=b64", "--ptxasw-siblings=0"), (1, False))
         self.assertEqual(entries("--ptxasw-meld=all"), (1, False)) # it has no branch to meld
@@ -237,7 +251,7 @@ class Siblings(Scratch):
         self.assertEqual(sorted(added), ["addSub0__ptxasw_meld_all", "addSub0__ptxasw_meld_costly",
                                          *(f"{kernel}__ptxasw_promote_all"
                                            for kernel in ("addSub2", "conv1D", "dvmm", "elementWise", "rank"))])
-        self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=evict-last"), (3, True))
+        self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=nc-apart"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-shuffle-siblings=all"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-stage=4k"), (2, True))
         done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-siblings=9", "--ptxasw-retile=z8", "--ptxasw-carry=all",

@@ -1,6 +1,6 @@
-// `ptxasw explain`: for every global load (and shared one, if asked) its address, how it goes from
-// lane to lane, and why it was or was not replaced, and which siblings the kernel could have; with
-// --opcodes, what is known about the instruction set.
+// `ptxasw explain`: for every global load its address, how it goes from lane to lane, and why it
+// was or was not replaced, and which siblings the kernel could have; with --opcodes, what is known
+// about the instruction set.
 
 #include "synth/explain.h"
 #include "emulator/semantics/effects.h"
@@ -25,7 +25,6 @@ struct ExplainRequest {
   std::vector<std::string> kernels;
   Shard shard;
   std::optional<BlockShape> assume_block;
-  bool shared = false;
   bool json = false;
   bool opcodes = false;
 };
@@ -50,9 +49,8 @@ std::string verdict_text(const LoadExplanation &load) {
   return fmt::format("shuffle: {} read it in line {}", to_string(*load.from), load.source_line);
 }
 
-void print(const KernelExplanation &kernel, bool shared) {
-  fmt::print("{}: {} global {}loads\n", kernel.name, kernel.loads.size(),
-             shared ? "and shared " : "");
+void print(const KernelExplanation &kernel) {
+  fmt::print("{}: {} global loads\n", kernel.name, kernel.loads.size());
   for (const LoadExplanation &load : kernel.loads) {
     fmt::print("  line {}: {}\n", load.line, load.text);
     fmt::print("    address  {}\n", load.address.empty() ? "not understood" : load.address);
@@ -185,14 +183,12 @@ int run(const ExplainRequest &request, const Invocation &) {
   RewriteOptions options;
   options.kernels = *kernels;
   options.assume_block = request.assume_block;
-  if (request.shared)
-    options.shared = ShuffleMode::always;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
   for (const KernelExplanation &kernel : explain(*module, options)) {
     if (!request.json)
-      print(kernel, request.shared);
+      print(kernel);
     Json siblings = explain_siblings(*module, kernel.name, request.json);
     const Json in_kernel =
         explain_in_kernel(*module, kernel.name, request.assume_block, request.json);
@@ -213,7 +209,7 @@ void declare(Words &words, ExplainRequest &request) {
   words.shard(request.shard);
   words.block_shape("--assume-block", request.assume_block,
                     "what holds if every block has this shape");
-  words.flag("--shared", request.shared, "loads from shared memory too, as with --shared=always");
+  words.gone("--shared");
   words.flag("--json", request.json, "as JSON");
   words.flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
 }

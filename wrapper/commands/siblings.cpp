@@ -3,7 +3,6 @@
 
 #include "synth/siblings.h"
 #include "synth/cache/cache.h"
-#include "synth/halo/halo.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/resize/resize.h"
@@ -160,7 +159,7 @@ void declare(Words &words, SiblingsRequest &request) {
       "also the kernel with what the next round of a loop loads again in registers, under "
       "such a test");
   words.choices("--cache", request.options.cache, cache_variants(),
-                "also the kernel with loads that tell the caches what is known of them; nc-apart "
+                "also the kernel with read-only loads (.nc) of what it does not write; nc-apart "
                 "rests on a promise: no two pointer parameters lead into one array");
   words.choices("--shuffle", request.options.shuffle, shuffle_variants(),
                 "also the kernel with loads whose value another lane or the thread itself has as "
@@ -170,9 +169,7 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--stage", request.options.stage, stage_variants(),
                 "also the kernel with what all threads of a block read in a loop brought to shared "
                 "memory, in tiles of so many bytes");
-  words.choices("--halo", request.options.halo, halo_variants(),
-                "also the kernel for blocks of this shape with what neighbours of a block read at "
-                "an offset brought to shared memory once");
+  words.gone("--halo");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
 }

@@ -5,6 +5,7 @@
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/version.h"
+#include "wrapper/settings/gone.h"
 #include "wrapper/settings/suggest.h"
 
 #include <CLI/CLI.hpp>
@@ -226,7 +227,11 @@ void Words::one_of(std::string_view name, std::string &to, const std::vector<std
 
 void Words::choices(std::string_view name, std::vector<std::string> &to,
                     const std::vector<std::string> &choices, std::string_view meaning) {
-  add(app_, name, to, meaning)->delimiter(',')->check(CLI::IsMember(choices));
+  const std::string setting(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+  add(app_, name, to, meaning)
+      ->delimiter(',')
+      ->check([setting](const std::string &word) { return gone_value(setting, word); })
+      ->check(CLI::IsMember(choices));
 }
 
 void Words::number(std::string_view name, unsigned &to, std::string_view meaning, unsigned least,
@@ -281,6 +286,19 @@ void Words::settings(bool all) {
   for (const SettingSpec &spec : setting_table())
     if (all || spec.in_rewrite)
       add_setting(app_, spec, given_);
+  gone("--halo");
+  gone("--shared");
+}
+
+void Words::gone(std::string_view name) {
+  const std::string option(name);
+  app_.add_option_function<std::string>(option,
+                                        [option](const std::string &) {
+                                          throw CLI::ValidationError(
+                                              gone_setting(option.substr(2), option));
+                                        })
+      ->expected(0, 1)
+      ->group("");
 }
 
 void Words::footer(std::string_view text) { app_.footer(std::string(text)); }

@@ -36,7 +36,8 @@ public:
   /// Must be there, and is one of `choices`.
   void one_of(std::string_view name, std::string &to, const std::vector<std::string> &choices,
               std::string_view meaning);
-  /// Several words at once, cut at commas: each one of `choices`.
+  /// Several words at once, cut at commas: each one of `choices`. Of those that are gone it says
+  /// so, if the setting of that name has had them.
   void choices(std::string_view name, std::vector<std::string> &to,
                const std::vector<std::string> &choices, std::string_view meaning);
   /// From `least` to `most`; without a `most`, `least` is 0 or 1.
@@ -55,6 +56,9 @@ public:
                                                    "parts, one behind the other, are the whole");
   /// The settings, as options: all, or those that concern the rewriting of a file.
   void settings(bool all);
+  /// An option that there was once (wrapper/settings/gone.h): an error that says so, and no word of
+  /// help.
+  void gone(std::string_view name);
   /// What help ends with: exit codes and the like.
   void footer(std::string_view text);
 

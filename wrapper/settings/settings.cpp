@@ -5,7 +5,6 @@
 #include "wrapper/settings/settings.h"
 
 #include "synth/cache/cache.h"
-#include "synth/halo/halo.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -14,6 +13,7 @@
 #include "synth/stage/stage.h"
 
 #include "wrapper/os/files.h"
+#include "wrapper/settings/gone.h"
 #include "wrapper/settings/suggest.h"
 
 #include <algorithm>
@@ -23,21 +23,20 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
-template <ShuffleMode RewriteOptions::*member>
-bool set_mode(Settings &settings, std::string_view value) {
+bool set_shuffle(Settings &settings, std::string_view value) {
   if (value == "auto")
-    settings.rewrite.*member = ShuffleMode::automatic;
+    settings.rewrite.shuffle = ShuffleMode::automatic;
   else if (value == "always")
-    settings.rewrite.*member = ShuffleMode::always;
+    settings.rewrite.shuffle = ShuffleMode::always;
   else if (value == "never")
-    settings.rewrite.*member = ShuffleMode::never;
+    settings.rewrite.shuffle = ShuffleMode::never;
   else
     return false;
   return true;
 }
 
-template <ShuffleMode RewriteOptions::*member> std::string get_mode(const Settings &settings) {
-  switch (settings.rewrite.*member) {
+std::string get_shuffle(const Settings &settings) {
+  switch (settings.rewrite.shuffle) {
   case ShuffleMode::always:
     return "always";
   case ShuffleMode::never:
@@ -389,8 +388,8 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
-     .set = set_mode<&RewriteOptions::shuffle>,
-     .get = get_mode<&RewriteOptions::shuffle>},
+     .set = set_shuffle,
+     .get = get_shuffle},
     {.name = "variant",
      .values = "full|no-load|no-corner",
      .meaning = "what to emit; all but `full` compute wrong results on purpose (experiments)",
@@ -415,14 +414,6 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .in_project = true,
      .set = set_widths,
      .get = get_widths},
-    {.name = "shared",
-     .values = "auto|always|never",
-     .meaning = "where loads are replaced, also those from shared memory; `auto` is never",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_mode<&RewriteOptions::shared>,
-     .get = get_mode<&RewriteOptions::shared>},
     {.name = "kernel",
      .values = "NAME[,NAME...]",
      .meaning = "rewrite only these kernels",
@@ -481,7 +472,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .values = "0...",
      .meaning = "the largest number of versions to add beside each kernel, for launches to choose "
                 "from; if "
-                "it is not given, all that the next seven settings name, and no others",
+                "it is not given, all that the settings from retile to stage name, and no others",
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
@@ -536,9 +527,9 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .get = get_variants<&SiblingOptions::carry>,
      .clear = clear_variants<&SiblingOptions::carry>},
     {.name = "cache",
-     .values = "nc|nc-apart|evict-last|no-allocate|l2-128|hints[,...]",
-     .meaning = "add versions whose loads tell the caches what is known of them; nc-apart promises "
-                "that no two pointer parameters lead into one array",
+     .values = "nc|nc-apart[,...]",
+     .meaning = "add versions in which loads of what the kernel does not write are read-only ones "
+                "(.nc); nc-apart promises that no two pointer parameters lead into one array",
      .decides_code = true,
      .in_rewrite = true,
      .in_project = true,
@@ -575,16 +566,6 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::stage, stage_variants>,
      .get = get_variants<&SiblingOptions::stage>,
      .clear = clear_variants<&SiblingOptions::stage>},
-    {.name = "halo",
-     .values = "b64|b128|...|b32x8|...|b8x8x8|...[,...]",
-     .meaning = "add versions for blocks of these shapes in which what neighbours of a block read "
-                "at an offset is brought to shared memory once",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::halo, halo_variants>,
-     .get = get_variants<&SiblingOptions::halo>,
-     .clear = clear_variants<&SiblingOptions::halo>},
     {.name = "in-kernel",
      .values = "auto|x2|y4-rows|wide-x4|...[,...]",
      .meaning =
@@ -751,12 +732,17 @@ tl::expected<void, std::string> apply_setting(Settings &settings, std::string_vi
       continue;
     if (spec.clear && settings.origins[i] != origin)
       spec.clear(settings);
-    if (!spec.set(settings, value))
+    if (!spec.set(settings, value)) {
+      const std::string gone = gone_value(name, value);
       return tl::unexpected(
-          fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values));
+          gone.empty() ? fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values)
+                       : fmt::format("`{}`: {}", spelling, gone));
+    }
     settings.origins[i] = origin;
     return {};
   }
+  if (std::string gone = gone_setting(name, spelling); !gone.empty())
+    return tl::unexpected(std::move(gone));
   std::vector<std::string_view> names;
   names.reserve(table.size());
   for (const SettingSpec &spec : table)

@@ -18,7 +18,7 @@ namespace ptxasw::inline wrapper {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 40;
+inline constexpr std::size_t setting_count = 38;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
@@ -34,7 +34,6 @@ struct Settings {
                              .shuffle = {},
                              .resize = {},
                              .stage = {},
-                             .halo = {},
                              .most = 0};
   bool siblings_given = false; ///< their largest number was said, 0 or not
   std::string profile;         ///< of `ptxasw tune`: only the siblings that won there; empty: none
@@ -86,7 +85,7 @@ std::optional<BlockShape> parse_block_shape(std::string_view text);
 std::string environment_name(const SettingSpec &spec);
 
 /// Stores one setting. `spelling` is how the user wrote the name and appears in the error.
-/// Errors: no such setting (with the nearest name), or not a possible value.
+/// Errors: no such setting (with the nearest name), not a possible value, or one that is gone.
 tl::expected<void, std::string> apply_setting(Settings &settings, std::string_view name,
                                               std::string_view value, Origin origin,
                                               std::string_view spelling);
