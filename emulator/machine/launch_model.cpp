@@ -154,6 +154,32 @@ Expr KernelModel::probed(std::uint32_t instruction, bool after) {
   return value ? emulation_.expand(value) : nullptr;
 }
 
+// Of its dominators and of blocks that have run before those, once: what these compare does not
+// change anymore.
+const std::vector<PathFact> &KernelModel::facts_before(BlockId block) {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  facts_before_.resize(cfg.blocks().size());
+  if (facts_before_[block])
+    return *facts_before_[block];
+  std::vector<PathFact> facts;
+  std::vector<BlockId> blocks{block};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (PathFact fact : emulation_.facts_in(blocks[i])) {
+      fact.condition = emulation_.expand(fact.condition);
+      if (std::none_of(facts.begin(), facts.end(), [&](const PathFact &known) {
+            return known.condition == fact.condition && known.holds == fact.holds;
+          }))
+        facts.push_back(fact);
+    }
+    for (BlockId at = blocks[i]; at != 0; at = cfg.immediate_dominator(at))
+      if (const auto earlier = earlier_.before(at);
+          earlier && std::find(blocks.begin(), blocks.end(), *earlier) == blocks.end())
+        blocks.push_back(*earlier);
+  }
+  facts_before_[block] = std::move(facts);
+  return *facts_before_[block];
+}
+
 std::optional<KernelModel::Wish> KernelModel::to_run(std::uint32_t instruction) {
   if (!complete())
     return std::nullopt;
@@ -161,8 +187,7 @@ std::optional<KernelModel::Wish> KernelModel::to_run(std::uint32_t instruction) 
   if (!emulation_.cfg().reachable(block) || !emulation_.feasible(block))
     return std::nullopt;
   Wish wish;
-  for (const PathFact &fact : emulation_.facts_in(block))
-    wish.conditions.push_back({emulation_.expand(fact.condition), fact.holds});
+  wish.conditions = facts_before(block);
   if (kernel_.instructions[instruction].guard != no_register)
     if (const Expr guard = probed(instruction, false))
       wish.conditions.push_back({guard, !kernel_.instructions[instruction].guard_negated});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "emulator/machine/earlier_blocks.h"
 #include "emulator/machine/warp_launch.h"
 #include "emulator/symbolic/emulate.h"
 
@@ -74,6 +75,8 @@ public:
   Emulation &emulation() { return emulation_; }
 
 private:
+  /// What branches have established before a block is entered, expanded.
+  const std::vector<PathFact> &facts_before(BlockId block);
   std::vector<Probe> probes(const Module &module, const Function &kernel);
   Expr probed(std::uint32_t instruction, bool after);
   void mark_pointers();
@@ -87,6 +90,8 @@ private:
       mask_probe_; ///< by instruction: index or no_index
   std::vector<Probe> probes_;
   Emulation emulation_;
+  EarlierBlocks earlier_{module_, kernel_, emulation_.cfg()};
+  std::vector<std::optional<std::vector<PathFact>>> facts_before_; ///< by block
   std::vector<Meaning> meanings_;
   std::vector<bool> known_meaning_;
   std::vector<Wish> boundaries_;

@@ -30,8 +30,9 @@ struct Target {
   std::optional<bool> outcome; ///< of a test that changed; nothing: to be executed at all
   bool reached = false;
   bool impossible = false; ///< no launch at all does it
+  bool wraps = false;      ///< only launches do it in which an index wraps around
   unsigned tries = 0;
-  bool is_open() const { return !reached && !impossible; }
+  bool is_open() const { return !reached && !impossible && !wraps; }
 };
 
 /// A place at which little matters much, and that launches should come to.
@@ -72,13 +73,12 @@ private:
   bool meets_needs(const DrawnLaunch &drawn) const;
   bool fits_stand_in() const;
   FinishedRun execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
-                      const SeededSchedule &schedule, WarpOptions how) const;
+                      const SeededSchedule &schedule, WarpOptions how);
   bool usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why);
   std::optional<Difference> differs(const DrawnLaunch &drawn, FinishedRun &reference,
                                     const SeededSchedule &schedule, bool check_races);
   std::string_view original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
-                                   const SeededSchedule &schedule,
-                                   const Difference &difference) const;
+                                   const SeededSchedule &schedule, const Difference &difference);
   MemoryDifference difference(const DrawnLaunch &drawn, FinishedRun &first, FinishedRun &second,
                               WorstDifference *worst = nullptr) const;
   std::vector<SeededSchedule> schedules();
@@ -101,7 +101,18 @@ private:
     return target.in_rewritten ? other_model_ : model_;
   }
   void note_profile(const std::vector<std::vector<InstructionProfile>> &profile, bool rewritten);
-  void ask_solver(Target &target);
+  bool has_work_left() const { return verdict_.work < options_.work; }
+  /// Formulas about a launch and one of its threads.
+  struct Question {
+    std::vector<Expr> wish, places, extents;
+    std::vector<Expr> symbols; ///< in them, of at most 64 bits
+  };
+  static Question question_of(KernelModel &model, const KernelModel::Wish &wish);
+  static bool is_impossible(KernelModel &model, const Question &question);
+  static bool only_wraps(KernelModel &model, const KernelModel::Wish &wish,
+                         const Question &question);
+  void ask_solver();
+  void find_launch(Target &target, const Question &question);
   KernelVerdict finish();
 
   const WarpProgram &original_, &rewritten_;
@@ -116,6 +127,8 @@ private:
   std::vector<bool> executed_;
   WarpRandom random_;
   unsigned races_ = 0, limits_ = 0;
+  std::vector<Extents> usable_blocks_; ///< of launches that could be used
+  std::size_t next_usual_ = 0;
   std::vector<Boundary> boundaries_;
   std::size_t next_boundary_ = 0;
   Boundary *boundary_ = nullptr; ///< that the current launch was searched for

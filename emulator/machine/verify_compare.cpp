@@ -35,7 +35,7 @@ std::string place_of(const GlobalMemory &memory, std::uint64_t address) {
 
 FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
                               const DrawnLaunch &drawn, const SeededSchedule &schedule,
-                              WarpOptions how) const {
+                              WarpOptions how) {
   FinishedRun run;
   WarpLaunch launch;
   how.schedule = schedule.policy;
@@ -63,6 +63,7 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
       stand_in(grid, launch);
   }
   run.outcome = run_kernel(program, kernel, launch, run.memory, how);
+  verdict_.work += run.outcome.steps;
   return run;
 }
 
@@ -110,7 +111,7 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
 // written. Empty: it does not.
 std::string_view Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
                                            const SeededSchedule &schedule,
-                                           const Difference &difference) const {
+                                           const Difference &difference) {
   constexpr std::uint64_t other_contents = 1'000'003;
   WarpOptions how;
   how.check_races = how.only_barriers_order = how.allow_same_value = difference.race != 0;
@@ -249,6 +250,9 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
     return false;
   }
   ++verdict_.agreed;
+  if (std::find(usable_blocks_.begin(), usable_blocks_.end(), drawn.launch.block) ==
+      usable_blocks_.end())
+    usable_blocks_.push_back(drawn.launch.block);
   if (boundary_ && at_boundary_ && boundary_->wanted > 0)
     --boundary_->wanted;
   note_profile(reference.outcome.profile, false);

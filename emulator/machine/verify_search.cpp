@@ -4,10 +4,12 @@
 #include "emulator/machine/verifier.h"
 
 #include "emulator/machine/changes.h"
+#include "emulator/machine/unbounded.h"
 #include "emulator/symbolic/solver.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 
 namespace ptxasw::inline emulator::verification {
 namespace {
@@ -21,6 +23,11 @@ constexpr unsigned searches = 6;
 constexpr unsigned solver_resource_limit = 3'000'000;
 /// Questions to the solver for one launch.
 constexpr unsigned questions = 8;
+/// Different conditions that the solver is asked about.
+constexpr std::size_t questions_budget = 60;
+/// After this many outcomes of tests in vain no launch is looked for anymore: the others are much
+/// like them.
+constexpr unsigned unanswered_budget = 8;
 
 /// Functions that may be called from one, directly or not; without that one.
 std::vector<bool> called_from(const WarpProgram &program, std::uint32_t caller) {
@@ -132,6 +139,14 @@ DrawHints Verifier::hints() {
   hints.apart |= options_.no_alias;
   hints.no_wrap = options_.no_wrap;
   hints.small = random_.below(limits_ + verdict_.agreed + 1) < limits_;
+  // Kernels that are written for blocks of one shape do not survive others.
+  const unsigned failed = races_ + limits_;
+  if (failed > 0 && random_.below(failed + verdict_.agreed + 1) < failed)
+    hints.block = !usable_blocks_.empty() && !random_.one_in(4)
+                      ? usable_blocks_[random_.below(usable_blocks_.size())]
+                      : usual_blocks()[next_usual_++ % usual_blocks().size()];
+  if (options_.stand_in)
+    hints.groups = options_.stand_in->divisor;
   return hints;
 }
 
@@ -224,61 +239,111 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   return drawn;
 }
 
-// The last resort for what no launch has done: one that Z3 finds, or that there is none.
-void Verifier::ask_solver(Target &target) {
-  KernelModel &model = model_of(target);
-  const auto wish = wish_of(target);
-  if (!wish) {
-    target.impossible = is_in_kernel(target) && model.complete();
-    return;
-  }
+// What a launch would have to fulfil in which a wish comes true, for some thread of it.
+Verifier::Question Verifier::question_of(KernelModel &model, const KernelModel::Wish &wish) {
   ExprPool &pool = model.emulation().pool();
-  std::vector<Expr> formulas, symbols;
-  const auto number = [&](std::uint64_t value) { return pool.constant(32, value); };
-  for (const PathFact &fact : wish->conditions) {
-    formulas.push_back(fact.holds ? fact.condition : pool.bit_not(fact.condition));
-    for_each_node(fact.condition, [&](Expr node) {
-      if (node->kind == ExprKind::symbol && node->width <= 64 &&
-          std::find(symbols.begin(), symbols.end(), node) == symbols.end())
-        symbols.push_back(node);
-    });
+  Question question;
+  const auto add_symbol = [&](Expr symbol) {
+    if (symbol->kind == ExprKind::symbol && symbol->width <= 64 &&
+        std::find(question.symbols.begin(), question.symbols.end(), symbol) ==
+            question.symbols.end())
+      question.symbols.push_back(symbol);
+  };
+  for (const PathFact &fact : wish.conditions) {
+    question.wish.push_back(fact.holds ? fact.condition : pool.bit_not(fact.condition));
+    for_each_node(fact.condition, add_symbol);
   }
   // Whatever a thread is, it lies in its block, and the block in its grid.
   static constexpr Extents largest_block{1024, 1024, 64}, largest_grid{0x7fffffff, 0xffff, 0xffff};
-  std::vector<Expr> loose = formulas;
-  Extents extents[2]; // block, grid
   for (int axis = 0; axis < 3; ++axis)
     for (const bool grid : {false, true}) {
       const std::string name = fmt::format("{}.{}", grid ? "ctaid" : "tid", "xyz"[axis]);
       const Expr place = model.emulation().special("%" + name);
       const Expr extent = model.emulation().special("%n" + name);
       const std::uint32_t most = grid ? largest_grid[axis] : largest_block[axis];
-      loose.push_back(pool.ult(place, extent));
-      formulas.push_back(pool.ult(place, extent));
-      formulas.push_back(pool.ule(extent, number(most)));
+      question.places.push_back(pool.ult(place, extent));
+      question.extents.push_back(pool.ule(extent, pool.constant(32, most)));
       for (const Expr e : {place, extent})
-        if (e->kind == ExprKind::symbol &&
-            std::find(symbols.begin(), symbols.end(), e) == symbols.end())
-          symbols.push_back(e);
+        add_symbol(e);
     }
+  return question;
+}
+
+// What no launch has done: Z3 says that none does it, or finds one, or says that an index wraps
+// around in all that do. What has not run at all comes first, and is always asked for.
+void Verifier::ask_solver() {
+  std::map<std::vector<std::pair<Expr, bool>>, Target> said; // by the conditions, and what they say
+  unsigned unanswered = 0;
+  for (const bool outcomes : {false, true})
+    for (Target &target : targets_) {
+      if (target.outcome.has_value() != outcomes || !target.is_open())
+        continue;
+      KernelModel &model = model_of(target);
+      const auto wish = wish_of(target);
+      if (!wish) {
+        target.impossible = is_in_kernel(target) && model.complete();
+        continue;
+      }
+      std::vector<std::pair<Expr, bool>> key;
+      for (const PathFact &fact : wish->conditions)
+        key.emplace_back(fact.condition, fact.holds);
+      const auto [known, is_new] = said.try_emplace(std::move(key));
+      Target &answer = known->second;
+      if (is_new && said.size() <= questions_budget) {
+        const Question question = question_of(model, *wish);
+        answer.impossible = is_impossible(model, question);
+        if (!answer.impossible && !options_.stand_in && has_work_left() &&
+            (!outcomes || unanswered < unanswered_budget)) {
+          find_launch(target, question);
+          if (verdict_.kind == KernelVerdict::Kind::differ)
+            return;
+        }
+        answer.wraps = !answer.impossible && target.is_open() && only_wraps(model, *wish, question);
+        unanswered += outcomes && target.is_open() && !answer.impossible && !answer.wraps;
+      }
+      target.impossible |= answer.impossible;
+      target.wraps |= answer.wraps && target.is_open();
+    }
+}
+
+bool Verifier::is_impossible(KernelModel &model, const Question &question) {
+  std::vector<Expr> formulas = question.wish;
+  formulas.insert(formulas.end(), question.places.begin(), question.places.end());
   for (const Expr fact : model.mask_facts(formulas))
-    loose.push_back(fact);
+    formulas.push_back(fact);
+  return Solver(solver_resource_limit).check("no launch does this", formulas) ==
+         SolverAnswer::unsat;
+}
+
+bool Verifier::only_wraps(KernelModel &model, const KernelModel::Wish &wish,
+                          const Question &question) {
+  std::vector<Expr> formulas = as_unbounded(model.emulation().pool(), wish.conditions);
+  formulas.insert(formulas.end(), question.places.begin(), question.places.end());
+  formulas.insert(formulas.end(), question.extents.begin(), question.extents.end());
+  return Solver(solver_resource_limit).check("no index wraps around", formulas) ==
+         SolverAnswer::unsat;
+}
+
+void Verifier::find_launch(Target &target, const Question &question) {
+  KernelModel &model = model_of(target);
+  ExprPool &pool = model.emulation().pool();
+  std::vector<Expr> formulas = question.wish;
+  formulas.insert(formulas.end(), question.places.begin(), question.places.end());
+  formulas.insert(formulas.end(), question.extents.begin(), question.extents.end());
+  const std::vector<Expr> &symbols = question.symbols;
   Solver solver(solver_resource_limit);
   std::vector<std::uint64_t> values;
-  if (solver.check("no launch does this", loose) == SolverAnswer::unsat) {
-    target.impossible = true;
-    return;
-  }
+  Extents extents[2]; // block, grid
   const Expr threads =
       pool.mul(pool.mul(model.emulation().special("%ntid.x"), model.emulation().special("%ntid.y")),
                model.emulation().special("%ntid.z"));
-  formulas.push_back(pool.ule(threads, number(1024)));
+  formulas.push_back(pool.ule(threads, pool.constant(32, 1024)));
   using Kind = KernelModel::Meaning::Kind;
-  for (unsigned question = 0; question < questions && target.is_open(); ++question) {
+  for (unsigned attempt = 0; attempt < questions && target.is_open(); ++attempt) {
     // What takes few steps is more likely to run to its end: some of the numbers small.
     std::vector<Expr> asked = formulas;
     for (const Expr symbol : symbols)
-      if (model.meaning(symbol).kind == Kind::slot && symbol->width >= 32 && question % 2 == 1 &&
+      if (model.meaning(symbol).kind == Kind::slot && symbol->width >= 32 && attempt % 2 == 1 &&
           !slots_[model.meaning(symbol).index].is_pointer && random_.one_in(2))
         asked.push_back(pool.ult(symbol, pool.constant(symbol->width, 8 << random_.below(8))));
     values.clear();

@@ -194,8 +194,8 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
       });
 }
 
-// Grids of a few groups of blocks, whole or not. What was searched for in the stand-in speaks of
-// its blocks, which are groups of the kernel's.
+// What was searched for in the stand-in speaks of its blocks, which are groups of the kernel's,
+// whole or not.
 void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
   if (!options_.stand_in)
     return;
@@ -210,8 +210,6 @@ void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
     if (searched_there) {
       grid = grid * by - (random_.one_in(2) ? part : 0);
       candidate.block_index[axis] = std::min(candidate.block_index[axis] * by, grid - 1);
-    } else if (!random_.one_in(4)) {
-      grid = std::max(grid, by * (1 + static_cast<std::uint32_t>(random_.below(2))) + part);
     }
   }
 }

@@ -37,6 +37,11 @@ constexpr Extents large_shapes[] = {{1024, 1, 1}, {1024, 1, 1}, {32, 32, 1}, {76
                                     {64, 16, 1},  {16, 8, 8},   {640, 1, 1}, {512, 1, 1},
                                     {256, 1, 1},  {16, 16, 1},  {128, 1, 1}, {64, 1, 1}};
 
+constexpr Extents usual_shapes[] = {
+    {256, 1, 1}, {128, 1, 1},  {16, 16, 1}, {64, 1, 1}, {32, 32, 1}, {32, 8, 1}, {8, 8, 1},
+    {512, 1, 1}, {1024, 1, 1}, {32, 1, 1},  {32, 4, 1}, {32, 16, 1}, {16, 8, 1}, {8, 32, 1},
+    {64, 4, 1},  {8, 8, 8},    {192, 1, 1}, {4, 4, 1},  {96, 1, 1},  {8, 4, 4}};
+
 std::uint64_t most_threads(const Function &kernel) {
   const auto *most = kernel.directive("maxntid");
   return most ? std::clamp<std::uint64_t>(
@@ -51,6 +56,8 @@ Extents draw_shape(const Function &kernel, const DrawHints &hints, WarpRandom &r
   if (hints.alone)
     return {};
   const std::uint64_t most = most_threads(kernel);
+  if (hints.block && hints.block->count() <= most)
+    return *hints.block;
   const auto allowed = [&](const Extents &shape) {
     return shape.count() <= most && !(hints.flat && (shape.y > 1 || shape.z > 1));
   };
@@ -96,6 +103,8 @@ GlobalMemory::Fill edges_of(ScalarType element) {
 
 } // namespace
 
+std::span<const Extents> usual_blocks() { return usual_shapes; }
+
 LaunchCandidate draw_candidate(const Function &kernel, const std::vector<ParameterSlot> &slots,
                                const DrawHints &hints, WarpRandom &random) {
   LaunchCandidate candidate;
@@ -114,6 +123,11 @@ LaunchCandidate draw_candidate(const Function &kernel, const std::vector<Paramet
     if (random.one_in(6))
       grid[static_cast<int>(random.below(3))] = static_cast<std::uint32_t>(3 + random.below(8));
   }
+  for (int axis = 0; axis < 3; ++axis)
+    if (const std::uint32_t by = hints.groups[axis];
+        by > 1 && !hints.one_block && !hints.alone && !random.one_in(4))
+      grid[axis] = std::max(grid[axis], by * (1 + static_cast<std::uint32_t>(random.below(2))) +
+                                            static_cast<std::uint32_t>(random.below(by)));
   for (int axis = 0; axis < 3; ++axis) {
     candidate.thread[axis] = static_cast<std::uint32_t>(random.below(shape[axis]));
     candidate.block_index[axis] = static_cast<std::uint32_t>(random.below(grid[axis]));
@@ -133,6 +147,8 @@ LaunchCandidate draw_candidate(const Function &kernel, const std::vector<Paramet
                                                   0x80000000, 0x40000000, 0x7ffffff0, 0xfffffff0};
       return numbers[random.below(std::size(numbers))];
     }
+    if (roomy && hints.block && random.one_in(2)) // whole tiles
+      return 32 * (widest / 32 + 1 + random.below(2));
     if (roomy)
       return widest + 2 + random.below(8);
     switch (random.below(5)) {

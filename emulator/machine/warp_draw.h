@@ -4,6 +4,8 @@
 #include "emulator/machine/launch_search.h"
 #include "emulator/machine/warp_launch.h"
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,8 @@ struct DrawHints {
   bool alone = false;   ///< one thread, if the kernel's directives allow it: it races with no other
   bool large = false;   ///< as many threads per block as allowed
   bool no_wrap = false; ///< numbers and grids of a size with which no sane index wraps around
+  std::optional<Extents> block; ///< of just this shape, if the kernel's directives allow it
+  Extents groups{1, 1, 1}; ///< blocks that another kernel does at once: mostly one group or two
 };
 
 /// A place to start from: a block shape (1-D, 2-D, 3-D, partial warps, up to 1,024 threads; what
@@ -41,6 +45,9 @@ struct DrawHints {
 /// point into one buffer.
 LaunchCandidate draw_candidate(const Function &kernel, const std::vector<ParameterSlot> &slots,
                                const DrawHints &hints, WarpRandom &random);
+
+/// Shapes of blocks that kernels are written for, often for one alone.
+std::span<const Extents> usual_blocks();
 
 /// Makes the grid larger than the thread asks for, mostly large enough to cover extents among the
 /// parameters: loops that stride by the grid then end soon, and few blocks of a large grid are run.

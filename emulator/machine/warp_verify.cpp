@@ -14,9 +14,6 @@ namespace {
 
 /// Launches in which an index should wrap around.
 constexpr unsigned wrapping_launches = 3;
-/// After this many outcomes of tests in vain the solver is not asked anymore: the others are much
-/// like them.
-constexpr unsigned unanswered_budget = 8;
 
 } // namespace
 
@@ -48,6 +45,8 @@ KernelVerdict Verifier::run() {
   for (unsigned attempt = 0; attempt < regular + options_.search; ++attempt) {
     if (options_.progress)
       options_.progress(verdict_.kernel, verdict_.agreed);
+    if (verdict_.out_of_work = !has_work_left(); verdict_.out_of_work)
+      break;
     const bool enough = verdict_.agreed >= options_.runs || attempt >= regular;
     // Enough of anything: what is left is what has not run, and boundaries.
     if (enough && (verdict_.agreed == 0 || (!open_target() && !open_boundary())))
@@ -59,18 +58,8 @@ KernelVerdict Verifier::run() {
       return finish();
   }
   boundary_ = nullptr;
-  // What has not run at all comes first, and is always asked for.
-  unsigned unanswered = 0;
-  if (verdict_.agreed > 0 && !options_.small && options_.search > 0 && !options_.stand_in)
-    for (const bool outcomes : {false, true})
-      for (Target &target : targets_)
-        if (target.outcome.has_value() == outcomes && target.is_open() &&
-            (!outcomes || unanswered < unanswered_budget)) {
-          ask_solver(target);
-          if (verdict_.kind == KernelVerdict::Kind::differ)
-            return finish();
-          unanswered += outcomes && target.is_open();
-        }
+  if (verdict_.agreed > 0 && !options_.small && options_.search > 0)
+    ask_solver();
   return finish();
 }
 
@@ -79,10 +68,11 @@ KernelVerdict Verifier::finish() {
     return std::move(verdict_);
   const unsigned least = std::min(options_.runs, std::max(3u, options_.runs / 4));
   for (const Target &target : targets_)
-    if (target.is_open()) {
+    if (target.is_open() || target.wraps) {
       const WarpProgram &program = target.in_rewritten ? rewritten_ : original_;
       const Function &function = *program.function(target.function).function;
-      auto &list = target.outcome
+      auto &list = target.wraps ? (target.in_rewritten ? verdict_.wrapping : verdict_.gone_wrapping)
+                   : target.outcome
                        ? (target.in_rewritten ? verdict_.one_sided : verdict_.gone_one_sided)
                    : target.in_rewritten ? verdict_.not_exercised
                                          : verdict_.gone_not_exercised;

@@ -43,6 +43,8 @@ struct VerifyOptions {
   unsigned schedules = 3; ///< random schedules per launch, besides the two regular ones
   std::uint64_t seed = 1;
   std::uint64_t step_limit = 2'000'000; ///< thread-instructions per run
+  /// Thread-instructions per kernel, of all its runs together, after which nothing more is tried.
+  std::uint64_t work = 600'000'000;
   unsigned search = 500; ///< launches at most, beyond the runs, to find what has not run yet
   /// Promises that the rewriter was given, and that launches keep: no index wraps around (numbers
   /// and grids are small), no two pointers lead into one buffer.
@@ -81,7 +83,13 @@ struct KernelVerdict {
   /// Lines of the rewritten module with added tests that only came out one way.
   std::vector<std::uint32_t> one_sided;
   std::vector<std::uint32_t> gone_one_sided; ///< the same of the original: tests without successors
-  std::uint64_t steps = 0;
+  /// Lines of the rewritten module that no launch executes but such in which a 32-bit index wraps
+  /// around, and tests with an outcome of which that is true; none of these was tried.
+  std::vector<std::uint32_t> wrapping;
+  std::vector<std::uint32_t> gone_wrapping; ///< the same of the original: what is gone
+  std::uint64_t steps = 0;  ///< thread-instructions of the original, once for each launch
+  std::uint64_t work = 0;   ///< thread-instructions of all runs
+  bool out_of_work = false; ///< the search ended with VerifyOptions::work, not with its launches
 };
 
 /// Compares each kernel of two modules by running both on equal launches: memory must be equal bit

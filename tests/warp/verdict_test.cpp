@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "synth/rewrite.h"
+#include "synth/siblings.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -331,6 +332,98 @@ TEST_CASE("lanes of a warp are ordered by its matrices if that is assumed") {
   CHECK(verify(*module, *module, how)[0].kind == Kind::unchecked);
   how.matrices_order = true;
   CHECK(verify(*module, *module, how)[0].kind == Kind::agree);
+}
+
+TEST_CASE("kernels for blocks of one shape get blocks of that shape") {
+  const std::string text = with_start(
+      "mov.u32 %x, %ntid.x; setp.ne.u32 %p1, %x, 8; mov.u32 %y, %ntid.y;"
+      "setp.ne.or.u32 %p1, %y, 32, %p1; mov.u32 %y, %ntid.z; setp.ne.or.u32 %p1, %y, 1, %p1;"
+      "@%p1 trap; mov.u32 %y, %tid.y; mad.lo.u32 %y, %y, 8, %t; mul.wide.u32 %e, %y, 4;"
+      "add.s64 %o, %out, %e; mov.u32 %y, %nctaid.x; setp.gt.u32 %p1, %y, 1; @%p1 trap;"
+      "st.global.u32 [%o], %t;");
+  const KernelVerdict verdict = compared(text, text);
+  CHECK(verdict.kind == Kind::agree);
+  CHECK(verdict.unusable.size() > 0); // what it does not survive is left out
+}
+
+TEST_CASE("a search ends with its work") {
+  const std::string text = with_start("ld.global.u32 %x, [%p]; st.global.u32 [%o], %x;");
+  const std::string other = with_start("ld.global.u32 %x, [%p]; setp.ne.u32 %p1, %x, 123456789;"
+                                       "selp.u32 %x, %x, 3, %p1; st.global.u32 [%o], %x;");
+  const auto original = parse_module(text), rewritten = parse_module(other);
+  VerifyOptions how;
+  const KernelVerdict all = verify(*original, *rewritten, how)[0];
+  CHECK(!all.out_of_work);
+  how.work = all.work / 2;
+  const KernelVerdict half = verify(*original, *rewritten, how)[0];
+  CHECK(half.out_of_work);
+  CHECK(half.kind == Kind::not_exercised);
+  CHECK(half.work < all.work);
+  how.work = 1;
+  CHECK(verify(*original, *rewritten, how)[0].kind == Kind::unchecked);
+}
+
+TEST_CASE("what only an index that wraps around leads to is told from what was not tried") {
+  // Who is at the bound and is inside it 96 further on has an index that has wrapped around.
+  const auto text = [](std::string_view code) {
+    return with_start(fmt::format(
+        "ld.global.u32 %r2, [%p]; setp.gt.s32 %p1, %n, 10000; selp.u32 %n, 10000, %n, %p1;"
+        "mov.u32 %y, 7; mad.lo.s32 %x, %b, %w, %t; add.s32 %r1, %x, 96; setp.ge.s32 %p1, %x, %n;"
+        "@!%p1 bra L; {} L: st.global.u32 [%o], %y;",
+        code));
+  };
+  const KernelVerdict wraps =
+      compared(text(""), text("setp.ge.s32 %p2, %r1, %n; @%p2 bra L; mov.u32 %y, 7;"));
+  CHECK(wraps.kind == Kind::agree);
+  CHECK(wraps.not_exercised.empty());
+  const KernelVerdict loaded =
+      compared(text(""), text("setp.ne.s32 %p2, %r2, 1234567; @%p2 bra L; mov.u32 %y, 3;"));
+  CHECK(loaded.kind == Kind::not_exercised);
+  CHECK(loaded.wrapping.empty());
+}
+
+TEST_CASE("a number that was stored on the way says which way it was") {
+  // Both ways go through M, and then on to where each came from: the test of %t there comes out as
+  // it did before.
+  const auto text = [](std::string_view code) {
+    return with_start(fmt::format("mov.u32 %y, 5; setp.lt.u32 %p1, %t, 40; @%p1 bra A;"
+                                  "mov.u32 %r1, 2; bra M; A: mov.u32 %r1, 1; M: add.u32 %y, %y, 1;"
+                                  "setp.eq.u32 %p2, %r1, 1; @%p2 bra B; bra E;"
+                                  "B: {} E: st.global.u32 [%o], %y;",
+                                  code));
+  };
+  const auto with = [&](const char *least) {
+    return compared(
+        text(""), text(fmt::format("setp.lt.u32 %p1, %t, {}; @%p1 bra E; mov.u32 %y, 9;", least)));
+  };
+  CHECK(with("40").kind == Kind::agree);
+  CHECK(with("39").kind == Kind::differ);
+}
+
+TEST_CASE("re-tiled versions of the commonest kernel are exercised as a whole") {
+  const auto original = parse_module(kernel(R"(ld.param.u64 %a, [p_a]; ld.param.u64 %out, [p_out];
+	ld.param.u32 %n, [p_n]; mov.u32 %b, %ctaid.x; mov.u32 %w, %ntid.x; mov.u32 %x, %tid.x;
+	mad.lo.s32 %t, %b, %w, %x; setp.ge.s32 %p1, %t, %n; @%p1 bra E;
+	mul.wide.s32 %e, %t, 4; add.s64 %p, %a, %e; ld.global.f32 %f1, [%p]; add.f32 %f2, %f1, %f1;
+	add.s64 %o, %out, %e; st.global.f32 [%o], %f2;
+E:)"));
+  SiblingOptions options;
+  options.retile = {"x2", "x4", "x8"};
+  const SiblingResult result = add_siblings(*original, options);
+  const auto rewritten = parse_module(result.text);
+  unsigned compared = 0;
+  for (const SiblingTable &table : sibling_tables(*rewritten))
+    for (const Sibling &sibling : table.siblings) {
+      VerifyOptions how;
+      how.kernel = "k";
+      how.stand_in = stand_in(sibling);
+      const KernelVerdict verdict = verify(*original, *rewritten, how)[0];
+      INFO(sibling.name);
+      CHECK(verdict.kind == Kind::agree);
+      CHECK(verdict.not_exercised.empty());
+      ++compared;
+    }
+  CHECK(compared == 3);
 }
 
 TEST_CASE("every kernel of the suite differs from its variants that are wrong on purpose") {

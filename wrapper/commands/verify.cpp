@@ -61,6 +61,12 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
     for (const auto &[why, count] : verdict.unusable)
       fmt::print("  {} launches not used: {}\n", count, why);
   };
+  const auto left_out = [&] {
+    unsigned all = 0;
+    for (const auto &[why, count] : verdict.unusable)
+      all += count;
+    return all;
+  };
   using Kind = KernelVerdict::Kind;
   switch (verdict.kind) {
   case Kind::agree:
@@ -68,7 +74,10 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
     fmt::print("{}: {} on {} launches, {} changed instructions{}\n", verdict.kernel,
                verdict.kind == Kind::agree ? "agree" : "NOT EXERCISED: no difference",
                verdict.agreed, verdict.changed,
-               verdict.kind == Kind::agree && verdict.changed > 0 ? ", all of them executed" : "");
+               verdict.kind != Kind::agree || verdict.changed == 0 ? ""
+               : verdict.wrapping.empty() && verdict.gone_wrapping.empty()
+                   ? ", all of them executed"
+                   : ", executed but for what only an index that wraps around leads to");
     if (!verdict.not_exercised.empty())
       fmt::print("  never executed: {} of the second\n", lines_text(verdict.not_exercised));
     if (!verdict.gone_not_exercised.empty())
@@ -81,10 +90,22 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
       fmt::print(
           "  tests that came out one way only: {} of the first, which the second does not have\n",
           lines_text(verdict.gone_one_sided));
+    if (!verdict.wrapping.empty())
+      fmt::print("  only where an index wraps around, and not tried: {} of the second\n",
+                 lines_text(verdict.wrapping));
+    if (!verdict.gone_wrapping.empty())
+      fmt::print("  only where an index wraps around, and not tried: {} of the first, which the "
+                 "second does not have\n",
+                 lines_text(verdict.gone_wrapping));
+    if (verdict.out_of_work)
+      fmt::print("  the search ended with the work that --work allows\n");
     if (verdict.worst.found)
       fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
     if (verbose)
       reasons();
+    else if (!verdict.unusable.empty())
+      fmt::print("  {} launches left out, most of which the first does not survive; -v says why\n",
+                 left_out());
     if (!verdict.not_executed.empty() && verbose)
       fmt::print("  not covered: {} of the first\n", lines_text(verdict.not_executed));
     return verdict.kind == Kind::agree ? agree : not_exercised;
@@ -95,6 +116,8 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
     fmt::print("{}: cannot be compared; {} launches could be used\n", verdict.kernel,
                verdict.agreed);
     reasons();
+    if (verdict.out_of_work)
+      fmt::print("  the search ended with the work that --work allows\n");
     return not_checked;
   }
 }
@@ -123,6 +146,10 @@ Json to_json(const KernelVerdict &verdict) {
   result["never_executed_of_first"] = verdict.gone_not_exercised;
   result["one_sided"] = verdict.one_sided;
   result["one_sided_of_first"] = verdict.gone_one_sided;
+  result["wrapping"] = verdict.wrapping;
+  result["wrapping_of_first"] = verdict.gone_wrapping;
+  result["out_of_work"] = verdict.out_of_work;
+  result["work"] = verdict.work;
   result["worst"] = verdict.worst.found ? Json(to_string(verdict.worst)) : Json();
   result["counter_example"] =
       verdict.kind == KernelVerdict::Kind::differ ? Json(verdict.counter_example) : Json();
@@ -322,6 +349,8 @@ void declare(Words &words, VerifyRequest &request) {
   words.number("--schedules", request.options.schedules, "random schedules per launch");
   words.number("--seed", request.options.seed, "of launches, contents and schedules");
   words.number("--steps", request.options.step_limit, "thread-instructions per run at most");
+  words.number("--work", request.options.work,
+               "thread-instructions per kernel at most, over all launches and schedules", 1);
   words.choices("--assume", request.promises, {"no-wrap", "no-alias", "matrix-order"},
                 "promises that the rewriting was given: launches keep them;\n"
                 "matrix-order: instructions on matrices order the lanes of their warp");

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "emulator/symbolic/emulate.h"
+
+#include <vector>
+
+namespace ptxasw::inline emulator {
+
+/// What holds where all of `conditions` do, unless a 32-bit sum or product that they compare wraps
+/// around: comparisons of the sums themselves, which are then whole numbers of any size. If these
+/// formulas (width 1) cannot hold together, the conditions hold only where something wraps around.
+std::vector<Expr> as_unbounded(ExprPool &pool, const std::vector<PathFact> &conditions);
+
+} // namespace ptxasw::emulator
