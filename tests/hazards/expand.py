@@ -95,8 +95,7 @@ def main():
         sys.exit(__doc__)
     folder, to = map(pathlib.Path, sys.argv[1:])
     written, wrong = set(), 0
-    for path in sorted(path for path in folder.glob("*/*.*")
-                       if path.suffix in (".trap", ".ptx") and path.parent.name != "bases"):
+    for path in sorted(folder.glob("*/*.trap")):
         target = to / path.parent.name / (path.stem + ".ptx")
         written.add(target)
         try:

@@ -1,7 +1,6 @@
 #include "hazard.h"
 
 #include <fmt/core.h>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
@@ -125,58 +124,25 @@ std::map<std::string, std::string> expectations(const std::string &text) {
   return result;
 }
 
-bool is_blank(const std::string &line) {
-  return line.find_first_not_of(" \t") == std::string::npos;
-}
-
 } // namespace
 
-Hazard read_hazard(const std::string &path) {
-  std::ifstream file(path);
+Hazard hazard_of(const Trap &trap) {
   Hazard result;
-  result.name = path.substr(path.rfind('/') + 1);
-  result.name.resize(result.name.size() - 4);
-  result.rule = result.name.substr(0, result.name.find('-'));
-  bool in_head = true, has_twin = false;
-  for (std::string line; std::getline(file, line);) {
-    in_head = in_head && line.starts_with("// ");
-    if (in_head) {
-      const auto colon = line.find(": ");
-      if (colon == std::string::npos)
-        bad("a line of the head without a colon: " + line);
-      const std::string key = line.substr(3, colon - 3), value = line.substr(colon + 2);
-      if (key == "launch")
-        result.launches.push_back(launch(value));
-      else if (key == "twin-launch")
-        result.twin_launches.push_back(launch(value));
-      else if (key == "shapes")
-        result.shapes = value;
-      else if (key == "naive" && value != "none") {
-        result.has_naive = true;
-        result.naive = naive(value);
-      } else if (key == "expect")
-        result.expected = expectations(value);
-      else if (key == "twin-expect")
-        result.twin_expected = expectations(value);
-      else if (key != "hazard" && key != "twin" && key != "naive" && key != "note" && key != "rule")
-        bad("unknown key: " + key);
-      has_twin |= key == "twin";
-      continue;
-    }
-    const auto marked = line.find("// hazard");
-    const auto twin_line = line.find("//twin ");
-    if (twin_line != std::string::npos && is_blank(line.substr(0, twin_line))) {
-      result.twin += line.substr(0, twin_line) + line.substr(twin_line + 7) + "\n";
-    } else {
-      result.text += line + "\n";
-      if (marked == std::string::npos)
-        result.twin += line + "\n";
-    }
-  }
-  if (!has_twin)
-    result.twin.clear();
-  else if (result.twin == result.text)
-    bad("the twin is the hazard");
+  result.name = trap.name;
+  result.rule = trap.name.substr(0, trap.name.find('-'));
+  result.text = trap.text;
+  result.twin = trap.twin;
+  for (const std::string &text : trap.values("launch"))
+    result.launches.push_back(launch(text));
+  for (const std::string &text : trap.values("twin-launch"))
+    result.twin_launches.push_back(launch(text));
+  result.shapes = trap.value("shapes", "1d");
+  const std::string how = trap.value("naive", "none");
+  result.has_naive = how != "none";
+  if (result.has_naive)
+    result.naive = naive(how);
+  result.expected = expectations(trap.value("expect"));
+  result.twin_expected = expectations(trap.value("twin-expect"));
   if (result.launches.empty())
     bad("a launch is missing");
   return result;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "emulator/machine/warp_launch.h"
+#include "trap.h"
 
 #include <cstdint>
 #include <map>
@@ -47,7 +48,7 @@ struct NaiveRewrite {
   bool hoist = false;     ///< S, which comes after D, is moved up to it
 };
 
-/// One file of kernels/. See README.md for its form.
+/// A trap of kernels/. See README.md for its form.
 struct Hazard {
   std::string name;
   std::string rule;
@@ -61,8 +62,8 @@ struct Hazard {
   std::map<std::string, std::string> expected, twin_expected;
 };
 
-/// Reads a file of kernels/. Throws std::runtime_error with what is wrong.
-Hazard read_hazard(const std::string &path);
+/// A trap whose head is that of kernels/. Throws std::runtime_error with what is wrong with it.
+Hazard hazard_of(const Trap &trap);
 
 /// The naive rewrite of a module: the line ending in `// D` gets the value of the line ending in
 /// `// S`. Throws std::runtime_error if there are no such lines.

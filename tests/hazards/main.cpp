@@ -1,451 +1,184 @@
-// hazards [--runs N] [--only TEXT] [--from DIRECTORY] [-v] | --write DIRECTORY
+// hazards [FAMILY...] [--runs N] [--only TEXT] [--in-kernel] [--from FOLDER] [-v]
+// hazards --print NAME [--from FOLDER]
+// hazards --write FOLDER [--only TEXT]
 //
-// Every kernel of kernels/ is a trap for one rule of docs/soundness.md, and most have a twin in
-// which the trap is not set. For both:
-//   - the original computes the same under every schedule, and has no race;
-//   - the rewritten kernel computes that, too, and reads nothing that the original does not;
-//   - the counts and reasons match the head of the file.
-// And so that each trap is known to be one: the naive rewrite of naive.cpp computes something else
-// in the hazard, and the right thing in the twin.
+// Checks the traps of some families, or of all: whatever falls into one is told with the trap's
+// name, and the exit code is 1. It is 1, too, if there are no traps to check.
 //
-// --write leaves the modules and a list of launches for device/run.
+//   --runs N      so many launches of each module (a shuffle's: of launches and schedules) in place
+//                 of the family's own number; 200 is thorough
+//   --only TEXT   the traps with this in their name
+//   --in-kernel   versions inside their kernels in place of those beside them, where a family can
+//   --from FOLDER a folder with traps as expand.py writes them
+//   --print NAME  a trap written out, as the tools read it
+//   --write FOLDER modules and launches of shuffles for device/run
+//   -v            what is fine is said, too
 
-#include "grammar/module.h"
-#include "hazard.h"
-#include "synth/rewrite.h"
+#include "family.h"
 
 #include <algorithm>
-#include <cstring>
+#include <charconv>
 #include <filesystem>
 #include <fmt/core.h>
 #include <fstream>
-#include <optional>
+#include <sstream>
 #include <stdexcept>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t margin = 4096;                  ///< bytes on either side of a buffer
-constexpr std::uint64_t reach = std::uint64_t{1} << 36; ///< of a far buffer, on either side
-constexpr std::uint32_t dynamic_shared = 4096;          ///< bytes, where it is used
-constexpr std::size_t schedules_a_launch = 8;           ///< at least
-
-struct Schedule {
-  WarpSchedule policy = WarpSchedule::reconverge;
-  std::uint64_t seed = 0;
+struct Request {
+  std::vector<std::string> families;
+  std::string only, print, write, from = TRAPS_DIR;
+  TrapOptions options;
 };
 
-std::string describe(const HazardLaunch &launch, const Schedule &schedule) {
-  const Extents &g = launch.grid, &b = launch.block;
-  std::string text = fmt::format(
-      "grid {}x{}x{} block {}x{}x{} schedule {}", g[0], g[1], g[2], b[0], b[1], b[2],
-      schedule.policy == WarpSchedule::reconverge ? "reconverge"
-      : schedule.policy == WarpSchedule::apart    ? "apart"
-                                                  : fmt::format("random:{}", schedule.seed));
-  for (const Argument &argument : launch.arguments)
-    if (argument.kind == Argument::Kind::number)
-      text += fmt::format(" {}={}", argument.name, static_cast<std::int64_t>(argument.value));
-    else if (argument.kind == Argument::Kind::alias)
-      text += fmt::format(" {}={}{:+}", argument.name, argument.of,
-                          static_cast<std::int64_t>(argument.value));
-  return text;
-}
+constexpr const char *usage =
+    "usage: hazards [FAMILY...] [--runs N] [--only TEXT] [--in-kernel] [--from FOLDER] [-v]\n"
+    "       hazards --print NAME\n"
+    "       hazards --write FOLDER\n";
 
-struct Run {
-  GlobalMemory memory;
-  WarpOutcome outcome;
-};
-
-/// A module ready to run.
-class Subject {
-public:
-  explicit Subject(const std::string &text) {
-    auto parsed = parse(text, "hazard.ptx");
-    if (!parsed)
-      throw std::runtime_error(format(parsed.error()) + text);
-    module_ = std::move(*parsed);
-    program_ = std::make_unique<WarpProgram>(*module_);
-    kernel_ = program_->find_kernel("k").value();
-  }
-
-  Run run(const HazardLaunch &how, const Schedule &schedule, WarpOptions options) const {
-    Run result;
-    WarpLaunch launch;
-    launch.grid = how.grid;
-    launch.block = how.block;
-    launch.dynamic_shared = program_->has_dynamic_shared() ? dynamic_shared : 0;
-    const Function &function = *program_->function(kernel_).function;
-    launch.parameters.resize(kernel_parameter_bytes(function));
-    if (how.arguments.size() != function.parameters.size())
-      throw std::runtime_error("arguments and parameters differ in number");
-    if (std::string why = program_->place_variables(result.memory); !why.empty())
-      throw std::runtime_error(why);
-    std::map<std::string, std::uint64_t> places;
-    for (std::size_t i = 0; i < how.arguments.size(); ++i) {
-      const Argument &argument = how.arguments[i];
-      if (argument.name != function.parameters[i].name)
-        throw std::runtime_error("the parameter's name is " +
-                                 std::string(function.parameters[i].name));
-      const std::uint64_t bits = place(argument, i, places, result.memory);
-      places[argument.name] = bits;
-      std::memcpy(launch.parameters.data() + kernel_parameter_offset(function, i), &bits,
-                  std::min<std::size_t>(8, function.parameters[i].size()));
-    }
-    options.schedule = schedule.policy;
-    options.seed = schedule.seed;
-    options.step_limit = std::min<std::uint64_t>(options.step_limit, 3'000'000);
-    result.outcome = run_kernel(*program_, kernel_, launch, result.memory, options);
-    return result;
-  }
-
-private:
-  static std::uint64_t place(const Argument &argument, std::size_t index,
-                             const std::map<std::string, std::uint64_t> &places,
-                             GlobalMemory &memory) {
-    using Kind = Argument::Kind;
-    if (argument.kind == Kind::number)
-      return argument.value;
-    if (argument.kind == Kind::alias)
-      return places.at(argument.of) + argument.value;
-    const std::uint64_t before = argument.kind == Kind::far     ? reach
-                                 : argument.kind == Kind::exact ? 0
-                                                                : margin;
-    const std::uint64_t size = argument.kind == Kind::far ? 2 * reach : argument.bytes + 2 * before;
-    const std::size_t allocation =
-        memory.allocate(argument.name, size, argument.fill, scramble(index + 1));
-    return memory.allocations()[allocation].base + before;
-  }
-
-  std::unique_ptr<Module> module_;
-  std::unique_ptr<WarpProgram> program_;
-  std::uint32_t kernel_ = 0;
-};
-
-/// The launches of the head, and others that `shapes` allows.
-std::vector<HazardLaunch> launches_of(const Hazard &hazard, bool twin, std::size_t count) {
-  struct Shape {
-    std::uint32_t x, y, z;
-  };
-  static constexpr Shape shapes[] = {{32, 1, 1},  {64, 1, 1}, {33, 1, 1},  {96, 1, 1}, {40, 1, 1},
-                                     {31, 1, 1},  {1, 1, 1},  {128, 1, 1}, {65, 1, 1}, {16, 1, 1},
-                                     {16, 16, 1}, {48, 2, 1}, {8, 4, 4},   {33, 2, 1}, {7, 5, 1},
-                                     {32, 4, 1},  {1, 40, 1}, {17, 3, 2},  {64, 2, 1}, {16, 2, 1},
-                                     {8, 8, 1},   {40, 3, 1}};
-  constexpr std::size_t flat_shapes = 10;
-  if (twin && !hazard.twin_launches.empty())
-    return hazard.twin_launches;
-  std::vector<HazardLaunch> list = hazard.launches;
-  if (hazard.shapes == "head")
-    return list;
-  WarpRandom random(std::hash<std::string>{}(hazard.rule) ^ hazard.text.size());
-  while (list.size() < count) {
-    HazardLaunch launch = hazard.launches[random.below(hazard.launches.size())];
-    const Shape &shape =
-        shapes[random.below(hazard.shapes == "any" ? std::size(shapes) : flat_shapes)];
-    launch.block[0] = shape.x;
-    launch.block[1] = shape.y;
-    launch.block[2] = shape.z;
-    launch.grid[0] = static_cast<std::uint32_t>(1 + random.below(2));
-    launch.grid[1] = launch.grid[2] = 1;
-    list.push_back(std::move(launch));
-  }
+std::vector<std::string> all_families() {
+  std::vector<std::string> list{"kernels", "retile", "waits"};
+  list.insert(list.end(), version_families.begin(), version_families.end());
   return list;
 }
 
-std::vector<Schedule> schedules_of(std::uint64_t launch, std::size_t count) {
-  std::vector<Schedule> list{{WarpSchedule::reconverge, 0}, {WarpSchedule::apart, 0}};
-  while (list.size() < count)
-    list.push_back({WarpSchedule::random, scramble(launch << 32 | list.size()) % 1'000'000});
-  return list;
+bool read_number(std::string_view word, unsigned &number) {
+  return std::from_chars(word.begin(), word.end(), number).ptr == word.end() && number != 0;
 }
 
-/// Counts of one rewrite, over all functions of the module.
-struct Counts {
-  int shuffles = 0, copies = 0;
-  std::map<std::string, int> kept;
-};
-
-Counts count(const ModuleReport &report) {
-  Counts result;
-  for (const KernelReport &kernel : report.kernels) {
-    result.shuffles += static_cast<int>(kernel.shuffles);
-    result.copies += static_cast<int>(kernel.copies);
-    for (const KeptRecord &kept : kernel.kept)
-      ++result.kept[std::string(to_string(kept.reason))];
-  }
-  return result;
-}
-
-std::string describe(const Counts &counts) {
-  std::string text = fmt::format("shuffles={} copies={} kept=", counts.shuffles, counts.copies);
-  for (const auto &[reason, n] : counts.kept)
-    text += fmt::format("{}:{} ", reason, n);
-  return text;
-}
-
-/// `>=1` or `=1`.
-bool holds(const std::string &test, int value) {
-  return test.starts_with(">=") ? value >= std::stoi(test.substr(2))
-                                : value == std::stoi(test.substr(1));
-}
-
-/// The expectations that were not met; empty if all were.
-std::string disappointment(const std::map<std::string, std::string> &expected, const Counts &counts,
-                           bool changed) {
-  for (const auto &[key, value] : expected) {
-    bool fine = true;
-    if (key == "shuffles")
-      fine = holds(value, counts.shuffles);
-    else if (key == "copies")
-      fine = holds(value, counts.copies);
-    else if (key == "reuses")
-      fine = holds(value, counts.shuffles + counts.copies);
-    else if (key == "kept")
-      fine = counts.kept.contains(value.substr(1));
-    else if (key == "changed")
-      fine = holds(value, changed);
+/// Returns false if the words are not understood.
+bool understand(int argc, char **argv, Request &request) {
+  const std::vector<std::string> known = all_families();
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    std::string *const value = word == "--only"    ? &request.only
+                               : word == "--print" ? &request.print
+                               : word == "--write" ? &request.write
+                               : word == "--from"  ? &request.from
+                                                   : nullptr;
+    if (value && i + 1 < argc)
+      *value = argv[++i];
+    else if (word == "-v")
+      request.options.verbose = true;
+    else if (word == "--in-kernel")
+      request.options.in_kernel = true;
+    else if (word == "--runs" && i + 1 < argc && read_number(argv[i + 1], request.options.runs))
+      ++i;
+    else if (std::find(known.begin(), known.end(), word) != known.end())
+      request.families.push_back(word);
     else
-      throw std::runtime_error("unknown expectation: " + key);
-    if (!fine)
-      return fmt::format("expected {}{}, got {}", key, value, describe(counts));
+      return false;
   }
-  return {};
+  return true;
 }
 
-struct Totals {
-  unsigned hazards = 0, twins = 0, caught = 0;
-  unsigned long runs = 0;
-  int shuffles = 0, copies = 0;
-  unsigned failures = 0;
-};
-
-class Suite {
-public:
-  Suite(std::size_t runs, bool verbose) : runs_(runs), verbose_(verbose) {}
-
-  void check(const Hazard &hazard) {
-    ++totals_.hazards;
-    module(hazard, hazard.text, hazard.name, hazard.expected, false);
-    if (hazard.twin.empty())
-      return;
-    ++totals_.twins;
-    module(hazard, hazard.twin, hazard.name + " (twin)", hazard.twin_expected, true);
-  }
-  void fail(const std::string &name, const std::string &what) {
-    fmt::print("{}: {}\n", name, what);
-    ++totals_.failures;
-  }
-  const Totals &totals() const { return totals_; }
-
-private:
-  void module(const Hazard &hazard, const std::string &text, const std::string &name,
-              const std::map<std::string, std::string> &expected, bool twin);
-  /// How the run differs from what the reference left; empty if it does not.
-  std::string difference(const Subject &subject, Run &reference, const HazardLaunch &launch,
-                         const Schedule &schedule, bool may_read_more);
-
-  const std::size_t runs_;
-  const bool verbose_;
-  Totals totals_;
-};
-
-std::string Suite::difference(const Subject &subject, Run &reference, const HazardLaunch &launch,
-                              const Schedule &schedule, bool may_read_more) {
-  WarpOptions options;
-  options.check_races = may_read_more; // that is the original
-  options.allowed = may_read_more ? nullptr : &reference.memory;
-  options.step_limit = 20 * reference.outcome.steps + 100'000;
-  Run run = subject.run(launch, schedule, options);
-  ++totals_.runs;
-  if (run.outcome.fault)
-    return format(*run.outcome.fault);
-  if (run.outcome.race)
-    return format(*run.outcome.race);
-  const MemoryDifference found = compare(reference.memory, run.memory);
-  if (!found.differs)
-    return {};
-  const auto *allocation = reference.memory.find(found.address, 1);
-  return fmt::format("{:#x} and {:#x} in {} + {}", found.first, found.second,
-                     allocation ? allocation->name : "?",
-                     allocation ? found.address - allocation->base : 0);
-}
-
-void Suite::module(const Hazard &hazard, const std::string &text, const std::string &name,
-                   const std::map<std::string, std::string> &expected, bool twin) {
-  RewriteOptions options;
-  options.shuffle = ShuffleMode::always;
-  const auto rewritten = rewrite_module(text, name, options);
-  if (!rewritten)
-    return fail(name, format(rewritten.error()));
-  const Counts counts = count(rewritten->report);
-  totals_.shuffles += counts.shuffles;
-  totals_.copies += counts.copies;
-  if (verbose_)
-    fmt::print("{}: {}\n", name, describe(counts));
-  const std::string missing = disappointment(expected, counts, rewritten->changed);
-  if (!missing.empty())
-    fail(name, missing);
-
-  const Subject original(text);
-  std::optional<Subject> changed, naive;
-  if (rewritten->changed)
-    changed.emplace(rewritten->text);
-  std::string naive_text;
-  if (hazard.has_naive) {
-    NaiveRewrite how = hazard.naive;
-    if (twin)
-      how = {.delta = how.delta, .flip = how.flip, .hoist = how.hoist};
-    naive_text = rewrite_naively(text, how);
-    naive.emplace(naive_text);
-  }
-  std::string caught;
-  std::uint64_t number = 0;
-  const auto launches = launches_of(hazard, twin, runs_ / schedules_a_launch);
-  const std::size_t schedules = std::max(schedules_a_launch, runs_ / launches.size());
-  for (const HazardLaunch &launch : launches) {
-    WarpOptions first;
-    first.check_races = first.note_touched = true;
-    Run reference = original.run(launch, {}, first);
-    const auto &fault = reference.outcome.fault ? reference.outcome.fault : reference.outcome.race;
-    if (fault)
-      return fail(name, "the original: " + format(*fault) + "\n  " + describe(launch, {}));
-    for (const Schedule &schedule : schedules_of(number++, schedules)) {
-      if (std::string what = difference(original, reference, launch, schedule, true); !what.empty())
-        return fail(name,
-                    "the original against itself: " + what + "\n  " + describe(launch, schedule));
-      if (changed)
-        if (std::string what = difference(*changed, reference, launch, schedule, false);
-            !what.empty())
-          return fail(name, "WRONG REWRITE: " + what + "\n  " + describe(launch, schedule) + "\n" +
-                                rewritten->text);
-      // Once found wrong is enough.
-      if (naive && caught.empty())
-        caught = difference(*naive, reference, launch, schedule, false);
+/// The traps of a family, sorted by name; what cannot be read is told.
+std::vector<Trap> traps_of(const Request &request, const std::string &family, TrapReport &report) {
+  std::vector<fs::path> paths;
+  std::error_code none;
+  for (const auto &entry : fs::directory_iterator(fs::path(request.from) / family, none))
+    if (entry.path().stem().string().find(request.only) != std::string::npos)
+      paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Trap> traps;
+  for (const fs::path &path : paths)
+    try {
+      traps.push_back(read_trap(path));
+    } catch (const std::exception &error) {
+      report.say(path.stem().string(), "form", error.what());
     }
-  }
-  if (naive && twin && !caught.empty())
-    return fail(name,
-                "even the twin is wrong when rewritten naively: " + caught + "\n" + naive_text);
-  if (naive && !twin && caught.empty())
-    return fail(name, "no trap: its naive rewrite is right\n" + naive_text);
-  totals_.caught += !caught.empty();
+  return traps;
 }
 
-/// Modules and launches for a real device: device/run.
-void write(const Hazard &hazard, const fs::path &folder, std::ofstream &list) {
-  const auto put = [&](const std::string &kind, const std::string &text) {
-    std::ofstream(folder / (hazard.name + "." + kind + ".ptx")) << text;
-  };
-  RewriteOptions options;
-  options.shuffle = ShuffleMode::always;
-  const auto pair = [&](const std::string &kind, const std::string &text) {
-    put(kind, text);
-    put(kind + ".rewritten", rewrite_module(text, hazard.name, options).value().text);
-  };
-  pair("hazard", hazard.text);
-  if (!hazard.twin.empty())
-    pair("twin", hazard.twin);
-  if (hazard.has_naive)
-    put("hazard.naive", rewrite_naively(hazard.text, hazard.naive));
-  const auto put_launch = [&](const std::string &kind, const HazardLaunch &launch) {
-    list << fmt::format("{} {} {} {} {} {} {}", hazard.name + kind, launch.grid[0], launch.grid[1],
-                        launch.grid[2], launch.block[0], launch.block[1], launch.block[2]);
-    for (const Argument &argument : launch.arguments) {
-      using Kind = Argument::Kind;
-      std::size_t of = 0;
-      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-        if (launch.arguments[i].name == argument.of)
-          of = i;
-      switch (argument.kind) {
-      case Kind::number:
-        list << fmt::format(" number {}", argument.value);
-        break;
-      case Kind::alias:
-        list << fmt::format(" alias {} {}", of, static_cast<std::int64_t>(argument.value));
-        break;
-      default:
-        list << fmt::format(" {} {} {}",
-                            argument.kind == Kind::far     ? "far"
-                            : argument.kind == Kind::exact ? "exact"
-                                                           : "buffer",
-                            argument.fill_name, argument.bytes);
-      }
-    }
-    list << "\n";
-  };
-  for (const HazardLaunch &launch : hazard.launches)
-    put_launch(".hazard", launch);
-  if (!hazard.twin.empty())
-    for (const HazardLaunch &launch :
-         hazard.twin_launches.empty() ? hazard.launches : hazard.twin_launches)
-      put_launch(".twin", launch);
+void check(const std::string &family, const Trap &trap, const Request &request,
+           TrapReport &report) {
+  report.count("hazards");
+  report.count("twins", !trap.twin.empty());
+  try {
+    if (family == "kernels")
+      check_shuffles(trap, request.options, report);
+    else if (family == "retile")
+      check_retiled(trap, request.options, report);
+    else if (family == "waits")
+      check_waits(trap, request.options, report);
+    else
+      check_versions(family, trap, request.options, report);
+  } catch (const std::exception &error) {
+    report.say(trap.name, "form", error.what());
+  }
+}
+
+int check_all(const Request &request) {
+  TrapReport report(request.options.verbose);
+  bool any = false;
+  for (const std::string &family : request.families) {
+    const std::vector<Trap> traps = traps_of(request, family, report);
+    any |= !traps.empty();
+    if (traps.empty() && request.only.empty())
+      report.say(family, "folder", "there are no traps in " + request.from);
+    for (const Trap &trap : traps)
+      check(family, trap, request, report);
+    if (family == "kernels" && request.only.empty())
+      check_rules(traps, report);
+  }
+  if (!any)
+    fmt::print(stderr, "hazards: no trap is named {}\n", request.only);
+  fmt::print("{}\n", report.summary());
+  return any && report.wrong() == 0 ? 0 : 1;
+}
+
+int print(const Request &request) {
+  bool found = false;
+  for (const std::string &family : request.families) {
+    std::ifstream file(fs::path(request.from) / family / (request.print + ".ptx"));
+    if (file)
+      fmt::print("{}", (std::ostringstream() << file.rdbuf()).str());
+    found |= file.is_open();
+  }
+  if (!found)
+    fmt::print(stderr, "hazards: no trap is named {}\n", request.print);
+  return found ? 0 : 1;
 }
 
 } // namespace
 
+void TrapReport::say(std::string_view trap, std::string_view part, const std::string &wrong) {
+  wrong_ += !wrong.empty();
+  if (!wrong.empty())
+    fmt::print("{}, {}: {}\n", trap, part, wrong);
+  else
+    note(trap, part, "ok");
+}
+
+void TrapReport::note(std::string_view trap, std::string_view part, const std::string &what) const {
+  if (verbose_)
+    fmt::print("{}, {}: {}\n", trap, part, what);
+}
+
+std::string TrapReport::summary() const {
+  std::string text;
+  for (const auto &[what, number] : counts_)
+    text += fmt::format("{} {}, ", number, what);
+  return text + fmt::format("{} wrong", wrong_);
+}
+
 int main(int argc, char **argv) {
-  std::size_t runs = 200;
-  std::string only, folder, from = HAZARDS_DIR;
-  bool verbose = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    if (option == "-v")
-      verbose = true;
-    else if (i + 1 < argc && option == "--runs")
-      runs = std::strtoul(argv[++i], nullptr, 10);
-    else if (i + 1 < argc && option == "--only")
-      only = argv[++i];
-    else if (i + 1 < argc && option == "--from")
-      from = argv[++i];
-    else if (i + 1 < argc && option == "--write")
-      folder = argv[++i];
-    else {
-      fmt::print(stderr,
-                 "hazards [--runs N] [--only TEXT] [--from DIRECTORY] [-v] | --write DIRECTORY\n");
-      return 2;
-    }
-  }
-  std::vector<fs::path> files;
-  for (const auto &entry : fs::directory_iterator(from))
-    if (entry.path().extension() == ".ptx" &&
-        entry.path().filename().string().find(only) != std::string::npos)
-      files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  if (files.empty()) {
-    fmt::print(stderr, "hazards: no such kernel in {}: {}\n", from, only);
+  Request request;
+  if (!understand(argc, argv, request)) {
+    fmt::print(stderr, "{}", usage);
     return 2;
   }
-  Suite suite(runs, verbose);
-  std::ofstream list;
-  if (!folder.empty()) {
-    fs::create_directories(folder);
-    list.open(fs::path(folder) / "launches.txt");
-  }
-  std::map<std::string, unsigned> rules;
-  for (const fs::path &file : files) {
-    try {
-      const Hazard hazard = read_hazard(file.string());
-      ++rules[hazard.rule];
-      if (folder.empty())
-        suite.check(hazard);
-      else
-        write(hazard, folder, list);
-    } catch (const std::exception &error) {
-      suite.fail(file.filename().string(), error.what());
-    }
-  }
-  const Totals &totals = suite.totals();
-  if (only.empty() && from == HAZARDS_DIR)
-    for (int rule = 1; rule <= 14; ++rule)
-      if (rules[std::to_string(rule)] < 4)
-        suite.fail(fmt::format("rule {}", rule), "fewer than four hazards");
-  if (folder.empty())
-    fmt::print("{} hazards, {} twins: {} shuffles and {} copies; {} naive rewrites found wrong; {} "
-               "runs; {} failures\n",
-               totals.hazards, totals.twins, totals.shuffles, totals.copies, totals.caught,
-               totals.runs, totals.failures);
-  return totals.failures ? 1 : 0;
+  if (request.families.empty())
+    request.families = all_families();
+  if (!request.print.empty())
+    return print(request);
+  if (request.write.empty())
+    return check_all(request);
+  TrapReport report(true);
+  write_shuffles(traps_of(request, "kernels", report), request.write);
+  return report.wrong() == 0 ? 0 : 1;
 }

@@ -1,89 +1,35 @@
-// retile_hazards [--only NAME] [-v] [--in-kernel]
+// Kernels several of whose blocks are run by one.
 //
-// Each file of retile/ is a trap for kernels several of whose blocks are run by one. With the lines
-// that end in `// hazard` re-tiling is refused with the reason in the head, or is `written` and
-// computes the same, or the first of its variants is `absent`; without them, and with those that
-// begin with `//twin`, it is always written.
-// What is written runs on the warp emulator beside its kernel, as `variants` says: K = 2 and 4
-// along x if nothing is said. Where the head says `naive: differs`, writing it all the same is
-// shown to be wrong.
+// For the hazard re-tiling is `refused` for the reason in the head, or it is `written` and computes
+// the same, or the first of its variants is `absent`; for the twin it is always written. What is
+// written runs on the warp emulator beside its kernel, as `variants` says: K = 2 and 4 along x if
+// nothing is said. Where the head says `naive: differs`, writing it all the same is shown to be
+// wrong.
 //
-// With --in-kernel the same kernels get their siblings inside, for blocks that a `.reqntid` fixes
-// and for blocks that are only promised, which other launches do not keep. Where the head names a
+// In the kernel the same kernels get their versions inside, for blocks that a `.reqntid` fixes and
+// for blocks that are only promised, which other launches do not keep. Where the head names a
 // reason `in the kernel`, neither the kernel nor its twin may have one there.
 
 #include "synth/retile/retile.h"
-#include "emulator/machine/warp_verify.h"
+#include "family.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/siblings.h"
+#include "versions.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/core.h>
-#include <fstream>
-#include <sstream>
-#include <string>
+#include <stdexcept>
 
-using namespace ptxasw;
-
+namespace ptxasw::test {
 namespace {
 
-struct File {
-  std::string name, hazard, refused, inside;
-  std::vector<std::string> variants = {"x2", "x4"};
-  bool written = false, absent = false, naive = false, has_twin = false;
-  std::string text, twin;
+constexpr VersionFamily retiled{
+    "retile", &SiblingOptions::retile, retile_variants, 8, 20, 400'000, false, "", true};
+
+/// What is asked of one module, and who is told.
+struct Asked {
+  unsigned launches;
+  TrapReport &report;
 };
-
-File read(const std::filesystem::path &path) {
-  File file;
-  file.name = path.stem();
-  std::ifstream stream(path);
-  for (std::string line; std::getline(stream, line);) {
-    const auto value = [&](std::string_view key) {
-      return line.starts_with(key) ? line.substr(key.size()) : std::string();
-    };
-    if (line.starts_with("// ")) {
-      if (std::string reason = value("// refused: "); !reason.empty())
-        file.refused = reason;
-      if (std::string reason = value("// in the kernel: "); !reason.empty())
-        file.inside = reason;
-      if (const std::string words = value("// variants: "); !words.empty()) {
-        file.variants.clear();
-        std::istringstream list(words);
-        for (std::string word; std::getline(list, word, ',');)
-          file.variants.push_back(word);
-      }
-      file.written |= line == "// written";
-      file.absent |= line == "// absent";
-      file.naive |= line == "// naive: differs";
-    } else if (line.starts_with("//twin")) {
-      file.twin += line.substr(6) + "\n";
-    } else if (line.ends_with("// hazard")) {
-      file.text += line + "\n";
-      file.has_twin = true;
-    } else {
-      file.text += line + "\n";
-      file.twin += line + "\n";
-    }
-  }
-  return file;
-}
-
-/// Returns true if a file is about wide accesses.
-bool is_wide(const File &file) { return file.variants.front().starts_with("wide"); }
-
-KernelVerdict compare(const Module &written, const Sibling &sibling) {
-  VerifyOptions how;
-  how.kernel = "k";
-  how.stand_in = stand_in(sibling);
-  how.runs = 8;
-  how.search = 20;
-  how.schedules = 1;
-  how.small = true;
-  how.step_limit = 400'000;
-  return verify(written, written, how).at(0);
-}
 
 /// A block that a variant can be made for.
 BlockShape block_of(std::string_view variant) {
@@ -110,12 +56,9 @@ std::string with_block(const std::string &text, const BlockShape &block) {
                    text.substr(kernel.body.begin);
 }
 
-/// How many in-kernel versions were compared, and of how many some line never ran.
-unsigned in_kernel_versions = 0, in_kernel_not_exercised = 0;
-
 /// What is wrong with one sibling inside its kernel.
 std::string check_in_kernel(const std::string &text, const std::string &variant,
-                            const BlockShape &block, bool must) {
+                            const BlockShape &block, bool must, Asked &run) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
@@ -136,15 +79,16 @@ std::string check_in_kernel(const std::string &text, const std::string &variant,
     return format(written.error());
   VerifyOptions how;
   how.kernel = "k";
-  how.runs = 8;
-  how.search = 20;
+  how.runs = run.launches != 0 ? run.launches : retiled.runs;
+  how.search = retiled.search;
   how.schedules = 1;
   how.small = true;
-  how.step_limit = 400'000;
+  how.step_limit = retiled.step_limit;
   how.whole_grid = true;
   const KernelVerdict verdict = verify(**module, **written, how).at(0);
-  ++in_kernel_versions;
-  in_kernel_not_exercised += verdict.kind == KernelVerdict::Kind::not_exercised;
+  run.report.count("versions in a kernel");
+  run.report.count("of them with a line that no launch reached",
+                   verdict.kind == KernelVerdict::Kind::not_exercised);
   if (verdict.kind == KernelVerdict::Kind::differ)
     return fmt::format("{}: {}", variant, verdict.counter_example);
   if (verdict.kind == KernelVerdict::Kind::unchecked)
@@ -153,25 +97,25 @@ std::string check_in_kernel(const std::string &text, const std::string &variant,
 }
 
 /// The same of a module that siblings can be written for.
-std::string check_all_in_kernel(const std::string &text, const std::vector<std::string> &variants) {
+std::string check_all_in_kernel(const std::string &text, const std::vector<std::string> &variants,
+                                Asked &run) {
   for (const std::string &variant : variants) {
     const BlockShape block = block_of(variant);
     for (const std::string &one : {with_block(text, block), text})
-      if (std::string wrong = check_in_kernel(one, variant, block, true); !wrong.empty())
+      if (std::string wrong = check_in_kernel(one, variant, block, true, run); !wrong.empty())
         return wrong;
   }
   return "";
 }
 
 /// What siblings are refused for is refused in the kernel, too.
-std::string check_none_in_kernel(const std::string &text, const std::string &reason, bool wide) {
+std::string check_none_in_kernel(const std::string &text, const std::string &reason,
+                                 const std::vector<std::string> &variants) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
   InKernelOptions options;
-  for (const std::string &variant : retile_variants())
-    if (wide == variant.starts_with("wide"))
-      options.variants.push_back(variant);
+  options.variants = variants;
   for (const BlockShape &block : {BlockShape{32, 1, 1}, BlockShape{8, 8, 1}}) {
     options.block = block;
     const InKernelResult result = replace_in_kernel(**module, options);
@@ -185,60 +129,13 @@ std::string check_none_in_kernel(const std::string &text, const std::string &rea
   return "";
 }
 
-/// What is wrong with a module that siblings are to be written for; empty if nothing is.
-std::string check_written(const std::string &text, const std::vector<std::string> &variants) {
-  const auto module = parse(text, "k.ptx");
-  if (!module)
-    return format(module.error());
-  SiblingOptions options;
-  options.retile = variants;
-  const SiblingResult result = add_siblings(**module, options);
-  const KernelSiblings &kernel = result.kernels.at(0);
-  for (const UnprovedSibling &one : kernel.unproved)
-    return fmt::format("{} is not proved: {}", one.name, one.why);
-  for (const Refusal &refusal : kernel.refusals)
-    return fmt::format("refused: {}, line {}", refusal.reason, refusal.line);
-  if (kernel.written.size() != variants.size())
-    return "not all were written";
-  const auto written = parse(result.text, "written.ptx");
-  if (!written)
-    return format(written.error());
-  for (const Proposal &proposal : kernel.written) {
-    const KernelVerdict verdict = compare(**written, proposal.sibling);
-    if (verdict.kind == KernelVerdict::Kind::differ)
-      return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
-    // Some ways no launch goes: blocks that always part never go on together.
-    if (verdict.kind == KernelVerdict::Kind::unchecked)
-      return fmt::format("{}: only {} launches", proposal.variant, verdict.agreed);
-  }
-  return "";
-}
-
-std::string check_refused(const std::string &text, const std::string &reason, bool wide) {
-  const auto module = parse(text, "k.ptx");
-  if (!module)
-    return format(module.error());
-  SiblingOptions options;
-  for (const std::string &variant : retile_variants())
-    if (wide == variant.starts_with("wide"))
-      options.retile.push_back(variant);
-  const SiblingResult result = add_siblings(**module, options);
-  const KernelSiblings &kernel = result.kernels.back();
-  if (result.changed || !kernel.written.empty())
-    return "it was written";
-  if (kernel.refusals.size() != 1 || kernel.refusals[0].reason != reason)
-    return fmt::format("refused for another reason: {}",
-                       kernel.refusals.empty() ? "none" : kernel.refusals[0].reason);
-  return "";
-}
-
 /// The first of the variants is not proposed, others may be.
-std::string check_absent(const std::string &text, const std::vector<std::string> &variants) {
+std::string check_absent(const std::string &text, const std::string &variant) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
   SiblingOptions options;
-  options.retile = {variants.front()};
+  options.retile = {variant};
   return add_siblings(**module, options).changed ? "it was written" : "";
 }
 
@@ -254,69 +151,64 @@ std::string check_naive(const std::string &text) {
       parse(text + write_retile(**module, (*module)->functions.back(), proposal), "naive.ptx");
   if (!written)
     return format(written.error());
-  return compare(**written, proposal.sibling).kind == KernelVerdict::Kind::differ
+  return compare(retiled, **written, proposal, 0).kind == KernelVerdict::Kind::differ
              ? ""
              : "the naive rewrite is not wrong";
 }
 
+/// The variants that what is refused is refused for: those with wide accesses, or all others.
+std::vector<std::string> variants_like(const std::string &variant) {
+  std::vector<std::string> list;
+  for (const std::string &one : retile_variants())
+    if (one.starts_with("wide") == variant.starts_with("wide"))
+      list.push_back(one);
+  return list;
+}
+
+void check_beside(const Trap &trap, const std::vector<std::string> &variants, Asked &run) {
+  if (trap.has("written"))
+    run.report.say(trap.name, "written",
+                   fault_of_written(retiled, trap.text, variants, run.launches));
+  else if (trap.has("absent"))
+    run.report.say(trap.name, "absent", check_absent(trap.text, variants.front()));
+  else
+    run.report.say(trap.name, "refused",
+                   fault_of_refused(retiled, trap.text, variants_like(variants.front()),
+                                    trap.value("refused")));
+  if (trap.value("naive") == "differs")
+    run.report.say(trap.name, "naive", check_naive(trap.text));
+  if (!trap.twin.empty())
+    run.report.say(trap.name, "twin", fault_of_written(retiled, trap.twin, variants, run.launches));
+}
+
+void check_inside(const Trap &trap, const std::vector<std::string> &variants, Asked &run) {
+  const std::vector<std::string> refused = variants_like(variants.front());
+  const std::string inside = trap.value("in the kernel");
+  if (!inside.empty())
+    run.report.say(trap.name, "inside", check_none_in_kernel(trap.text, inside, refused));
+  else if (trap.has("written"))
+    run.report.say(trap.name, "written", check_all_in_kernel(trap.text, variants, run));
+  else if (trap.has("absent")) // of siblings; what is written all the same is right
+    for (const std::string &variant : variants)
+      run.report.say(trap.name, "absent",
+                     check_in_kernel(trap.text, variant, block_of(variant), false, run));
+  else
+    run.report.say(trap.name, "refused",
+                   check_none_in_kernel(trap.text, trap.value("refused"), refused));
+  if (!trap.twin.empty())
+    run.report.say(trap.name, "twin",
+                   inside.empty() ? check_all_in_kernel(trap.twin, variants, run)
+                                  : check_none_in_kernel(trap.twin, inside, refused));
+}
+
 } // namespace
 
-int main(int argc, char **argv) {
-  std::string only;
-  bool verbose = false, in_kernel = false;
-  for (int i = 1; i < argc; ++i) {
-    verbose |= std::string_view(argv[i]) == "-v";
-    in_kernel |= std::string_view(argv[i]) == "--in-kernel";
-    if (std::string_view(argv[i]) == "--only" && i + 1 < argc)
-      only = argv[++i];
-  }
-  std::vector<std::filesystem::path> paths;
-  for (const auto &entry : std::filesystem::directory_iterator(RETILE_HAZARDS_DIR))
-    paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  unsigned refused = 0, written = 0, twins = 0, failed = 0;
-  for (const auto &path : paths) {
-    const File file = read(path);
-    if (!only.empty() && file.name != only)
-      continue;
-    const auto tell = [&](std::string_view which, const std::string &wrong) {
-      failed += !wrong.empty();
-      if (!wrong.empty() || verbose)
-        fmt::print("{} ({}): {}\n", file.name, which, wrong.empty() ? "as expected" : wrong);
-    };
-    if (file.written + file.absent + !file.refused.empty() != 1)
-      tell("head", "neither refused nor written");
-    if (in_kernel) {
-      if (!file.inside.empty())
-        tell("inside", check_none_in_kernel(file.text, file.inside, is_wide(file)));
-      else if (file.written)
-        tell("written", check_all_in_kernel(file.text, file.variants));
-      else if (file.absent) // of siblings; what is written all the same is right
-        for (const std::string &variant : file.variants)
-          tell("absent", check_in_kernel(file.text, variant, block_of(variant), false));
-      else
-        tell("refused", check_none_in_kernel(file.text, file.refused, is_wide(file)));
-      if (file.has_twin)
-        tell("twin", file.inside.empty()
-                         ? check_all_in_kernel(file.twin, file.variants)
-                         : check_none_in_kernel(file.twin, file.inside, is_wide(file)));
-    } else if (file.written)
-      tell("written", check_written(file.text, file.variants));
-    else if (file.absent)
-      tell("absent", check_absent(file.text, file.variants));
-    else
-      tell("refused", check_refused(file.text, file.refused, is_wide(file)));
-    if (file.naive && !in_kernel)
-      tell("naive", check_naive(file.text));
-    if (file.has_twin && !in_kernel)
-      tell("twin", check_written(file.twin, file.variants));
-    ++(file.written ? written : refused);
-    twins += file.has_twin;
-  }
-  fmt::print("{} refused, {} written, {} twins written, {} wrong\n", refused, written, twins,
-             failed);
-  if (in_kernel)
-    fmt::print("{} in a kernel, {} of them with a line that no launch reached\n",
-               in_kernel_versions, in_kernel_not_exercised);
-  return failed != 0 ? 1 : 0;
+void check_retiled(const Trap &trap, const TrapOptions &options, TrapReport &report) {
+  const std::vector<std::string> variants = listed(trap.value("variants", "x2,x4"));
+  if (trap.has("written") + trap.has("absent") + trap.has("refused") != 1)
+    throw std::runtime_error("the head says none of `written`, `absent` and `refused`, or several");
+  Asked run{options.runs, report};
+  (options.in_kernel ? check_inside : check_beside)(trap, variants, run);
 }
+
+} // namespace ptxasw::test

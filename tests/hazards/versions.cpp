@@ -1,78 +1,44 @@
-// version_hazards FAMILY [--only NAME] [-v]
+// Versions beside a kernel that are launched as it is, or with other blocks.
 //
-// Each file of FAMILY/ is a trap for the versions that a family puts beside a kernel. With the
-// lines that end in `// hazard`, and without those that begin with `//twin`, the family refuses
-// with the reason in the head, or the version is `written`; the other way round it is always
-// written. What is written runs on the warp emulator beside its kernel.
+// Each trap is one for the versions of its family. The hazard is `refused` for the reason in the
+// head, or its versions are `written`; those of the twin are always written. What is written runs
+// on the warp emulator beside its kernel. Where the head names `variants`, it is about these.
+//
+// What a naive rewriter would make of a hazard of cache/, with each load changed, is not proved
+// either; unless the head says `alone`: then it is right, and left alone as the load may be waiting
+// for somebody.
 
-#include "emulator/machine/warp_verify.h"
+#include "versions.h"
+#include "family.h"
+#include "grammar/edits.h"
+#include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/resize/resize.h"
-#include "synth/siblings.h"
 #include "synth/stage/stage.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/core.h>
-#include <fstream>
 #include <sstream>
-#include <string>
+#include <stdexcept>
 
-using namespace ptxasw;
-
+namespace ptxasw::test {
 namespace {
 
-/// How the versions of a family are asked for and run.
-struct Trapped {
-  std::string_view name;
-  std::vector<std::string> SiblingOptions::*wanted;
-  const std::vector<std::string> &(*variants)();
-  unsigned runs, search;
-  bool to_the_last_line; ///< each line of a version must be executed: all of its ways
-  /// Only lines with this in them must: of two copies of a kernel, each has ways that it never
-  /// goes.
-  std::string_view executed = "";
+constexpr VersionFamily families_of_traps[] = {
+    {"meld", &SiblingOptions::meld, meld_variants, 6, 10, 400'000, false},
+    {"promote", &SiblingOptions::promote, promote_variants, 12, 400, 400'000, true},
+    {"carry", &SiblingOptions::carry, carry_variants, 12, 400, 400'000, true},
+    {"resize", &SiblingOptions::resize, resize_variants, 5, 20, 400'000, true},
+    {"stage", &SiblingOptions::stage, stage_variants, 6, 60, 400'000, true, "_shift"},
+    {"cache", &SiblingOptions::cache, cache_variants, 8, 100, 200'000, true},
 };
 
-constexpr Trapped trapped[] = {
-    {"meld", &SiblingOptions::meld, meld_variants, 6, 10, false},
-    {"promote", &SiblingOptions::promote, promote_variants, 12, 400, true},
-    {"resize", &SiblingOptions::resize, resize_variants, 5, 20, true},
-    {"stage", &SiblingOptions::stage, stage_variants, 6, 60, true, "_shift"},
-    {"carry", &SiblingOptions::carry, carry_variants, 12, 400, true, ""},
-};
-
-struct File {
-  std::string name, refused;
-  bool written = false;
-  std::string text, twin;
-};
-
-File read(const std::filesystem::path &path) {
-  File file;
-  file.name = path.stem();
-  std::ifstream stream(path);
-  for (std::string line; std::getline(stream, line);) {
-    const std::string_view refused = "// refused: ";
-    if (line.starts_with(refused))
-      file.refused = line.substr(refused.size());
-    file.written |= line == "// written";
-    if (line.starts_with("//twin")) {
-      file.twin += line.substr(6) + "\n";
-    } else {
-      file.text += line + "\n";
-      if (!line.ends_with("// hazard"))
-        file.twin += line + "\n";
-    }
-  }
-  return file;
-}
-
-SiblingResult with_versions(const Trapped &family, const Module &module) {
+SiblingResult with_versions(const VersionFamily &family, const Module &module,
+                            const std::vector<std::string> &variants) {
   SiblingOptions options;
   options.retile = {"none"};
-  options.*family.wanted = family.variants();
+  options.*family.wanted = variants.empty() ? family.variants() : variants;
   return add_siblings(module, options);
 }
 
@@ -85,29 +51,99 @@ bool has(const std::string &text, std::uint32_t line, std::string_view word) {
   return one.find(word) != std::string::npos;
 }
 
-std::string check_written(const Trapped &family, const std::string &text) {
+/// What all loads of a kernel would be to someone who does not look.
+std::string all_read_only(const Module &module, const Function &kernel, const Sibling &sibling) {
+  Edits edits;
+  for (const Instruction &one : kernel.instructions) {
+    const Opcode &opcode = module.opcode(one);
+    if (opcode.op == Op::ld && opcode.space != StateSpace::param)
+      edits.replace(one.opcode_span, fmt::format("ld.global.nc.{}", to_string(opcode.type)));
+  }
+  const std::string text = edits.apply(module.text()).value_or("");
+  const std::size_t behind = module.text().size() - kernel.body.end;
+  std::string header(module.text({kernel.span.begin, kernel.body.begin}));
+  header.replace(header.find(" k("), 2, " " + sibling.name);
+  return std::string(module.text()) + "\n" + header +
+         text.substr(kernel.body.begin, text.size() - behind - kernel.body.begin) + "\n";
+}
+
+/// What is wrong with a hazard of cache/, seen by who takes each load for read-only.
+std::string fault_of_naive_cache(const Trap &trap) {
+  const auto module = parse(trap.text, "hazard.ptx");
+  if (!module)
+    return format(module.error());
+  Proposal proposal;
+  proposal.family = proposal.sibling.family = "cache";
+  proposal.variant = proposal.sibling.kind = trap.value("variants");
+  proposal.sibling.name = "k__ptxasw_cache_naive";
+  if (proposal.variant == "nc-apart")
+    proposal.promise = arrays_apart;
+  const Function *const own =
+      &*std::find_if((*module)->functions.begin(), (*module)->functions.end(),
+                     [](const Function &function) { return function.name == "k"; });
+  const auto written = parse(all_read_only(**module, *own, proposal.sibling), "naive.ptx");
+  if (!written)
+    return format(written.error());
+  const auto &functions = (*written)->functions;
+  const bool is_right =
+      prove_cache(**written, functions[functions.size() - 2], functions.back(), proposal).empty();
+  if (is_right == trap.has("alone"))
+    return "";
+  return is_right ? "the naive version is taken for right" : "not even the naive version is right";
+}
+
+} // namespace
+
+const std::vector<std::string_view> version_families = [] {
+  std::vector<std::string_view> names;
+  for (const VersionFamily &family : families_of_traps)
+    names.push_back(family.name);
+  return names;
+}();
+
+std::vector<std::string> listed(const std::string &words) {
+  std::vector<std::string> list;
+  std::istringstream stream(words);
+  for (std::string word; std::getline(stream, word, ',');)
+    list.push_back(word);
+  return list;
+}
+
+KernelVerdict compare(const VersionFamily &family, const Module &written, const Proposal &proposal,
+                      unsigned runs) {
+  VerifyOptions how;
+  how.kernel = "k";
+  how.stand_in = stand_in(proposal.sibling);
+  how.no_alias = !proposal.promise.empty();
+  how.runs = runs != 0 ? runs : family.runs;
+  how.search = family.search;
+  how.schedules = 1;
+  how.small = true;
+  how.step_limit = family.step_limit;
+  return verify(written, written, how).at(0);
+}
+
+std::string fault_of_written(const VersionFamily &family, const std::string &text,
+                             const std::vector<std::string> &variants, unsigned runs) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
-  const SiblingResult result = with_versions(family, **module);
+  const SiblingResult result = with_versions(family, **module, variants);
   const KernelSiblings &kernel = result.kernels.back();
   for (const UnprovedSibling &one : kernel.unproved)
     return fmt::format("{} is not proved: {}", one.name, one.why);
-  if (kernel.written.empty())
-    return "it was not written";
+  if (kernel.written.size() < std::max<std::size_t>(1, variants.size()) ||
+      (family.one_reason && !kernel.refusals.empty())) {
+    std::string why = "not written:";
+    for (const Refusal &refusal : kernel.refusals)
+      why += fmt::format(" {} (line {})", refusal.reason, refusal.line);
+    return why;
+  }
   const auto written = parse(result.text, "written.ptx");
   if (!written)
     return format(written.error());
   for (const Proposal &proposal : kernel.written) {
-    VerifyOptions how;
-    how.kernel = "k";
-    how.stand_in = stand_in(proposal.sibling);
-    how.runs = family.runs;
-    how.search = family.search;
-    how.schedules = 1;
-    how.small = true;
-    how.step_limit = 400'000;
-    const KernelVerdict verdict = verify(**written, **written, how).at(0);
+    const KernelVerdict verdict = compare(family, **written, proposal, runs);
     if (verdict.kind == KernelVerdict::Kind::differ)
       return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
     const auto never =
@@ -121,65 +157,40 @@ std::string check_written(const Trapped &family, const std::string &text) {
   return "";
 }
 
-std::string check_refused(const Trapped &family, const std::string &text,
-                          const std::string &reason) {
+std::string fault_of_refused(const VersionFamily &family, const std::string &text,
+                             const std::vector<std::string> &variants, const std::string &reason) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
-  const SiblingResult result = with_versions(family, **module);
+  const SiblingResult result = with_versions(family, **module, variants);
   if (result.changed)
     return "it was written";
   std::string reasons;
+  bool found = false;
   for (const Refusal &refusal : result.kernels.back().refusals) {
-    if (refusal.reason == reason)
-      return "";
-    reasons += fmt::format(" {}", refusal.reason);
+    found |= refusal.reason == reason;
+    if (refusal.reason != reason)
+      reasons += fmt::format(" {}", refusal.reason);
   }
-  return "refused for other reasons:" + reasons;
+  return found && (reasons.empty() || !family.one_reason) ? ""
+                                                          : "refused for other reasons:" + reasons;
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
-  std::string only;
-  const Trapped *family = nullptr;
-  bool verbose = false, understood = true;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "-v") {
-      verbose = true;
-    } else if (word == "--only" && i + 1 < argc) {
-      only = argv[++i];
-    } else {
-      family = std::find_if(std::begin(trapped), std::end(trapped),
-                            [&](const Trapped &one) { return one.name == word; });
-      understood &= family != std::end(trapped);
-    }
-  }
-  if (!family || !understood) {
-    fmt::print(stderr, "usage: version_hazards FAMILY [--only NAME] [-v]\n");
-    return 2;
-  }
-  std::vector<std::filesystem::path> paths;
-  for (const auto &entry : std::filesystem::directory_iterator(std::filesystem::path(HAZARDS_DIR) /
-                                                               std::string(family->name)))
-    paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  unsigned checked = 0, wrong = 0;
-  for (const std::filesystem::path &path : paths) {
-    const File file = read(path);
-    if (!only.empty() && file.name != only)
-      continue;
-    ++checked;
-    const auto say = [&](const char *which, const std::string &fault) {
-      wrong += !fault.empty();
-      if (!fault.empty() || verbose)
-        fmt::print("{}, {}: {}\n", file.name, which, fault.empty() ? "ok" : fault);
-    };
-    say("hazard", file.written ? check_written(*family, file.text)
-                               : check_refused(*family, file.text, file.refused));
-    say("twin", check_written(*family, file.twin));
-  }
-  fmt::print("{} hazards, {} wrong\n", checked, wrong);
-  return wrong != 0 || checked == 0;
+void check_versions(std::string_view name, const Trap &trap, const TrapOptions &options,
+                    TrapReport &report) {
+  const VersionFamily &family =
+      *std::find_if(std::begin(families_of_traps), std::end(families_of_traps),
+                    [&](const VersionFamily &one) { return one.name == name; });
+  const std::vector<std::string> variants = listed(trap.value("variants"));
+  if (trap.has("written") == trap.has("refused"))
+    throw std::runtime_error("the head says neither `written` nor `refused`, or both");
+  report.say(trap.name, "hazard",
+             trap.has("written")
+                 ? fault_of_written(family, trap.text, variants, options.runs)
+                 : fault_of_refused(family, trap.text, variants, trap.value("refused")));
+  if (family.name == "cache")
+    report.say(trap.name, "naive", fault_of_naive_cache(trap));
+  report.say(trap.name, "twin", fault_of_written(family, trap.twin, variants, options.runs));
 }
+
+} // namespace ptxasw::test

@@ -1,10 +1,10 @@
-// waits [--only NAME] [-v]
+// Kernels in which a thread may wait in a loop, which no family may touch.
 //
-// Each file of waits/ is a kernel in which a thread may wait in a loop. With the lines that end in
-// `// hazard`, and without those that begin with `//twin`, every family refuses it, beside the
-// kernel and in its place; and what a family writes all the same is not proved. The other way round
-// every family has a version of it, except those that the head names as `without`; each is proved
-// and computes the same on the warp emulator.
+// Every family refuses the hazard, beside the kernel and in its place; and what a family writes all
+// the same is not proved. Of the twin every family has a version, except those that the head names
+// as `without`; each is proved and computes the same on the warp emulator.
+
+#include "family.h"
 
 #include "emulator/machine/warp_verify.h"
 #include "synth/in_kernel/in_kernel.h"
@@ -12,40 +12,22 @@
 #include "synth/siblings.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
 
-using namespace ptxasw;
-
+namespace ptxasw::test {
 namespace {
 
-struct Trap {
-  std::string text, twin;
-  std::set<std::string> without;
-};
-
-Trap read_trap(const std::filesystem::path &path) {
-  constexpr std::string_view twin = "//twin", without = "// without: ";
-  Trap trap;
-  std::ifstream stream(path);
-  for (std::string line; std::getline(stream, line);) {
-    if (line.starts_with(without)) {
-      std::istringstream words(line.substr(without.size()));
-      for (std::string word; words >> word;)
-        trap.without.insert(word);
-    } else if (line.starts_with(twin)) {
-      trap.twin += line.substr(twin.size()) + "\n";
-    } else {
-      trap.text += line + "\n";
-      trap.twin += line.ends_with("// hazard") ? "" : line + "\n";
-    }
-  }
-  return trap;
+/// The families that have no version of the twin.
+std::set<std::string> without(const Trap &trap) {
+  std::set<std::string> names;
+  std::istringstream words(trap.value("without"));
+  for (std::string word; words >> word;)
+    names.insert(word);
+  return names;
 }
 
 /// One version of each family, and of both kinds that copy blocks.
@@ -73,7 +55,7 @@ InKernelOutcome inside(const Module &module) {
   return replace_in_kernel(module, {{"k"}, {"x2"}, BlockShape{32, 1, 1}}).kernels.back();
 }
 
-std::string fault_of_twin(const Trap &trap) {
+std::string fault_of_twin(const Trap &trap, unsigned runs) {
   const auto module = parse(trap.twin, "twin.ptx");
   if (!module)
     return format(module.error());
@@ -81,13 +63,14 @@ std::string fault_of_twin(const Trap &trap) {
   const KernelSiblings &kernel = result.kernels.back();
   for (const UnprovedSibling &one : kernel.unproved)
     return fmt::format("{} is not proved: {}", one.name, one.why);
+  const std::set<std::string> left_out = without(trap);
   std::set<std::string> written, expected;
   for (const Proposal &proposal : kernel.written)
     written.emplace(proposal.family);
   if (!inside(**module).variant.empty())
     written.emplace("in-kernel");
-  std::set_difference(all_of_them().begin(), all_of_them().end(), trap.without.begin(),
-                      trap.without.end(), std::inserter(expected, expected.end()));
+  std::set_difference(all_of_them().begin(), all_of_them().end(), left_out.begin(), left_out.end(),
+                      std::inserter(expected, expected.end()));
   if (written != expected) {
     std::string why;
     for (const Refusal &refusal : kernel.refusals)
@@ -103,7 +86,7 @@ std::string fault_of_twin(const Trap &trap) {
     how.kernel = "k";
     how.stand_in = stand_in(proposal.sibling);
     how.no_alias = !proposal.promise.empty();
-    how.runs = 2;
+    how.runs = runs;
     how.schedules = 1;
     how.small = true;
     how.step_limit = 200'000;
@@ -137,7 +120,7 @@ std::string fault_of_proofs(const Trap &trap, const Module &module) {
   return "";
 }
 
-std::string fault_of_hazard(const Trap &trap) {
+std::string fault_of_waiting(const Trap &trap) {
   auto parsed = parse(trap.text, "hazard.ptx");
   if (!parsed)
     return format(parsed.error());
@@ -164,30 +147,10 @@ std::string fault_of_hazard(const Trap &trap) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  std::string only;
-  bool verbose = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    verbose |= word == "-v";
-    if (word == "--only" && i + 1 < argc)
-      only = argv[++i];
-  }
-  std::vector<std::filesystem::path> paths;
-  for (const auto &entry : std::filesystem::directory_iterator(WAITS_DIR))
-    if (only.empty() || entry.path().stem() == only)
-      paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  unsigned wrong = 0;
-  for (const std::filesystem::path &path : paths) {
-    const Trap trap = read_trap(path);
-    for (const auto &[which, fault] :
-         {std::pair("hazard", fault_of_hazard(trap)), std::pair("twin", fault_of_twin(trap))}) {
-      wrong += !fault.empty();
-      if (!fault.empty() || verbose)
-        fmt::print("{}, {}: {}\n", path.stem().string(), which, fault.empty() ? "ok" : fault);
-    }
-  }
-  fmt::print("{} hazards, {} wrong\n", paths.size(), wrong);
-  return wrong != 0 || paths.empty();
+void check_waits(const Trap &trap, const TrapOptions &options, TrapReport &report) {
+  constexpr unsigned usual_runs = 2;
+  report.say(trap.name, "hazard", fault_of_waiting(trap));
+  report.say(trap.name, "twin", fault_of_twin(trap, options.runs != 0 ? options.runs : usual_runs));
 }
+
+} // namespace ptxasw::test

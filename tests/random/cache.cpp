@@ -224,16 +224,19 @@ std::vector<RandomVersion> proved_versions(const Module &module, std::uint64_t s
 
 int main(int argc, char **argv) {
   Tried tried;
-  const int result =
-      random_versions(argc, argv,
-                      {"cache", "with versions", &SiblingOptions::cache, cache_variants,
-                       [&](const Module &module, std::uint64_t seed) {
-                         return proved_versions(module, seed, tried);
-                       }},
-                      [](std::uint64_t seed) {
-                        Draw draw(seed);
-                        return PointerKernel(draw).text();
-                      });
+  const int result = random_versions(argc, argv,
+                                     {"cache",
+                                      "with versions",
+                                      {45, 90, 90, 1},
+                                      &SiblingOptions::cache,
+                                      cache_variants,
+                                      [&](const Module &module, std::uint64_t seed) {
+                                        return proved_versions(module, seed, tried);
+                                      }},
+                                     [](std::uint64_t seed) {
+                                       Draw draw(seed);
+                                       return PointerKernel(draw).text();
+                                     });
   fmt::print("{} with loads changed at random, {} of them proved; of a quarter of the others {} "
              "are seen to be wrong\n",
              tried.all, tried.proved, tried.seen_wrong);

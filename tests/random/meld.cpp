@@ -247,6 +247,7 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  return random_versions(argc, argv, {"meld", "melded", &SiblingOptions::meld, meld_variants},
+  return random_versions(argc, argv,
+                         {"meld", "melded", {75, 85, 50, 2}, &SiblingOptions::meld, meld_variants},
                          [](std::uint64_t seed) { return Kernel(seed).text(); });
 }

@@ -9,7 +9,8 @@ using namespace ptxasw;
 namespace {
 
 struct Counts {
-  unsigned kernels = 0, done = 0, compared = 0, unexecuted = 0, unproved = 0, wrong = 0;
+  unsigned kernels = 0, done = 0, versions = 0, compared = 0, unexecuted = 0, unproved = 0,
+           wrong = 0;
 };
 
 /// Returns true if a line of a text has this in it.
@@ -22,6 +23,7 @@ bool has(std::string_view text, std::uint32_t line, std::string_view word) {
 void compare(const RandomFamily &family, const Module &written, const Proposal &proposal,
              std::uint64_t seed, Counts &counts) {
   const KernelVerdict verdict = verdict_of(written, proposal, seed);
+  ++counts.versions;
   counts.compared += verdict.agreed > 0;
   counts.unexecuted +=
       verdict.agreed > 0 &&
@@ -59,6 +61,33 @@ void check(const RandomFamily &family, const std::string &text, std::uint64_t se
     versions.push_back({result.text, proposal});
   for (const RandomVersion &version : versions)
     compare(family, **parse(version.text, "written.ptx"), version.proposal, seed, counts);
+}
+
+/// Fewer say little about hundredths.
+constexpr unsigned kernels_for_a_floor = 20;
+
+/// Prints what falls short of a family's floor; returns false if anything does.
+bool keeps_floor(const RandomFloor &floor, const Counts &counts) {
+  if (counts.kernels < kernels_for_a_floor)
+    return counts.done > 0;
+  bool kept = true;
+  const auto at_least = [&](const char *what, unsigned found, unsigned hundredths, unsigned all) {
+    if (100 * found >= hundredths * all)
+      return;
+    kept = false;
+    fmt::print("only {} of {} {}: at least {} of a hundred are expected\n", found, all, what,
+               hundredths);
+  };
+  at_least("kernels have a version", counts.done, floor.done, counts.kernels);
+  at_least("versions were compared", counts.compared, floor.compared, counts.versions);
+  at_least("versions were executed to the last line", counts.compared - counts.unexecuted,
+           floor.executed, counts.compared);
+  if (100 * counts.unproved > floor.unproved * counts.kernels) {
+    kept = false;
+    fmt::print("{} versions of {} kernels are not proved: at most {} of a hundred are expected\n",
+               counts.unproved, counts.kernels, floor.unproved);
+  }
+  return kept;
 }
 
 } // namespace
@@ -106,5 +135,6 @@ int random_versions(int argc, char **argv, const RandomFamily &family,
              "{} not proved, {} wrong\n",
              counts.kernels, counts.done, family.done, counts.compared, counts.unexecuted,
              counts.unproved, counts.wrong);
-  return counts.wrong != 0 || counts.done == 0;
+  const bool kept = keeps_floor(family.floor, counts);
+  return counts.wrong != 0 || !kept;
 }

@@ -17,10 +17,20 @@ struct RandomVersion {
   ptxasw::Proposal proposal;
 };
 
+/// What random kernels of a family come to, in hundredths: somewhat less than what was measured, so
+/// that a family that has stopped to find anything fails, or one whose proof or search has.
+struct RandomFloor {
+  unsigned done;     ///< of the kernels: that have a version
+  unsigned compared; ///< of the versions: that were compared on a launch
+  unsigned executed; ///< of those: to the last line
+  unsigned unproved; ///< of the kernels: at most so many versions are not proved
+};
+
 /// A family whose versions are launched as their kernel is.
 struct RandomFamily {
   std::string_view name;
   std::string_view done; ///< of a kernel that has a version: "melded"
+  RandomFloor floor;
   std::vector<std::string> ptxasw::SiblingOptions::*wanted;
   const std::vector<std::string> &(*variants)();
   /// What else the family's proof takes of a kernel: modules with it and a version. Null: nothing.

@@ -7,6 +7,10 @@
 //   assumed=no-wrap
 //   // has: text that the result contains
 //   // lacks: text that it does not contain
+//
+// The file beside it that ends in .expected has all lines that the rewrite takes out and puts in,
+// so that the whole text is compared. With WRITE_GOLDEN=1 in the environment these files are
+// written anew, for review.
 
 #include "golden_file.h"
 #include "synth/rewrite.h"
@@ -15,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -44,6 +49,56 @@ std::string sorted_list(const std::string &list) {
   for (const std::string &word : words)
     result += (result.empty() ? "" : ",") + word;
   return result;
+}
+
+std::vector<std::string> lines_of(const std::string &text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+/// What is taken out of a text and put in, so that it becomes another one: `@ 12`, the line of the
+/// first where that is, and lines with `-` and `+` before them.
+std::string difference(const std::string &before, const std::string &after) {
+  const std::vector<std::string> from = lines_of(before), to = lines_of(after);
+  // How many lines are the same from two places on, in order.
+  std::vector<std::vector<unsigned>> same(from.size() + 1, std::vector<unsigned>(to.size() + 1));
+  for (std::size_t i = from.size(); i-- > 0;)
+    for (std::size_t j = to.size(); j-- > 0;)
+      same[i][j] =
+          from[i] == to[j] ? same[i + 1][j + 1] + 1 : std::max(same[i + 1][j], same[i][j + 1]);
+  std::string result;
+  bool inside = false;
+  for (std::size_t i = 0, j = 0; i < from.size() || j < to.size();) {
+    if (i < from.size() && j < to.size() && from[i] == to[j]) {
+      inside = false;
+      ++i, ++j;
+      continue;
+    }
+    if (!inside)
+      result += "@ " + std::to_string(i + 1) + "\n";
+    inside = true;
+    if (j == to.size() || (i < from.size() && same[i + 1][j] >= same[i][j + 1]))
+      result += "-" + from[i++] + "\n";
+    else
+      result += "+" + to[j++] + "\n";
+  }
+  return result;
+}
+
+/// What a golden file's rewrite changes is what is expected; or that is written anew.
+void compare_text(const fs::path &file, const std::string &before, const std::string &after) {
+  const fs::path folder = SOURCE_DIR "/tests/synth/rewritten";
+  const fs::path expected = folder / (file.stem().string() + ".diff");
+  const std::string found = difference(before, after);
+  if (std::getenv("WRITE_GOLDEN") == nullptr)
+    CHECK(found == read(expected));
+  else if (found.empty())
+    fs::remove(expected);
+  else
+    std::ofstream(expected) << found;
 }
 
 } // namespace
@@ -80,12 +135,20 @@ TEST_CASE("golden rewrites") {
     CHECK(result->changed == (kernel.shuffles + kernel.copies > 0 || !in_kernel.empty()));
     if (!result->changed)
       CHECK(result->text == module);
+    compare_text(file, module, result->text);
     const std::string &code = result->text;
     for (const std::string &wanted : head(text, "has"))
       CHECK_MESSAGE(code.find(wanted) != std::string::npos, wanted << " is not in\n" << code);
     for (const std::string &unwanted : head(text, "lacks"))
       CHECK_MESSAGE(code.find(unwanted) == std::string::npos, unwanted << " is in\n" << code);
   }
+}
+
+TEST_CASE("no text is expected of a golden file that is gone") {
+  for (const auto &entry : fs::directory_iterator(SOURCE_DIR "/tests/synth/rewritten"))
+    CHECK_MESSAGE(fs::exists(fs::path(SOURCE_DIR "/tests/synth/golden") /
+                             (entry.path().stem().string() + ".ptx")),
+                  entry.path().string());
 }
 
 TEST_CASE("the same input gives the same output") {

@@ -392,7 +392,7 @@ TEST_CASE("rewrites that fall into a hazard are refused") {
   unsigned hazards = 0, twins = 0, proved_twins = 0;
   std::map<std::string, unsigned> by_obligation;
   for (const fs::path &file : files_below(fs::path(TRAPS_DIR) / "kernels")) {
-    const test::Hazard hazard = test::read_hazard(file.string());
+    const test::Hazard hazard = test::hazard_of(test::read_trap(file));
     if (!hazard.has_naive)
       continue;
     CAPTURE(hazard.name);

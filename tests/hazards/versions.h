@@ -1,0 +1,46 @@
+#pragma once
+
+// Traps for versions beside a kernel: what their families have in common.
+
+#include "emulator/machine/warp_verify.h"
+#include "synth/siblings.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::test {
+
+/// How the versions of a family are asked for and run.
+struct VersionFamily {
+  std::string_view name;
+  std::vector<std::string> SiblingOptions::*wanted;
+  const std::vector<std::string> &(*variants)();
+  unsigned runs, search;
+  std::uint64_t step_limit;
+  /// Each line of a version must be executed: all of its ways.
+  bool to_the_last_line;
+  /// Only lines with this in them must: of two copies of a kernel, each has ways that it never
+  /// goes.
+  std::string_view executed = "";
+  bool one_reason = false; ///< nothing is refused for two, and no variant of what is written
+};
+
+/// What is wrong with a module for which all these variants must be written, or any if none is
+/// named: they are proved, and compute what the kernel does. Empty: nothing.
+std::string fault_of_written(const VersionFamily &family, const std::string &text,
+                             const std::vector<std::string> &variants, unsigned runs);
+
+/// What is wrong with a module for which these variants must be refused for a reason.
+std::string fault_of_refused(const VersionFamily &family, const std::string &text,
+                             const std::vector<std::string> &variants, const std::string &reason);
+
+/// What a kernel and the version that stands behind it do, compared on so many launches; 0: the
+/// family's own number.
+KernelVerdict compare(const VersionFamily &family, const Module &written, const Proposal &proposal,
+                      unsigned runs);
+
+/// The words of a list with commas.
+std::vector<std::string> listed(const std::string &words);
+
+} // namespace ptxasw::test
