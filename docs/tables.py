@@ -669,6 +669,98 @@ def overhead_each(*paths):
                f"{peak['ptxas'] / 1024:.3f} MiB", f"{max(peak['auto'], peak['always']) / 1024:.3f} MiB"]
 
 
+# What was tried and taken out again.
+
+ROWS = [("row1", 16777216), ("row2", 16777216), ("row3", 16777216), ("row4", 16777216), ("row4", 2097152), ("row8", 16777216),
+        ("row4_double", 8388608)]
+PLANES = [(kernel, 4096) for kernel in ("star1", "star2", "star4", "box1")]
+PLANES += [("box1", 1024), ("box2", 4096), ("box3", 4096), ("jacobi_loops", 4096)]
+CUBES = [("cube7", 256), ("cube13", 256), ("cube27", 256)]
+
+
+def halo_gains(path, cases, dimensions, shapes):
+    gain = {}
+    for line in lines_of(path):
+        if not line.startswith("#"):
+            kernel, numbers, threads, _, _, _, ratio, _ = line.split()
+            gain[kernel, numbers, threads] = ratio
+    for kernel, extent in cases:
+        numbers = ",".join([str(extent)] * dimensions)
+        yield [f"{kernel}, {' x '.join([str(extent)] * dimensions)}", *(gain[kernel, numbers, one] for one in shapes)]
+
+
+@table
+def halo_rows(path):
+    return halo_gains(path, ROWS, 1, ("64", "128", "256", "512", "1024"))
+
+
+@table
+def halo_planes(path):
+    return halo_gains(path, PLANES, 2, ("32x4", "32x8", "16x16", "64x8", "32x32"))
+
+
+@table
+def halo_cubes(path):
+    return halo_gains(path, CUBES, 3, ("8x8x4", "32x4x2", "32x4x4", "8x8x8"))
+
+
+@table
+def shuffled_tiles(*paths):
+    """The first of the runs of each file, a file a GPU."""
+    of = []
+    for path in paths:
+        found = {}
+        for line in lines_of(path):
+            words = line.split()
+            if len(words) == 6 and words[1] in ("shared", "delta-1"):
+                found.setdefault((words[0], words[1]), words[2:5])
+        of.append(found)
+    for kernel in dict.fromkeys(kernel for kernel, _ in of[0]):
+        yield [kernel, None, None, None, *(", ".join(found[kernel, cubin][at] for found in of)
+                                           for cubin, at in (("shared", 0), ("shared", 2), ("delta-1", 2)))]
+
+
+def hint_gains(path, wanted):
+    """What versions that tell caches something gain: as `kernelgen-bench/siblings/table --by-variant` prints it."""
+    cases = defaultdict(dict)
+    for row in jsonl(path):
+        if row["ms"]:
+            cases[row["case"], tuple(row["block"])][row["variant"]] = row["gain"]
+    for variant in wanted:
+        cells = [variant]
+        for group in ("2^22", "2^28", "chunks", "suite"):
+            gains = [(found[variant], case.split("-2^")[0]) for (case, _), found in cases.items() if variant in found and group ==
+                     (case.split("-")[-1] if "^" in case else "chunks" if case.startswith("chunk-") else "suite")]
+            (least, at_least), (most, at_most) = min(gains, default=(0, "")), max(gains, default=(0, ""))
+            cells.append(f"{number(geomean(gain for gain, _ in gains))}: {number(least)} {at_least}, {number(most)} {at_most} "
+                         f"({len(gains)})" if gains else "")
+        yield cells
+
+
+@table
+def taken_out(halos, h200_tiles, h100_tiles, hints):
+    """What became of each in one line: the least and the most of its table."""
+    every = [*halo_rows(halos), *halo_planes(halos), *halo_cubes(halos)]
+    gains = [float(gain) for row in every for gain in row[1:]]
+    yield [None, None, f"{number(min(gains))} to {number(max(gains))} on an H200, geometric mean {number(geomean(gains))}"]
+    rows = list(shuffled_tiles(h200_tiles, h100_tiles))
+    far, near = ([float(one) for row in rows for one in row[at].split(", ")] for at in (5, 6))
+    yield [None, None, f"{number(min(far))} to {number(max(far))} on an H200 and an H100, at most {number(max(near))} between "
+           "direct neighbours"]
+    means = [float(cell.split(":")[0]) for row in cache_hints(hints) for cell in row[1:] if cell]
+    yield [None, None, f"{number(min(means))} to {number(max(means))} in the mean on an H200"]
+
+
+@table
+def cache_hints(path):
+    return hint_gains(path, ("no-allocate", "l2-128", "hints", "evict-last"))
+
+
+@table
+def read_only(path):
+    return hint_gains(path, ("x2", "nc-apart"))
+
+
 def main():
     if len(sys.argv) < 3 or sys.argv[1] not in TABLES:
         sys.exit(f"usage: tables.py NAME FILE...; names: {', '.join(TABLES)}")
