@@ -338,7 +338,6 @@ Memory Waits::reads(std::uint32_t i) {
   case Op::call:
     return callees_.of(instruction).reads;
   case Op::red:
-    return Memory::none;
   case Op::mma:
   case Op::movmatrix:
     return Memory::none;
