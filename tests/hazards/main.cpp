@@ -125,7 +125,7 @@ int check_all(const Request &request) {
     if (family == "kernels" && request.only.empty())
       check_rules(traps, report);
   }
-  if (!any)
+  if (!any && !request.only.empty())
     fmt::print(stderr, "hazards: no trap is named {}\n", request.only);
   fmt::print("{}\n", report.summary());
   return any && report.wrong() == 0 ? 0 : 1;
