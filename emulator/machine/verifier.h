@@ -101,6 +101,10 @@ private:
     return target.in_rewritten ? other_model_ : model_;
   }
   void note_profile(const std::vector<std::vector<InstructionProfile>> &profile, bool rewritten);
+  /// That must agree before anything is said.
+  unsigned least_launches() const {
+    return std::min(options_.runs, std::max(3u, options_.runs / 4));
+  }
   bool has_work_left() const { return verdict_.work < options_.work; }
   /// Formulas about a launch and one of its threads.
   struct Question {
