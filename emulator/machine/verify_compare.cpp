@@ -212,6 +212,21 @@ std::vector<SeededSchedule> Verifier::schedules() {
   return list;
 }
 
+// By degenerate numbers a kernel may survive a block once that it does not survive otherwise.
+void Verifier::note_block(const Extents &shape, bool usable) {
+  constexpr int gain = 2;
+  const auto known = std::find_if(usable_blocks_.begin(), usable_blocks_.end(),
+                                  [&](const UsableBlock &block) { return block.shape == shape; });
+  if (known == usable_blocks_.end()) {
+    if (usable)
+      usable_blocks_.push_back({shape, gain});
+    return;
+  }
+  known->credit += usable ? gain : -1;
+  if (known->credit <= 0)
+    usable_blocks_.erase(known);
+}
+
 // Runs both on one launch. False: they differ, and the verdict says so.
 bool Verifier::try_launch(const DrawnLaunch &drawn) {
   const std::vector<SeededSchedule> with = schedules();
@@ -220,6 +235,7 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
 
   if (!usable(drawn, reference, why)) {
     ++verdict_.unusable[why];
+    note_block(drawn.launch.block, false);
     if (boundary_)
       return true;
     races_ += reference.outcome.race.has_value();
@@ -248,9 +264,7 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
     return false;
   }
   ++verdict_.agreed;
-  if (std::find(usable_blocks_.begin(), usable_blocks_.end(), drawn.launch.block) ==
-      usable_blocks_.end())
-    usable_blocks_.push_back(drawn.launch.block);
+  note_block(drawn.launch.block, true);
   if (boundary_ && at_boundary_ && boundary_->wanted > 0)
     --boundary_->wanted;
   note_profile(reference.outcome.profile, false);
