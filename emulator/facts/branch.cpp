@@ -83,7 +83,8 @@ bool steps_seldom(Emulation &emulation, LaneValues &lanes, Expr expr, BlockId bl
     const bool fixed = shift || emulation.uniform(expr->children[1], block);
     const std::int64_t a_lane = std::abs(form.tid[0] + form.laneid);
     if (fixed && form.is_linear() && form.strides.empty() && form.of_lane.empty() &&
-        form.tid[1] == 0 && form.tid[2] == 0 && (step == 0 || step >= 2 * std::int64_t{warp_lanes} * a_lane))
+        form.tid[1] == 0 && form.tid[2] == 0 &&
+        (step == 0 || step >= 2 * std::int64_t{warp_lanes} * a_lane))
       return true;
   }
   return expr->kind != ExprKind::symbol && expr->child_count > 0 &&
