@@ -83,7 +83,6 @@ private:
                               WorstDifference *worst = nullptr) const;
   std::vector<SeededSchedule> schedules();
   bool try_launch(const DrawnLaunch &drawn);
-  void note_block(const Extents &shape, bool usable);
   void minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string what);
   void find_targets();
   void discover_pointers();
@@ -102,10 +101,6 @@ private:
     return target.in_rewritten ? other_model_ : model_;
   }
   void note_profile(const std::vector<std::vector<InstructionProfile>> &profile, bool rewritten);
-  /// That must agree before anything is said.
-  unsigned least_launches() const {
-    return std::min(options_.runs, std::max(3u, options_.runs / 4));
-  }
   bool has_work_left() const { return verdict_.work < options_.work; }
   /// Formulas about a launch and one of its threads.
   struct Question {
@@ -132,12 +127,7 @@ private:
   std::vector<bool> executed_;
   WarpRandom random_;
   unsigned races_ = 0, limits_ = 0;
-  /// A shape of block with which a launch could be used.
-  struct UsableBlock {
-    Extents shape;
-    int credit = 0; ///< more for launches that could be used, less for others
-  };
-  std::vector<UsableBlock> usable_blocks_; ///< with credit
+  std::vector<Extents> usable_blocks_; ///< of launches that could be used
   std::size_t next_usual_ = 0;
   std::vector<Boundary> boundaries_;
   std::size_t next_boundary_ = 0;

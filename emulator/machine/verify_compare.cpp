@@ -107,11 +107,12 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
 }
 
 // Why nothing can be said: the original's result differs from before under the current schedule, or
-// under others that have not been tried, or it reads what it has not written, be it only to add
-// up what then is no number. Empty: neither.
+// under others that have not been tried, or with other contents of shared memory that it has not
+// written. Empty: it does not.
 std::string_view Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun &reference,
                                            const SeededSchedule &schedule,
                                            const Difference &difference) {
+  constexpr std::uint64_t other_contents = 1'000'003;
   WarpOptions how;
   how.check_races = how.only_barriers_order = how.allow_same_value = difference.race != 0;
   for (unsigned doubt = 0; doubt <= doubts; ++doubt) {
@@ -123,9 +124,10 @@ std::string_view Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun
         this->difference(drawn, reference, again).differs)
       return "the original depends on the schedule";
   }
-  how.check_uninitialized = true;
-  if (execute(original_, first_, drawn, schedule, how).outcome.fault)
-    return "the original reads shared or local memory that it has not written";
+  how.shared_seed = other_contents;
+  FinishedRun other = execute(original_, first_, drawn, schedule, how);
+  if (other.outcome.fault || this->difference(drawn, reference, other).differs)
+    return "the original depends on shared memory that it has not written";
   return "";
 }
 
@@ -212,21 +214,6 @@ std::vector<SeededSchedule> Verifier::schedules() {
   return list;
 }
 
-// By degenerate numbers a kernel may survive a block once that it does not survive otherwise.
-void Verifier::note_block(const Extents &shape, bool usable) {
-  constexpr int gain = 2;
-  const auto known = std::find_if(usable_blocks_.begin(), usable_blocks_.end(),
-                                  [&](const UsableBlock &block) { return block.shape == shape; });
-  if (known == usable_blocks_.end()) {
-    if (usable)
-      usable_blocks_.push_back({shape, gain});
-    return;
-  }
-  known->credit += usable ? gain : -1;
-  if (known->credit <= 0)
-    usable_blocks_.erase(known);
-}
-
 // Runs both on one launch. False: they differ, and the verdict says so.
 bool Verifier::try_launch(const DrawnLaunch &drawn) {
   const std::vector<SeededSchedule> with = schedules();
@@ -235,7 +222,6 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
 
   if (!usable(drawn, reference, why)) {
     ++verdict_.unusable[why];
-    note_block(drawn.launch.block, false);
     if (boundary_)
       return true;
     races_ += reference.outcome.race.has_value();
@@ -264,7 +250,9 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
     return false;
   }
   ++verdict_.agreed;
-  note_block(drawn.launch.block, true);
+  if (std::find(usable_blocks_.begin(), usable_blocks_.end(), drawn.launch.block) ==
+      usable_blocks_.end())
+    usable_blocks_.push_back(drawn.launch.block);
   if (boundary_ && at_boundary_ && boundary_->wanted > 0)
     --boundary_->wanted;
   note_profile(reference.outcome.profile, false);

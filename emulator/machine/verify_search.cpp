@@ -143,10 +143,8 @@ DrawHints Verifier::hints() {
   const unsigned failed = races_ + limits_;
   if (failed > 0 && random_.below(failed + verdict_.agreed + 1) < failed)
     hints.block = !usable_blocks_.empty() && !random_.one_in(4)
-                      ? usable_blocks_[random_.below(usable_blocks_.size())].shape
+                      ? usable_blocks_[random_.below(usable_blocks_.size())]
                       : usual_blocks()[next_usual_++ % usual_blocks().size()];
-  if (hints.block && verdict_.agreed == 0 && random_.one_in(2))
-    hints.small = false; // numbers too small for a tile fail in other ways
   if (options_.stand_in)
     hints.groups = options_.stand_in->divisor;
   return hints;

@@ -230,7 +230,7 @@ SearchLimits search_limits(const Function &kernel, const DrawHints &hints) {
   if (hints.one_block)
     limits.largest_grid = {1, 1, 1};
   limits.fixed_pointers = hints.apart;
-  limits.fixed_block = hints.alone || hints.block || kernel.directive("reqntid") != nullptr;
+  limits.fixed_block = hints.alone || kernel.directive("reqntid") != nullptr;
   limits.most_block_threads = most_threads(kernel);
   return limits;
 }

@@ -47,9 +47,7 @@ KernelVerdict Verifier::run() {
       options_.progress(verdict_.kernel, verdict_.agreed);
     if (verdict_.out_of_work = !has_work_left(); verdict_.out_of_work)
       break;
-    // A kernel that hardly any launch suits gets some of those that the search would have.
-    const bool enough = verdict_.agreed >= options_.runs ||
-                        attempt >= (verdict_.agreed >= least_launches() ? 1 : 3) * regular;
+    const bool enough = verdict_.agreed >= options_.runs || attempt >= regular;
     // Enough of anything: what is left is what has not run, and boundaries.
     if (enough && (verdict_.agreed == 0 || (!open_target() && !open_boundary())))
       break;
@@ -68,6 +66,7 @@ KernelVerdict Verifier::run() {
 KernelVerdict Verifier::finish() {
   if (verdict_.kind == KernelVerdict::Kind::differ)
     return std::move(verdict_);
+  const unsigned least = std::min(options_.runs, std::max(3u, options_.runs / 4));
   for (const Target &target : targets_)
     if (target.is_open() || target.wraps) {
       const WarpProgram &program = target.in_rewritten ? rewritten_ : original_;
@@ -79,7 +78,7 @@ KernelVerdict Verifier::finish() {
                                          : verdict_.gone_not_exercised;
       list.push_back(function.instructions[target.instruction].line);
     }
-  if (verdict_.agreed >= least_launches())
+  if (verdict_.agreed >= least)
     verdict_.kind = verdict_.not_exercised.empty() && verdict_.one_sided.empty() &&
                             verdict_.gone_not_exercised.empty() && verdict_.gone_one_sided.empty()
                         ? KernelVerdict::Kind::agree
