@@ -281,6 +281,8 @@ std::vector<std::string> mutants_of(const std::string &line) {
 
 /// One that the proof takes must compute the same, whatever changed.
 void try_mutant(const std::string &text, bool promised, MutantCount &count) {
+  if (!next_in_sample())
+    return;
   ++count.tried;
   const auto written = parse(text, "mutant.ptx");
   if (!written || (*written)->functions.size() != 2) {
@@ -339,6 +341,7 @@ TEST_CASE("mutants of what is written are refused or harmless") {
     }
   MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "
                       << count.harmless << " harmless");
-  CHECK(count.refused > 400);
-  CHECK(count.harmless > 0); // little may be changed of what is only a qualifier
+  CHECK(count.refused * mutant_stride() > 400);
+  CHECK((count.harmless > 0 ||
+         mutant_stride() > 1)); // little may be changed of what is only a qualifier
 }

@@ -6,6 +6,7 @@
 #include "synth/rewrite.h"
 
 #include "emulator/machine/warp_verify.h"
+#include "tests/synth/versions.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -23,13 +24,6 @@ std::string read(const std::filesystem::path &path) {
   std::ostringstream text;
   text << std::ifstream(std::filesystem::path(SOURCE_DIR "/tests/synth") / path).rdbuf();
   return text.str();
-}
-
-std::unique_ptr<Module> parsed(const std::string &text) {
-  auto module = parse(text, "test.ptx");
-  if (!module)
-    FAIL(format(module.error()));
-  return std::move(*module);
 }
 
 const Function &function(const Module &module, std::string_view name) {
@@ -194,6 +188,8 @@ TEST_CASE("the proof refuses what is changed before the bodies") {
           changed += with;
         else if (i < from || i >= from + count)
           changed += lines[i] + "\n";
+      if (!next_in_sample())
+        return;
       ++tried;
       if (!proved(changed, form).empty()) {
         ++refused;
@@ -224,7 +220,7 @@ TEST_CASE("the proof refuses what is changed before the bodies") {
     }
   }
   MESSAGE(fmt::format("{} mutants, {} refused, {} harmless", tried, refused, harmless));
-  CHECK(refused > 500);
+  CHECK(refused * mutant_stride() > 500);
   // A line twice, or two lines in another order.
   CHECK(harmless * 3 < refused);
 }

@@ -7,6 +7,7 @@
 #include "golden_file.h"
 #include "synth/rewrite.h"
 #include "tests/hazards/hazard.h"
+#include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -337,7 +338,7 @@ TEST_CASE("golden modules: accepted as they are, refused when spoiled") {
     if (options.variant != Variant::full || file.stem() == "guard-known-to-hold")
       continue; // wrong on purpose; with or without the guard it is the same
     if (const auto module = rewritten(text.substr(text.find(".version")), options))
-      spoil(*module, 1, count);
+      spoil(*module, mutant_stride(), count);
   }
   MESSAGE(count.accepted << " modules accepted, " << count.refused << " of " << count.edits
                          << " wrong edits refused");

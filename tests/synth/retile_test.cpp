@@ -245,6 +245,8 @@ struct Count {
 
 void try_mutant(const Written &one, const std::string &text, const std::string &what,
                 Count &count) {
+  if (!next_in_sample())
+    return;
   ++count.tried;
   const auto module = parse(one.before + text + one.after, "mutant.ptx");
   if (!module) {
@@ -323,7 +325,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
-  CHECK(all.refused > 3000);
+  CHECK(all.refused * mutant_stride() > 3000);
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
 }

@@ -153,7 +153,7 @@ TEST_CASE("changed lines are refused, or change nothing") {
     try_mutants(*module, in_place->text, changes, count);
   }
   INFO(count.tried, " tried, ", count.refused, " refused, ", count.no_ptx, " no PTX");
-  CHECK(count.refused > 50);
+  CHECK(count.refused * mutant_stride() > 50);
   CHECK(count.harmless < count.refused); // those that the emulator sees no difference in
 }
 

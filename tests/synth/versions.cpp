@@ -1,5 +1,7 @@
 #include "tests/synth/versions.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 #include <fstream>
@@ -68,6 +70,8 @@ std::vector<std::string> mutants_of(const std::string &line,
 
 void try_mutant(const Module &module, const std::string &text, const LineChanges &changes,
                 MutantCount &count) {
+  if (!next_in_sample())
+    return;
   ++count.tried;
   const auto after = parse(text, "mutant.ptx");
   if (!after) {
@@ -94,6 +98,16 @@ void try_mutant(const Module &module, const std::string &text, const LineChanges
 }
 
 } // namespace
+
+unsigned mutant_stride() {
+  const char *value = std::getenv("PTXASW_MUTANT_STRIDE");
+  return value ? std::max(1U, static_cast<unsigned>(std::strtoul(value, nullptr, 10))) : 1;
+}
+
+bool next_in_sample() {
+  static unsigned next = 0;
+  return next++ % mutant_stride() == 0;
+}
 
 void try_mutants(const Module &module, const std::string &text, const LineChanges &changes,
                  MutantCount &count) {

@@ -44,6 +44,14 @@ struct LineChanges {
   std::optional<ptxasw::StandIn> stand_in = {};
 };
 
+/// Of so many mutants one is tried: of 1, unless the environment's PTXASW_MUTANT_STRIDE asks for a
+/// sample, as the run with sanitizers does, which looks for faults of the program and not of the
+/// proofs.
+unsigned mutant_stride();
+
+/// True if the next mutant belongs to the sample.
+bool next_in_sample();
+
 /// What became of changed texts.
 struct MutantCount {
   unsigned tried = 0, refused = 0, no_ptx = 0, harmless = 0;
