@@ -18,6 +18,8 @@
 
 #include "analysis/independence.h"
 
+#include "analysis/exchange_loops.h"
+#include "analysis/plain_calls.h"
 #include "analysis/shape_algebra.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/cfg.h"
@@ -65,22 +67,35 @@ void for_each_special(const Module &module, std::span<const Operand> operands, V
   }
 }
 
+/// A kernel's loops of compare-and-swap that are one operation.
+std::vector<ExchangeLoop> exchange_loops(const Module &module, const Function &kernel) {
+  if (std::none_of(kernel.instructions.begin(), kernel.instructions.end(),
+                   [&](const Instruction &one) { return module.opcode(one).has(Modifier::cas); }))
+    return {};
+  const ControlFlowGraph cfg(module, kernel);
+  return cfg.well_formed() ? exchange_loops(module, kernel, cfg) : std::vector<ExchangeLoop>();
+}
+
 /// Returns true if the order of a kernel's atomics on global memory does not matter: all are one
 /// operation, which commutes. Two operations may meet in one location.
-bool atomics_commute(const Module &module, const Function &kernel) {
+bool atomics_commute(const Module &module, const Function &kernel,
+                     const std::vector<ExchangeLoop> &loops) {
   static constexpr std::string_view operations[] = {"add", "min", "max", "and", "or", "xor"};
-  std::optional<std::pair<std::string_view, ScalarType>> only;
-  for (const Instruction &instruction : kernel.instructions) {
-    const Opcode &opcode = module.opcode(instruction);
+  std::optional<std::string> only;
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    const Opcode &opcode = module.opcode(kernel.instructions[i]);
     if ((opcode.op != Op::red && opcode.op != Op::atom) || opcode.space == StateSpace::shared)
       continue;
-    const auto found = std::find_if(std::begin(operations), std::end(operations),
-                                    [&](std::string_view name) { return opcode.has(name); });
-    if (found == std::end(operations))
+    std::string operation;
+    for (const ExchangeLoop &loop : loops)
+      if (loop.exchange == i)
+        operation = loop.operation;
+    for (const std::string_view name : operations)
+      if (operation.empty() && opcode.has(name))
+        operation = fmt::format("{}.{}", name, to_string(opcode.type));
+    if (operation.empty() || (only && *only != operation))
       return false;
-    if (only && *only != std::pair(*found, opcode.type))
-      return false;
-    only = {*found, opcode.type};
+    only = operation;
   }
   return true;
 }
@@ -148,9 +163,10 @@ bool orders_nothing(const Module &module, const Function &kernel, std::uint32_t 
 class IndependenceAnalysis : Algebra {
 public:
   IndependenceAnalysis(const Module &module, const Function &kernel, int axis)
-      : module_(module), kernel_(kernel), axis_("xyz"[axis]), values_(kernel.registers.size()),
+      : module_(module), kernel_(kernel), axis_("xyz"[axis]), calls_(module),
+        loops_(exchange_loops(module, kernel)), values_(kernel.registers.size()),
         states_(kernel.registers.size()), definitions_(kernel.registers.size()),
-        atomics_commute_(atomics_commute(module, kernel)) {
+        atomics_commute_(atomics_commute(module, kernel, loops_)) {
     for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
       for_each_register(module, kernel.instructions[i], [&](RegisterId reg, RegisterUse use) {
         if (use != RegisterUse::read &&
@@ -191,6 +207,8 @@ private:
     }
     if (name == "WARP_SZ")
       return number(32);
+    if (name.starts_with("%reserved_smem_offset_")) // the target's
+      return of(symbol_atom(std::string(name)));
     if (name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
         name.starts_with("%lanemask_") || name == "%total_smem_size" ||
         name == "%dynamic_smem_size")
@@ -309,6 +327,8 @@ private:
       return unknown("what other lanes of the warp have");
     if (opcode.op == Op::atom)
       return unknown("what an atomic returns depends on the order of threads");
+    if (opcode.op == Op::call && calls_.is_plain(instruction))
+      return opaque(inputs, line, false);
     if (!is_pure(opcode) && opcode.op != Op::isspacep)
       return unknown("not followed");
     if (opcode.op == Op::cvta && opcode.space == StateSpace::shared)
@@ -366,14 +386,17 @@ private:
       return stained(line, "shared memory: what other threads of the block wrote", false);
     if (effect_of(opcode) == Effect::sync)
       return stained(line, fmt::format("`{}` is ordered with what others do", opcode.text), false);
-    // A parameter is the same for the whole launch; a vector of it has more than one value.
-    if (opcode.space == StateSpace::param && opcode.vector == 1 &&
-        operands[1].kind == Operand::Kind::address)
-      if (const Operand &base = module_.children(operands[1])[0];
-          base.kind == Operand::Kind::symbol)
-        return of(symbol_atom(fmt::format("{} {}+{}", opcode.text, module_.symbol(base).name,
-                                          base.value + operands[1].value)));
-    return opaque(inputs, line, opcode.space == StateSpace::param);
+    // A parameter is the same for the whole launch; a vector of it has more than one value. What
+    // calls return lies in variables of the kernel.
+    const Operand *const base =
+        operands[1].kind == Operand::Kind::address ? &module_.children(operands[1])[0] : nullptr;
+    const bool is_symbol = base && base->kind == Operand::Kind::symbol;
+    const bool lasts = opcode.space == StateSpace::param &&
+                       !(is_symbol && module_.symbol(*base).kind != Symbol::Kind::parameter);
+    if (lasts && is_symbol && opcode.vector == 1)
+      return of(symbol_atom(fmt::format("{} {}+{}", opcode.text, module_.symbol(*base).name,
+                                        base->value + operands[1].value)));
+    return opaque(inputs, line, lasts);
   }
 
   // Sums and products; nothing for anything else.
@@ -491,9 +514,18 @@ private:
                         stain.certain});
   }
 
+  /// The loop of compare-and-swap that an instruction is the exchange of, or the branch; or null.
+  const ExchangeLoop *loop_of(std::uint32_t instruction) const {
+    for (const ExchangeLoop &loop : loops_)
+      if (loop.exchange == instruction || loop.branch == instruction)
+        return &loop;
+    return nullptr;
+  }
+
   AxisIndependence judge() {
     std::vector<Finding> findings;
-    for (const Instruction &instruction : kernel_.instructions) {
+    for (std::uint32_t index = 0; index < kernel_.instructions.size(); ++index) {
+      const Instruction &instruction = kernel_.instructions[index];
       const Opcode &opcode = module_.opcode(instruction);
       const auto operands = module_.operands(instruction);
       const Op op = opcode.op;
@@ -502,7 +534,10 @@ private:
       };
       const bool jumps =
           op == Op::bra || op == Op::brx || op == Op::ret || op == Op::exit || op == Op::trap;
+      const ExchangeLoop *const loop = loop_of(index);
       if (jumps) {
+        if (loop)
+          continue; // how often it goes round is of no consequence
         if (instruction.guard != no_register)
           look_at(findings, value(instruction.guard), instruction, "what decides");
         if (op == Op::brx && !operands.empty())
@@ -524,6 +559,12 @@ private:
           unknown("the order of threads decides");
         if (instruction.guard != no_register)
           look_at(findings, value(instruction.guard), instruction, "whether it is written");
+        if (loop) {
+          look_at(findings, value(operands[1], instruction.line), instruction,
+                  "where it is written");
+          look_at(findings, value(loop->value, instruction.line), instruction, "what is written");
+          continue;
+        }
         const std::size_t first = op == Op::atom ? 1 : 0;
         for (std::size_t i = first; i < operands.size(); ++i)
           look_at(findings, value(operands[i], instruction.line), instruction,
@@ -536,10 +577,17 @@ private:
           op == Op::nanosleep || op == Op::fence || op == Op::membar || op == Op::pmevent ||
           op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect)
         continue;
-      if ((op == Op::bar || op == Op::barrier) &&
-          orders_nothing(module_, kernel_,
-                         static_cast<std::uint32_t>(&instruction - kernel_.instructions.data())))
+      if ((op == Op::bar || op == Op::barrier) && orders_nothing(module_, kernel_, index))
         continue;
+      if (op == Op::call && calls_.is_plain(instruction)) {
+        if (instruction.guard != no_register)
+          look_at(findings, value(instruction.guard), instruction, "whether it is called");
+        for (const Operand &operand : operands)
+          if (&operand != &operands[0]) // results, or the function's name
+            look_at(findings, value(operand, instruction.line), instruction,
+                    "what it is called with");
+        continue;
+      }
       unknown(op == Op::bar || op == Op::barrier ? "threads of a block wait for each other"
               : op == Op::call                   ? "a call"
                                                  : "not followed");
@@ -566,6 +614,8 @@ private:
   const Module &module_;
   const Function &kernel_;
   const char axis_;
+  PlainCalls calls_;
+  const std::vector<ExchangeLoop> loops_;
   unsigned depth_ = 0;
   std::size_t kept_stains_ = 0; ///< of registers, behind the first
   std::vector<Polynomial> values_;
@@ -582,11 +632,13 @@ private:
 // What a kernel uses that ties threads or blocks together.
 void find_ties(const Module &module, const Function &kernel, KernelIndependence &result) {
   bool blocks = true, threads = true;
+  PlainCalls calls(module);
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
     const Op op = opcode.op;
     for_each_special(module, module.operands(instruction), [&](std::string_view name) {
-      const bool index = index_register(name) || name == "WARP_SZ";
+      const bool index =
+          index_register(name) || name == "WARP_SZ" || name.starts_with("%reserved_smem_offset_");
       const bool of_warp = name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
                            name.starts_with("%lanemask_");
       threads &= index;
@@ -598,7 +650,8 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
     const bool access =
         (op == Op::ld || op == Op::st || op == Op::ldu) && effect_of(opcode) != Effect::sync;
     const bool reduction = op == Op::red && opcode.space != StateSpace::shared;
-    const bool alone = instruction.well_formed && (is_pure(opcode) || flow || access || reduction);
+    const bool alone = instruction.well_formed && (is_pure(opcode) || flow || access || reduction ||
+                                                   (op == Op::call && calls.is_plain(instruction)));
     const bool within_block =
         op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux ||
         op == Op::activemask || op == Op::elect || op == Op::bar ||
@@ -612,7 +665,7 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
                       std::find(words.begin(), words.end(), "cta") != words.end());
     threads &= alone && !narrow_scope && opcode.space != StateSpace::shared;
   }
-  blocks &= atomics_commute(module, kernel);
+  blocks &= atomics_commute(module, kernel, {});
   result.blocks_independent = blocks;
   result.threads_independent = blocks && threads;
 }
@@ -651,12 +704,16 @@ KernelIndependence independence(const Module &module, const Function &kernel) {
   if (relies) {
     result.conditions = {"no race", "indices do not wrap around",
                          "the block's extent divides the number of threads along the axis"};
-    for (const Instruction &instruction : kernel.instructions)
-      if (const Opcode &opcode = module.opcode(instruction);
-          (opcode.op == Op::red || opcode.op == Op::atom) && is_float(opcode.type)) {
-        result.conditions.emplace_back("sums of floating-point numbers may be taken in any order");
-        break;
-      }
+    const std::vector<ExchangeLoop> loops = exchange_loops(module, kernel);
+    if (std::any_of(kernel.instructions.begin(), kernel.instructions.end(),
+                    [&](const Instruction &one) {
+                      const Opcode &opcode = module.opcode(one);
+                      return is_one_of(opcode.op, {Op::red, Op::atom}) && is_float(opcode.type);
+                    }) ||
+        std::any_of(loops.begin(), loops.end(), [](const ExchangeLoop &loop) {
+          return loop.operation.starts_with("add") && is_float(loop.type);
+        }))
+      result.conditions.emplace_back("sums of floating-point numbers may be taken in any order");
   }
   return result;
 }

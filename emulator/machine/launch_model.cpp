@@ -61,6 +61,14 @@ ScalarType used_as(const Module &module, const Function &kernel, RegisterId reg)
   return ScalarType::none;
 }
 
+/// What is extended or cut.
+Expr without_width(Expr e) {
+  while (e->kind == ExprKind::sext || e->kind == ExprKind::zext ||
+         (e->kind == ExprKind::extract && e->index == 0))
+    e = e->children[0];
+  return e;
+}
+
 } // namespace
 
 std::vector<ParameterSlot> parameter_slots(const Module &module, const Function &kernel) {
@@ -117,8 +125,10 @@ KernelModel::KernelModel(const Module &module, const Function &kernel,
                          std::vector<ParameterSlot> &slots)
     : module_(module), kernel_(kernel), slots_(slots), probes_(probes(module, kernel)),
       emulation_(module, kernel, launch_facts(kernel), probes_) {
-  if (complete())
-    mark_pointers();
+  if (!complete())
+    return;
+  mark_pointers();
+  mark_steps();
 }
 
 std::vector<Probe> KernelModel::probes(const Module &module, const Function &kernel) {
@@ -325,6 +335,24 @@ void KernelModel::mark_pointers() {
     if (slot.element == ScalarType::none)
       slot.element = module_.opcode(kernel_.instructions[access.instruction]).type;
   }
+}
+
+// What a loop's index has gone on by is the number of the round, times its step; where it ends is
+// compared with that. In an address the product may be with the width of a row as well.
+void KernelModel::mark_steps() {
+  for (const std::uint32_t test : tests_)
+    if (const Expr condition = probed(test, true))
+      for_each_node(condition, [&](Expr node) {
+        if (node->kind != ExprKind::product || node->child_count != 2)
+          return;
+        const auto kind = [&](Expr symbol) {
+          return symbol->kind == ExprKind::symbol ? meaning(symbol).kind : Meaning::Kind::unknown;
+        };
+        const Expr a = without_width(node->children[0]), b = without_width(node->children[1]);
+        for (const auto &[round, step] : {std::pair(a, b), std::pair(b, a)})
+          if (kind(round) == Meaning::Kind::trip && kind(step) == Meaning::Kind::slot)
+            slots_[meaning(step).index].is_step = true;
+      });
 }
 
 const std::vector<KernelModel::Wish> &KernelModel::boundaries() {

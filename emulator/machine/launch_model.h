@@ -16,6 +16,7 @@ struct ParameterSlot {
   ScalarType type = ScalarType::none;    ///< what it is loaded as, or computed with
   unsigned width = 0;                    ///< bits
   bool is_pointer = false;               ///< accesses go through it
+  bool is_step = false;                  ///< a loop goes on by it
   ScalarType element = ScalarType::none; ///< what the first access through it reads or writes
 };
 
@@ -27,7 +28,7 @@ std::vector<ParameterSlot> parameter_slots(const Module &module, const Function 
 /// coordinates decide its branches and tests, and where its indices wrap around.
 class KernelModel {
 public:
-  /// `slots` are those of the kernel; pointers among them are marked.
+  /// `slots` are those of the kernel; pointers and steps among them are marked.
   KernelModel(const Module &module, const Function &kernel, std::vector<ParameterSlot> &slots);
 
   /// What a symbol of the emulation is in a launch.
@@ -80,6 +81,7 @@ private:
   std::vector<Probe> probes(const Module &module, const Function &kernel);
   Expr probed(std::uint32_t instruction, bool after);
   void mark_pointers();
+  void mark_steps();
   void find_boundaries();
 
   const Module &module_;

@@ -228,8 +228,12 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
         candidate = draw_candidate(kernel_, slots_, how, random_);
       }
   }
-  if ((target || boundary_) && !how.one_block && !how.no_wrap && !(options_.small && how.small))
-    widen_grid(slots_, random_, candidate);
+  if ((target || boundary_) && !how.no_wrap && !(options_.small && how.small)) {
+    if (!how.one_block)
+      widen_grid(slots_, random_, candidate);
+    if (!random_.one_in(4))
+      lengthen_steps(slots_, random_, candidate);
+  }
   suit_stand_in(candidate, target && target->in_rewritten);
   suit_arguments(candidate);
   suit_arguments(plain);

@@ -221,6 +221,19 @@ void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
   }
 }
 
+void lengthen_steps(const std::vector<ParameterSlot> &slots, WarpRandom &random,
+                    LaunchCandidate &candidate) {
+  std::uint64_t widest = 1;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (!slots[i].is_pointer && !is_float(slots[i].type) && candidate.values[i] < 0x80000000)
+      widest = std::max(widest, candidate.values[i]);
+  const std::uint64_t step =
+      random.one_in(2) ? std::min<std::uint64_t>(widest, 1 << 30) : 1 << random.below(31);
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].is_step && slots[i].width >= 32)
+      candidate.values[i] = step;
+}
+
 SearchLimits search_limits(const Function &kernel, const DrawHints &hints) {
   SearchLimits limits;
   if (hints.no_wrap) {

@@ -293,3 +293,37 @@ TEST_CASE("what ties threads and blocks together") {
   CHECK_FALSE(found("two-reductions").blocks_independent);
   CHECK(found("one-reduction-twice").threads_independent);
 }
+
+TEST_CASE("a call with arguments and results in registers") {
+  const auto found = [](std::string_view argument) {
+    const auto module = parse(
+        fmt::format(".version 8.3\n.target sm_90\n.address_size 64\n"
+                    ".func (.reg .b32 %a) twice(.reg .b32 %b) {{ add.u32 %a, %b, %b; ret; }}\n"
+                    ".visible .entry k(.param .u64 out) {{ .reg .b32 %r<9>; .reg .b64 %rd<5>;\n"
+                    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+                    "mad.lo.s32 %r4, %r1, %r2, %r3; call (%r5), twice, ({});\n"
+                    "ld.param.u64 %rd1, [out]; mul.wide.s32 %rd2, %r4, 4;\n"
+                    "add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5; ret; }}\n",
+                    argument),
+        "test.ptx");
+    REQUIRE(module);
+    return independence(**module, kernel_of(**module));
+  };
+  CHECK(found("%r4").axes[0].verdict == AxisVerdict::independent);
+  CHECK(found("%r4").threads_independent);
+  CHECK(found("%r3").axes[0].verdict == AxisVerdict::dependent);
+}
+
+TEST_CASE("sums by compare-and-swap of floating-point numbers are a condition") {
+  const std::string text = read_file(goldens / "minimum-by-exchange.ptx");
+  std::string sum = text;
+  sum.replace(sum.find("min.f32"), 7, "add.f32");
+  for (const std::string &one : {text, sum}) {
+    const auto module = parse(one, "test.ptx");
+    REQUIRE(module);
+    const KernelIndependence found = independence(**module, kernel_of(**module));
+    CHECK(found.axes[0].verdict == AxisVerdict::independent);
+    CHECK(std::count(found.conditions.begin(), found.conditions.end(),
+                     "sums of floating-point numbers may be taken in any order") == (one == sum));
+  }
+}

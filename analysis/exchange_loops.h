@@ -1,0 +1,31 @@
+#pragma once
+
+#include "grammar/cfg.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::inline analysis {
+
+/// A loop that brings a location to the least, the greatest or the sum of what it holds and a value
+/// by compare-and-swap:
+///
+///     again: new = min(old, value); found = cas(place, old, new);
+///            unequal = found != old; old = found; if (unequal) goto again;
+///
+/// However often it goes round, each thread that comes by does so once, and nothing else of it
+/// shows: it is `red.min`, of types for which there is none.
+struct ExchangeLoop {
+  std::uint32_t exchange = 0;         ///< the `atom.cas`, index in Function::instructions
+  std::uint32_t branch = 0;           ///< that goes round again
+  Operand value;                      ///< register or constant that the loop does not change
+  std::string_view operation;         ///< min.f32: `.min`, `.max` or `.add`
+  ScalarType type = ScalarType::none; ///< of the operation
+};
+
+/// All of a kernel whose control flow is well-formed.
+std::vector<ExchangeLoop> exchange_loops(const Module &module, const Function &kernel,
+                                         const ControlFlowGraph &cfg);
+
+} // namespace ptxasw::analysis

@@ -1,0 +1,61 @@
+// nvcc leaves what is long and rarely needed to functions: the reduction of large arguments of
+// sin(double) and cos(double), which keeps a product in local memory, or pow(). Their code is
+// looked at without regard to who calls: with equal arguments and equal memory they do the same.
+
+#include "analysis/plain_calls.h"
+
+#include "emulator/semantics/effects.h"
+#include "emulator/symbolic/calls.h"
+
+#include <span>
+
+namespace ptxasw::inline analysis {
+namespace {
+
+constexpr unsigned call_depth_budget = 8;
+
+/// Returns true if operands, or what they hold, name a special register or a shared variable.
+bool name_place(const Module &module, std::span<const Operand> operands) {
+  for (const Operand &operand : operands) {
+    if (operand.kind == Operand::Kind::special && module.text(operand.span) != "WARP_SZ")
+      return true;
+    if (operand.kind == Operand::Kind::symbol)
+      if (const Variable *variable = module.variable(module.symbol(operand));
+          variable && variable->space == StateSpace::shared)
+        return true;
+    if (name_place(module, module.children(operand)))
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+bool PlainCalls::is_plain(const Instruction &call) {
+  const Function *const callee = CallTargets(module_).of(call);
+  return callee && only_computes(*callee, 0);
+}
+
+// While a function is looked at the answer is false: that covers recursion.
+bool PlainCalls::only_computes(const Function &function, unsigned depth) {
+  const auto [entry, is_new] = known_.try_emplace(&function, false);
+  if (!is_new || depth > call_depth_budget)
+    return entry->second;
+  for (const Instruction &instruction : function.instructions) {
+    const Opcode &opcode = module_.opcode(instruction);
+    const Op op = opcode.op;
+    if (!instruction.well_formed || opcode.space == StateSpace::shared ||
+        name_place(module_, module_.operands(instruction)))
+      return false;
+    const bool flow = op == Op::bra || op == Op::ret;
+    const bool access = is_one_of(op, {Op::ld, Op::st}) && effect_of(opcode) != Effect::sync;
+    if (is_pure(opcode) || flow || access)
+      continue;
+    const Function *const callee = op == Op::call ? CallTargets(module_).of(instruction) : nullptr;
+    if (!callee || !only_computes(*callee, depth + 1))
+      return false;
+  }
+  return known_[&function] = true;
+}
+
+} // namespace ptxasw::analysis

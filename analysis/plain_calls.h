@@ -1,0 +1,27 @@
+#pragma once
+
+#include "grammar/module.h"
+
+#include <map>
+
+namespace ptxasw::inline analysis {
+
+/// Which calls only compute: of a function whose results, and what it stores, follow from its
+/// arguments and from memory, whoever calls it.
+class PlainCalls {
+public:
+  explicit PlainCalls(const Module &module) : module_(module) {}
+
+  /// Returns true if a `call` is one of a function of the module, which asks for no special
+  /// register, touches no shared memory, waits for nobody, exchanges nothing with other lanes and
+  /// comes back; the functions that it calls, too.
+  bool is_plain(const Instruction &call);
+
+private:
+  bool only_computes(const Function &function, unsigned depth);
+
+  const Module &module_;
+  std::map<const Function *, bool> known_;
+};
+
+} // namespace ptxasw::analysis
