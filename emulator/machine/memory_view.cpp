@@ -50,10 +50,13 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
       !(actual == StateSpace::global && space == StateSpace::constant))
     outside();
   const auto never_written = [&] {
-    context.fail(FaultKind::uninitialized, lane,
-                 fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size,
-                             address, to_string(actual)),
-                 address);
+    const std::string what =
+        fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size, address,
+                    to_string(actual));
+    if (!run_.options.go_on_uninitialized)
+      context.fail(FaultKind::uninitialized, lane, what, address);
+    if (!run_.outcome.uninitialized)
+      run_.outcome.uninitialized = context.place(FaultKind::uninitialized, lane, what, address);
   };
   // Reads of what was never written; stores record what was.
   const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {

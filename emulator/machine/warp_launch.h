@@ -15,6 +15,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ptxasw::inline emulator {
@@ -89,6 +90,12 @@ public:
   virtual void before(const WarpStep &step) = 0;
 };
 
+/// What kernels hold from malloc.
+struct DeviceHeap {
+  std::unordered_map<std::uint64_t, std::uint64_t> sizes; ///< bytes by address
+  std::uint64_t bytes = 0;
+};
+
 /// How to run it.
 struct WarpOptions {
   WarpSchedule schedule = WarpSchedule::reconverge;
@@ -104,6 +111,8 @@ struct WarpOptions {
   /// A store that leaves memory as it is races with no store of that value.
   bool allow_same_value = false;
   bool check_uninitialized = false;
+  /// What is read uninitialized is noted (WarpOutcome::uninitialized), and the run goes on.
+  bool go_on_uninitialized = false;
   bool profile = false;
   bool profile_memory = false;           ///< with sectors and bank conflicts
   bool count = false;                    ///< by warp, see WarpOutcome::counts
@@ -116,6 +125,7 @@ struct WarpOptions {
   bool tables_only = false; ///< no fast functions: for tests of them
   WarpObserver *observer = nullptr;
   std::uint64_t heap_limit = 8 << 20; ///< bytes that kernels may hold from malloc at a time
+  DeviceHeap *heap = nullptr;         ///< of them, if a later run may go on with it
   ExactMemory *reals = nullptr; ///< real numbers are computed along, those in memory kept here
   std::uint64_t watch = 0;      ///< an address whose last store is wanted; 0: none
 };
@@ -126,6 +136,7 @@ struct WarpOutcome {
   std::optional<WarpFault> race;            ///< the first, if races are checked
   std::optional<WarpFault> same_value_race; ///< the first of those that change nothing
   std::optional<WarpFault> barrier;         ///< the first, if barriers are checked
+  std::optional<WarpFault> uninitialized;   ///< the first, if the run goes on after it
   std::string output;                       ///< of printf
   std::optional<WarpFault> watched;         ///< where the watched address was last stored to
   /// Line of the first instruction that read something machine-dependent (%clock, %smid, ...); 0:

@@ -81,6 +81,8 @@ WarpOutcome WarpMachine::run() {
   } catch (MachineFault &fault) {
     run_.outcome.fault = std::move(fault.fault);
   }
+  if (run_.workspace != 0)
+    memory_.global().release(run_.workspace);
   return std::move(run_.outcome);
 }
 
@@ -305,7 +307,7 @@ void WarpMachine::report_stuck(BlockState &block) {
 
 WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                        GlobalMemory &memory, const WarpOptions &options) {
-  if (can_run_parallel(program, kernel, launch, memory, options) &&
+  if (can_run_parallel(program, kernel, launch, options) &&
       launch_shape_error(launch.grid, launch.block).empty())
     return run_parallel(program, kernel, launch, memory, options);
   return WarpMachine(program, kernel, launch, memory, options).run();

@@ -50,13 +50,28 @@ std::size_t GlobalMemory::allocate_host(std::string name, std::uint64_t address,
 }
 
 std::size_t GlobalMemory::add(Allocation allocation) {
+  auto index = static_cast<std::uint32_t>(allocations_.size());
+  if (allocation.is_host && !free_.empty()) {
+    index = free_.back();
+    free_.pop_back();
+  } else {
+    allocations_.emplace_back();
+  }
   const auto above = std::upper_bound(
       by_base_.begin(), by_base_.end(), allocation.base,
-      [&](std::uint64_t base, std::uint32_t index) { return base < allocations_[index].base; });
-  by_base_.insert(above, static_cast<std::uint32_t>(allocations_.size()));
-  allocations_.push_back(std::move(allocation));
+      [&](std::uint64_t base, std::uint32_t other) { return base < allocations_[other].base; });
+  by_base_.insert(above, index);
+  allocations_[index] = std::move(allocation);
   last_found_ = nullptr;
-  return allocations_.size() - 1;
+  return index;
+}
+
+const GlobalMemory::Allocation *GlobalMemory::last_below(std::uint64_t address) const {
+  const GlobalMemory &owner = base_ ? *base_ : *this;
+  const auto above = std::upper_bound(
+      owner.by_base_.begin(), owner.by_base_.end(), address,
+      [&](std::uint64_t at, std::uint32_t index) { return at < owner.allocations_[index].base; });
+  return above == owner.by_base_.begin() ? nullptr : &owner.allocations_[*(above - 1)];
 }
 
 const GlobalMemory::Allocation *GlobalMemory::find(std::uint64_t address,
@@ -66,19 +81,21 @@ const GlobalMemory::Allocation *GlobalMemory::find(std::uint64_t address,
   };
   if (last_found_ && holds(*last_found_))
     return last_found_;
-  const auto above = std::upper_bound(
-      by_base_.begin(), by_base_.end(), address,
-      [&](std::uint64_t at, std::uint32_t index) { return at < allocations_[index].base; });
-  if (above == by_base_.begin())
-    return nullptr;
-  const Allocation &below = allocations_[*(above - 1)];
-  return holds(below) ? last_found_ = &below : nullptr;
+  const Allocation *below = last_below(address);
+  return below && holds(*below) ? last_found_ = below : nullptr;
 }
 
 void GlobalMemory::release(std::uint64_t base) {
-  for (Allocation &allocation : allocations_)
-    if (allocation.base == base)
-      allocation.size = 0;
+  const auto found = std::find_if(by_base_.begin(), by_base_.end(), [&](std::uint32_t index) {
+    return allocations_[index].base == base;
+  });
+  if (found == by_base_.end())
+    return;
+  allocations_[*found].size = 0;
+  if (allocations_[*found].is_host)
+    free_.push_back(*found);
+  by_base_.erase(found);
+  last_found_ = nullptr;
 }
 
 void GlobalMemory::select_page(std::uint64_t number) {
@@ -100,15 +117,18 @@ void GlobalMemory::select_page(std::uint64_t number) {
   last_page_ = page.get();
 }
 
-// Gaps are wider than a page, so a page belongs to one allocation, which need not begin with it.
+// Gaps are wider than a page, so a page belongs to one allocation, which need not begin with it. Of
+// host memory any number may be on a page.
 void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
   const std::uint64_t start = number * page_size, end = start + page_size;
-  const auto above = std::lower_bound(
-      by_base_.begin(), by_base_.end(), end,
-      [&](std::uint32_t index, std::uint64_t at) { return allocations_[index].base < at; });
-  const Allocation *owner = above == by_base_.begin() ? nullptr : &allocations_[*(above - 1)];
+  const Allocation *owner = last_below(end - 1);
   if (owner && start >= owner->base && start - owner->base >= owner->size)
     owner = nullptr;
+  if (owner && owner->is_host) {
+    std::memcpy(page.bytes.data(), reinterpret_cast<const void *>(start), page_size);
+    page.is_host = true;
+    return;
+  }
   page.bytes.fill(0);
   if (!owner || owner->fill == Fill::zeros)
     return;
@@ -151,9 +171,6 @@ void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
 
 GlobalMemory GlobalMemory::view() const {
   GlobalMemory result;
-  result.allocations_ = allocations_;
-  result.by_base_ = by_base_;
-  result.next_ = next_;
   result.base_ = this;
   return result;
 }
@@ -175,7 +192,8 @@ void GlobalMemory::write_back(GlobalMemory &memory, Written &written) const {
     if (!page->written)
       continue;
     Bits &bits = written[number];
-    std::uint8_t *to = memory.bytes(number * page_size, true);
+    std::uint8_t *to = page->is_host ? reinterpret_cast<std::uint8_t *>(number * page_size)
+                                     : memory.bytes(number * page_size, true);
     for (std::size_t word = 0; word < bits.size(); ++word) {
       bits[word] |= page->tracks->stored[word];
       for (std::uint64_t rest = page->tracks->stored[word]; rest != 0; rest &= rest - 1) {
@@ -199,23 +217,35 @@ void GlobalMemory::write(std::uint64_t address, std::span<const std::uint8_t> fr
 }
 
 bool GlobalMemory::is_defined(std::uint64_t address, unsigned size) {
-  if (has_host_ && is_host(address))
-    return true;
-  bytes(address, false);
-  const Bits *defined = last_page_->defined.get();
-  for (std::uint64_t at = address % page_size, end = at + size; defined && at < end; ++at)
-    if (!((*defined)[at / 64] >> at % 64 & 1))
+  const std::uint64_t *defined = nullptr;
+  std::uint64_t at = 0;
+  if (const Allocation *host = has_host_ ? find(address, size) : nullptr; host && host->is_host) {
+    defined = host->defined;
+    at = address - host->base;
+  } else {
+    bytes(address, false);
+    defined = last_page_->defined ? last_page_->defined->data() : nullptr;
+    at = address % page_size;
+  }
+  for (const std::uint64_t end = at + size; defined && at < end; ++at)
+    if (!(defined[at / 64] >> at % 64 & 1))
       return false;
   return true;
 }
 
 void GlobalMemory::define(std::uint64_t address, unsigned size) {
-  if (has_host_ && is_host(address))
-    return;
-  bytes(address, false);
-  Bits *defined = last_page_->defined.get();
-  for (std::uint64_t at = address % page_size, end = at + size; defined && at < end; ++at)
-    (*defined)[at / 64] |= std::uint64_t{1} << at % 64;
+  std::uint64_t *defined = nullptr;
+  std::uint64_t at = 0;
+  if (const Allocation *host = has_host_ ? find(address, size) : nullptr; host && host->is_host) {
+    defined = host->defined;
+    at = address - host->base;
+  } else {
+    bytes(address, false);
+    defined = last_page_->defined ? last_page_->defined->data() : nullptr;
+    at = address % page_size;
+  }
+  for (const std::uint64_t end = at + size; defined && at < end; ++at)
+    defined[at / 64] |= std::uint64_t{1} << at % 64;
 }
 
 void GlobalMemory::note_touched(std::uint64_t address, unsigned size) {

@@ -61,6 +61,8 @@ public:
     std::uint64_t seed = 0;
     bool read_only = false;
     bool is_host = false; ///< the address is one of this process
+    /// Of host memory: one bit per byte, in words; null: all of it counts as written.
+    std::uint64_t *defined = nullptr;
   };
 
   static constexpr std::uint64_t page_size = 4096;
@@ -76,6 +78,7 @@ public:
     std::unique_ptr<Tracks> tracks;                    ///< of a view
     std::unique_ptr<Bits> defined;                     ///< one bit per byte, of Fill::uninitialized
     bool written = false;
+    bool is_host = false; ///< of a view: a copy of host memory
   };
   /// Bytes that were written, by page.
   using Written = std::unordered_map<std::uint64_t, Bits>;
@@ -111,9 +114,12 @@ public:
   /// allocation.
   std::size_t allocate_host(std::string name, std::uint64_t address, std::uint64_t size,
                             bool writable);
-  const std::vector<Allocation> &allocations() const { return allocations_; }
+  const std::vector<Allocation> &allocations() const {
+    return base_ ? base_->allocations_ : allocations_;
+  }
   Allocation &allocation(std::size_t index) { return allocations_[index]; }
-  /// Ends the allocation that begins here: nothing is there anymore.
+  /// Ends the allocation that begins here: nothing is there anymore. Another one of this process's
+  /// memory may get its index.
   void release(std::uint64_t base);
   /// The allocation that holds the whole range, or null.
   const Allocation *find(std::uint64_t address, std::uint64_t size) const;
@@ -131,10 +137,13 @@ public:
   /// The same, if it is in the allocation and on the page of the last access, and may be done;
   /// otherwise null, which says nothing.
   std::uint8_t *quick_bytes(std::uint64_t address, std::uint64_t size, bool will_write) {
-    if (has_host_ || address / page_size != last_number_ || !last_found_ ||
-        address - last_found_->base > last_found_->size ||
+    if (!last_found_ || address - last_found_->base > last_found_->size ||
         last_found_->size - (address - last_found_->base) < size ||
         (will_write && last_found_->read_only))
+      return nullptr;
+    if (has_host_ && last_found_->is_host)
+      return reinterpret_cast<std::uint8_t *>(address);
+    if (address / page_size != last_number_)
       return nullptr;
     last_page_->written |= will_write;
     track(address, size, will_write);
@@ -163,11 +172,14 @@ private:
     return allocation && allocation->is_host;
   }
   std::size_t add(Allocation allocation);
+  /// The last allocation that begins at an address or below; null if none does.
+  const Allocation *last_below(std::uint64_t address) const;
   void select_page(std::uint64_t number);
   void fill_page(std::uint64_t number, Page &page) const;
 
   std::vector<Allocation> allocations_;
-  std::vector<std::uint32_t> by_base_; ///< indices of allocations_
+  std::vector<std::uint32_t> by_base_; ///< indices of allocations_ that have not ended
+  std::vector<std::uint32_t> free_;    ///< indices of host memory that has
   bool has_host_ = false;
   const GlobalMemory *base_ = nullptr; ///< that this is a view of
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;

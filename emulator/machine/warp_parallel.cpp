@@ -138,13 +138,13 @@ private:
 } // namespace
 
 bool can_run_parallel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
-                      const GlobalMemory &memory, const WarpOptions &options) {
+                      const WarpOptions &options) {
   const std::uint64_t count = launch.blocks.empty() ? launch.grid.count() : launch.blocks.size();
   if (options.threads < 2 || count < 2 || count > 4'000'000 ||
       options.schedule != WarpSchedule::reconverge || options.check_races ||
       options.check_uninitialized || options.check_barriers || options.profile || options.count ||
       options.note_touched || options.allowed || options.watch != 0 || options.observer ||
-      options.reals || memory.has_host() || program.is_cooperative() ||
+      options.reals || program.is_cooperative() ||
       program.function(kernel).function->directive("reqnctapercluster"))
     return false;
   for (std::uint32_t f = 0; f < program.function_count(); ++f)

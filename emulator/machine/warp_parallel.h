@@ -7,7 +7,7 @@ namespace ptxasw::inline emulator {
 /// True if the blocks of a run may be tried at once: they run one after the other by the schedule,
 /// and only memory ties them together.
 bool can_run_parallel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
-                      const GlobalMemory &memory, const WarpOptions &options);
+                      const WarpOptions &options);
 
 /// Runs the blocks on several threads with the result of running them one after the other, bit for
 /// bit. Each block works on a copy of the pages it touches, which remembers the bytes it read and

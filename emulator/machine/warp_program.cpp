@@ -118,8 +118,8 @@ std::vector<BlockEdge> return_edges(const Module &module, const Function &functi
   return by_return.empty() ? ends : by_return;
 }
 
-WarpProgram::WarpProgram(const Module &module) : module_(module) {
-  place();
+WarpProgram::WarpProgram(const Module &module, const VariablePlaces &places) : module_(module) {
+  place(places);
   const StaticLayout layout{addresses_};
   functions_.resize(module.functions.size());
   for (std::size_t i = 0; i < functions_.size(); ++i) {
@@ -158,15 +158,19 @@ WarpProgram::WarpProgram(const Module &module) : module_(module) {
 
 // Module variables in order; each is an allocation of its own in place_variables, so the addresses
 // repeat what GlobalMemory::allocate does with the same sizes from an empty memory.
-void WarpProgram::place() {
+void WarpProgram::place(const VariablePlaces &places) {
   GlobalMemory plan;
   const auto add = [&](const Variable &variable) {
     if (variable.space != StateSpace::global && variable.space != StateSpace::constant)
       return;
-    const std::size_t index =
-        plan.allocate(std::string(variable.name), std::max<std::uint64_t>(variable.size(), 1),
-                      GlobalMemory::Fill::zeros, 0);
-    placed_.push_back({&variable, plan.allocations()[index].base});
+    if (places) {
+      placed_.push_back({&variable, places(variable)});
+    } else {
+      const std::size_t index =
+          plan.allocate(std::string(variable.name), std::max<std::uint64_t>(variable.size(), 1),
+                        GlobalMemory::Fill::zeros, 0);
+      placed_.push_back({&variable, plan.allocations()[index].base});
+    }
     addresses_[&variable] = placed_.back().address;
   };
   for (const Variable &variable : module_.variables)
@@ -278,6 +282,14 @@ std::string WarpProgram::place_variables(GlobalMemory &memory,
     memory.allocation(memory.allocations().size() - 1).read_only =
         placed.variable->space == StateSpace::constant;
   }
+  return {};
+}
+
+std::string WarpProgram::initialize_variables(GlobalMemory &memory) const {
+  for (const Placed &placed : placed_)
+    if (placed.variable->initializer.size() > 0)
+      if (std::string why = initialize(placed, memory); !why.empty())
+        return why;
   return {};
 }
 

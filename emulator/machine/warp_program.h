@@ -8,6 +8,7 @@
 #include "grammar/cfg.h"
 #include "grammar/module.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <tl/expected.hpp>
@@ -229,11 +230,15 @@ struct WarpFunction {
 std::vector<BlockEdge> return_edges(const Module &module, const Function &function,
                                     const ControlFlowGraph &cfg);
 
+/// Where a .global or .const variable lies.
+using VariablePlaces = std::function<std::uint64_t(const Variable &)>;
+
 /// A module prepared to run.
 class WarpProgram {
 public:
-  /// Never fails: what cannot be emulated is refused when it is executed.
-  explicit WarpProgram(const Module &module);
+  /// Never fails: what cannot be emulated is refused when it is executed. With `places`, variables
+  /// lie where these say, and somebody else allocates them.
+  explicit WarpProgram(const Module &module, const VariablePlaces &places = {});
 
   const Module &module() const { return module_; }
   /// Index of a kernel; empty name: the only or first one.
@@ -261,6 +266,8 @@ public:
   /// `begin`: only those from this one on, behind as many that are there already.
   std::string place_variables(GlobalMemory &memory, std::optional<std::uint64_t> contents = {},
                               std::size_t begin = 0) const;
+  /// The same of a program with VariablePlaces: writes the initial values to what is there.
+  std::string initialize_variables(GlobalMemory &memory) const;
   std::size_t variable_count() const { return placed_.size(); }
   /// Returns true if another module's variables are the first of this one's, at the same addresses.
   bool begins_with_variables_of(const WarpProgram &other) const;
@@ -270,7 +277,7 @@ private:
     const Variable *variable;
     std::uint64_t address;
   };
-  void place();
+  void place(const VariablePlaces &places);
   void place_shared();
   std::string initialize(const Placed &placed, GlobalMemory &memory) const;
 

@@ -3,6 +3,7 @@
 
 #include "emulator/machine/warp_system.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fmt/core.h>
@@ -162,27 +163,27 @@ void DriverCalls::call(WarpContext &context, LaneMask mask) {
       give(print_formatted(context, lane, argument(0), argument(1)));
     } else if (in.system_call == SystemCall::allocate) {
       const std::uint64_t size = argument(0);
-      if (size > run_.options.heap_limit - heap_bytes_)
+      if (size > run_.options.heap_limit - std::min(heap_.bytes, run_.options.heap_limit))
         return give(0); // as a device does
       const std::size_t index = memory_.global().allocate(
           fmt::format("malloc of line {}", in.line), std::max<std::uint64_t>(size, 1),
-          GlobalMemory::Fill::uninitialized, heap_.size());
+          GlobalMemory::Fill::uninitialized, heap_.sizes.size());
       const std::uint64_t address = memory_.global().allocations()[index].base;
-      heap_[address] = size;
-      heap_bytes_ += size;
+      heap_.sizes[address] = size;
+      heap_.bytes += size;
       give(address);
     } else if (in.system_call == SystemCall::release) {
       const std::uint64_t address = argument(0);
-      const auto found = heap_.find(address);
+      const auto found = heap_.sizes.find(address);
       if (address == 0)
         return;
-      if (found == heap_.end())
+      if (found == heap_.sizes.end())
         context.fail(
             FaultKind::bad_free, lane,
             fmt::format("free of {:#x}, which malloc did not give or which is free", address),
             address);
-      heap_bytes_ -= found->second;
-      heap_.erase(found);
+      heap_.bytes -= found->second;
+      heap_.sizes.erase(found);
       memory_.global().release(address);
     } else {
       context.fail(FaultKind::assertion, lane,

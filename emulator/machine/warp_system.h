@@ -3,7 +3,6 @@
 #include "emulator/machine/memory_view.h"
 
 #include <string>
-#include <unordered_map>
 
 namespace ptxasw::inline emulator {
 
@@ -23,8 +22,8 @@ private:
 
   MachineRun &run_;
   MemoryView &memory_;
-  std::unordered_map<std::uint64_t, std::uint64_t> heap_; ///< bytes by address, of malloc
-  std::uint64_t heap_bytes_ = 0;
+  DeviceHeap own_heap_;
+  DeviceHeap &heap_{run_.options.heap ? *run_.options.heap : own_heap_};
 };
 
 } // namespace ptxasw::emulator

@@ -1,0 +1,188 @@
+// What is found is told once a place: a loop that launches a faulty kernel a thousand times has one
+// fault.
+
+#include "wrapper/runtime/findings.h"
+
+#include "wrapper/runtime/device.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace ptxasw::inline wrapper {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+/// File and line of the source, of the instruction at a line of the PTX.
+std::string source_of(const Module &module, std::uint32_t line) {
+  for (const Function &function : module.functions)
+    for (const Instruction &instruction : function.instructions)
+      if (instruction.line == line && instruction.location != no_index) {
+        const Location &location = module.locations[instruction.location];
+        const auto file = module.files.find(location.file);
+        if (file != module.files.end())
+          return fmt::format(",\"file\":{},\"line\":{}", quoted(file->second), location.line);
+      }
+  return {};
+}
+
+std::string place_of(const Module &module, const WarpFault &fault) {
+  return fmt::format(
+      "\"kernel\":{},\"ptx_line\":{},\"block\":[{},{},{}],\"thread\":[{},{},{}],\"message\":{}{}",
+      quoted(fault.kernel), fault.line, fault.block[0], fault.block[1], fault.block[2],
+      fault.thread[0], fault.thread[1], fault.thread[2], quoted(fault.message),
+      source_of(module, fault.line));
+}
+
+} // namespace
+
+Checks::Checks() {
+  const char *const words = std::getenv("PTXASW_CHECK");
+  const char *const file = std::getenv("PTXASW_CHECK_FILE");
+  if (!words || !file)
+    return;
+  const std::string list = fmt::format(",{},", words);
+  const auto has = [&](const char *word) {
+    return list.find(fmt::format(",{},", word)) != std::string::npos;
+  };
+  memory = has("memory");
+  races = has("races");
+  initialised = has("initialised");
+  barriers = has("barriers");
+  leaks = has("leaks");
+  file_ = ::open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (const char *const most = std::getenv("PTXASW_CHECK_STOP"))
+    stop_after = std::strtoull(most, nullptr, 10);
+  if (leaks)
+    std::atexit([] {
+      Device &all = device();
+      for (const auto &[address, block] : all.allocations().all())
+        if (block.kind == MemoryKind::device || block.kind == MemoryKind::managed)
+          all.checks().report_call("leak", fmt::format("{} is never freed", block.name), {},
+                                   block.made);
+    });
+}
+
+Checks::~Checks() = default;
+
+CallSite Checks::here() const {
+  CallSite site;
+  if (!any())
+    return site;
+  void *frames[24];
+  const int count = ::backtrace(frames, 24);
+  Dl_info own{};
+  ::dladdr(reinterpret_cast<void *>(&quoted), &own);
+  for (int i = 0; i < count && site.returns.size() < 8; ++i) {
+    Dl_info info{};
+    // Of the shared library, its own frames are not the program's.
+    if (::dladdr(frames[i], &info) != 0 && info.dli_fbase == own.dli_fbase && own.dli_fname &&
+        std::strstr(own.dli_fname, "libcudart"))
+      continue;
+    site.returns.push_back(reinterpret_cast<std::uint64_t>(frames[i]));
+  }
+  return site;
+}
+
+std::string Checks::sites(const char *name, const CallSite &site) const {
+  std::string text;
+  for (const std::uint64_t address : site.returns) {
+    Dl_info info{};
+    if (::dladdr(reinterpret_cast<void *>(address), &info) == 0 || !info.dli_fname)
+      continue;
+    const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(info.dli_fbase);
+    text += fmt::format("{}[{},{},{},{}]", text.empty() ? "" : ",", quoted(info.dli_fname), offset,
+                        address, quoted(info.dli_sname ? info.dli_sname : ""));
+  }
+  return fmt::format(",\"{}\":[{}]", name, text);
+}
+
+void Checks::write(const std::string &line) {
+  if (!any() || !told_.insert(line).second)
+    return;
+  const std::string text = line + "\n";
+  if (::write(file_, text.data(), text.size()) < 0)
+    return;
+  if (stop_after != 0 && ++count_ >= stop_after) {
+    std::fflush(nullptr);
+    ::_exit(1);
+  }
+}
+
+void Checks::report(const Device &, const Module &module, const std::string &kind,
+                    const WarpFault &fault) {
+  std::string line = fmt::format("{{\"kind\":{},{}", quoted(kind), place_of(module, fault));
+  if (!fault.others.empty())
+    line += fmt::format(",\"other\":{{{}}}", place_of(module, fault.others[0]));
+  Allocations &allocations = wrapper::device().allocations();
+  if (fault.address != 0) {
+    const auto address = fault.address;
+    const auto &blocks = allocations.all();
+    const auto above = blocks.upper_bound(address);
+    const auto *ended = find_ended(address);
+    const auto *inside = allocations.find(reinterpret_cast<const void *>(address));
+    if (inside)
+      line += fmt::format(
+          ",\"memory\":{}{}",
+          quoted(fmt::format("byte {} of {}", address - inside->first, inside->second.name)),
+          sites("made", inside->second.made));
+    else if (ended)
+      line += fmt::format(",\"memory\":{}{}{}",
+                          quoted(fmt::format("byte {} of {}, which was freed",
+                                             address - ended->first, ended->second.name)),
+                          sites("made", ended->second.made), sites("freed", ended->second.ended));
+    else if (above != blocks.begin() &&
+             address - std::prev(above)->first - std::prev(above)->second.size < (1 << 20)) {
+      const auto &[base, block] = *std::prev(above);
+      line += fmt::format(",\"memory\":{}{}",
+                          quoted(fmt::format("{} bytes behind the end of {}",
+                                             address - base - block.size, block.name)),
+                          sites("made", block.made));
+    } else if (above != blocks.end() && above->first - address < (1 << 20))
+      line += fmt::format(
+          ",\"memory\":{}{}",
+          quoted(fmt::format("{} bytes before {}", above->first - address, above->second.name)),
+          sites("made", above->second.made));
+  }
+  write(line + "}");
+}
+
+void Checks::report_call(const std::string &kind, const std::string &message, const CallSite &where,
+                         const CallSite &made) {
+  write(fmt::format("{{\"kind\":{},\"message\":{}{}{}}}", quoted(kind), quoted(message),
+                    sites("call", where), sites("made", made)));
+}
+
+void Checks::note_end(std::uint64_t address, std::uint64_t size, const std::string &name,
+                      const CallSite &made) {
+  if (any())
+    ended_[address] = {size, name, made, here()};
+}
+
+const std::pair<const std::uint64_t, Checks::Ended> *
+Checks::find_ended(std::uint64_t address) const {
+  auto above = ended_.upper_bound(address);
+  if (above == ended_.begin())
+    return nullptr;
+  --above;
+  return address - above->first < std::max<std::uint64_t>(above->second.size, 1) ? &*above
+                                                                                 : nullptr;
+}
+
+} // namespace ptxasw::wrapper

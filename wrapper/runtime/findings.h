@@ -1,0 +1,65 @@
+#pragma once
+
+// What `ptxasw check` is told: the runtime checks, and writes what it finds, one JSON object a
+// line, to a file that the command reads.
+
+#include "emulator/machine/warp_fault.h"
+#include "grammar/module.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ptxasw::inline wrapper {
+
+class Device;
+
+/// Where the program called the API: return addresses, innermost first. `ptxasw check` finds out
+/// the lines.
+struct CallSite {
+  std::vector<std::uint64_t> returns;
+  bool operator<(const CallSite &other) const { return returns < other.returns; }
+};
+
+/// The checks that are wanted (environment variable PTXASW_CHECK, a list of words), and where their
+/// findings go (PTXASW_CHECK_FILE).
+class Checks {
+public:
+  Checks();
+  ~Checks();
+  bool any() const { return file_ >= 0; }
+  bool memory = false, races = false, initialised = false, barriers = false, leaks = false;
+  std::uint64_t stop_after = 0; ///< findings; 0: never
+
+  /// The place of the call in progress, if any check is on.
+  CallSite here() const;
+
+  /// A finding of a kernel's run. `kind` is the word for it.
+  void report(const Device &device, const Module &module, const std::string &kind,
+              const WarpFault &fault);
+  /// A finding of a call: `made` is where its memory came from.
+  void report_call(const std::string &kind, const std::string &message, const CallSite &where,
+                   const CallSite &made);
+  /// Remembers memory that is no more.
+  void note_end(std::uint64_t address, std::uint64_t size, const std::string &name,
+                const CallSite &made);
+  struct Ended {
+    std::uint64_t size = 0;
+    std::string name;
+    CallSite made, ended;
+  };
+  const std::pair<const std::uint64_t, Ended> *find_ended(std::uint64_t address) const;
+
+private:
+  void write(const std::string &line);
+  std::string sites(const char *name, const CallSite &site) const;
+
+  int file_ = -1;
+  std::uint64_t count_ = 0;
+  std::map<std::uint64_t, Ended> ended_;
+  std::set<std::string> told_;
+};
+
+} // namespace ptxasw::wrapper

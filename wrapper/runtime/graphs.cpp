@@ -1,0 +1,508 @@
+// Graphs as data: nodes with what they do. An executable graph is a copy of one.
+
+#include "wrapper/runtime/stream.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+using namespace ptxasw;
+
+namespace {
+
+std::unordered_set<CUgraphExec_st *> &executables() {
+  static auto *const all = new std::unordered_set<CUgraphExec_st *>;
+  return *all;
+}
+
+/// A node's parameters for a kernel as a call of it; or the error.
+cudaError_t call_of(const cudaKernelNodeParams *from, KernelCall &call) {
+  if (!from || from->extra)
+    return cudaErrorInvalidValue;
+  return prepare(from->func, from->gridDim, from->blockDim, from->kernelParams,
+                 from->sharedMemBytes, call);
+}
+
+cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                std::size_t count, Work work) {
+  if (!node || !graph || (count != 0 && !before))
+    return cudaErrorInvalidValue;
+  *node = graph->add(std::move(work), {before, before + count});
+  return cudaSuccess;
+}
+
+/// The node of an executable graph that was made of a node, holding that kind of work; null: none.
+template <class Kind> Kind *work_in(cudaGraphExec_t executable, cudaGraphNode_t node) {
+  if (!executables().contains(executable))
+    return nullptr;
+  for (const auto &copy : executable->graph->nodes)
+    if (copy->original == node)
+      return std::get_if<Kind>(&copy->work);
+  return nullptr;
+}
+
+template <class Kind> Kind *work_of(cudaGraphNode_t node) {
+  return node ? std::get_if<Kind>(&node->work) : nullptr;
+}
+
+template <class Kind> cudaError_t replace(Kind *place, const Kind &by) {
+  if (!place)
+    return cudaErrorInvalidValue;
+  *place = by;
+  return cudaSuccess;
+}
+
+cudaError_t replace_call(KernelCall *place, const cudaKernelNodeParams *by) {
+  KernelCall call;
+  if (!place)
+    return cudaErrorInvalidValue;
+  const cudaError_t error = call_of(by, call);
+  return error == cudaSuccess ? replace(place, call) : error;
+}
+
+cudaError_t instantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
+  if (!executable || !graph)
+    return cudaErrorInvalidValue;
+  *executable = nullptr;
+  if (graph->in_order().size() != graph->nodes.size())
+    return cudaErrorInvalidValue; // it goes in circles
+  *executable = new CUgraphExec_st{graph->clone(), flags};
+  executables().insert(*executable);
+  return cudaSuccess;
+}
+
+/// Writes a list of nodes as the API wants it: as many as there is room for.
+cudaError_t give(const std::vector<CUgraphNode_st *> &list, cudaGraphNode_t *to,
+                 std::size_t *count) {
+  if (!count)
+    return cudaErrorInvalidValue;
+  if (to) {
+    std::copy_n(list.begin(), std::min(list.size(), *count), to);
+    std::fill(to + std::min(list.size(), *count), to + *count, nullptr);
+  }
+  *count = to ? std::min(list.size(), *count) : list.size();
+  return cudaSuccess;
+}
+
+std::vector<CUgraphNode_st *> after(const CUgraphNode_st *node) {
+  std::vector<CUgraphNode_st *> result;
+  for (const auto &other : node->graph->nodes)
+    if (std::find(other->before.begin(), other->before.end(), node) != other->before.end())
+      result.push_back(other.get());
+  return result;
+}
+
+template <class Body> cudaError_t locked(Body body) { return device().call(body); }
+
+} // namespace
+
+extern "C" {
+
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags) {
+  return locked([&] {
+    return graph && flags == 0 ? (*graph = new CUgraph_st, cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return locked([&] { return graph ? (delete graph, cudaSuccess) : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t *copy, cudaGraph_t graph) {
+  return locked([&] {
+    return copy && graph ? (*copy = graph->clone().release(), cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *copy, cudaGraphNode_t node,
+                                     cudaGraph_t graph) {
+  return locked([&] {
+    if (!copy || !graph)
+      return cudaErrorInvalidValue;
+    for (const auto &one : graph->nodes)
+      if (one->original == node)
+        return *copy = one.get(), cudaSuccess;
+    return cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *before, std::size_t count,
+                                   const cudaKernelNodeParams *parameters) {
+  return locked([&] {
+    KernelCall call;
+    const cudaError_t error = call_of(parameters, call);
+    return error == cudaSuccess ? add(node, graph, before, count, std::move(call)) : error;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                         const cudaKernelNodeParams *parameters) {
+  return locked([&] { return replace_call(work_of<KernelCall>(node), parameters); });
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams *parameters) {
+  return locked([&] { return replace_call(work_in<KernelCall>(executable, node), parameters); });
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *before, std::size_t count,
+                                   const cudaMemcpy3DParms *copy) {
+  return locked([&] {
+    if (!copy)
+      return cudaErrorInvalidValue;
+    const cudaError_t error = check_copy(*copy);
+    return error == cudaSuccess ? add(node, graph, before, count, *copy) : error;
+  });
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *before, std::size_t count, void *to,
+                                     const void *from, std::size_t bytes, cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms copy = row_copy(to, from, bytes, kind);
+  return cudaGraphAddMemcpyNode(node, graph, before, count, &copy);
+}
+
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *copy) {
+  return locked([&] {
+    const auto *known = work_of<cudaMemcpy3DParms>(node);
+    return known && copy ? (*copy = *known, cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *copy) {
+  return locked([&] {
+    return copy ? replace(work_of<cudaMemcpy3DParms>(node), *copy) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
+                                           std::size_t bytes, cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms copy = row_copy(to, from, bytes, kind);
+  return cudaGraphMemcpyNodeSetParams(node, &copy);
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms *copy) {
+  return locked([&] {
+    return copy ? replace(work_in<cudaMemcpy3DParms>(executable, node), *copy)
+                : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                               void *to, const void *from, std::size_t bytes,
+                                               cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms copy = row_copy(to, from, bytes, kind);
+  return cudaGraphExecMemcpyNodeSetParams(executable, node, &copy);
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *before, std::size_t count,
+                                   const cudaMemsetParams *set) {
+  return locked([&] {
+    if (!set)
+      return cudaErrorInvalidValue;
+    const cudaError_t error = check_set(*set);
+    return error == cudaSuccess ? add(node, graph, before, count, *set) : error;
+  });
+}
+
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams *set) {
+  return locked([&] {
+    const auto *known = work_of<cudaMemsetParams>(node);
+    return known && set ? (*set = *known, cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams *set) {
+  return locked(
+      [&] { return set ? replace(work_of<cudaMemsetParams>(node), *set) : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaMemsetParams *set) {
+  return locked([&] {
+    return set ? replace(work_in<cudaMemsetParams>(executable, node), *set) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                 const cudaGraphNode_t *before, std::size_t count,
+                                 const cudaHostNodeParams *host) {
+  return locked([&] {
+    return host && host->fn ? add(node, graph, before, count, HostCall{host->fn, host->userData})
+                            : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams *host) {
+  return locked([&] {
+    const auto *known = work_of<HostCall>(node);
+    return known && host ? (*host = {known->function, known->argument}, cudaSuccess)
+                         : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams *host) {
+  return locked([&] {
+    return host ? replace(work_of<HostCall>(node), HostCall{host->fn, host->userData})
+                : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                           const cudaHostNodeParams *host) {
+  return locked([&] {
+    return host ? replace(work_in<HostCall>(executable, node), HostCall{host->fn, host->userData})
+                : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                       const cudaGraphNode_t *before, std::size_t count,
+                                       cudaGraph_t child) {
+  return locked([&] {
+    return child ? add(node, graph, before, count, ChildGraph{child->clone()})
+                 : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph) {
+  return locked([&] {
+    const auto *known = work_of<ChildGraph>(node);
+    return known && graph ? (*graph = known->graph.get(), cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                  const cudaGraphNode_t *before, std::size_t count) {
+  return locked([&] { return add(node, graph, before, count, Nothing{}); });
+}
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *before, std::size_t count,
+                                        cudaEvent_t event) {
+  return locked([&] {
+    return find_event(event) ? add(node, graph, before, count, EventRecord{event})
+                             : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                      const cudaGraphNode_t *before, std::size_t count,
+                                      cudaEvent_t event) {
+  return locked([&] {
+    return find_event(event) ? add(node, graph, before, count, EventWait{event})
+                             : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type) {
+  return locked([&] {
+    return node && type ? (*type = type_of(node->work), cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std::size_t *count) {
+  return locked([&] {
+    if (!graph)
+      return cudaErrorInvalidValue;
+    std::vector<CUgraphNode_st *> list;
+    for (const auto &node : graph->nodes)
+      list.push_back(node.get());
+    return give(list, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std::size_t *count) {
+  return locked([&] {
+    if (!graph)
+      return cudaErrorInvalidValue;
+    std::vector<CUgraphNode_st *> list;
+    for (const auto &node : graph->nodes)
+      if (node->before.empty())
+        list.push_back(node.get());
+    return give(list, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                              cudaGraphEdgeData *data, std::size_t *count) {
+  return locked([&] {
+    if (!graph || !count)
+      return cudaErrorInvalidValue;
+    std::vector<CUgraphNode_st *> begins, ends;
+    for (const auto &node : graph->nodes)
+      for (CUgraphNode_st *before : node->before) {
+        begins.push_back(before);
+        ends.push_back(node.get());
+      }
+    std::size_t copy = *count;
+    if (data)
+      std::fill_n(data, from ? std::min(copy, begins.size()) : 0, cudaGraphEdgeData{});
+    const cudaError_t error = give(begins, from, count);
+    return error == cudaSuccess && to ? give(ends, to, &copy) : error;
+  });
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                         cudaGraphEdgeData *, std::size_t *count) {
+  return locked([&] { return node ? give(node->before, list, count) : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                           cudaGraphEdgeData *, std::size_t *count) {
+  return locked([&] { return node ? give(after(node), list, count) : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                     const cudaGraphNode_t *to, const cudaGraphEdgeData *,
+                                     std::size_t count) {
+  return locked([&] {
+    if (!graph || (count != 0 && (!from || !to)))
+      return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i)
+      to[i]->before.push_back(from[i]);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to, const cudaGraphEdgeData *,
+                                        std::size_t count) {
+  return locked([&] {
+    if (!graph || (count != 0 && (!from || !to)))
+      return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i)
+      std::erase(to[i]->before, from[i]);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
+  return locked([&] {
+    if (!node)
+      return cudaErrorInvalidValue;
+    CUgraph_st *const graph = node->graph;
+    for (const auto &other : graph->nodes)
+      std::erase(other->before, node);
+    std::erase_if(graph->nodes, [&](const auto &one) { return one.get() == node; });
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  return locked([&] { return instantiate(executable, graph, flags); });
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(executable, graph, flags);
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *parameters) {
+  return locked([&] {
+    if (!parameters)
+      return cudaErrorInvalidValue;
+    const cudaError_t error = instantiate(executable, graph, parameters->flags);
+    parameters->result_out =
+        error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
+    return error;
+  });
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long *flags) {
+  return locked([&] {
+    return executables().contains(executable) && flags ? (*flags = executable->flags, cudaSuccess)
+                                                       : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t) {
+  return locked(
+      [&] { return executables().contains(executable) ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  return locked([&] {
+    if (!executables().contains(executable))
+      return cudaErrorInvalidValue;
+    return enqueue(stream, ChildGraph{executable->graph->clone()});
+  });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  return locked([&] {
+    if (!executables().erase(executable))
+      return cudaErrorInvalidValue;
+    delete executable;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo *result) {
+  return locked([&] {
+    if (!executables().contains(executable) || !graph)
+      return cudaErrorInvalidValue;
+    auto &old = executable->graph->nodes;
+    const auto say_no = [&](cudaGraphExecUpdateResult why, CUgraphNode_st *node) {
+      if (result)
+        *result = {why, node, nullptr};
+      return cudaErrorGraphExecUpdateFailure;
+    };
+    if (old.size() != graph->nodes.size())
+      return say_no(cudaGraphExecUpdateErrorTopologyChanged, nullptr);
+    const auto number = [](const auto &nodes, const CUgraphNode_st *node) {
+      return std::find_if(nodes.begin(), nodes.end(),
+                          [&](const auto &one) { return one.get() == node; }) -
+             nodes.begin();
+    };
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      CUgraphNode_st *const node = graph->nodes[i].get();
+      if (node->before.size() != old[i]->before.size())
+        return say_no(cudaGraphExecUpdateErrorTopologyChanged, node);
+      for (std::size_t k = 0; k < node->before.size(); ++k)
+        if (number(graph->nodes, node->before[k]) != number(old, old[i]->before[k]))
+          return say_no(cudaGraphExecUpdateErrorTopologyChanged, node);
+      if (node->work.index() != old[i]->work.index())
+        return say_no(cudaGraphExecUpdateErrorNodeTypeChanged, node);
+    }
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      old[i]->work = graph->nodes[i]->work;
+      old[i]->original = graph->nodes[i].get();
+    }
+    if (result)
+      *result = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                    unsigned enabled) {
+  return locked([&] {
+    if (!executables().contains(executable))
+      return cudaErrorInvalidValue;
+    for (const auto &copy : executable->graph->nodes)
+      if (copy->original == node)
+        return copy->enabled = enabled != 0, cudaSuccess;
+    return cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                    unsigned *enabled) {
+  return locked([&] {
+    if (!executables().contains(executable) || !enabled)
+      return cudaErrorInvalidValue;
+    for (const auto &copy : executable->graph->nodes)
+      if (copy->original == node)
+        return *enabled = copy->enabled, cudaSuccess;
+    return cudaErrorInvalidValue;
+  });
+}
+
+} // extern "C"
