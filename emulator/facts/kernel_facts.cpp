@@ -38,7 +38,9 @@ public:
         launch_(launch_facts(function, assumptions.block)), layout_(layout_of(launch_)),
         sites_(access_sites(module, function)), probes_(probes()),
         emulation_(module, function, launch_, probes_,
-                   layout_.whole_rows ? LaneGroup::row : LaneGroup::warp),
+                   layout_.symbolic     ? LaneGroup::whole_row
+                   : layout_.whole_rows ? LaneGroup::row
+                                        : LaneGroup::warp),
         lanes_(emulation_, layout_) {
     if (!emulation_.complete())
       return;

@@ -617,6 +617,12 @@ Expr Emulation::shift_lane(Expr expr, int delta) {
   return (*shift)(expr);
 }
 
+Expr Emulation::by_lane(Expr expr) { return implementation_->by_lane(expr); }
+Expr Emulation::warp_in_row() {
+  by_lane(pool().constant(1, 0));
+  return implementation_->warp_in_row_;
+}
+
 bool Emulation::is_lane_symbol(Expr expr) const {
   return expr == implementation_->tid_x_ || expr == implementation_->laneid_;
 }

@@ -73,9 +73,12 @@ struct Effort {
   std::size_t phi_operands = 0;
 };
 
-/// The lanes that uniform() and its like speak of: those of one row of the warp, for which tid.y
-/// and tid.z are the same, or all lanes of the warp, in whatever rows.
-enum class LaneGroup : std::uint8_t { row, warp };
+/// The lanes that uniform() and its like speak of.
+enum class LaneGroup : std::uint8_t {
+  row,       ///< those of one row of the warp, for which tid.y and tid.z are the same
+  whole_row, ///< the same, where rows are taken to be whole warps
+  warp,      ///< all lanes of the warp, in whatever rows
+};
 
 /// The symbolic emulation of one function (paper, section 4).
 ///
@@ -128,6 +131,12 @@ public:
   bool in_step(BlockId block);
   /// The part of the function's parameters that a symbol is; nothing if it is none.
   std::optional<ParameterField> parameter_field(Expr symbol) const;
+  /// The same number, where every warp is known (or taken) to lie in one row, with tid.x written as
+  /// laneid and a multiple of 32 that the warp shares, so that what is the warp's and what is the
+  /// lane's stand apart in it; elsewhere the expression itself.
+  Expr by_lane(Expr expr);
+  /// What by_lane() writes for tid.x / 32; null if it has nothing to write.
+  Expr warp_in_row();
   /// True if an expression is tid.x or laneid itself.
   bool is_lane_symbol(Expr expr) const;
   /// What a symbol that stands for a register at a loop's header is; nothing if it is none, or

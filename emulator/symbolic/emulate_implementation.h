@@ -5,8 +5,10 @@
 //   evaluate.cpp    one instruction: operands, the table's lines, moves, loads, what is opaque
 //   calls.cpp       what a called function does and returns
 //   uniformity.cpp  afterwards: loops written out in trip symbols, what all lanes agree on
+//   shared.cpp      which results of shuffles, votes and loads they agree on
 
 #include "emulator/semantics/evaluator.h"
+#include "emulator/semantics/one_value.h"
 #include "emulator/symbolic/calls.h"
 #include "emulator/symbolic/convergence.h"
 #include "emulator/symbolic/emulate.h"
@@ -30,6 +32,7 @@ public:
     lane,    ///< tid.x and laneid: known to grow by one from lane to lane of a row; tid.y and tid.z
              ///< where lanes of several rows are compared
     varying, ///< anything
+    shared,  ///< a result that is one value for lanes that execute it together (OneValue)
     loop_phi, ///< a register at a loop header
     join_phi, ///< a register where flows meet
     trip,     ///< a loop's trip count
@@ -39,7 +42,7 @@ public:
     SymbolKind kind = SymbolKind::varying;
     BlockId block = 0;                    ///< where it originates
     std::uint32_t phi = 0;                ///< of the two phi kinds
-    bool uniform = false;                 ///< the verdict, for the phi kinds
+    bool uniform = false;                 ///< the verdict, for these three kinds
     std::uint32_t instruction = no_index; ///< whose result it is
   };
 
@@ -69,6 +72,16 @@ public:
     std::vector<Expr> agreed; ///< guard, member mask, barrier; null: not known
   };
 
+  /// The results of an instruction that are one value under conditions (OneValue).
+  struct Shared {
+    BlockId block = 0;
+    std::uint32_t instruction = 0;
+    std::vector<Expr> symbols;          ///< its results
+    std::vector<Expr> agreed;           ///< what must be one, too
+    std::uint32_t gathering = no_index; ///< in gatherings_, of one that brings lanes together
+    std::uint32_t access = no_index;    ///< in trace_, of a weak load
+  };
+
   /// Who the emulation is for: someone who asks for the trace, or a caller of the function.
   enum class Role : std::uint8_t { trace, callee };
 
@@ -95,13 +108,14 @@ public:
   Expr symbol_address(std::string_view name);
   Effort effort() const;
   std::optional<bool> holds_on_edge(BlockId from, BlockId to) const;
-  bool uniform(Expr expr, BlockId block, bool lane_counts) const;
+  bool uniform(Expr expr, BlockId block, bool lane_counts);
+  Expr by_lane(Expr expr);
   bool invariant(Expr expr, LoopId loop) const;
   bool in_step(BlockId block);
   std::optional<LoopRegister> loop_register(Expr symbol) const;
   std::optional<JoinRegister> join_register(Expr symbol) const;
   std::optional<std::uint32_t> produced_by(Expr symbol) const;
-  Meeting meeting_of(const Gathering &gathering) const;
+  Meeting meeting_of(const Gathering &gathering);
 
   const Module &module_;
   const Function &function_;
@@ -121,6 +135,8 @@ public:
   std::unordered_map<Expr, std::vector<RegisterRead>>
       expanded_reads_; ///< made when first asked for
   std::unique_ptr<Substitution> expansion_;
+  std::unique_ptr<Substitution> by_lane_; ///< made when first asked for
+  Expr warp_in_row_ = nullptr;            ///< tid.x / 32 in it
   std::unordered_map<int, std::unique_ptr<Substitution>> shifts_;
   std::vector<SymbolInfo> infos_;                           ///< by symbol index
   std::vector<Expr> trips_;                                 ///< by loop
@@ -148,7 +164,8 @@ private:
                     const OpcodeInfo &info);
   bool compute_uninterpreted(BlockId block, const Instruction &instruction);
   Expr result_of(BlockId block, const Instruction &instruction, RegisterId reg);
-  void havoc(BlockId block, const Instruction &instruction);
+  void havoc(BlockId block, std::uint32_t index, const Instruction &instruction);
+  std::optional<Shared> shared_at(BlockId block, std::uint32_t index, const OneValue &one);
 
   /// Formal names of parameters with the variables that a call gives for them.
   using Arguments = std::vector<std::pair<std::string_view, std::string_view>>;
@@ -184,8 +201,17 @@ private:
   void resolve_loops();
   void find_uniformity();
   bool uniform_symbol(const SymbolInfo &info, BlockId block, bool lane_counts) const;
-  bool control_uniform(BlockId block, BlockId top) const;
-  bool exit_uniform(LoopId loop, BlockId block) const;
+  bool control_uniform(BlockId block, BlockId top);
+  bool exit_uniform(LoopId loop, BlockId block);
+  bool lower_phis(bool all);
+  bool lower_exits(bool all);
+  bool lower_shared(const std::function<bool(const Shared &)> &holds);
+  bool executed_as_one(const Shared &shared);
+  void lower_awaited_loads();
+  bool unchanged_meanwhile(const MemoryAccess &load);
+  bool separates(const MemoryAccess &event, const MemoryAccess &load);
+  bool regroups(const MemoryAccess &event, const MemoryAccess &load);
+  Expr beginning(Expr address);
   void record_gathering(BlockId block, std::uint32_t index, const Instruction &instruction);
 
   const LaneGroup lanes_;
@@ -196,6 +222,9 @@ private:
   std::vector<std::uint32_t> probes_at_;   ///< by 2 * instruction + after: begin in probe_order_
   std::vector<bool> needed_;
   std::vector<Phi> phis_;
+  std::vector<Shared> shared_;
+  std::vector<std::vector<std::uint32_t>> events_;  ///< by block: in trace_, of stores and syncs
+  std::size_t unchanged_visited_ = 0;               ///< blocks
   std::vector<std::vector<std::uint32_t>> phis_at_; ///< by block
   std::vector<Expr> current_;                       ///< by register; null: never written
   Expr guard_ = nullptr;                            ///< of the instruction being computed

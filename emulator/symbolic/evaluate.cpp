@@ -86,8 +86,8 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
     return !is_extent && most == 1
                ? pool_.constant(32, 0)
                : named(text, 32,
-                       is_extent || lanes_ == LaneGroup::row ? SymbolKind::uniform
-                                                             : SymbolKind::lane,
+                       is_extent || lanes_ != LaneGroup::warp ? SymbolKind::uniform
+                                                              : SymbolKind::lane,
                        is_extent ? most : most - 1);
   }
   if (name == "%ctaid.x" || name == "%nctaid.x")
@@ -184,12 +184,24 @@ void Emulation::Implementation::assign(BlockId block, const Instruction &instruc
   write(destination.reg, value);
 }
 
-void Emulation::Implementation::havoc(BlockId block, const Instruction &instruction) {
+void Emulation::Implementation::havoc(BlockId block, std::uint32_t index,
+                                      const Instruction &instruction) {
+  const std::optional<OneValue> one = one_value(module_, instruction);
+  std::optional<Shared> shared = one ? shared_at(block, index, *one) : std::nullopt;
   for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
     if (use == RegisterUse::read || !needed(reg))
       return;
-    write(reg, result_of(block, instruction, reg));
+    const Expr result = result_of(block, instruction, reg);
+    if (shared && std::any_of(one->results.begin(), one->results.end(), [&](const Operand *to) {
+          return to->kind == Operand::Kind::reg && to->reg == reg;
+        })) {
+      infos_[result->index].kind = SymbolKind::shared;
+      shared->symbols.push_back(result);
+    }
+    write(reg, result);
   });
+  if (shared && !shared->symbols.empty())
+    shared_.push_back(std::move(*shared));
   if (module_.opcode(instruction).has(Modifier::cc))
     write(carry_, nullptr);
 }
@@ -211,7 +223,7 @@ void Emulation::Implementation::compute(BlockId block, std::uint32_t index,
       done = compute_uninterpreted(block, instruction);
   }
   if (!done)
-    havoc(block, instruction);
+    havoc(block, index, instruction);
 }
 
 bool Emulation::Implementation::compute_move(BlockId block, const Instruction &instruction,

@@ -26,6 +26,20 @@ namespace {
 constexpr std::size_t distribution_limit = 32;
 
 bool is_constant(Expr a) { return a->kind == ExprKind::constant; }
+unsigned zeros(std::uint64_t value) { return static_cast<unsigned>(std::countr_zero(value)); }
+
+/// The most that the terms of a sum which are not multiples of 2^low can add up to, with the bits
+/// of its constant below that; all ones if it may be more than the width holds.
+std::uint64_t most_below(Expr sum, unsigned low) {
+  std::uint64_t total = sum->value.low & mask64(low), most = 0;
+  for (std::uint32_t i = 0; i < sum->child_count; ++i)
+    if (zeros(sum->coefficients[i]) < low &&
+        (__builtin_mul_overflow(sum->coefficients[i], sum->children[i]->maximum, &most) ||
+         __builtin_add_overflow(total, most, &total)))
+      return ~std::uint64_t{0};
+  return total;
+}
+
 bool is_constant(Expr a, std::uint64_t value) { return is_constant(a) && a->value == Bits{value}; }
 
 } // namespace
@@ -91,6 +105,16 @@ Expr ExprPool::add(Expr a, Expr b) {
     return e->kind == ExprKind::sum || is_constant(e) ? e->value.low : 0;
   };
   return sum(a->width, constant_of(a) + constant_of(b), std::move(list));
+}
+
+// The parts of a sum: what is a multiple of 2^low, term by term, and the rest.
+std::pair<Expr, Expr> ExprPool::split(Expr a, unsigned low) {
+  std::vector<Term> above, below;
+  for (const Term &term : terms(a))
+    (zeros(term.coefficient) >= low ? above : below).push_back(term);
+  const std::uint64_t rest = a->value.low & mask64(low);
+  return {sum(a->width, a->value.low - rest, std::move(above)),
+          sum(a->width, rest, std::move(below))};
 }
 
 Expr ExprPool::scale(Expr a, std::uint64_t factor) {
@@ -179,6 +203,11 @@ Expr ExprPool::bit_and(Expr a, Expr b) {
       return b;
     if (mask == mask64(width))
       return a;
+    // Of a sum only what reaches the mask counts.
+    if (a->kind == ExprKind::sum)
+      if (const Expr below = split(a, static_cast<unsigned>(std::bit_width(mask))).second;
+          below != a)
+        return bit_and(below, b);
     // A mask of low bits is a truncation, its complement what is left.
     if ((mask & (mask + 1)) == 0)
       return zext(truncate(a, static_cast<unsigned>(std::popcount(mask))), width);
@@ -209,6 +238,12 @@ Expr ExprPool::bit_or(Expr a, Expr b) {
       return a;
     if (is_constant(b, mask64(width)))
       return b;
+    if (is_constant(a))
+      std::swap(a, b);
+    if (is_constant(b) && a->kind == ExprKind::sum)
+      if (const auto [above, below] = split(a, static_cast<unsigned>(std::bit_width(b->value.low)));
+          below != a)
+        return add(above, bit_or(below, b));
     // Without common bits it is an addition.
     if ((a->maximum >> std::min<unsigned>(b->trailing_zeros, 63)) == 0 ||
         (b->maximum >> std::min<unsigned>(a->trailing_zeros, 63)) == 0)
@@ -235,6 +270,10 @@ Expr ExprPool::bit_xor(Expr a, Expr b) {
       return bit_not(a);
     if (b->value.low == std::uint64_t{1} << (width - 1)) // flips the sign bit
       return add(a, b);
+    if (a->kind == ExprKind::sum)
+      if (const auto [above, below] = split(a, static_cast<unsigned>(std::bit_width(b->value.low)));
+          below != a)
+        return add(above, bit_xor(below, b));
     // Known bits become others: a difference.
     const Expr low = truncate(a, static_cast<unsigned>(std::bit_width(b->value.low)));
     if (is_constant(low))
@@ -495,17 +534,28 @@ Expr ExprPool::extract(Expr a, unsigned low, unsigned width) {
     break;
   }
   case ExprKind::sum: {
-    // Where the bits below `low` come from the constant alone, nothing carries out of them: each
-    // part is shifted by itself.
-    bool divisible = true;
-    for (std::uint32_t i = 0; i < a->child_count; ++i)
-      divisible &= std::countr_zero(a->coefficients[i]) >= static_cast<int>(low);
-    if (divisible) {
-      std::vector<Term> list = terms(a);
+    // What is a multiple of 2^low, term by term, is shifted by itself, and the rest is: nothing
+    // carries out of the bits below `low` of the one. Not where the rest may be anything.
+    const std::uint64_t all = mask64(a->width);
+    const bool any_above = std::any_of(a->coefficients, a->coefficients + a->child_count,
+                                       [&](std::uint64_t c) { return zeros(c) >= low; });
+    if (any_above && most_below(a, low) < all) {
+      const auto [above, below] = split(a, low);
+      std::vector<Term> list = terms(above);
       for (Term &term : list)
         term.coefficient >>= low;
-      return truncate(sum(a->width, a->value.low >> low, std::move(list)), width);
+      const std::uint64_t constant_part = (a->value.low & ~mask64(low)) >> low;
+      const unsigned left = a->width - low;
+      const Expr shifted = truncate(sum(a->width, constant_part, std::move(list)), left);
+      return truncate(add(shifted, extract(below, low, left)), width);
     }
+    // What is less than 2^k does not reach beyond, where the rest is a multiple of 2^k.
+    for (std::uint32_t i = 0; i < a->child_count; ++i)
+      if (const unsigned k = zeros(a->coefficients[i]); k > 0 && k < low)
+        if ((most_below(a, k) >> k) == 0 &&
+            std::any_of(a->coefficients, a->coefficients + a->child_count,
+                        [&](std::uint64_t c) { return zeros(c) < k; }))
+          return extract(extract(split(a, k).first, k, a->width - k), low - k, width);
     break;
   }
   default:

@@ -143,6 +143,7 @@ private:
   void bound(ExprNode &node) const;
   static std::vector<Term> terms(Expr a);
   Expr sum(unsigned width, std::uint64_t constant, std::vector<Term> terms);
+  std::pair<Expr, Expr> split(Expr a, unsigned low);
   Expr scale(Expr a, std::uint64_t factor);
   Expr monomial(Expr a, Expr b);
   Expr low_bits(Expr a, unsigned width);

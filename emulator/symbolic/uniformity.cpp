@@ -9,6 +9,8 @@
 
 #include "emulator/symbolic/emulate_implementation.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -90,8 +92,7 @@ bool Emulation::Implementation::invariant(Expr expr, LoopId loop) const {
   for_each_node(expr, [&](Expr node) {
     if (node->kind == ExprKind::symbol) {
       const SymbolInfo &info = infos_[node->index];
-      const bool local = info.kind == SymbolKind::varying || info.kind == SymbolKind::loop_phi ||
-                         info.kind == SymbolKind::join_phi || info.kind == SymbolKind::trip;
+      const bool local = info.kind != SymbolKind::uniform && info.kind != SymbolKind::lane;
       result &= !(local && cfg_.contains(loop, info.block));
     }
   });
@@ -114,44 +115,69 @@ void Emulation::Implementation::find_uniformity() {
       infos_[phi.symbol->index].uniform = true;
   for (const Expr trip : trips_)
     infos_[trip->index].uniform = true;
+  for (const Shared &shared : shared_)
+    for (const Expr symbol : shared.symbols)
+      infos_[symbol->index].uniform = true;
+  lower_awaited_loads();
   for (int round = 0;; ++round) {
-    bool changed = false;
-    for (const Phi &phi : phis_) {
-      if (!phi.symbol || !infos_[phi.symbol->index].uniform)
-        continue;
-      SymbolInfo &info = infos_[phi.symbol->index];
-      bool uniform_now = round < uniformity_rounds;
-      Expr first = nullptr, back = nullptr;
-      for (const auto &[from, value] : phi.operands) {
-        uniform_now = uniform_now && value && uniform(value, phi.block, true);
-        if (info.kind != SymbolKind::loop_phi)
-          continue;
-        // Which back edge was taken may differ from lane to lane.
-        Expr &same = cfg_.contains(cfg_.loop_of(phi.block), from) ? back : first;
-        uniform_now = uniform_now && (!same || same == value);
-        same = value;
-      }
-      if (uniform_now && info.kind == SymbolKind::join_phi)
-        uniform_now = control_uniform(phi.block, cfg_.immediate_dominator(phi.block));
-      if (!uniform_now) {
-        info.uniform = false;
-        changed = true;
-      }
-    }
-    for (LoopId loop = 0; loop < loops.size(); ++loop)
-      for (const BlockId block : exits_[loop])
-        if (uniform_exit_[loop] && (round >= uniformity_rounds || !exit_uniform(loop, block))) {
-          uniform_exit_[loop] = false;
-          changed = true;
-        }
-    if (!changed)
+    const bool all = round >= uniformity_rounds;
+    bool changed = lower_phis(all);
+    changed = lower_exits(all) || changed;
+    changed = lower_shared([&](const Shared &shared) {
+                return !all && std::all_of(shared.agreed.begin(), shared.agreed.end(),
+                                           [&](Expr e) { return uniform(e, shared.block, true); });
+              }) ||
+              changed;
+    if (changed)
+      continue;
+    // Who executes what together depends on who agrees so far.
+    convergence_.reset();
+    if (!lower_shared([&](const Shared &shared) { return executed_as_one(shared); }))
       break;
   }
 }
 
+// Takes for varying each phi that what it joins contradicts, or all of them; true if there was one.
+bool Emulation::Implementation::lower_phis(bool all) {
+  bool changed = false;
+  for (const Phi &phi : phis_) {
+    if (!phi.symbol || !infos_[phi.symbol->index].uniform)
+      continue;
+    const SymbolKind kind = infos_[phi.symbol->index].kind; // uniform() may add symbols
+    bool uniform_now = !all;
+    Expr first = nullptr, back = nullptr;
+    for (const auto &[from, value] : phi.operands) {
+      uniform_now = uniform_now && value && uniform(value, phi.block, true);
+      if (kind != SymbolKind::loop_phi)
+        continue;
+      // Which back edge was taken may differ from lane to lane.
+      Expr &same = cfg_.contains(cfg_.loop_of(phi.block), from) ? back : first;
+      uniform_now = uniform_now && (!same || same == value);
+      same = value;
+    }
+    if (uniform_now && kind == SymbolKind::join_phi)
+      uniform_now = control_uniform(phi.block, cfg_.immediate_dominator(phi.block));
+    infos_[phi.symbol->index].uniform = uniform_now;
+    changed |= !uniform_now;
+  }
+  return changed;
+}
+
+// The same for exits of loops.
+bool Emulation::Implementation::lower_exits(bool all) {
+  bool changed = false;
+  for (LoopId loop = 0; loop < cfg_.loops().size(); ++loop)
+    for (const BlockId block : exits_[loop])
+      if (uniform_exit_[loop] && (all || !exit_uniform(loop, block))) {
+        uniform_exit_[loop] = false;
+        changed = true;
+      }
+  return changed;
+}
+
 // True if the lanes that are in an iteration of a loop together agree on taking this exit in it: on
 // the exit's own condition, and on reaching it at all.
-bool Emulation::Implementation::exit_uniform(LoopId loop, BlockId block) const {
+bool Emulation::Implementation::exit_uniform(LoopId loop, BlockId block) {
   const Expr choice = branch_choice_[block];
   if (!choice || !uniform(choice, block, true))
     return false;
@@ -166,7 +192,7 @@ bool Emulation::Implementation::exit_uniform(LoopId loop, BlockId block) const {
 // Whether all branches from `top`, which dominates the block, on that decide whether and by which
 // edge the block is reached go the same way in all lanes, and in the same iteration of loops that
 // are left on the way.
-bool Emulation::Implementation::control_uniform(BlockId reached, BlockId top) const {
+bool Emulation::Implementation::control_uniform(BlockId reached, BlockId top) {
   std::vector<BlockId> work{reached};
   std::unordered_set<BlockId> seen{reached};
   while (!work.empty()) {
@@ -217,18 +243,54 @@ bool Emulation::Implementation::uniform_symbol(const SymbolInfo &info, BlockId b
   return true;
 }
 
-bool Emulation::Implementation::uniform(Expr expr, BlockId block, bool lane_counts) const {
-  bool result = true;
+bool Emulation::Implementation::uniform(Expr expr, BlockId block, bool lane_counts) {
+  bool but_lane = true, of_lane = false, has_bits = false;
   for_each_node(expr, [&](Expr node) {
+    // What may drop the lane's bits.
+    has_bits |= node->kind == ExprKind::extract && node->index > 0;
+    if (node->kind != ExprKind::symbol)
+      return;
+    const SymbolInfo &info = infos_[node->index];
+    of_lane |= info.kind == SymbolKind::lane;
+    but_lane = but_lane && uniform_symbol(info, block, false);
+  });
+  if (!but_lane || !of_lane || !lane_counts)
+    return but_lane;
+  if (!has_bits)
+    return false;
+  bool result = true;
+  for_each_node(by_lane(expr), [&](Expr node) {
     if (node->kind == ExprKind::symbol)
-      result = result && uniform_symbol(infos_[node->index], block, lane_counts);
+      result = result && uniform_symbol(infos_[node->index], block, true);
   });
   return result;
 }
 
+// tid.x is laneid and a multiple of 32 where every warp lies in one row (PTX ISA 10.4). Where rows
+// of unknown length are taken to be whole warps, that length is a multiple of 32.
+Expr Emulation::Implementation::by_lane(Expr expr) {
+  if (lanes_ != LaneGroup::whole_row && !facts_.whole_warps())
+    return expr;
+  if (!by_lane_) {
+    const auto whole = [&](std::string_view name, std::uint64_t maximum) {
+      return maximum == 0 ? pool_.constant(32, 0)
+                          : named(fmt::format("{} / 32", name), 32, SymbolKind::uniform, maximum);
+    };
+    const Expr lanes = pool_.constant(32, warp_lanes);
+    by_lane_ = std::make_unique<Substitution>(pool_);
+    warp_in_row_ = whole("%tid.x", (facts_.max_block_x - 1) / warp_lanes);
+    by_lane_->map(special_value(0, "%tid.x"),
+                  pool_.add(pool_.mul(lanes, warp_in_row_), special_value(0, "%laneid")));
+    if (lanes_ == LaneGroup::whole_row && facts_.max_block_x >= warp_lanes)
+      by_lane_->map(special_value(0, "%ntid.x"),
+                    pool_.mul(lanes, whole("%ntid.x", facts_.max_block_x / warp_lanes)));
+  }
+  return (*by_lane_)(expr);
+}
+
 // Even if all lanes that get here agree whom they meet, and all of a kernel's lanes that take the
 // same path get here; who called a function, and how often, is not known in it.
-Meeting Emulation::Implementation::meeting_of(const Gathering &gathering) const {
+Meeting Emulation::Implementation::meeting_of(const Gathering &gathering) {
   const Opcode &opcode = module_.opcode(function_.instructions[gathering.instruction]);
   const Op op = opcode.op;
   const bool barrier = op == Op::bar || op == Op::barrier;

@@ -79,7 +79,7 @@ Emulated emulate(const Kernel &kernel) {
   text += kernel.directives;
   text += "{\n.reg .b16 %h<8>;\n.reg .b64 %rd<32>;\n.reg .b32 %r<32>;\n.reg .pred %p<8>;\n"
           "ld.param.u64 %rd1, [p];\nld.param.u32 %r9, [n];\nmov.u32 %r1, %tid.x;\n"
-          "ld.global.u32 %r8, [%rd1];\n";
+          "mul.wide.u32 %rd31, %r1, 4; add.s64 %rd31, %rd1, %rd31; ld.global.u32 %r8, [%rd31];\n";
   text += kernel.body;
   text += "\nret;\n}\n";
   text += functions; // behind it, so that the kernel's lines stay what they are
