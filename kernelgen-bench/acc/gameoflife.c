@@ -3,9 +3,9 @@
 #include "grid.h"
 
 void gameoflife(int nx, int ny, float *u0, float *u1) {
-#pragma acc kernels loop independent gang(65535) deviceptr(u0, u1)
+#pragma acc GANGS deviceptr(u0, u1)
   for (int j = 1; j < ny - 1; j++)
-#pragma acc loop independent vector(128)
+#pragma acc loop independent VECTOR(128)
     for (int i = 1; i < nx - 1; i++) {
       const float huge = 1e20;
       const float alive = u0[AT2(i - 1, j - 1)] + u0[AT2(i, j - 1)] + u0[AT2(i + 1, j - 1)] +

@@ -4,9 +4,9 @@
 void gaussblur(int nx, int ny, float s0, float s1, float s2, float s4, float s5, float s8,
                float *w0, float *w1) {
   const float f = 1. / (s0 + 4 * (s1 + s2 + s4 + s8) + 8 * s5);
-#pragma acc kernels loop independent gang(65535) deviceptr(w0, w1)
+#pragma acc GANGS deviceptr(w0, w1)
   for (int j = 2; j < ny - 2; j++)
-#pragma acc loop independent vector(512)
+#pragma acc loop independent VECTOR(512)
     for (int i = 2; i < nx - 2; i++)
       w1[AT2(i, j)] =
           f *

@@ -2,11 +2,11 @@
 #include "grid.h"
 
 void lapgsrb(int nx, int ny, int nz, float c0, float c1, float c2, float c3, float *w0, float *w1) {
-#pragma acc kernels loop independent gang(65535) deviceptr(w0, w1)
+#pragma acc GANGS deviceptr(w0, w1)
   for (int k = 2; k < nz - 2; k++)
-#pragma acc loop independent
+#pragma acc loop BETWEEN
     for (int j = 2; j < ny - 2; j++)
-#pragma acc loop independent vector(512)
+#pragma acc loop independent VECTOR(512)
       for (int i = 2; i < nx - 2; i++)
         w1[AT3(i, j, k)] =
             c0 * w0[AT3(i, j, k)] +

@@ -3,9 +3,9 @@
 #include "grid.h"
 
 void matmul(int nx, int ny, int nz, float *a, float *b, float *c) {
-#pragma acc kernels loop independent gang(65535) deviceptr(a, b, c)
+#pragma acc GANGS deviceptr(a, b, c)
   for (int j = 0; j < ny; j++)
-#pragma acc loop independent vector(512)
+#pragma acc loop independent VECTOR(512)
     for (int i = 0; i < nx; i++)
       for (int k = 0; k < nz; k++)
         c[AT2(i, j)] += a[AT2(i, k)] * b[k + nz * j];

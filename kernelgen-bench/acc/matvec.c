@@ -3,7 +3,7 @@
 #include "grid.h"
 
 void matvec(int nx, int ny, float *a, float *x, float *y) {
-#pragma acc kernels loop independent gang(65535) vector(512) deviceptr(a, x, y)
+#pragma acc GANGS VECTOR(512) deviceptr(a, x, y)
   for (int j = 0; j < ny; j++) {
     y[j] = 0;
     for (int i = 0; i < nx; i++)

@@ -5,11 +5,11 @@
 #include <math.h>
 
 void sincos_xy(int nx, int ny, int nz, float *x, float *y, float *xy) {
-#pragma acc kernels loop independent gang(65535) deviceptr(x, y, xy)
+#pragma acc GANGS deviceptr(x, y, xy)
   for (int k = 0; k < nz; k++)
-#pragma acc loop independent
+#pragma acc loop BETWEEN
     for (int j = 0; j < ny; j++)
-#pragma acc loop independent vector(512)
+#pragma acc loop independent VECTOR(512)
       for (int i = 0; i < nx; i++)
         xy[AT3(i, j, k)] = sinf(x[AT3(i, j, k)]) + cosf(y[AT3(i, j, k)]);
 }

@@ -3,11 +3,11 @@
 #include "grid.h"
 
 void tricubic(int nx, int ny, int nz, float *u0, float *u1, float *a, float *b, float *c) {
-#pragma acc kernels loop independent gang(65535) deviceptr(u0, u1, a, b, c)
+#pragma acc GANGS deviceptr(u0, u1, a, b, c)
   for (int k = 1; k < nz - 2; k++)
-#pragma acc loop independent
+#pragma acc loop BETWEEN
     for (int j = 1; j < ny - 2; j++) {
-#pragma acc loop independent vector(512)
+#pragma acc loop independent VECTOR(512)
       for (int i = 1; i < nx - 2; i++) {
         const float x[4] = CUBICS(a[AT3(i, j, k)]), y[4] = CUBICS(b[AT3(i, j, k)]);
         const float z[4] = CUBICS(c[AT3(i, j, k)]);

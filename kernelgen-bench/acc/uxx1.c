@@ -5,11 +5,11 @@
 void uxx1(int nx, int ny, int nz, float c1, float c2, float *u0, float *u1, float *d1, float *xx,
           float *xy, float *xz) {
   const float dth = 1. / nx;
-#pragma acc kernels loop independent gang(65535) deviceptr(u0, u1, d1, xx, xy, xz)
+#pragma acc GANGS deviceptr(u0, u1, d1, xx, xy, xz)
   for (int k = 2; k < nz - 1; k++)
-#pragma acc loop independent
+#pragma acc loop BETWEEN
     for (int j = 2; j < ny - 1; j++)
-#pragma acc loop independent vector(512)
+#pragma acc loop independent VECTOR(512)
       for (int i = 2; i < nx - 1; i++) {
         const float d = 0.25 * (d1[AT3(i, j, k)] + d1[AT3(i, j - 1, k)] + d1[AT3(i, j, k - 1)] +
                                 d1[AT3(i, j - 1, k - 1)]);

@@ -7,10 +7,10 @@
 void whispering(int nx, int ny, float mu, float epsilon, float *e0_0, float *e0_1, float *e1_0,
                 float *e1_1, float *h0, float *h1, float *u_em0, float *u_em1, float *ca, float *cb,
                 float *da, float *db) {
-#pragma acc kernels loop independent gang(65535)                                                   \
+#pragma acc GANGS                                                   \
     deviceptr(e0_0, e0_1, e1_0, e1_1, h0, h1, u_em0, u_em1, ca, cb, da, db)
   for (int j = 1; j < ny - 1; j++)
-#pragma acc loop independent vector(512)
+#pragma acc loop independent VECTOR(512)
     for (int i = 1; i < nx - 1; i++) {
       const float e0 =
           ca[AT2(i, j)] * e0_0[AT2(i, j)] + cb[AT2(i, j)] * (h0[AT2(i, j + 1)] - h0[AT2(i, j)]);

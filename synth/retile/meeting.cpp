@@ -1,37 +1,75 @@
-// Barriers. The sibling's thread waits once for all its copies where they are in lockstep, and once
-// for each where these go on alone. For each copy that is right if
+// Barriers, and what all lanes of a warp do together. The sibling's thread waits once for all its
+// copies where they are in lockstep, and once for each where these go on alone; lanes exchange for
+// each copy what they have for it. That is right if
 //
-//   in the kernel all threads of a block come to the same barriers, in the same order, whatever the
-//   launch; then so do the sibling's threads, if they also leave lockstep alike.
+//   in the kernel all threads of a block come to the same barriers, and all lanes of a warp to the
+//   same exchanges, in the same order, whatever the launch; then so do the sibling's, if they also
+//   leave lockstep alike.
 //
-// The first is shown by control flow. A register is *uniform* if all threads of a block that are at
-// one place have the same in it: it is only ever written by pure functions of uniform registers
-// that do not ask for %tid, and not where threads may be apart. Threads part at a branch by a
-// register that is not uniform, and are apart up to the nearest instruction through which all ways
-// from there lead: no barrier may lie in between. If there is no such instruction, as behind an
-// early return, that is all that follows. Where threads are not apart, they go through the same
-// branches with the same outcomes, and so to the same barriers.
+// The first is shown by control flow, for blocks and for warps. What threads may differ in is
+// followed from instruction to instruction: a register *varies* behind one that writes it unless
+// that is a pure function of registers that do not vary there, does not ask for %tid, and stands
+// where threads are not apart. Among the lanes of a warp what all take from one lane, by a shuffle
+// of all of them, does not vary either. Threads part at a branch by a register that varies, and are
+// apart up to the nearest instruction through which all ways from there lead: no meeting may lie in
+// between. If there is no such instruction, as behind an early return, that is all that follows.
+// Where threads are not apart, they go through the same branches with the same outcomes, and so to
+// the same meetings. (None of this asks when the hardware has lanes run together: a shuffle of all
+// lanes waits for all.)
 //
 // Copies part where a register that differs between them decides. Then
 //
-//   - if no barrier can follow, each goes on alone to its end, and no thread waits for them;
-//   - if the register is uniform and threads are not apart there, each copy's predicate is the same
-//     in all threads of the block: all of them leave lockstep at this branch, do what is left of
-//     the first copy with its barriers, then of the second, and so on. They come to the same
-//     barriers in the same order;
-//   - otherwise threads may leave lockstep or not, and must all be back before the next barrier.
-//     There is a place at which all ways meet, with no barrier before it (the second case is not
-//     this one; so threads are apart here). Up to there each copy goes alone: a detour.
+//   - if no meeting can follow, each goes on alone to its end, and no thread waits for them;
+//   - if the register does not vary and threads are not apart there, each copy's predicate is the
+//     same in all threads that meet: all of them leave lockstep at this branch, do what is left of
+//     the first copy with its meetings, then of the second, and so on. They come to the same
+//     meetings in the same order;
+//   - otherwise threads may leave lockstep or not, and must all be back before the next meeting.
+//     There is a place at which all ways meet, with no meeting before it (the second case is not
+//     this one; so threads are apart here, or only those of other warps, which is refused if
+//     lanes meet on the way). Up to there each copy goes alone: a detour.
 
 #include "synth/retile/meeting.h"
 
+#include "emulator/semantics/effects.h"
 #include "grammar/dominators.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ptxasw::inline synth {
+namespace {
+
+constexpr std::uint32_t full_warp = 0xffffffff;
+
+bool is_full_mask(const Operand &operand) {
+  return operand.kind == Operand::Kind::integer &&
+         static_cast<std::uint32_t>(operand.value) == full_warp;
+}
+
+/// Returns true if all lanes get what one of them has: a shuffle of a full warp from a lane whose
+/// number stands there, in one segment of 32 lanes (PTX ISA 9.7.9.6).
+bool is_from_one_lane(const Module &module, const Instruction &instruction) {
+  constexpr std::int64_t lanes = 32, one_segment = 31;
+  const auto operands = module.operands(instruction);
+  return module.opcode(instruction).text == "shfl.sync.idx.b32" &&
+         is_meeting_of_warp(module, instruction) && operands[0].kind == Operand::Kind::reg &&
+         operands[2].kind == Operand::Kind::integer && operands[2].value >= 0 &&
+         operands[2].value < lanes && operands[3].kind == Operand::Kind::integer &&
+         operands[3].value == one_segment;
+}
+
+bool asks_for_thread(const Module &module, std::span<const Operand> operands) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    return (operand.kind == Operand::Kind::special &&
+            !module.text(operand.span).starts_with("%ctaid") &&
+            !module.text(operand.span).starts_with("%nctaid") &&
+            !module.text(operand.span).starts_with("%ntid")) ||
+           asks_for_thread(module, module.children(operand));
+  });
+}
+
+} // namespace
 
 bool is_barrier_of_all(const Module &module, const Instruction &instruction) {
   static constexpr std::array<std::string_view, 6> words{
@@ -46,16 +84,37 @@ bool is_barrier_of_all(const Module &module, const Instruction &instruction) {
          operands[0].value < barriers;
 }
 
+bool is_meeting_of_warp(const Module &module, const Instruction &instruction) {
+  const auto operands = module.operands(instruction);
+  const Opcode &opcode = module.opcode(instruction);
+  if (!instruction.well_formed || instruction.guard != no_register || operands.empty() ||
+      !is_full_mask(operands.back()))
+    return false;
+  if (opcode.text == "bar.warp.sync" || opcode.text == "barrier.warp.sync")
+    return operands.size() == 1;
+  return opcode.op == Op::shfl && opcode.has(Modifier::sync) && operands.size() == 5;
+}
+
 Meetings::Meetings(const Module &module, const Function &kernel)
     : module_(module), kernel_(kernel) {
-  for (const Instruction &instruction : kernel.instructions) {
+  warp_.is_warp = true;
+  for (Crowd *crowd : {&block_, &warp_})
+    crowd->meets.assign(kernel.instructions.size(), false);
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    const Instruction &instruction = kernel.instructions[i];
     const Op op = module.opcode(instruction).op;
-    any_ |= op == Op::bar || op == Op::barrier;
+    const bool of_warp = is_meeting_of_warp(module, instruction);
+    if (of_warp)
+      warp_.any = warp_.meets[i] = true;
+    else if (op == Op::bar || op == Op::barrier)
+      block_.any = block_.meets[i] = true;
   }
-  if (!any_)
+  if (!any())
     return;
   find_next();
-  find_varying();
+  for (Crowd *crowd : {&block_, &warp_})
+    if (crowd->any)
+      find_varying(*crowd);
 }
 
 void Meetings::find_next() {
@@ -101,42 +160,107 @@ std::vector<bool> Meetings::region(std::uint32_t branch) const {
   return inside;
 }
 
-void Meetings::find_varying() {
-  const std::vector<std::string> threads{"%tid.x", "%tid.y", "%tid.z"};
-  apart_.assign(kernel_.instructions.size(), false);
-  std::vector<bool> known(kernel_.instructions.size(), false);
+void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const {
+  const Instruction &instruction = kernel_.instructions[at];
+  const Opcode &opcode = module_.opcode(instruction);
+  const bool from_one = crowd.is_warp && is_from_one_lane(module_, instruction);
+  bool differs = crowd.apart[at];
+  if (!from_one) {
+    differs = differs || !instruction.well_formed ||
+              !(is_pure(opcode) || (opcode.op == Op::ld && opcode.space == StateSpace::param) ||
+                reads_constant_memory(opcode)) ||
+              opcode.has(Modifier::cc) || opcode.op == Op::addc || opcode.op == Op::subc ||
+              opcode.op == Op::madc || asks_for_thread(module_, module_.operands(instruction));
+    for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+      // What a guard may leave as it was counts, too.
+      if (use != RegisterUse::written || instruction.guard != no_register)
+        differs = differs || varying[reg];
+    });
+  }
+  for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+    if (use != RegisterUse::read)
+      varying[reg] = differs;
+  });
+}
+
+std::vector<std::vector<bool>> Meetings::varying(const Crowd &crowd) const {
+  // Nothing is known of what a register holds that has not been written.
+  const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
+  std::vector<std::vector<bool>> before(count);
+  if (count == 0)
+    return before;
+  before[0].assign(kernel_.registers.size(), true);
+  std::vector<std::uint32_t> open{0};
+  while (!open.empty()) {
+    const std::uint32_t i = open.back();
+    open.pop_back();
+    std::vector<bool> after = before[i];
+    pass(crowd, i, after);
+    for (const std::uint32_t to : next_[i]) {
+      if (to == count)
+        continue;
+      const bool is_new = before[to].empty();
+      if (is_new)
+        before[to].assign(kernel_.registers.size(), false);
+      bool changed = is_new;
+      for (std::size_t reg = 0; reg < after.size(); ++reg)
+        if (after[reg] && !before[to][reg])
+          before[to][reg] = changed = true;
+      if (changed)
+        open.push_back(to);
+    }
+  }
+  return before;
+}
+
+void Meetings::find_varying(Crowd &crowd) const {
+  const std::size_t count = kernel_.instructions.size();
+  crowd.apart.assign(count, false);
+  crowd.decided.assign(count, true);
   for (bool changed = true; changed;) {
     changed = false;
-    const std::vector<bool> none(kernel_.instructions.size(), false);
-    uniform_ =
-        shared_registers(module_, kernel_, threads, written_in(module_, kernel_, apart_, none));
-    for (std::uint32_t i = 0; i < known.size(); ++i) {
-      if (known[i] || !decides(i) || uniform_[kernel_.instructions[i].guard])
+    const auto before = varying(crowd);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!crowd.decided[i] || !decides(i) || before[i].empty() ||
+          !before[i][kernel_.instructions[i].guard])
         continue;
-      known[i] = changed = true;
+      crowd.decided[i] = false;
+      changed = true;
       const std::vector<bool> inside = region(i);
       for (std::size_t at = 0; at < inside.size(); ++at)
-        apart_[at] = apart_[at] || inside[at];
+        crowd.apart[at] = crowd.apart[at] || inside[at];
     }
   }
 }
 
-std::optional<std::uint32_t> Meetings::barrier_in(const std::vector<bool> &instructions) const {
-  for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-    if (const Op op = module_.opcode(kernel_.instructions[i]).op;
-        instructions[i] && (op == Op::bar || op == Op::barrier))
+std::optional<std::uint32_t> Meetings::first_in(const std::vector<bool> &some,
+                                                const std::vector<bool> &instructions) {
+  for (std::uint32_t i = 0; i < some.size(); ++i)
+    if (some[i] && instructions[i])
       return i;
   return std::nullopt;
 }
 
+bool Meetings::goes_alike(const Crowd &crowd, std::uint32_t branch) const {
+  return !crowd.any || !first_in(crowd.meets, reachable_from(module_, kernel_, next_[branch])) ||
+         (crowd.decided[branch] && !crowd.apart[branch]);
+}
+
 std::optional<std::uint32_t> Meetings::uneven() const {
-  return any_ ? barrier_in(apart_) : std::nullopt;
+  for (const Crowd *crowd : {&block_, &warp_})
+    if (crowd->any)
+      if (const auto found = first_in(crowd->meets, crowd->apart))
+        return found;
+  if (block_.any && warp_.any)
+    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
+      if (const auto way = detour(i))
+        if (const auto found = first_in(warp_.meets, way->inside))
+          return found;
+  return std::nullopt;
 }
 
 std::optional<Detour> Meetings::detour(std::uint32_t branch) const {
-  if (!any_ || !decides(branch) || !barrier_in(reachable_from(module_, kernel_, next_[branch])))
-    return std::nullopt;
-  if (uniform_[kernel_.instructions[branch].guard] && !apart_[branch])
+  if (!any() || !decides(branch) || (goes_alike(block_, branch) && goes_alike(warp_, branch)))
     return std::nullopt;
   Detour detour{branch, meet_[branch], region(branch)};
   detour.inside[branch] = true;

@@ -2,6 +2,7 @@
 
 #include "synth/retile/retile.h"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -11,34 +12,53 @@ namespace ptxasw::inline synth {
 /// number of threads and no guard (PTX ISA 9.7.13.1).
 bool is_barrier_of_all(const Module &module, const Instruction &instruction);
 
-/// Where threads of a block meet, and where copies have to.
+/// Returns true if all lanes of a warp meet at an instruction, whatever else it does: a
+/// `bar.warp.sync` or `shfl.sync` whose member mask is the number of a full warp, with no guard
+/// (PTX ISA 9.7.13.2 and 9.7.9.6).
+bool is_meeting_of_warp(const Module &module, const Instruction &instruction);
+
+/// Where threads of a block, or lanes of a warp, meet, and where copies have to.
 class Meetings {
 public:
   Meetings(const Module &module, const Function &kernel);
 
-  bool any() const { return any_; }
-  /// A barrier to which threads of a block might come by different ways, or some not at all.
+  bool any() const { return block_.any || warp_.any; }
+  /// A meeting to which threads might come by different ways, or some not at all; or one on the way
+  /// of copies that part, where those of other warps may not.
   std::optional<std::uint32_t> uneven() const;
   /// The way of copies that part at a branch; nothing if they may go on alone to their ends, as no
-  /// barrier comes or all threads of the block go on like this one.
+  /// meeting comes or all threads that meet then go on like this one.
   std::optional<Detour> detour(std::uint32_t branch) const;
 
 private:
+  /// Who meets: all threads of a block, or all lanes of a warp.
+  struct Crowd {
+    bool any = false;
+    bool is_warp = false;
+    std::vector<bool> meets;   ///< by instruction
+    std::vector<bool> apart;   ///< by instruction: maybe not all of them come
+    std::vector<bool> decided; ///< by instruction: a branch that all of them take alike
+  };
+
+  bool decides(std::uint32_t instruction) const;
   /// Instructions that may run behind a branch before all ways from it meet, or to the end if they
   /// do not.
   std::vector<bool> region(std::uint32_t branch) const;
-  bool decides(std::uint32_t instruction) const;
-  std::optional<std::uint32_t> barrier_in(const std::vector<bool> &instructions) const;
+  static std::optional<std::uint32_t> first_in(const std::vector<bool> &some,
+                                               const std::vector<bool> &instructions);
+  /// All who meet behind a branch go on like one of them.
+  bool goes_alike(const Crowd &crowd, std::uint32_t branch) const;
   void find_next();
-  void find_varying();
+  void find_varying(Crowd &crowd) const;
+  /// By instruction, the registers that may differ between threads before it.
+  std::vector<std::vector<bool>> varying(const Crowd &crowd) const;
+  void pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const;
 
   const Module &module_;
   const Function &kernel_;
-  bool any_ = false;
   std::vector<std::vector<std::uint32_t>> next_; ///< by instruction; one past the last is the end
   std::vector<std::uint32_t> meet_;              ///< by instruction: the nearest on all ways
-  std::vector<bool> uniform_; ///< by register: the same in all threads of a block that are there
-  std::vector<bool> apart_;   ///< by instruction: maybe not all threads of the block come
+  Crowd block_, warp_;
 };
 
 } // namespace ptxasw::synth

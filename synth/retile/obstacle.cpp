@@ -12,7 +12,8 @@
 //     (synth/waiting.h).
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
-// where all of them come alike (meeting.cpp), and shared memory may be in other places (rooms.cpp).
+// and the lanes of its warps may exchange what they have, where all of them come alike
+// (meeting.cpp), and shared memory may be in other places (rooms.cpp).
 //
 // What is not known is in the way.
 
@@ -45,12 +46,14 @@ constexpr Refusal control_flow{"control-flow", "the target of a branch is unknow
 constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
 constexpr Refusal shared_memory{"shared-memory", "each block needs shared memory of its own"};
 constexpr Refusal local_memory{"local-memory", "each thread needs local memory of its own"};
-constexpr Refusal variable{"variable",
-                           "the kernel has variables of its own, or one is named like a register"};
+constexpr Refusal variable{"variable", "the kernel has variables of its own"};
 constexpr Refusal barrier{"barrier", "threads of a block wait for each other"};
 constexpr Refusal uneven{
     "barrier", "threads of a block may come to a barrier by different ways, or some not at all"};
 constexpr Refusal warp{"warp-collective", "lanes of a warp work together"};
+constexpr Refusal uneven_warp{
+    "warp-collective",
+    "lanes of a warp may come to what they do together by different ways, or some not at all"};
 constexpr Refusal agreement{"uniform-load",
                             "a load for which lanes of a warp must have one address"};
 constexpr Refusal special{"special-register",
@@ -115,6 +118,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   const Op op = opcode.op;
   if (blocks == Blocks::whole && is_barrier_of_all(module, instruction))
     return std::nullopt;
+  if (blocks == Blocks::whole && is_meeting_of_warp(module, instruction))
+    return operand_obstacle(module, module.operands(instruction), blocks);
   if (op == Op::bar || op == Op::barrier)
     return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
   if (op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect ||
@@ -189,10 +194,6 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
              : variable.space == StateSpace::local ? refusal::local_memory
              : variable.space == StateSpace::param ? call_obstacle(module, kernel)
                                                    : refusal::variable;
-  for (const auto *variables : {&module.variables, &kernel.parameters})
-    for (const Variable &variable : *variables)
-      if (variable.name.starts_with('%')) // the sibling's registers might hide it
-        return refusal::variable;
   for (const Register &reg : kernel.registers) {
     const unsigned width = bit_width(reg.type);
     if (reg.vector != 1 || (width != 1 && width != 16 && width != 32 && width != 64))
@@ -219,7 +220,9 @@ std::optional<Refusal> retile_obstacle(const Module &module, const Function &ker
     return refusal::control_flow;
   if (blocks == Blocks::whole) {
     if (const auto barrier = Meetings(module, kernel).uneven())
-      return at(refusal::uneven, kernel.instructions[*barrier].line);
+      return at(is_meeting_of_warp(module, kernel.instructions[*barrier]) ? refusal::uneven_warp
+                                                                          : refusal::uneven,
+                kernel.instructions[*barrier].line);
     if (const auto obstacle = rooms_obstacle(module, kernel))
       return obstacle;
   }

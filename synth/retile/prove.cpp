@@ -38,7 +38,9 @@
 // Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
 // barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The
 // threads of a block come to the sibling's barriers alike (meeting.cpp), so whenever one of them is
-// passed, all threads of the copies concerned are at the same one of the kernel's. Between two of
+// passed, all threads of the copies concerned are at the same one of the kernel's. The lanes of a
+// warp come alike to what they exchange, too, once for each copy: lane for lane they are there what
+// the kernel's are, so each gets what the kernel's lane gets. Between two of
 // them, what several threads of a copy do to its shared memory is ordered by nothing but each
 // thread's own order, which is kept, so any interleaving with other copies is one that the block
 // could have had by itself: a copy's instructions touch only its own variables (rooms.cpp), checked
@@ -124,6 +126,10 @@ void RetileProof::assign_roles() {
   for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
     if (!by_name.try_emplace(sibling_.registers[reg].name, reg).second)
       fail("two registers have one name");
+  for (const auto *variables : {&module_.variables, &kernel_.parameters})
+    for (const Variable &variable : *variables)
+      if (by_name.contains(variable.name))
+        fail("a register hides a variable");
   const RetileNames names(kernel_);
   const auto find = [&](const std::string &name, RegisterId kernel_register, ReplayRole role) {
     const auto found = by_name.find(name);

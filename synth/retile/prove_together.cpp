@@ -274,7 +274,7 @@ RetileProof::Position RetileProof::on_detour(Position mine, const Detour &detour
 
 bool RetileProof::is_barrier(const Instruction &instruction) const {
   const Op op = module_.opcode(instruction).op;
-  return op == Op::bar || op == Op::barrier;
+  return op == Op::bar || op == Op::barrier || op == Op::shfl;
 }
 
 // The copies part. What was added may test things again that only held there.

@@ -124,8 +124,8 @@ public:
   /// By RegisterId: the same in all copies; in more than one.
   const std::vector<bool> &by_all() const { return by_all_; }
   const std::vector<bool> &by_some() const { return by_some_; }
-  /// The copy that keeps a register of copy k, or does an instruction for it; for a barrier the
-  /// first.
+  /// The copy that keeps a register of copy k, or does an instruction for it; for a barrier, of a
+  /// block or of a warp, the first.
   unsigned keeper(RegisterId reg, unsigned k) const;
   unsigned keeper(const Instruction &instruction, unsigned k) const;
   /// Returns true if an instruction is done for more than one copy.

@@ -145,7 +145,8 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
 }
 
 unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
-  if (is_barrier_of_all(module_, instruction))
+  if (is_barrier_of_all(module_, instruction) ||
+      (is_meeting_of_warp(module_, instruction) && module_.opcode(instruction).op != Op::shfl))
     return 0;
   return keeper(ptxasw::is_shared(module_, instruction, by_all_),
                 ptxasw::is_shared(module_, instruction, by_row_),

@@ -222,6 +222,11 @@ Mutants mutants_of(const std::string &line) {
     add("(\\$retile_)round(_[0-9]+)_0", "$1round$2_1");
     add("(\\$retile_)round(_[0-9]+)_1", "$1round$2_0");
     add("\\$retile_round_([0-9]+)", "$$retile_at_$1");
+    add("shfl\\.sync\\.idx", "shfl.sync.up");
+    add("0, 31, ", "1, 31, ");
+    add("31, 0xf", "15, 0xf");
+    add("0xffffffff", "0xfffffffe");
+    add("bar\\.warp\\.sync", "bar.sync");
     add("ld\\.shared", "ld.volatile.shared");
     add("st\\.shared", "st.global");
     return list;
@@ -322,12 +327,39 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("tiled.ptx", "sum", "x2");
   run("tiled.ptx", "rounds", "x2");
   run("tiled.ptx", "turn", "y2");
+  run("warps.ptx", "gangs", "x2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
   CHECK(all.refused * mutant_stride() > 3000);
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
+}
+
+TEST_CASE("a register does not hide a variable") {
+  const auto unproved = [](const std::string &name) {
+    const auto module = parsed(fmt::format(R"(.version 7.0
+.target sm_70
+.address_size 64
+.entry k(.param .u64 {0}) {{
+  .reg .u64 %p;
+  .reg .u32 %r;
+  ld.param.u64 %p, [{0}];
+  mov.u32 %r, %ctaid.x;
+  st.global.u32 [%p], %r;
+  ret;
+}}
+)",
+                                           name));
+    SiblingOptions options;
+    options.retile = {"x2"};
+    const SiblingResult result = add_siblings(*module, options);
+    CHECK(result.kernels.at(0).written.size() + result.kernels[0].unproved.size() == 1);
+    return !result.kernels[0].unproved.empty();
+  };
+  CHECK_FALSE(unproved("%in_ar0"));
+  CHECK(unproved("%grid"));
+  CHECK(unproved("%c1_r"));
 }
 
 TEST_CASE("the kernel with fewer registers is the kernel") {

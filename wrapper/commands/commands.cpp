@@ -8,8 +8,8 @@ namespace {
 
 constexpr const Command *all_of_them[] = {
     // Rewriting
-    &rewrite_command, &overlay_command, &run_command, &assemble_command, &bisect_command,
-    &siblings_command, &optimize_command,
+    &rewrite_command, &overlay_command, &run_command, &assemble_command, &offload_command,
+    &bisect_command, &siblings_command, &optimize_command,
     // What is known about a kernel
     &trace_command, &explain_command, &independent_command, &occupancy_command, &advise_command,
     &lint_command, &report_command, &bound_command,

@@ -20,6 +20,7 @@ extern const Command launch_command;
 extern const Command lint_command;
 extern const Command merge_command;
 extern const Command occupancy_command;
+extern const Command offload_command;
 extern const Command optimize_command;
 extern const Command overlay_command;
 extern const Command report_command;

@@ -26,7 +26,7 @@ ask_ptxas(const Settings &settings, const std::string &input, const std::string 
   if (!modules)
     return tl::unexpected(
         fmt::format("cannot read `{}` a second time, for ptxas; give a file", modules.error()));
-  const auto messages = assemble_for_messages(real->path, "ptxas", line, *modules, false);
+  const auto messages = assemble_for_messages({real->path, "ptxas", line}, *modules, false);
   if (!messages)
     return tl::unexpected(messages.error());
   return parse_resources(*messages);

@@ -68,7 +68,7 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
   if (!modules)
     return tl::unexpected(
         fmt::format("cannot read `{}` a second time, for ptxas; give a file", modules.error()));
-  const auto assembled = ask_assembler(real->path, "ptxas", line, *modules);
+  const auto assembled = ask_assembler({real->path, "ptxas", line}, *modules);
   if (!assembled)
     return tl::unexpected(assembled.error());
   tell_user(advice_text(*assembled));

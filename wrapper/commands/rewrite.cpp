@@ -53,7 +53,7 @@ tl::expected<void, std::string> measure(const Settings &settings, const std::str
                                     .changed = result.changed,
                                     .report = std::move(result.report)}};
   ::setenv(guard_variable, "1", 1); // or `ptxasw run` would lead the real ptxas back to us
-  auto measured = measure_resources(real->path, "ptxas", line, modules);
+  auto measured = measure_resources({real->path, "ptxas", line}, modules);
   result.report = std::move(modules[0].report);
   return measured;
 }

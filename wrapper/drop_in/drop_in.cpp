@@ -1,5 +1,8 @@
 // One run as ptxas. Up to the point where a rewritten module is handed over, every way out is the
 // same: become the real ptxas, with the caller's own arguments, and leave no trace.
+//
+// A run as the assembler of GCC's offloading compiler is the same run, except that the tool passes
+// PTX on instead of assembling it: what ptxas knows of a kernel is asked of ptxas.
 
 #include "wrapper/drop_in/drop_in.h"
 
@@ -7,6 +10,7 @@
 #include "wrapper/drop_in/fault.h"
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/drop_in/findings.h"
+#include "wrapper/drop_in/gcc_offload.h"
 #include "wrapper/drop_in/handover.h"
 #include "wrapper/drop_in/lint_run.h"
 #include "wrapper/drop_in/outcome.h"
@@ -26,6 +30,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/core.h>
+#include <functional>
 #include <unistd.h>
 
 namespace ptxasw::inline wrapper {
@@ -44,8 +49,9 @@ struct DropInRun {
   CommandLine line;
   Settings settings;
   RealTool real;
-  std::string first_input; ///< for the log
-  launch::Profile profile; ///< if the settings name one
+  std::string first_input;   ///< for the log
+  launch::Profile profile{}; ///< if the settings name one
+  bool as_gcc = false;       ///< `real` is the assembler of GCC's offloading compiler
 
   /// Something is done to kernels whatever is decided about shuffles.
   bool changes_kernels() const { return !settings.rewrite.in_kernel.empty() || adds_siblings(); }
@@ -69,6 +75,18 @@ int pass_through(const DropInRun &run, Outcome outcome, std::string_view detail,
   append_log(run.settings.log, log_line(outcome, run.first_input, detail, findings.field()));
   become(run.real.path, run.name, run.line.arguments);
   return report_failure(fmt::format("cannot run {}: {}", run.real.path, std::strerror(errno)));
+}
+
+/// Whom to ask about registers and what it advises: a ptxas, and how to call it.
+tl::expected<AskedTool, std::string> asked_tool(const DropInRun &run) {
+  if (!run.as_gcc)
+    return AskedTool{run.real.path, run.name, run.line};
+  const auto real = find_real(run.settings.real, invoked_path());
+  if (!real)
+    return tl::unexpected(real.error());
+  return AskedTool{real->path, "ptxas",
+                   parse_command_line({"-arch=" + run.line.target, run.first_input}),
+                   run.real.path};
 }
 
 /// The real version text, and a line about us: tools that use the text as the key of a cache must
@@ -262,7 +280,8 @@ int rewrite_and_run(const DropInRun &run) {
   const bool measured =
       handover.outcome == Outcome::rewritten || handover.outcome == Outcome::nothing_found;
   if (run.settings.registers && measured)
-    if (const auto done_well = measure_resources(run.real.path, run.name, run.line, *modules);
+    if (const auto done_well = asked_tool(run).and_then(
+            [&](const AskedTool &asked) { return measure_resources(asked, *modules); });
         !done_well)
       tell_user(
           fmt::format("ptxasw: warning: no registers in the report: {}\n", done_well.error()));
@@ -312,7 +331,13 @@ std::optional<int> lint_inputs(const DropInRun &run) {
     return std::nullopt;
   const CrashGuard guard(run.real.path, run.name, line.arguments, run.settings.log,
                          log_line(Outcome::crashed, run.first_input, ""));
-  const int result = lint_run(run.settings, run.real.path, run.name, line, *modules);
+  auto assembled = asked_tool(run).and_then(
+      [&](const AskedTool &asked) { return ask_assembler(asked, *modules); });
+  if (!assembled && !run.as_gcc)
+    return std::nullopt; // the real ptxas will say the same to the caller
+  if (!assembled && !run.settings.lint_choices.baseline.empty())
+    tell_user(fmt::format("ptxasw: warning: registers are not known: {}\n", assembled.error()));
+  const int result = lint_run(run.settings, assembled.value_or(AssemblerFacts{}), line, *modules);
   return result == 0 ? std::nullopt : std::optional(result);
 }
 
@@ -341,6 +366,29 @@ int print_own_help() {
   return print_text(text);
 }
 
+void tell_what_was_ignored(const DropInRun &run) {
+  for (const std::string &ignored : run.settings.ignored) {
+    append_log(run.settings.log, log_line(Outcome::settings_ignored, "", ignored));
+    if (run.settings.verbose)
+      tell_user(fmt::format("ptxasw: warning: {}\n", ignored));
+  }
+}
+
+/// From where the line is understood; `pass` ends a run that does not concern us.
+int work(DropInRun &run, const std::function<int(Outcome)> &pass) {
+  if (const auto failed = lint_inputs(run))
+    return *failed;
+  if (const auto outcome = not_ours(run))
+    return pass(*outcome);
+  if (!run.settings.profile.empty()) {
+    auto profile = read_profile(run.settings.profile);
+    if (!profile)
+      return report_failure(profile.error());
+    run.profile = std::move(*profile);
+  }
+  return rewrite_and_run(run);
+}
+
 int run_as_ptxas(DropInRun &run, const std::vector<std::string> &words) {
   if (std::getenv(guard_variable))
     return report_failure(
@@ -352,11 +400,7 @@ int run_as_ptxas(DropInRun &run, const std::vector<std::string> &words) {
   if (!settings)
     return report_failure(settings.error());
   run.settings = std::move(*settings);
-  for (const std::string &ignored : run.settings.ignored) {
-    append_log(run.settings.log, log_line(Outcome::settings_ignored, "", ignored));
-    if (run.settings.verbose)
-      tell_user(fmt::format("ptxasw: warning: {}\n", ignored));
-  }
+  tell_what_was_ignored(run);
   auto real = find_real(run.settings.real, invoked_path());
   if (!real)
     return report_failure(real.error());
@@ -372,29 +416,47 @@ int run_as_ptxas(DropInRun &run, const std::vector<std::string> &words) {
       run.line.arguments = words;
     return print_version(run);
   }
-  if (const auto failed = lint_inputs(run))
-    return *failed;
-  if (const auto outcome = not_ours(run)) {
+  return work(run, [&](Outcome outcome) {
     if (verbatim)
       run.line.arguments = words;
     if (run.line.help)
       return print_help(run);
-    return pass_through(run, *outcome, run.line.doubt.value_or(""));
+    return pass_through(run, outcome, run.line.doubt.value_or(""));
+  });
+}
+
+int run_as_gcc(DropInRun &run) {
+  ::setenv(guard_variable, "1", 1); // or `ptxasw run` would lead the tool back to us
+  tell_what_was_ignored(run);
+  std::vector<OffloadKernel> kernels;
+  if (run.line.inputs.size() == 1) {
+    run.first_input = describe_input(run.line, run.line.inputs.front());
+    const std::string text = read_regular_file(run.first_input).value_or("");
+    run.line.target = target_in(text);
+    kernels = offload_kernels(text);
   }
-  if (!run.settings.profile.empty()) {
-    auto profile = read_profile(run.settings.profile);
-    if (!profile)
-      return report_failure(profile.error());
-    run.profile = std::move(*profile);
-  }
-  return rewrite_and_run(run);
+  if (run.line.verbose || run.settings.verbose || run.settings.lint)
+    for (const OffloadKernel &kernel : kernels)
+      if (kernel.on_one_thread())
+        tell_user(fmt::format("ptxasw: note: {}: one thread does all of it: GCC found nothing to "
+                              "do in parallel. GCC 12 runs `acc kernels` like this; `acc parallel "
+                              "loop` says that the loop is parallel\n",
+                              kernel.name));
+  return work(run, [&](Outcome outcome) { return pass_through(run, outcome, ""); });
+}
+
+/// What an exception comes to.
+int give_up(const DropInRun &run, const std::exception &error) {
+  if (run.real.path.empty())
+    return report_failure(error.what());
+  return pass_through(run, Outcome::failed, error.what());
 }
 
 } // namespace
 
 int drop_in(const std::string &name, const std::vector<std::string> &words) {
   constexpr std::string_view key_option = "--ptxasw-cache-key";
-  DropInRun run{name, {}, {}, {}, {}, {}};
+  DropInRun run{name, {}, {}, {}, {}};
   try {
     if (!words.empty() && words[0] == key_option) {
       const auto key = cache_key({words.begin() + 1, words.end()});
@@ -403,9 +465,22 @@ int drop_in(const std::string &name, const std::vector<std::string> &words) {
     run.line = parse_command_line(words);
     return run_as_ptxas(run, words);
   } catch (const std::exception &error) {
-    if (run.real.path.empty())
-      return report_failure(error.what());
-    return pass_through(run, Outcome::failed, error.what());
+    return give_up(run, error);
+  }
+}
+
+int drop_in_for_gcc(const std::string &tool, const std::vector<std::string> &words,
+                    Settings settings) {
+  DropInRun run{tool,
+                parse_assembler_line(words),
+                std::move(settings),
+                {tool, "the assembler that was called"},
+                {}};
+  run.as_gcc = true;
+  try {
+    return run_as_gcc(run);
+  } catch (const std::exception &error) {
+    return give_up(run, error);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "wrapper/settings/settings.h"
+
 #include <string>
 #include <vector>
 
@@ -10,5 +12,10 @@ namespace ptxasw::inline wrapper {
 /// `name` is argv[0], `words` the arguments after it. Returns the exit code, if it returns: most
 /// runs end by becoming the real ptxas.
 int drop_in(const std::string &name, const std::vector<std::string> &words);
+
+/// The same for `tool`, the assembler of GCC's offloading compiler: it passes PTX on, as text, to
+/// where GCC embeds it.
+int drop_in_for_gcc(const std::string &tool, const std::vector<std::string> &words,
+                    Settings settings);
 
 } // namespace ptxasw::wrapper

@@ -96,6 +96,23 @@ bool inputs_untouched(const std::vector<InputModule> &modules) {
   });
 }
 
+/// What the assembler of GCC's offloading compiler makes of a text: it puts in order what ptxas
+/// wants in another one. The text as it is if that fails.
+std::string passed_through(const std::string &assembler, const std::string &text) {
+  const int in = make_memory_file("ptx", text), out = make_memory_file("ptx", "");
+  const auto path = [](int file) { return fmt::format("/proc/self/fd/{}", file); };
+  std::optional<std::string> made;
+  if (in >= 0 && out >= 0)
+    if (run_child(
+            {assembler, assembler, {"--no-verify", "-o", path(out), path(in)}, -1, STDERR_FILENO})
+            .succeeded())
+      made = read_regular_file(path(out));
+  for (const int file : {in, out})
+    if (file >= 0)
+      ::close(file);
+  return made.value_or(text);
+}
+
 bool killed_by_user(int status) {
   if (!WIFSIGNALED(status))
     return false;
@@ -160,24 +177,28 @@ Handover hand_over(const std::string &real, const std::string &name, const Comma
 }
 
 tl::expected<std::string, std::string>
-assemble_for_messages(const std::string &real, const std::string &name, const CommandLine &line,
-                      const std::vector<InputModule> &modules, bool rewritten) {
-  ChildPlan plan{real, name, line.arguments, -1, STDERR_FILENO};
+assemble_for_messages(const AskedTool &asked, const std::vector<InputModule> &modules,
+                      bool rewritten) {
+  ChildPlan plan{asked.path, asked.name, asked.line.arguments, -1, STDERR_FILENO};
   for (const char *word : {"-v", "-o", "/dev/null"}) // of several outputs the last one counts
     plan.arguments.emplace_back(word);
-  WordSubstitution substitution(plan, line);
+  WordSubstitution substitution(plan, asked.line);
   std::vector<InputModule> versions = modules; // outlive the substitution's views of them
-  for (InputModule &version : versions) {
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    InputModule &version = versions[i];
+    version.input = asked.line.inputs.at(i);
     if (!rewritten) {
       version.rewritten = version.original;
       version.lines.clear();
     }
+    if (!asked.before.empty())
+      version.rewritten = passed_through(asked.before, version.rewritten);
     if (!substitution.replace(version))
       return tl::unexpected(std::string("the text could not be handed over"));
   }
   const ChildResult child = run_child(plan);
   if (!child.started)
-    return tl::unexpected(fmt::format("cannot run {}", real));
+    return tl::unexpected(fmt::format("cannot run {}", asked.path));
   if (!child.succeeded())
     return tl::unexpected(translate_messages(child.captured.substr(0, child.captured.find('\n')),
                                              substitution.replaced()));

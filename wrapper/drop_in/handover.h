@@ -43,12 +43,19 @@ struct Handover {
 Handover hand_over(const std::string &real, const std::string &name, const CommandLine &line,
                    const std::vector<InputModule> &modules);
 
+/// A ptxas to ask about modules, and the line that it is called with for them.
+struct AskedTool {
+  std::string path, name;
+  CommandLine line;
+  std::string before{}; ///< the assembler of GCC's that has them first; empty: none has
+};
+
 /// Has the real ptxas assemble the modules, rewritten or not, with `-v` and without an output.
 /// Returns its messages. Errors: what it says if it refuses, in the caller's terms, or that it
 /// could not be run.
 tl::expected<std::string, std::string>
-assemble_for_messages(const std::string &real, const std::string &name, const CommandLine &line,
-                      const std::vector<InputModule> &modules, bool rewritten);
+assemble_for_messages(const AskedTool &asked, const std::vector<InputModule> &modules,
+                      bool rewritten);
 
 /// The exit code for a child's status; a child that was killed takes us along the same way.
 int exit_like(int status);

@@ -41,11 +41,9 @@ void count_checked(std::size_t kernels) {
 
 } // namespace
 
-tl::expected<AssemblerFacts, std::string> ask_assembler(const std::string &real,
-                                                        const std::string &name,
-                                                        const CommandLine &line,
+tl::expected<AssemblerFacts, std::string> ask_assembler(const AskedTool &asked,
                                                         const std::vector<InputModule> &modules) {
-  const auto messages = assemble_for_messages(real, name, line, modules, false);
+  const auto messages = assemble_for_messages(asked, modules, false);
   if (!messages)
     return tl::unexpected(messages.error());
   return AssemblerFacts{parse_resources(*messages), parse_advisories(*messages)};
@@ -88,14 +86,9 @@ tl::expected<bool, std::string> pass_gate(const std::string &file, const std::st
   return changes.worse.empty();
 }
 
-int lint_run(const Settings &settings, const std::string &real, const std::string &name,
-             const CommandLine &line, const std::vector<InputModule> &modules) {
+int lint_run(const Settings &settings, const AssemblerFacts &assembled, const CommandLine &line,
+             const std::vector<InputModule> &modules) {
   const LintChoices &choices = settings.lint_choices;
-  AssemblerFacts assembled;
-  if (auto said = ask_assembler(real, name, line, modules))
-    assembled = std::move(*said);
-  else
-    return 0; // it will say the same to the caller
   tell_user(advice_text(assembled));
   bool failed = false, unchecked = false;
   std::size_t checked = 0;

@@ -9,9 +9,7 @@
 namespace ptxasw::inline wrapper {
 
 /// What the real ptxas says about modules. Errors: as assemble_for_messages.
-tl::expected<AssemblerFacts, std::string> ask_assembler(const std::string &real,
-                                                        const std::string &name,
-                                                        const CommandLine &line,
+tl::expected<AssemblerFacts, std::string> ask_assembler(const AskedTool &asked,
                                                         const std::vector<InputModule> &modules);
 
 /// What ptxas advises, one line each, with an explanation.
@@ -23,10 +21,10 @@ std::string advice_text(const AssemblerFacts &assembled);
 tl::expected<bool, std::string> pass_gate(const std::string &file, const std::string &target,
                                           const std::vector<KernelState> &states, bool update);
 
-/// Everything the settings ask for, over the modules of one run as ptxas: warnings on standard
-/// error, files, the gate. Returns an exit code: 1 if a warning counts as an error or something is
+/// Everything the settings ask for, over the modules of one run: warnings on standard error,
+/// files, the gate. Returns an exit code: 1 if a warning counts as an error or something is
 /// worse, 2 if that was to be found out and something could not be looked at.
-int lint_run(const Settings &settings, const std::string &real, const std::string &name,
-             const CommandLine &line, const std::vector<InputModule> &modules);
+int lint_run(const Settings &settings, const AssemblerFacts &assembled, const CommandLine &line,
+             const std::vector<InputModule> &modules);
 
 } // namespace ptxasw::wrapper

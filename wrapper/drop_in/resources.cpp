@@ -47,15 +47,14 @@ std::map<std::string, Resources, std::less<>> parse_resources(std::string_view m
   return functions;
 }
 
-tl::expected<void, std::string> measure_resources(const std::string &real, const std::string &name,
-                                                  const CommandLine &line,
+tl::expected<void, std::string> measure_resources(const AskedTool &asked,
                                                   std::vector<InputModule> &modules) {
   const bool changed = std::any_of(modules.begin(), modules.end(),
                                    [](const InputModule &module) { return module.changed; });
-  const auto before = assemble_for_messages(real, name, line, modules, false);
+  const auto before = assemble_for_messages(asked, modules, false);
   if (!before)
     return tl::unexpected(before.error());
-  const auto after = changed ? assemble_for_messages(real, name, line, modules, true) : before;
+  const auto after = changed ? assemble_for_messages(asked, modules, true) : before;
   if (!after)
     return tl::unexpected(after.error());
   const auto old_needs = parse_resources(*before), new_needs = parse_resources(*after);

@@ -18,8 +18,7 @@ std::map<std::string, Resources, std::less<>> parse_resources(std::string_view m
 /// Has the real ptxas assemble the modules twice, as they were and as they are to be, and puts what
 /// their functions need into the reports. Only the reports are written.
 /// Errors: the real ptxas could not be run on one of them; then no report has changed.
-tl::expected<void, std::string> measure_resources(const std::string &real, const std::string &name,
-                                                  const CommandLine &line,
+tl::expected<void, std::string> measure_resources(const AskedTool &asked,
                                                   std::vector<InputModule> &modules);
 
 } // namespace ptxasw::wrapper

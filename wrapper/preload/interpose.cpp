@@ -1,5 +1,6 @@
-// Preloaded into a build by `ptxasw run`: whatever process starts a program called ptxas, through
-// any member of the exec family, starts ptxasw instead, which is told the path of the real one.
+// Preloaded into a build by `ptxasw run`: whatever process starts a program called ptxas, or GCC's
+// compiler for NVIDIA GPUs or its assembler, through any member of the exec family, starts ptxasw
+// instead, which is told the path of the real one.
 // Everything else goes through untouched. Statically linked programs do not load us.
 //
 // Runs inside foreign processes, also between fork and exec: no allocation except on the stack, no
@@ -20,7 +21,8 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 constexpr char real_flag[] = "--ptxasw-real=";
-constexpr char guard[] = "PTXASW_GUARD="; // ptxasw is starting the real one
+constexpr char guard[] = "PTXASW_GUARD=";                 // ptxasw is starting the real one
+constexpr char offload_guard[] = "PTXASW_OFFLOAD_GUARD="; // the same of GCC's compiler
 
 char ptxasw_path[longest_path];
 
@@ -42,10 +44,11 @@ __attribute__((constructor)) void find_ptxasw() {
   ptxasw_path[0] = '\0';
 }
 
-enum class Kind { other, ptxas, assembler };
+enum class Kind { other, ptxas, assembler, offload };
 
-/// What a path names: ptxas, or the assembler of GCC's nvptx compiler, which is called
-/// `nvptx-none-as`, `.../nvptx-none/as` or `.../nvptx-none/bin/as`.
+/// What a path names: ptxas; GCC's nvptx compiler, whose name ends with `accel-nvptx-none-gcc` and
+/// maybe a version; or its assembler, which is called `nvptx-none-as`, `.../nvptx-none/as` or
+/// `.../nvptx-none/bin/as`.
 Kind kind_of(const char *path) {
   const char *slash = std::strrchr(path, '/');
   const char *name = slash ? slash + 1 : path;
@@ -53,6 +56,8 @@ Kind kind_of(const char *path) {
     return Kind::ptxas;
   if (std::strcmp(name, "nvptx-none-as") == 0)
     return Kind::assembler;
+  if (std::strstr(name, "accel-nvptx-none-gcc"))
+    return Kind::offload;
   const auto ends_with = [&](const char *end) {
     const std::size_t length = std::strlen(path), wanted = std::strlen(end);
     return length >= wanted && std::strcmp(path + length - wanted, end) == 0;
@@ -98,9 +103,10 @@ std::size_t count(char *const *list) {
   return n;
 }
 
-bool guarded(char *const *environment) {
+bool guarded(char *const *environment, Kind kind) {
+  const char *const mark = kind == Kind::offload ? offload_guard : guard;
   for (; environment && *environment; ++environment)
-    if (std::strncmp(*environment, guard, sizeof guard - 1) == 0)
+    if (std::strncmp(*environment, mark, std::strlen(mark)) == 0)
       return true;
   return false;
 }
@@ -111,7 +117,7 @@ int redirect(const char *file, char *const *argv, char *const *environment, bool
              Otherwise otherwise) {
   char path[longest_path];
   const Kind kind = file && ptxasw_path[0] && argv ? kind_of(file) : Kind::other;
-  if (kind == Kind::other || guarded(environment))
+  if (kind == Kind::other || guarded(environment, kind))
     return otherwise();
   if (use_path ? !search(file, path) : std::strlen(file) >= longest_path)
     return otherwise();
@@ -130,7 +136,8 @@ int redirect(const char *file, char *const *argv, char *const *environment, bool
     changed[n++] = const_cast<char *>("ptxas"); // the name tells ptxasw what to be
     changed[n++] = flag;
   } else {
-    for (const char *word : {"ptxasw", "assemble", "--tool", static_cast<const char *>(path), "--"})
+    const char *const command = kind == Kind::offload ? "offload" : "assemble";
+    for (const char *word : {"ptxasw", command, "--tool", static_cast<const char *>(path), "--"})
       changed[n++] = const_cast<char *>(word);
   }
   for (std::size_t i = 1; i < words; ++i)

@@ -116,4 +116,7 @@ inline constexpr char checked_variable[] = "PTXASW_CHECKED";
 /// Set in the environment of the real ptxas; finding it in our own means that we called ourselves.
 inline constexpr char guard_variable[] = "PTXASW_GUARD";
 
+/// The same in the environment of GCC's offloading compiler.
+inline constexpr char offload_guard_variable[] = "PTXASW_OFFLOAD_GUARD";
+
 } // namespace ptxasw::wrapper
