@@ -73,6 +73,7 @@ private:
   bool hoist_a_source(std::size_t load);
   std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
   bool loop_carried(std::size_t load) const;
+  bool has_joined_address(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
     return function_.instructions[emulation_.trace()[access].instruction];
@@ -165,6 +166,8 @@ Detection Detector::run() {
       continue;
     if (reason == Reason::no_source && loop_carried(i))
       reason = Reason::loop_carried;
+    else if (reason == Reason::no_source && has_joined_address(i))
+      reason = Reason::joined_address;
     result_.kept.push_back({emulation_.trace()[i].instruction, *reason});
     add_source(i, i); // Only what stays a load may serve others (never chain).
   }
@@ -383,6 +386,16 @@ bool Detector::loop_carried(std::size_t load) const {
     return cfg.loop_of(trace[other].block) == loop && element_bytes(other) == element_bytes(load) &&
            loads_[other].constant - step == loads_[load].constant;
   });
+}
+
+// True if the address has a part that several ways to the load, or rounds of a loop, make in ways
+// of their own: it is compared as a whole then, not way by way.
+bool Detector::has_joined_address(std::size_t load) const {
+  bool result = false;
+  for_each_node(emulation_.expand(emulation_.trace()[load].address), [&](Expr node) {
+    result |= emulation_.join_register(node) || emulation_.loop_register(node);
+  });
+  return result;
 }
 
 } // namespace
