@@ -23,8 +23,8 @@ using Flow = std::vector<Brought>;
 /// An expression as it is on a flow.
 Expr on_flow(ExprPool &pool, const Flow &flow, Expr expr);
 
-/// What the joined registers of an expression (expanded) may be, one or two of them at a time, those
-/// first that are fewer; some where there are many.
+/// What the joined registers of an expression (expanded) may be, one or two of them at a time,
+/// those first that are fewer; some where there are many.
 std::vector<Flow> flows_of(Emulation &emulation, Expr expr);
 
 /// How something was shown to hold.
@@ -50,7 +50,7 @@ private:
   Shown contradict(std::vector<Expr> conditions, std::span<const Expr> about);
 
   /// Effort for one question, in Z3's resource units.
-  static constexpr unsigned solver_resource_limit = 20'000;
+  static constexpr unsigned solver_resource_limit = 10'000;
 
   Emulation &emulation_;
   Solver solver_{solver_resource_limit};

@@ -162,7 +162,7 @@ private:
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
   std::optional<Paths> paths_; ///< of the original
-  std::optional<bool> waits_; ///< facts::waits_at(), when first asked for
+  std::optional<bool> waits_;  ///< facts::waits_at(), when first asked for
   std::size_t visited_ = 0;
   std::size_t step_visited_ = 0;        ///< blocks, to see which loops are in step
   std::map<LoopId, bool> loop_in_step_; ///< those that were asked for

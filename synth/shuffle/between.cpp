@@ -98,14 +98,16 @@ bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
 // Takes account of one event between two loads; returns false if it is an obstacle.
 bool Between::passes(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
                      bool may_test, Passage &result) {
-  const Passage before = result;
+  const bool exchanges = result.exchanges, written = result.written;
   if (harmless(event, source, load, may_test, result))
     return true;
   const MemoryAccess &access = emulation_.trace()[event];
   const Shown never = paths_.never_passed(access.block, access.guard, source.block, load.block);
   if (never == Shown::no)
     return false;
-  result = before;
+  result.obstacle.reset();
+  result.exchanges = exchanges;
+  result.written = written;
   result.by_solver |= never == Shown::by_solver;
   return true;
 }

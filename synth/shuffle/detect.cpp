@@ -214,7 +214,7 @@ std::optional<Reason> Detector::cover(std::size_t load) {
 bool Detector::cover_on_a_flow(std::size_t load, Reason otherwise) {
   const bool varies =
       otherwise == Reason::varying_address || otherwise == Reason::wrap_not_testable;
-  if (!varies && otherwise != Reason::no_source)
+  if ((!varies && otherwise != Reason::no_source) || holders_.empty())
     return false;
   const Expr address = emulation_.expand(emulation_.trace()[load].address);
   bool joined = false;

@@ -48,8 +48,7 @@ public:
   Judge(const Module &module, const Function &function, Emulation &emulation,
         const RewriteOptions &options)
       : module_(module), function_(function), emulation_(emulation), options_(options),
-        facts_(launch_facts(function, options.assume_block)),
-        paths_(emulation),
+        facts_(launch_facts(function, options.assume_block)), paths_(emulation),
         between_(module, function, emulation, paths_, options.assume_no_alias) {}
 
   /// Says if `load` may take what `source` has in the lane `from`.
