@@ -9,8 +9,9 @@
 // the conditions below the place where they parted, and with what it gave to registers there. These
 // hold of the values that the lane has in the current iteration of the loops around the question's
 // blocks. A deeper loop may have gone round before, with other values under the same names, so what
-// its branches say is left out, unless it is the same in each of its rounds. Whatever is left out, for that or for want of budget, makes the
-// conjunction weaker: that it cannot hold is then harder to show.
+// its branches say is left out, unless it is the same in each of its rounds. Whatever is left out,
+// for that or for want of budget, makes the conjunction weaker: that it cannot hold is then harder
+// to show.
 //
 // If two blocks were passed in one iteration, both conjunctions hold. What contradicts itself did
 // not happen. Shown by propagation, by ranges, or by Z3; a handful of numbers that fulfil all of it
