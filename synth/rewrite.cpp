@@ -261,6 +261,7 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
     for (const std::uint32_t source : sources)
       record.sources.push_back(
           {function.instructions[source].line, source_line(module, function.instructions[source])});
+    record.by_solver = reuse.by_solver;
     report.rewrites.push_back(std::move(record));
   }
   if (detection.reuses.empty())

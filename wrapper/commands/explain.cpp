@@ -58,6 +58,8 @@ void print(const KernelExplanation &kernel) {
     fmt::print("    verdict  {}\n", verdict_text(load));
     for (const std::string &test : load.tests)
       fmt::print("    tested   {}\n", test);
+    for (const std::string_view shown : load.by_solver)
+      fmt::print("    by Z3    {}\n", shown);
   }
 }
 
@@ -77,6 +79,8 @@ Json to_json(const KernelExplanation &kernel) {
         entry["flip"] = load.from->flip;
       entry["from_line"] = load.source_line;
       entry["tests"] = load.tests;
+      if (!load.by_solver.empty())
+        entry["z3"] = load.by_solver;
     } else {
       entry["reason"] = to_string(load.reason);
       if (!load.detail.empty())
