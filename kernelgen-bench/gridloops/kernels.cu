@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// SPELLING: the type of the index; FIRST and STEP: how programs spell the thread's place and the
-// number of threads in it.
+// `Index`: of the type that counts.
 #define GRID_LOOP(Index, i, n)                                                                     \
   for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < (n);               \
        i += static_cast<Index>(gridDim.x) * blockDim.x)
@@ -81,5 +80,20 @@ __global__ void csr(float *y, const int *first, const int *column, const float *
   for (int j = first[row]; j < first[row + 1]; ++j)
     sum += value[j] * x[column[j]];
   y[row] = sum;
+}
+
+// Floats from 0.5 to 1.5 that depend on their place and on `seed`.
+__global__ void fill(float *out, size_t n, unsigned seed) {
+  GRID_LOOP(size_t, i, n) {
+    unsigned x = static_cast<unsigned>(i) * 2654435761U + seed;
+    x = (x ^ (x >> 15)) * 2246822519U;
+    out[i] = 0.5F + static_cast<float>((x ^ (x >> 13)) >> 8) * (1.0F / 16777216.0F);
+  }
+}
+// How many words differ.
+__global__ void differ(unsigned *count, const unsigned *a, const unsigned *b, size_t n) {
+  GRID_LOOP(size_t, i, n)
+  if (a[i] != b[i])
+    atomicAdd(count, 1U);
 }
 }

@@ -121,7 +121,7 @@ private:
     spend(known.values.size());
     const auto [found, added] = known_.try_emplace({mine, theirs});
     if (added)
-      found->second = Classes(known, terms_);
+      found->second = Classes(known, terms_, depth());
     if (added || found->second.meet(known, terms_))
       open_.insert({mine, theirs});
   }
@@ -155,7 +155,11 @@ private:
     }
   }
 
-  void spend(std::size_t effort) { budget_ -= std::min(budget_, effort); }
+  unsigned depth() const { return omissions_ ? omissions_->depth() : Omissions::usual_depth; }
+
+  void spend(std::size_t effort) {
+    budget_ -= std::min(budget_, effort * depth() / Omissions::usual_depth);
+  }
 
   /// What is known where a predicate is decided.
   Knowledge where(Term predicate, bool holds, const Knowledge &known) {

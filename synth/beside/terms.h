@@ -75,7 +75,8 @@ struct Knowledge {
 class Classes {
 public:
   Classes() = default;
-  explicit Classes(const Knowledge &known, const Terms &terms);
+  /// What is made from registers in more than `depth` steps counts as made from something else.
+  Classes(const Knowledge &known, const Terms &terms, unsigned depth);
   /// Only what also holds here; returns true if that is less than before.
   bool meet(const Knowledge &known, const Terms &terms);
   /// Terms for the classes.
@@ -92,6 +93,7 @@ private:
   class Builder;
   class Meeting;
 
+  unsigned depth_ = 0;
   std::vector<ClassId> class_of_; ///< by register
   std::vector<Class> classes_;
 };
