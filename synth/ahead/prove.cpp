@@ -22,9 +22,6 @@
 namespace ptxasw::inline synth {
 namespace {
 
-/// Steps from one value to another within the iterations that are ahead.
-constexpr unsigned longest_chain = 240;
-
 /// Lets the other function branch by registers of its own, and leaves out nothing.
 class OwnBranches : public beside::Omissions {
 public:
@@ -42,7 +39,7 @@ public:
   void done(std::uint32_t, const beside::Knowledge &, beside::Knowledge &) override {}
   bool tests(RegisterId reg) const override { return added_.contains(reg); }
   bool leave_out(std::uint32_t, beside::Knowledge &) override { return false; }
-  unsigned depth() const override { return longest_chain; }
+  bool lags() const override { return true; }
 
 private:
   std::set<RegisterId> added_;

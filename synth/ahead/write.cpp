@@ -2,14 +2,15 @@
 //
 //	$loop:
 //		add.s32 %ahead0_b32_0, %r1, %r2;            what the ends of the iterations depend
-// on 		setp.lt.s32 %ahead0_pred_0, %ahead0_b32_0, %r3; 		add.s32 %ahead0_b32_1,
-// %ahead0_b32_0, %r2; 		setp.lt.s32 %ahead0_pred_1, %ahead0_b32_1, %r3;
+// on 		setp.lt.s32 %ahead0_pred_0, %ahead0_b32_0, %r3; 		add.s32
+// %ahead0_b32_1, %ahead0_b32_0, %r2; 		setp.lt.s32 %ahead0_pred_1, %ahead0_b32_1, %r3;
 //		@!%ahead0_pred_0 bra $ahead0_rest0;         is there a second one?
 //		mul.wide.s32 %ahead0_b64_0, %r1, 4;         the loads, with what they need, in their
 // order 		add.s64 %ahead0_b64_1, %rd1, %ahead0_b64_0; 		ld.global.f32
-// %ahead0_f32_0, [%ahead0_b64_1]; 		mul.wide.s32 %ahead0_b64_2, %ahead0_b32_0, 4; 		add.s64
-//%ahead0_b64_3, %rd1, %ahead0_b64_2; 		ld.global.f32 %ahead0_f32_1, [%ahead0_b64_3]; 		mov.b32 %f2,
-//%ahead0_f32_0;                 the first iteration, by the kernel's
+// %ahead0_f32_0, [%ahead0_b64_1]; 		mul.wide.s32 %ahead0_b64_2, %ahead0_b32_0, 4;
+// add.s64
+//%ahead0_b64_3, %rd1, %ahead0_b64_2; 		ld.global.f32 %ahead0_f32_1, [%ahead0_b64_3];
+//mov.b32 %f2, %ahead0_f32_0;                 the first iteration, by the kernel's
 // registers 		add.f32 %f1, %f1, %f2; 		mov.b32 %r1, %ahead0_b32_0;
 // mov.b32 %f2, %ahead0_f32_1; the second 		add.f32 %f1, %f1, %f2; 		mov.b32 %r1,
 // %ahead0_b32_1; 		mov.pred %p1, %ahead0_pred_1;

@@ -16,7 +16,6 @@ namespace ptxasw::inline synth::beside {
 /// is known of registers does.
 class Omissions {
 public:
-  static constexpr unsigned usual_depth = 6;
   virtual ~Omissions() = default;
   /// How many values it keeps, behind those of all registers.
   virtual std::size_t values() const = 0;
@@ -28,9 +27,9 @@ public:
   virtual bool tests(RegisterId reg) const = 0;
   /// The kernel alone does an instruction: what it reads is known. False: it is not.
   virtual bool leave_out(std::uint32_t instruction, Knowledge &known) = 0;
-  /// In how many steps a value may be made from registers so that both functions may compute it at
-  /// different times.
-  virtual unsigned depth() const { return usual_depth; }
+  /// Returns true if the other function computes by the same instructions, but later, what the
+  /// kernel has computed: what values were made from is then kept as it is written, and for longer.
+  virtual bool lags() const { return false; }
 };
 
 /// Makes one for the kernel and the other function; `first` is the index of its first value.

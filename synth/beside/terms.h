@@ -26,6 +26,8 @@ bool keeps_its_value(std::string_view special);
 
 class Terms {
 public:
+  /// `add.s64` is as good as any other instruction: (a + 4) + 4 is not a + 8.
+  bool sums_as_written = false;
   /// One that is equal to itself alone.
   Term fresh() { return made({0, next_++}); }
   Term number(std::int64_t value) { return made({1, static_cast<std::uint64_t>(value)}); }

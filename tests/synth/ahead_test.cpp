@@ -108,7 +108,7 @@ const LineChanges line_changes{"ahead0_",
                                 {"bra \\$ahead0_rest0", "bra $loop; // "},
                                 {"bra \\$ahead0_rest0", "bra $end; // "},
                                 {"\\$ahead0_rest0;", "$end;"}},
-                               8,
+                               4,
                                [](const Module &module, const Module &after) {
                                  return prove_loads_ahead(module, only(module), after, only(after));
                                }};
@@ -117,12 +117,10 @@ const LineChanges line_changes{"ahead0_",
 
 TEST_CASE("mutants of what is written are refused or harmless") {
   MutantCount count;
-  for (const char *name : {"two-ends", "counter-wraps", "chased", "indirect", "predicate-kept",
-                           "used-before", "test-at-the-head", "vector"}) {
+  for (const char *name : {"two-ends", "chased", "predicate-kept", "test-at-the-head"}) {
     CAPTURE(name);
     const auto module = trap(name);
     try_mutants(*module, ahead_by(*module, 2), line_changes, count);
-    try_mutants(*module, ahead_by(*module, 3), line_changes, count);
   }
   MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "
                       << count.harmless << " harmless");
