@@ -70,6 +70,7 @@ ELSEWHERE = {
     "build/tests/random/random_meld": MINUTES,
     "build/tests/random/random_promote": MINUTES,
     "build/tests/random/random_carry": MINUTES,
+    "build/tests/random/random_ahead": MINUTES,
     "build/tests/random/random_cache": MINUTES,
     "build/tests/random/random_stage": MINUTES,
     "./chunks": GPU,
@@ -78,6 +79,7 @@ ELSEWHERE = {
     "./resized": GPU,
     "./staging": GPU,
     "./carry": GPU,
+    "./gridloops": GPU,
     "./versions": GPU,
     "docker": "needs images from a registry",
 }

@@ -95,6 +95,13 @@ class Siblings(Scratch):
         verdict = run([PTXASW, "verify", JACOBI, "out.ptx"]).stdout
         self.assertRegex(verdict, r"__ptxasw_shuffle_all: agree on \d+ launches, \d+ changed instructions, all of them executed")
 
+    def test_loads_ahead(self):
+        loops = str(JACOBI.parents[1] / "synth/versions/ahead/sum.ptx")
+        result = run([PTXASW, "siblings", loops, "--retile=x2", "--ahead=k2,k8", "-o", "out.ptx"])
+        self.assertIn("  ahead k8: the same launch\n  ahead k2: the same launch\n", result.stdout)
+        self.assertNotIn("ahead", run([PTXASW, "siblings", loops]).stdout)
+        self.assertIn("refused: writes", run([PTXASW, "siblings", JACOBI, "--retile=x2", "--ahead=k4"]).stdout)
+
     def test_staging(self):
         loops = str(JACOBI.parents[1] / "synth/versions/stage/filter.ptx")
         result = run([PTXASW, "siblings", loops, "--retile=x2", "--stage=4k,16k", "-o", "out.ptx"])

@@ -2,6 +2,7 @@
 // which they are or why there are none.
 
 #include "synth/siblings.h"
+#include "synth/ahead/ahead.h"
 #include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -169,6 +170,9 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--stage", request.options.stage, stage_variants(),
                 "also the kernel with what all threads of a block read in a loop brought to shared "
                 "memory, in tiles of so many bytes");
+  words.choices("--ahead", request.options.ahead, ahead_variants(),
+                "also the kernel with the loads of so many iterations of its loops before what "
+                "they read is used");
   words.gone("--halo");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");

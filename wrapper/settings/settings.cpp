@@ -4,6 +4,7 @@
 
 #include "wrapper/settings/settings.h"
 
+#include "synth/ahead/ahead.h"
 #include "synth/cache/cache.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
@@ -526,6 +527,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::carry, carry_variants>,
      .get = get_variants<&SiblingOptions::carry>,
      .clear = clear_variants<&SiblingOptions::carry>},
+    {.name = "ahead",
+     .values = "k4|k8|k2[,...]",
+     .meaning = "add versions in which loops do the loads of this number of iterations before what "
+                "they read is used",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::ahead, ahead_variants>,
+     .get = get_variants<&SiblingOptions::ahead>,
+     .clear = clear_variants<&SiblingOptions::ahead>},
     {.name = "cache",
      .values = "nc|nc-apart[,...]",
      .meaning = "add versions in which loads of what the kernel does not write are read-only ones "
