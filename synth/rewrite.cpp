@@ -137,7 +137,7 @@ void choose(const std::vector<RewriteRange> &wanted, std::vector<Plan> &plans) {
 
 // `options.widths` is set.
 std::optional<Plan> plan_kernel(const Module &module, const Function &function,
-                                const RewriteOptions &options, bool generic_is_global,
+                                const RewriteOptions &options, const GenericAddresses &generic,
                                 KernelReport &report) {
   Stopwatch watch;
   const LaunchFacts facts = launch_facts(function, options.assume_block);
@@ -148,7 +148,7 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
     keep_all(module, function, *options.widths, Reason::budget, report);
     return std::nullopt;
   }
-  Detection detection = detect(module, function, emulation, options, generic_is_global);
+  Detection detection = detect(module, function, emulation, options, generic);
   report.milliseconds.push_back({"detect", watch.lap()});
   report.loads = detection.loads;
   report.z3_contexts = detection.solver_contexts;
@@ -174,7 +174,9 @@ std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
   const std::optional<Reason> obstacle =
       wanted ? module_obstacle(module, decision, options) : Reason::not_selected;
   options.widths = options.widths.value_or(decision.widths);
-  const bool all_generic_global = !obstacle && generic_is_global(module);
+  std::optional<GenericAddresses> generic;
+  if (!obstacle)
+    generic.emplace(module);
   std::vector<Plan> plans;
   for (std::size_t f = 0; f < module.functions.size(); ++f) {
     const Function &function = module.functions[f];
@@ -190,7 +192,7 @@ std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
                kernel);
     else if (!has_candidates(module, function, *options.widths))
       keep_all(module, function, *options.widths, Reason::no_source, kernel);
-    else if (auto plan = plan_kernel(module, function, options, all_generic_global, kernel)) {
+    else if (auto plan = plan_kernel(module, function, options, *generic, kernel)) {
       plan->function = f;
       plan->report = report.kernels.size();
       plans.push_back(std::move(*plan));

@@ -237,10 +237,10 @@ def find_gcc():
     return None
 
 
-def gcc_ptx(gcc, source, output):
+def gcc_ptx(gcc, source, output, *options):
     """The PTX that GCC's OpenACC makes of a C source. Its linker leaves it beside the output."""
     with tempfile.TemporaryDirectory() as scratch:
-        command = [gcc, "-O3", "-fopenacc", "-fPIC", "-shared", "-foffload=nvptx-none"]
+        command = [gcc, "-O3", "-fopenacc", "-fPIC", "-shared", "-foffload=nvptx-none", *options]
         command += [
             f"-foffload-options=nvptx-none=-misa={GCC_TARGET}",
             "-foffload-options=nvptx-none=-lm",

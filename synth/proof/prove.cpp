@@ -317,7 +317,7 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
                                  const RewriteOptions &options) {
   std::vector<FunctionProof> result(original.functions.size());
   const auto parsed = parse(std::string(rewritten), "rewritten");
-  const bool all_generic_global = generic_is_global(original);
+  const GenericAddresses generic(original);
   bool comparable = parsed && same_outside_bodies(original, **parsed);
   for (std::size_t f = 0; comparable && f < result.size(); ++f)
     comparable =
@@ -328,7 +328,7 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
       continue;
     if (comparable)
       result[f] = FunctionProver(original, original.functions[f], **parsed, (*parsed)->functions[f],
-                                 replaced[f], options, all_generic_global)
+                                 replaced[f], options, generic)
                       .run();
     else
       for (const std::uint32_t load : replaced[f])

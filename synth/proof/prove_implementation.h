@@ -11,6 +11,7 @@
 #include "emulator/semantics/instructions.h"
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/generic.h"
 #include "emulator/symbolic/solver.h"
 #include "synth/known.h"
 #include "synth/paths.h"
@@ -28,10 +29,9 @@ class FunctionProver {
 public:
   FunctionProver(const Module &original, const Function &before, const Module &rewritten,
                  const Function &after, const std::vector<std::uint32_t> &replaced,
-                 const RewriteOptions &options, bool all_generic_global)
+                 const RewriteOptions &options, const GenericAddresses &generic)
       : a_(original), fa_(before), b_(rewritten), fb_(after), replaced_(replaced),
-        options_(options), all_generic_global_(all_generic_global),
-        facts_(launch_facts(before, options.assume_block)) {}
+        options_(options), generic_(generic), facts_(launch_facts(before, options.assume_block)) {}
 
   FunctionProof run();
 
@@ -152,7 +152,7 @@ private:
   const Function &fb_;
   const std::vector<std::uint32_t> &replaced_;
   const RewriteOptions &options_;
-  const bool all_generic_global_;
+  const GenericAddresses &generic_;
   const LaunchFacts facts_;
   FunctionMatch match_;
   Missing failure_;

@@ -252,7 +252,8 @@ Missing FunctionProver::serves(Loaded source, Loaded load, SourceLane lane, cons
 
 bool FunctionProver::in_global_memory(const MemoryAccess &access) const {
   return access.space == StateSpace::global ||
-         (access.space == StateSpace::generic && all_generic_global_ && fa_.is_entry);
+         (access.space == StateSpace::generic &&
+          generic_.is_global(fa_, fa_.instructions[access.instruction]));
 }
 
 bool FunctionProver::in_row(SourceLane from, const Known &known) {

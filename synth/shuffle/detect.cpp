@@ -59,9 +59,9 @@ struct LoadInfo {
 class Detector {
 public:
   Detector(const Module &module, const Function &function, Emulation &emulation,
-           const RewriteOptions &options, bool generic_is_global)
+           const RewriteOptions &options, const GenericAddresses &generic)
       : module_(module), function_(function), emulation_(emulation), options_(options),
-        generic_is_global_(generic_is_global), widths_(options.widths.value_or(Widths())),
+        generic_(generic), widths_(options.widths.value_or(Widths())),
         judge_(module, function, emulation, options) {}
 
   Detection run();
@@ -103,7 +103,7 @@ private:
   const Function &function_;
   Emulation &emulation_;
   const RewriteOptions &options_;
-  const bool generic_is_global_;
+  const GenericAddresses &generic_;
   const Widths widths_;
   Judge judge_;
   std::optional<LaneSamples> samples_; ///< made when first needed
@@ -150,7 +150,8 @@ void Detector::classify() {
       keep(kind.reason);
       continue;
     }
-    if (kind.is_generic && !(generic_is_global_ && function_.is_entry)) {
+    if (kind.is_generic &&
+        !generic_.is_global(function_, function_.instructions[access.instruction])) {
       keep(Reason::not_global);
       continue;
     }
@@ -449,8 +450,8 @@ bool Detector::has_joined_address(std::size_t load) const {
 } // namespace
 
 Detection detect(const Module &module, const Function &function, Emulation &emulation,
-                 const RewriteOptions &options, bool generic_is_global) {
-  return Detector(module, function, emulation, options, generic_is_global).run();
+                 const RewriteOptions &options, const GenericAddresses &generic) {
+  return Detector(module, function, emulation, options, generic).run();
 }
 
 } // namespace ptxasw::synth

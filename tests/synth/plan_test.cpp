@@ -49,7 +49,7 @@ Planned plan(const std::string &text) {
   Emulation emulation(module, function, facts);
   REQUIRE(emulation.complete());
   const Detection detection =
-      detect(module, function, emulation, RewriteOptions(), generic_is_global(module));
+      detect(module, function, emulation, RewriteOptions(), GenericAddresses(module));
   ShufflePlan result = plan_shuffles(module, function, emulation.cfg(), detection, facts);
   return {std::move(*parsed), std::move(result)};
 }

@@ -1,6 +1,7 @@
 """`ptxasw run`: every way to start a program, the shells in between, and drivers that call ptxas
 by a path of their own."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -114,7 +115,7 @@ class Interposer(Scratch):
 
 OPENACC = """
 void stencil(int n, float *restrict a, float *restrict b) {
-#pragma acc parallel loop copyin(a[0:n]) copyout(b[0:n])
+#pragma acc parallel loop gang vector vector_length(32) copyin(a[0:n]) copyout(b[0:n])
   for (int i = 1; i < n - 1; i++) b[i] = a[i - 1] + a[i] + a[i + 1];
 }
 int main(void) { static float a[100], b[100]; stencil(100, a, b); return 0; }
@@ -131,25 +132,77 @@ class GccOffload(Scratch):
             self.skipTest("no GCC with nvptx offloading")
         self.write("stencil.c", OPENACC)
         self.log = self.dir / "log"
-        # The check by ptxas that GCC's assembler makes knows only targets of its own day.
-        self.command = [self.gcc, "-O2", "-w", "-fopenacc", "stencil.c", "-o", "program",
-                        "-foffload-options=nvptx-none=-misa=sm_80 -Wa,--no-verify"]
+        self.command = [self.gcc, "-O2", "-w", "-fopenacc", "stencil.c", "-o", "program"]
         self.env = dict(os.environ, PTXASW_LOG=str(self.log), PTXASW_SHUFFLE="always")
 
-    def check(self, result):
+    def under_run(self, *settings, command=None):
+        result = run([PTXASW, "run", *settings, "--", *(command or self.command)], env=self.env)
         self.assertEqual(result.returncode, 0, result.stderr)
-        lines = [line.split("\t") for line in self.log.read_text().splitlines()]
-        self.assertTrue(any(line[2] in ("rewritten", "nothing-found") for line in lines), lines)
-        self.assertIn(b".target sm_80", (self.dir / "program").read_bytes().replace(b"\t", b" "))
+        return result.stderr
 
-    def test_by_the_interposer(self):
-        self.check(run([PTXASW, "run", "--", *self.command], env=self.env))
+    def program(self):
+        return (self.dir / "program").read_bytes().replace(b"\t", b" ")
+
+    def outcomes(self):
+        return [line.split("\t")[2] for line in self.log.read_text().splitlines()]
+
+    def test_it_needs_no_options(self):
+        # GCC 12's own target is older than what the ptxas of CUDA 13 takes, and than PTX 6.2.
+        self.under_run()
+        self.assertTrue(set(self.outcomes()) <= {"rewritten", "nothing-found"}, self.outcomes())
+        self.assertRegex(self.program(), rb"\.version (6\.[3-9]|[7-9]\.[0-9])")
+
+    def test_what_the_user_says_stays(self):
+        option = "-foffload-options=nvptx-none=-misa=sm_80"
+        self.under_run(command=[*self.command, option])
+        self.assertIn(b".target sm_80", self.program())
 
     def test_by_an_assembler_of_our_own(self):
         self.write("tools/as", f"#!/bin/sh\nexec {PTXASW} assemble --tool "
                    f"{shutil.which('nvptx-none-as')} -- \"$@\"\n", executable=True)
-        self.check(run([*self.command, f"-foffload-options=nvptx-none=-B{self.dir}/tools/"],
-                       env=self.env))
+        result = run([*self.command, f"-foffload-options=nvptx-none=-B{self.dir}/tools/",
+                      "-foffload-options=nvptx-none=-misa=sm_80 -Wa,--no-verify"], env=self.env)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(set(self.outcomes()) <= {"rewritten", "nothing-found"}, self.outcomes())
+        self.assertIn(b".target sm_80", self.program())
+
+    def test_report_and_journal(self):
+        (self.dir / "reports").mkdir()
+        said = self.under_run("--report=reports", "--journal=journal", "--verbose", "--registers")
+        (report,) = (self.dir / "reports").iterdir()
+        self.assertRegex(report.name, r"^gcc\.sm_\d+\.[0-9a-f]{16}\.json$")
+        (kernel,) = json.loads(report.read_text())["kernels"]
+        self.assertEqual(kernel["name"], "stencil$_omp_fn$0")
+        self.assertGreater(kernel["loads"], 2)
+        if shutil.which("ptxas"):
+            self.assertGreater(kernel["resources"]["before"]["registers"], 4)
+        self.assertEqual(len((self.dir / "journal").read_text().splitlines()), 1)
+        self.assertIn("stencil$_omp_fn$0: ", said)
+
+    def test_versions_are_embedded(self):
+        self.under_run("--retile=x2", "--shuffle=never")
+        program = self.program()
+        self.assertIn(b"stencil$_omp_fn$0__ptxasw_retile_apart_x2", program)
+        # What GCC's run-time library looks for comes first.
+        self.assertLess(program.index(b".entry stencil$_omp_fn$0"), program.index(b"__ptxasw_retile"))
+        plain = self.dir / "plain"
+        run([PTXASW, "run", "--", *self.command[:-1], plain], env=self.env)
+        self.assertNotIn(b"__ptxasw_retile", plain.read_bytes())
+
+    def test_warnings_have_lines_of_the_source(self):
+        strided = OPENACC.replace("b[i] = a[i - 1]", "b[i] = a[32 * i]")
+        self.write("stencil.c", strided)
+        self.assertRegex(self.under_run("--lint"), r"(?m)^stencil\.c:4:\d+: warning: ")
+        gate = run([PTXASW, "run", "--lint", "--lint-errors=uncoalesced", "--", *self.command], env=self.env)
+        self.assertNotEqual(gate.returncode, 0)
+
+    def test_it_says_what_runs_on_one_thread(self):
+        note = "note: stencil$_omp_fn$0: one thread does all of it"
+        self.assertNotIn(note, self.under_run("--verbose"))
+        kernels = OPENACC.replace("parallel loop gang vector vector_length(32)", "kernels loop")
+        self.write("stencil.c", kernels.replace("restrict ", ""))
+        self.assertIn(note, self.under_run("--verbose"))
+        self.assertNotIn(note, self.under_run())
 
 
 @unittest.skipUnless(cuda_home(), "no CUDA toolkit")

@@ -121,14 +121,18 @@ OffloadTargets parse_offload_targets(std::string_view help) {
   for (std::string &word : words_in(section(help, "PTX ISA versions")))
     if (is_number(word))
       result.versions.push_back(std::move(word));
-  for (const std::string_view option : {"\n  -misa= ", "\n  -march= "}) {
-    const std::size_t at = help.find(option);
-    if (at == std::string_view::npos)
-      continue;
-    const std::string_view line = help.substr(at + 1, help.find('\n', at + 1) - at - 1);
-    if (const auto found = targets_in(line); !found.empty() && !result.by_default)
-      result.by_default = found.front();
-  }
+  const auto words_behind = [&](std::string_view option) {
+    const std::size_t at = help.find(fmt::format("\n  {} ", option));
+    return at == std::string_view::npos
+               ? std::vector<std::string>()
+               : words_in(help.substr(at + 1, help.find('\n', at + 1) - at - 1));
+  };
+  for (const char *option : {"-misa=", "-march="})
+    if (const auto words = words_behind(option); words.size() == 2 && !result.by_default)
+      if (const auto found = targets_in(words[1]); !found.empty())
+        result.by_default = found.front();
+  if (const auto words = words_behind("-mptx="); words.size() == 2)
+    result.version_by_default = words[1];
   return result;
 }
 
@@ -155,7 +159,9 @@ std::vector<std::string> offload_options(const OffloadTargets &gcc, std::string_
       options.push_back(fmt::format("-misa=sm_{}", *target));
     }
   }
-  if (target && *target < late_enough_target && !value_of_option(words, "-mptx=")) {
+  const bool late_enough =
+      is_number(gcc.version_by_default) && gcc.version_by_default >= late_enough_version;
+  if (target && *target < late_enough_target && !late_enough && !value_of_option(words, "-mptx=")) {
     // One digit before the point, one behind it, ascending.
     const auto version =
         std::find_if(gcc.versions.begin(), gcc.versions.end(),

@@ -35,6 +35,7 @@ struct OffloadTargets {
   std::optional<unsigned> by_default; ///< the target without an option: 30 is sm_30
   std::vector<unsigned> targets;      ///< ascending
   std::vector<std::string> versions;  ///< of PTX, as it lists them: 6.3
+  std::string version_by_default;     ///< of PTX; empty or `_`: what the target needs
 };
 OffloadTargets parse_offload_targets(std::string_view help);
 

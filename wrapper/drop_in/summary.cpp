@@ -20,6 +20,10 @@ std::string report_file(const std::string &setting, const std::string &input,
       stem.starts_with("tmpxft_") && dash != std::string::npos)
     if (const std::size_t name = stem.find('_', dash); name != std::string::npos)
       stem.erase(0, name + 1);
+  // GCC's: cc and six characters of chance.
+  if (constexpr std::size_t length = 8;
+      stem.starts_with("cc") && stem.size() == length && input.ends_with(".s"))
+    stem = "gcc";
   return fmt::format("{}/{}.{}.{}.json", setting, stem, target, module);
 }
 
