@@ -22,6 +22,7 @@ extern const Command merge_command;
 extern const Command occupancy_command;
 extern const Command optimize_command;
 extern const Command overlay_command;
+extern const Command prove_command;
 extern const Command report_command;
 extern const Command rewrite_command;
 extern const Command run_command;
