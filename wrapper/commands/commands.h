@@ -24,6 +24,7 @@ extern const Command occupancy_command;
 extern const Command offload_command;
 extern const Command optimize_command;
 extern const Command overlay_command;
+extern const Command prove_command;
 extern const Command report_command;
 extern const Command rewrite_command;
 extern const Command run_command;
