@@ -76,8 +76,7 @@ int run(const AssembleRequest &request, const Invocation &invocation) {
     append_log(settings->log, log_line(Outcome::failed, "nvptx assembler", error.what()));
   }
   become(tool, tool, words);
-  fmt::print(stderr, "ptxasw: error: cannot run `{}`: {}\n", tool, std::strerror(errno));
-  return 1;
+  return complain(fmt::format("cannot run `{}`: {}", tool, std::strerror(errno)));
 }
 
 void declare(Words &words, AssembleRequest &request) {
