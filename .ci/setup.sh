@@ -3,7 +3,7 @@
 
 # Debian 12 packages: what the programs are built with and from.
 packages=(g++ cmake ninja-build libantlr4-runtime-dev libz3-dev libboost-dev nlohmann-json3-dev
-  libcli11-dev libfmt-dev libtomlplusplus-dev libexpected-dev)
+  libcli11-dev libfmt-dev libtomlplusplus-dev libexpected-dev liblz4-dev libzstd-dev)
 
 # What the tests and benchmarks need beyond that: tools, libraries, and callers of ptxas to drive.
 test_packages=(doctest-dev liblzma-dev python3 python3-jsonschema antlr4 ccache clang clang-format clang-tidy
@@ -27,10 +27,10 @@ trap 'code=$?; [ $code -eq 0 ] || [ -z "$step" ] || say "Stopped with exit code 
 
 # Names elsewhere, for those who have no apt. Debian's and Ubuntu 24.04's are the tested ones.
 elsewhere='Fedora:   gcc-c++ cmake ninja-build antlr4-cpp-runtime-devel z3-devel boost-devel json-devel cli11-devel
-          fmt-devel tomlplusplus-devel expected-devel
-Arch:     gcc cmake ninja antlr4-runtime z3 boost nlohmann-json cli11 fmt tomlplusplus tl-expected
+          fmt-devel tomlplusplus-devel expected-devel lz4-devel libzstd-devel
+Arch:     gcc cmake ninja antlr4-runtime z3 boost nlohmann-json cli11 fmt tomlplusplus tl-expected lz4 zstd
 openSUSE: gcc-c++ cmake ninja libantlr4-runtime-devel z3-devel boost-devel nlohmann_json-devel cli11-devel
-          fmt-devel tomlplusplus-devel tl-expected-devel
+          fmt-devel tomlplusplus-devel tl-expected-devel liblz4-devel libzstd-devel
 These three are not tested; the build says what it does not find.'
 
 # may_install PACKAGE...: true if the user agrees. Root, --yes and CI are not asked.

@@ -36,7 +36,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libptxasw-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libantlr4-runtime-dev, libboost-dev, libexpected-dev, libfmt-dev, libstdc++-12-dev | libstdc++-dev")
+  "libantlr4-runtime-dev, libboost-dev, libexpected-dev, libfmt-dev, liblz4-dev, libzstd-dev, libstdc++-12-dev | libstdc++-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "C++ headers and static libraries that parse, print and edit PTX, and tell\nwhat each of its instructions accesses, for find_package(ptxasw).")
 include(CPack)
