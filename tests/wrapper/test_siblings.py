@@ -205,9 +205,9 @@ class Siblings(Scratch):
             self.assertEqual("1 kernel with a sibling inside" in done.stderr, changed)
 
     def test_errors(self):
-        for words, code, text in ((["none.ptx"], 1, "cannot read"), ([JACOBI, "--kernel", "none"], 1, "none"),
+        for words, code, text in ((["none.ptx"], 2, "cannot read"), ([JACOBI, "--kernel", "none"], 2, "none"),
                                   ([JACOBI, "--retile", "x3"], 2, "x3"), ([JACOBI, "--most", "-1"], 2, "most"),
-                                  ([JACOBI, "-o", "none/out.ptx"], 1, "none/out.ptx")):
+                                  ([JACOBI, "-o", "none/out.ptx"], 2, "none/out.ptx")):
             result = run([PTXASW, "siblings", *words])
             self.assertEqual((result.returncode, result.stdout), (code, ""), words)
             self.assertIn(text, result.stderr)

@@ -296,13 +296,13 @@ int run(const BoundRequest &request, const Invocation &) {
         usage_error);
   const auto module = load_module(request.input);
   if (!module)
-    return 1;
+    return usage_error;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
-    return 1;
+    return usage_error;
   const auto other = request.compare.empty() ? nullptr : load_module(request.compare);
   if (!request.compare.empty() && !other)
-    return 1;
+    return usage_error;
   std::vector<const Module *> modules{module.get()};
   if (other)
     modules.push_back(other.get());
@@ -313,7 +313,7 @@ int run(const BoundRequest &request, const Invocation &) {
     for (const ToldBounds &one : told)
       if (const std::string why = not_at(one, point); !why.empty())
         return complain(fmt::format("{}: {}", one.bounds.name, why),
-                        why.starts_with("the bounds hold") ? no_bound : 1);
+                        why.starts_with("the bounds hold") ? no_bound : usage_error);
   if (other) {
     const std::vector<ToldBounds> second = tell(*other, request.kernels, request, options, point);
     for (const auto *side : {&told, &second})
@@ -338,7 +338,7 @@ int run(const BoundRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, BoundRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
+  words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.block_shape("--block", request.block, "the shape of every block; otherwise any shape");
   words.number("--base-align", request.base_alignment,
@@ -353,7 +353,7 @@ void declare(Words &words, BoundRequest &request) {
   words.shard(request.shard);
   words.flag("--json", request.json, "as JSON");
   words.footer(
-      "Exit codes: 0 all kernels have all bounds, 1 something cannot be read, 3 one has no "
+      "Exit codes: 0 all kernels have all bounds, 2 it could not be tried, 3 one has no "
       "bound.");
 }
 

@@ -174,16 +174,14 @@ int explain_opcodes() {
 int run(const ExplainRequest &request, const Invocation &) {
   if (request.opcodes)
     return explain_opcodes();
-  if (request.input.empty()) {
-    fmt::print(stderr, "ptxasw: error: nothing to explain; name a PTX file, or say --opcodes\n");
-    return 1;
-  }
+  if (request.input.empty())
+    return complain("nothing to explain; name a PTX file, or say --opcodes");
   const auto module = load_module(request.input);
   if (!module)
-    return 1;
+    return usage_error;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
-    return 1;
+    return usage_error;
   RewriteOptions options;
   options.kernels = *kernels;
   options.assume_block = request.assume_block;
@@ -208,7 +206,7 @@ int run(const ExplainRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, ExplainRequest &request) {
-  words.text("input", request.input, "PTX to read, - for standard input");
+  words.text("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
   words.block_shape("--assume-block", request.assume_block,

@@ -75,7 +75,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, options);
   if (!result) {
     fmt::print(stderr, "{}", format(result.error()));
-    return 1;
+    return usage_error;
   }
   if (const auto module = parse(*text, input))
     warn_of_missing_semicolons(**module, from_stdin ? "<stdin>" : input);

@@ -106,9 +106,13 @@ std::string to_text(const KernelSiblings &kernel) {
 
 int run(const SiblingsRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.options.kernels, request.input))
-    return 1;
+  if (!module)
+    return usage_error;
+  const auto kernels = kernels_called({module.get()}, request.options.kernels, request.input);
+  if (!kernels)
+    return usage_error;
   SiblingOptions options = request.options;
+  options.kernels = *kernels;
   if (!request.profile.empty()) {
     const auto profile = read_profile(request.profile);
     if (!profile)

@@ -84,10 +84,10 @@ void print(const Json &kernel) {
 int run(const TraceRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
-    return 1;
+    return usage_error;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
-    return 1;
+    return usage_error;
   const auto wanted = [&](std::string_view name) {
     return kernels->empty() || std::find(kernels->begin(), kernels->end(), name) != kernels->end();
   };
@@ -107,7 +107,7 @@ int run(const TraceRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, TraceRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
+  words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
   words.block_shape("--assume-block", request.assume_block,

@@ -212,6 +212,10 @@ void Words::required_list(std::string_view name, std::vector<std::string> &to,
   add(app_, name, to, meaning)->required();
 }
 
+void Words::inputs(std::string_view name, std::vector<std::string> &to, std::string_view meaning) {
+  add(app_, name, to, meaning);
+}
+
 void Words::flag(std::string_view name, bool &to, std::string_view meaning) {
   app_.add_flag(std::string(name), to, std::string(meaning));
 }

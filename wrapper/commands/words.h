@@ -28,6 +28,8 @@ public:
 
   void text(std::string_view name, std::string &to, std::string_view meaning);
   void required(std::string_view name, std::string &to, std::string_view meaning);
+  /// Positional, any number.
+  void inputs(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
   /// Positional, at least one.
   void required_list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
   void flag(std::string_view name, bool &to, std::string_view meaning);

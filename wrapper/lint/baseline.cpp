@@ -146,7 +146,7 @@ void compare_kernel(const KernelState &before, const KernelState &now, BaselineC
 }
 
 /// Without the folders: a checkout elsewhere is the same program.
-std::string base_name(const Told &told) {
+std::string file_of(const Told &told) {
   return told.source ? told.source->file.substr(told.source->file.rfind('/') + 1) : std::string();
 }
 
@@ -228,8 +228,7 @@ std::vector<KernelState> states_of(const std::vector<KernelLint> &kernels,
     KernelState state;
     state.name = kernel.name;
     for (const Told &told : kernel.warnings)
-      state.findings[{std::string(lint::info(told.code).name), base_name(told)}].push_back(
-          told.cost);
+      state.findings[{std::string(lint::info(told.code).name), file_of(told)}].push_back(told.cost);
     sort_costs(state);
     if (const auto found = resources.find(kernel.name); found != resources.end()) {
       state.resources = found->second;

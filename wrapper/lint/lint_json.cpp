@@ -120,35 +120,40 @@ Json to_json(const Told &told) {
   return json;
 }
 
+Json to_json(const KernelLint &kernel, const Places &places, const std::string &file) {
+  const KernelFacts &facts = *kernel.facts;
+  Json json;
+  json["name"] = kernel.name;
+  json["file"] = file;
+  const auto &block = facts.launch().block;
+  json["block"] = block ? Json({block->x, block->y, block->z}) : Json();
+  json["accesses"] = Json::array();
+  lint::Times times(facts);
+  for (const Access &access : facts.accesses())
+    json["accesses"].push_back(to_json(facts, access, places, times));
+  json["branches"] = Json::array();
+  for (const facts::Branch &branch : facts.branches())
+    json["branches"].push_back(to_json(facts, branch, places));
+  json["warnings"] = Json::array();
+  for (const Told &told : kernel.warnings)
+    json["warnings"].push_back(to_json(told));
+  return json;
+}
+
 std::string dump(const Json &json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace
 
-std::string lint_json(const std::vector<KernelLint> &kernels, const Places &places,
-                      const std::string &file) {
+std::string lint_json(std::span<const LintedModule> modules) {
   Json all;
-  all["file"] = file;
+  all["schema_version"] = 1;
+  all["file"] = modules.size() == 1 ? Json(modules[0].file) : Json();
   all["kernels"] = Json::array();
-  for (const KernelLint &kernel : kernels) {
-    const KernelFacts &facts = *kernel.facts;
-    Json json;
-    json["name"] = kernel.name;
-    const auto &block = facts.launch().block;
-    json["block"] = block ? Json({block->x, block->y, block->z}) : Json();
-    json["accesses"] = Json::array();
-    lint::Times times(facts);
-    for (const Access &access : facts.accesses())
-      json["accesses"].push_back(to_json(facts, access, places, times));
-    json["branches"] = Json::array();
-    for (const facts::Branch &branch : facts.branches())
-      json["branches"].push_back(to_json(facts, branch, places));
-    json["warnings"] = Json::array();
-    for (const Told &told : kernel.warnings)
-      json["warnings"].push_back(to_json(told));
-    all["kernels"].push_back(std::move(json));
-  }
+  for (const LintedModule &module : modules)
+    for (const KernelLint &kernel : *module.kernels)
+      all["kernels"].push_back(to_json(kernel, *module.places, module.file));
   return dump(all);
 }
 
@@ -168,7 +173,7 @@ std::string uri_of(std::string_view path) {
 
 } // namespace
 
-std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string &file) {
+std::string lint_sarif(const std::vector<Finding> &findings) {
   Json rules = Json::array();
   for (const lint::CodeInfo &info : lint::codes())
     rules.push_back({{"id", info.name}, {"shortDescription", {{"text", info.meaning}}}});
@@ -180,13 +185,14 @@ std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string
         {"physicalLocation", {{"artifactLocation", {{"uri", uri_of(path)}}}, {"region", region}}}};
   };
   Json results = Json::array();
-  for (const auto &[name, told] : merged(kernels)) {
+  for (const Finding &finding : findings) {
+    const Told &told = finding.told;
     Json result;
     result["ruleId"] = lint::info(told.code).name;
     result["ruleIndex"] = static_cast<std::size_t>(told.code);
     result["level"] = told.error ? "error" : "warning";
-    result["message"]["text"] = told.message + " (kernel " + name + ")\n" + told.note;
-    const Place place = told.source.value_or(Place{file, told.line, 0});
+    result["message"]["text"] = told.message + " (kernel " + finding.kernels[0] + ")\n" + told.note;
+    const Place &place = finding.place;
     result["locations"] = Json::array({location(place.file, place.line, place.column)});
     Json related = Json::array();
     for (const Place &call : told.inlined_at) {

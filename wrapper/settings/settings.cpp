@@ -338,6 +338,7 @@ bool set_lint_file(Settings &settings, std::string_view value) {
 void clear_warnings(Settings &settings) {
   settings.lint_choices.warnings.clear();
   settings.lint_choices.on = LintChoices::by_default();
+  settings.lint_choices.named.fill(false);
   settings.lint_choices.silenced.clear();
 }
 
@@ -349,6 +350,11 @@ void clear_errors(Settings &settings) {
 void clear_lint_assume(Settings &settings) {
   settings.lint_choices.assumed.clear();
   settings.lint_choices.base_alignment = 1;
+}
+
+void clear_lint_allow(Settings &settings) {
+  settings.lint_choices.allowed.clear();
+  settings.lint_choices.allowed_files.clear();
 }
 
 void clear_lint_at(Settings &settings) {
@@ -645,7 +651,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_switch<&Settings::lint>,
      .get = get_switch<&Settings::lint>},
     {.name = "lint-warnings",
-     .values = "all|none|CODE|no-CODE|no-CODE:KERNEL[,...]",
+     .values = "pedantic|all|none|CODE|no-CODE|no-CODE:KERNEL[,...]",
      .meaning = "which warnings to give, as -W of `ptxasw lint`",
      .in_project = true,
      .set = set_words<&LintChoices::warn, &LintChoices::warnings>,
@@ -653,11 +659,18 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .clear = clear_warnings},
     {.name = "lint-errors",
      .values = "all|CODE[,...]",
-     .meaning = "warnings that make the run fail, as --error-on",
+     .meaning = "warnings that make the run fail, as -Werror of `ptxasw lint`",
      .in_project = true,
      .set = set_words<&LintChoices::error_on, &LintChoices::errors>,
      .get = get_choice<&LintChoices::errors>,
      .clear = clear_errors},
+    {.name = "lint-allow",
+     .values = "CODE:FILES[,...]",
+     .meaning = "warnings that are not given in source files of this path, in which * is any text",
+     .in_project = true,
+     .set = set_words<&LintChoices::allow, &LintChoices::allowed>,
+     .get = get_choice<&LintChoices::allowed>,
+     .clear = clear_lint_allow},
     {.name = "lint-threshold",
      .values = "100...",
      .meaning = "warn of accesses that cost at least this percentage of the ideal",
