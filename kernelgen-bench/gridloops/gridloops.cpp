@@ -2,12 +2,7 @@
 //
 // Kernels of kernels.cu as they are, and their versions that do several neighbours by one access
 // (wide) or the loads of several iterations before what they read is used (ahead), over grids of
-// few and of many blocks, from one cubin:
-//
-//     nvcc -arch=sm_90 -ptx -o kernels.ptx kernels.cu
-//     ptxasw siblings kernels.ptx --retile=wide-x2,wide-x4,wide-x8 --ahead=k2,k4,k8 -o versions.ptx
-//     ptxas -arch=sm_90 -o gridloops.cubin versions.ptx
-//     nvcc -std=c++20 -O2 -o gridloops gridloops.cpp -lcuda
+// few and of many blocks, from one cubin. `build PTXASW DIRECTORY` makes both.
 //
 // Prints a line for each version and launch: the medians of seven times in turn, in milliseconds,
 // the kernel's over the version's, whether both leave the same bytes, and registers. On stderr: the

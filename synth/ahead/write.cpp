@@ -1,24 +1,30 @@
-// A loop gets another one in front of it, entered in its place. For two iterations:
+// A loop gets another one in front of it, entered in its place. For two iterations, registers
+// shortened:
 //
 //	$loop:
-//		add.s32 %ahead0_b32_0, %r1, %r2;            what the ends of the iterations depend
-// on 		setp.lt.s32 %ahead0_pred_0, %ahead0_b32_0, %r3; 		add.s32
-// %ahead0_b32_1, %ahead0_b32_0, %r2; 		setp.lt.s32 %ahead0_pred_1, %ahead0_b32_1, %r3;
-//		@!%ahead0_pred_0 bra $ahead0_rest0;         is there a second one?
-//		mul.wide.s32 %ahead0_b64_0, %r1, 4;         the loads, with what they need, in their
-// order 		add.s64 %ahead0_b64_1, %rd1, %ahead0_b64_0; 		ld.global.f32
-// %ahead0_f32_0, [%ahead0_b64_1]; 		mul.wide.s32 %ahead0_b64_2, %ahead0_b32_0, 4;
-// add.s64
-//%ahead0_b64_3, %rd1, %ahead0_b64_2; 		ld.global.f32 %ahead0_f32_1, [%ahead0_b64_3];
-//mov.b32 %f2, %ahead0_f32_0;                 the first iteration, by the kernel's
-// registers 		add.f32 %f1, %f1, %f2; 		mov.b32 %r1, %ahead0_b32_0;
-// mov.b32 %f2, %ahead0_f32_1; the second 		add.f32 %f1, %f1, %f2; 		mov.b32 %r1,
-// %ahead0_b32_1; 		mov.pred %p1, %ahead0_pred_1;
+//		add.s32 %a0, %r1, %r2;         what the ends of the iterations depend on
+//		setp.lt.s32 %q0, %a0, %r3;
+//		add.s32 %a1, %a0, %r2;
+//		setp.lt.s32 %q1, %a1, %r3;
+//		@!%q0 bra $rest;               is there a second one?
+//		mul.wide.s32 %d0, %r1, 4;      the loads, with what they need, in order
+//		add.s64 %d1, %rd1, %d0;
+//		ld.global.f32 %b0, [%d1];
+//		mul.wide.s32 %d2, %a0, 4;
+//		add.s64 %d3, %rd1, %d2;
+//		ld.global.f32 %b1, [%d3];
+//		mov.b32 %f2, %b0;              the first, by the kernel's registers
+//		add.f32 %f1, %f1, %f2;
+//		mov.b32 %r1, %a0;
+//		mov.b32 %f2, %b1;              the second
+//		add.f32 %f1, %f1, %f2;
+//		mov.b32 %r1, %a1;
+//		mov.pred %p1, %q1;
 //		@!%p1 bra $out;
 //		bra.uni $loop;
-//	$ahead0_rest0:
-//		...                                         the loop as it was
-//		@%p1 bra $ahead0_rest0;
+//	$rest:
+//		...                            the loop as it was
+//		@%p1 bra $rest;
 //
 // Where fewer than K iterations are left, the loop as it was does them. An iteration is known to
 // run if none of the branches is taken by which those before it can be left; where a load stands

@@ -196,6 +196,6 @@ private:
 int main(int argc, char **argv) {
   return random_versions(
       argc, argv,
-      {"ahead", "brought ahead", {70, 85, 40, 9}, &SiblingOptions::ahead, ahead_variants},
+      {"ahead", "brought ahead", {70, 85, 40, 1}, &SiblingOptions::ahead, ahead_variants},
       [](std::uint64_t seed) { return Kernel(seed).text(); });
 }
