@@ -372,8 +372,8 @@ TEST_CASE("what excludes a path is shown of the text: refused once the path is p
            Possible{"index-on-the-only-flow", "@%p2 bra L2;", "@!%p2 bra L2;"},
            Possible{"index-on-the-only-flow-by-ranges", "%p2, %r1, 10;", "%p2, %r1, 6;"},
        }) {
-    CAPTURE(one.golden);
-    CAPTURE(one.line);
+    const std::string what = std::string(one.golden) + ": " + one.line + " -> " + one.instead;
+    CAPTURE(what);
     const fs::path file = fs::path(SOURCE_DIR "/tests/synth/golden") / one.golden;
     const std::string text = read(file.string() + ".ptx");
     const std::string kernel = text.substr(text.find(".version"));
