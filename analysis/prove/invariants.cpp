@@ -21,8 +21,7 @@ constexpr std::size_t candidates_budget = 48;
 
 } // namespace
 
-std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop,
-                                                                  std::vector<Expr> &assumed) {
+std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop) {
   Emulation &emulation = paths_.emulation();
   ExprPool &pool = paths_.pool();
   const Expr trip = emulation.trip_count(loop);
@@ -44,10 +43,8 @@ std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop,
       const Expr now = pool.add(initial, pool.mul(step, pool.truncate(round, 32)));
       return pool.eq(wide(now), pool.add(wide(initial), pool.mul(wide(step), round)));
     };
-    if (launch_.no_wrap) {
-      assumed.push_back(in_round(trip, true));
-      continue;
-    }
+    if (launch_.no_wrap)
+      continue; // the order of multiples is enough
     for (const bool is_signed : {true, false})
       result.push_back({in_round(trip, is_signed), in_round(zero, is_signed),
                         in_round(pool.add(trip, one), is_signed)});
@@ -102,9 +99,7 @@ const std::vector<Expr> &LoopInvariants::of(LoopId loop) {
   if (!is_new)
     return entry->second;
   ExprPool &pool = paths_.pool();
-  std::vector<Expr> assumed;
-  std::vector<Candidate> left = candidates(loop, assumed);
-  relied_ |= !assumed.empty();
+  std::vector<Candidate> left = candidates(loop);
   std::erase_if(left, [&](const Candidate &candidate) {
     return !excluded(loop, {pool.bit_not(candidate.first)}, {});
   });
@@ -117,7 +112,7 @@ const std::vector<Expr> &LoopInvariants::of(LoopId loop) {
         changed = true;
       }
   }
-  std::vector<Expr> result = std::move(assumed);
+  std::vector<Expr> result;
   for (const Candidate &candidate : left)
     result.push_back(candidate.now);
   return known_[loop] = std::move(result);

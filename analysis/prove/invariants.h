@@ -19,21 +19,18 @@ public:
 
   /// Of one loop, in terms of the emulation's symbols, expanded.
   const std::vector<Expr> &of(LoopId loop);
-  /// True if one of them is only assumed: `no_wrap`.
-  bool relied_on_no_wrap() const { return relied_; }
 
 private:
   struct Candidate {
     Expr now, first, next;
   };
-  std::vector<Candidate> candidates(LoopId loop, std::vector<Expr> &assumed);
+  std::vector<Candidate> candidates(LoopId loop);
   bool excluded(LoopId loop, std::vector<Expr> formulas, const std::vector<Candidate> &known);
 
   KernelPaths &paths_;
   const FixedLaunch &launch_;
   Solver &solver_;
   std::map<LoopId, std::vector<Expr>> known_;
-  bool relied_ = false;
 };
 
 } // namespace ptxasw::analysis

@@ -41,7 +41,9 @@ bool is_pointer_like(const ExprPool &pool, const Emulation &emulation, Expr atom
 
 /// The only pointer among the addends of an address.
 Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
-  while (address->kind == ExprKind::zext) // of an address of 32 bits
+  if (address->kind == ExprKind::zext) // of an address of 32 bits
+    address = address->children[0];
+  if (address->kind == ExprKind::extract && address->index == 0 && address->width == 32)
     address = address->children[0];
   if (is_pointer_like(pool, emulation, address))
     return address;

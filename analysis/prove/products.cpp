@@ -119,6 +119,8 @@ Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials)
           use.second = factor;
         }
       }
+  if (!any && numbers_ && width >= 32)
+    return linear_by_numbers(width, std::move(monomials));
   if (!any) {
     Expr sum = pool_.constant(width, 0);
     for (const Monomial &monomial : monomials) {
@@ -160,6 +162,36 @@ Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials)
                    linear(width, std::move(rest)));
 }
 
+// The same of `288*k + 96*b + t`, which is 96*(3*k + b) + t.
+Expr ProductAbstraction::linear_by_numbers(unsigned width, std::vector<Monomial> monomials) {
+  std::int64_t least = 0;
+  const auto coefficient_of = [&](const Monomial &monomial) {
+    return as_signed(monomial.coefficient, width);
+  };
+  for (const Monomial &monomial : monomials)
+    if (const std::int64_t c = coefficient_of(monomial);
+        !monomial.factors.empty() && c > 1 && (least == 0 || c < least))
+      least = c;
+  Expr rest = pool_.constant(width, 0);
+  std::vector<Monomial> quotient;
+  for (Monomial &monomial : monomials) {
+    const std::int64_t c = coefficient_of(monomial);
+    if (least != 0 && !monomial.factors.empty() && c % least == 0) {
+      monomial.coefficient = static_cast<std::uint64_t>(c / least) & mask64(width);
+      quotient.push_back(std::move(monomial));
+      continue;
+    }
+    const Expr coefficient = pool_.constant(width, monomial.coefficient);
+    rest = pool_.add(rest, monomial.factors.empty() ? coefficient
+                                                    : pool_.mul(coefficient, monomial.factors[0]));
+  }
+  if (quotient.empty())
+    return rest;
+  const Expr factor = linear_by_numbers(width, std::move(quotient));
+  return pool_.add(rest,
+                   multiple(factor, pool_.constant(width, static_cast<std::uint64_t>(least))));
+}
+
 // True if factor * by, and one more `by`, are signed numbers of the width whatever the two are.
 bool ProductAbstraction::fits(Expr factor, Expr by) const {
   const PathKnowledge nothing(pool_);
@@ -176,17 +208,20 @@ Expr ProductAbstraction::multiple(Expr factor, Expr by) {
   if (factor->kind == ExprKind::constant)
     return pool_.mul(factor, by);
   by_[by->id] = by;
-  std::vector<Multiple> &known = multiples_[by->id];
+  std::vector<Multiple> &known = multiples_[by->id]; // stays where it is
   for (const Multiple &other : known)
     if (other.factor == factor)
       return other.value;
   const bool small = fits(factor, by);
-  if (!small && no_wrap_)
-    relied_ = true;
   const char *thread = is_common(factor) && is_common(by) ? "" : "'";
   const Expr value =
       pool_.symbol(fmt::format("product({}, {}){}", factor->id, by->id, thread), factor->width);
-  known.push_back({factor, value, pool_.constant(1, small || no_wrap_)});
+  const Expr valid = pool_.constant(1, small || no_wrap_);
+  known.push_back({factor, value, valid});
+  if (is_common(factor) && is_common(by)) { // it is as much a multiple of the other
+    by_[factor->id] = factor;
+    multiples_[factor->id].push_back({by, value, valid});
+  }
   return value;
 }
 

@@ -17,13 +17,13 @@ class ProductAbstraction {
 public:
   /// `no_wrap`: products and sums do not leave the range of signed numbers of their width. Without
   /// it that is so where the known bounds of the factors say so.
-  ProductAbstraction(ExprPool &pool, bool no_wrap) : pool_(pool), no_wrap_(no_wrap) {}
+  /// `numbers`: multiples of numbers are replaced, too.
+  ProductAbstraction(ExprPool &pool, bool no_wrap, bool numbers = false)
+      : pool_(pool), no_wrap_(no_wrap), numbers_(numbers) {}
 
   Expr operator()(Expr expr);
   /// True if anything was replaced.
   bool replaced() const { return !multiples_.empty(); }
-  /// True if an axiom holds by `no_wrap` alone.
-  bool relied_on_no_wrap() const { return relied_; }
   /// What holds of all replaced products.
   std::vector<Expr> axioms();
 
@@ -40,14 +40,14 @@ private:
 
   Expr rewrite(Expr node);
   Expr linear(unsigned width, std::vector<Monomial> monomials);
+  Expr linear_by_numbers(unsigned width, std::vector<Monomial> monomials);
   Expr multiple(Expr factor, Expr by);
   Expr divided(Expr node, Expr dividend, Expr divisor);
   bool is_common(Expr expr);
   bool fits(Expr factor, Expr by) const;
 
   ExprPool &pool_;
-  const bool no_wrap_;
-  bool relied_ = false;
+  const bool no_wrap_, numbers_;
   std::unordered_map<Expr, Expr> memo_;
   std::unordered_map<Expr, bool> common_;
   std::map<std::uint32_t, Expr> by_;                         ///< by id

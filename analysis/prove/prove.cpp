@@ -25,13 +25,6 @@ bool all_proved(const KernelProof &proof) {
   return !is_open(proof.races) && !is_open(proof.barriers) && !is_open(proof.bounds);
 }
 
-unsigned proved_count(const KernelProof &proof) {
-  unsigned count = 0;
-  for (const PropertyProof *one : {&proof.races, &proof.barriers, &proof.bounds})
-    count += !is_open(*one);
-  return count;
-}
-
 /// What a proof with these assumptions rests on, in words.
 std::vector<std::string> texts_of(const ProofAssumptions &given) {
   std::vector<std::string> texts;
@@ -208,54 +201,45 @@ void WitnessSearchByRuns::run(SafetyAnswer &answer) {
   }
 }
 
-/// What could be assumed besides, the weakest first.
+/// What could be assumed besides, the weakest first: of memory and arithmetic, then of the launch's
+/// dimensions, then of its block.
 std::vector<std::pair<std::vector<std::string>, ProofAssumptions>>
 proposals(const ProofAssumptions &given) {
   std::vector<std::pair<std::vector<std::string>, ProofAssumptions>> result;
-  const auto add = [&](std::vector<std::string> texts, const auto &change) {
+  const auto add = [&](bool disjoint, bool no_wrap, const std::vector<std::string> &words,
+                       std::optional<BlockShape> block = std::nullopt) {
+    std::vector<std::string> texts;
     ProofAssumptions more = given;
-    change(more);
-    for (const std::string &text : texts)
-      if (auto relation = read_relation(text))
-        more.relations.push_back(std::move(*relation));
-    result.emplace_back(std::move(texts), std::move(more));
-  };
-  const auto memory = [&](ProofAssumptions &a, std::vector<std::string> &texts, bool wrap) {
-    if (!given.disjoint)
-      texts.push_back("disjoint");
-    if (wrap && !given.no_wrap)
-      texts.push_back("no-wrap");
-    a.disjoint = true;
-    a.no_wrap |= wrap;
-  };
-  if (!given.disjoint)
-    add({"disjoint"}, [](ProofAssumptions &a) { a.disjoint = true; });
-  if (!given.no_wrap)
-    add({"no-wrap"}, [](ProofAssumptions &a) { a.no_wrap = true; });
-  if (!given.no_wrap && !given.disjoint)
-    add({"disjoint", "no-wrap"}, [](ProofAssumptions &a) { a.disjoint = a.no_wrap = true; });
-  const auto with_shape = [&](std::vector<std::string> shape) {
-    std::vector<std::string> texts = std::move(shape);
-    ProofAssumptions more = given;
-    memory(more, texts, true);
-    for (const std::string &text : texts)
-      if (auto relation = read_relation(text))
-        more.relations.push_back(std::move(*relation));
-    result.emplace_back(std::move(texts), std::move(more));
-  };
-  if (!given.block) {
-    with_shape({"ntid.y == 1", "ntid.z == 1"});
-    for (const std::uint32_t x : {1024u, 512u, 256u, 128u, 64u, 32u})
-      with_shape({fmt::format("ntid.x <= {}", x), "ntid.y == 1", "ntid.z == 1"});
-    for (const Extents shape : {Extents{256, 1, 1}, Extents{16, 16, 1}, Extents{32, 8, 1},
-                                Extents{32, 32, 1}, Extents{128, 1, 1}}) {
-      std::vector<std::string> texts{fmt::format("block={}x{}x{}", shape.x, shape.y, shape.z)};
-      ProofAssumptions more = given;
-      memory(more, texts, true);
-      more.block = shape;
-      result.emplace_back(std::move(texts), std::move(more));
+    if (disjoint && !given.disjoint)
+      texts.emplace_back("disjoint");
+    if (no_wrap && !given.no_wrap)
+      texts.emplace_back("no-wrap");
+    more.disjoint |= disjoint;
+    more.no_wrap |= no_wrap;
+    for (const std::string &word : words) {
+      assume(word, more);
+      texts.push_back(word);
     }
-  }
+    if (block) {
+      more.block = block;
+      texts.push_back(fmt::format("block={}x{}x{}", block->x, block->y, block->z));
+    }
+    if (!texts.empty())
+      result.emplace_back(std::move(texts), std::move(more));
+  };
+  for (const bool no_wrap : {false, true})
+    for (const bool disjoint : {false, true})
+      if ((!no_wrap || !given.no_wrap) && (!disjoint || !given.disjoint))
+        add(disjoint, no_wrap, {});
+  add(true, true, {"2d"});
+  add(true, true, {"1d"});
+  if (given.block)
+    return result;
+  for (const char *most : {"ntid.x <= 512", "ntid.x <= 256", "ntid.x <= 64", "ntid.x <= 32"})
+    add(true, true, {"1d", most});
+  for (const Extents shape : {Extents{256, 1, 1}, Extents{16, 16, 1}, Extents{32, 8, 1},
+                              Extents{32, 32, 1}, Extents{128, 1, 1}})
+    add(true, true, {shape.y == 1 ? "1d" : "2d"}, shape);
   return result;
 }
 
@@ -266,26 +250,26 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   const Function &kernel = *program.function(number).function;
   SafetyAnswer answer;
   answer.kernel = kernel.name;
-  bool first = true;
+  bool proves_without = false; ///< something that was assumed
+  answer.proof = prove_safety(program.module(), kernel, assumptions, options.proof);
+  answer.used = texts_of(assumptions);
+  // What rests on less says so.
   for (const bool no_wrap : {false, true})
     for (const bool disjoint : {false, true}) {
-      if ((no_wrap && !assumptions.no_wrap) || (disjoint && !assumptions.disjoint) ||
-          (!first && all_proved(answer.proof)))
+      const bool less = (assumptions.no_wrap && !no_wrap) || (assumptions.disjoint && !disjoint);
+      if (!all_proved(answer.proof) || !less || (no_wrap && !assumptions.no_wrap) ||
+          (disjoint && !assumptions.disjoint) || proves_without)
         continue;
       ProofAssumptions some = assumptions;
       some.no_wrap = no_wrap;
       some.disjoint = disjoint;
-      KernelProof proof = prove_safety(program.module(), kernel, some, options.proof);
-      proof.questions += answer.proof.questions;
-      proof.unanswered += answer.proof.unanswered;
-      if (first || proved_count(proof) > proved_count(answer.proof)) {
-        answer.proof = std::move(proof);
+      const KernelProof proof = prove_safety(program.module(), kernel, some, options.proof);
+      answer.proof.questions += proof.questions;
+      answer.proof.unanswered += proof.unanswered;
+      if (all_proved(proof)) {
         answer.used = texts_of(some);
-      } else {
-        answer.proof.questions = proof.questions;
-        answer.proof.unanswered = proof.unanswered;
+        proves_without = true;
       }
-      first = false;
     }
   if (all_proved(answer.proof))
     return answer;
@@ -293,6 +277,8 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   if (!options.propose)
     return answer;
   for (auto &[texts, more] : proposals(assumptions)) {
+    if (answer.proof.unanswered >= options.unanswered)
+      break;
     const KernelProof proof = prove_safety(program.module(), kernel, more, options.proof);
     answer.proof.questions += proof.questions;
     answer.proof.unanswered += proof.unanswered;

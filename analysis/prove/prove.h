@@ -36,6 +36,7 @@ struct SafetyOptions {
   std::uint64_t work = 8'000'000;     ///< and of all together
   std::uint64_t seed = 1;
   bool propose = true;
+  unsigned unanswered = 12; ///< questions to the solver after which nothing more is proposed
   /// Where the launch itself is given.
   std::optional<LaunchDescription> launch;
 };
@@ -44,6 +45,9 @@ struct SafetyOptions {
 SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
                            const ProofAssumptions &assumptions, const SafetyOptions &options = {});
 
+/// Adds what one word says: `disjoint`, `no-wrap`, `1d` (blocks and grids have one dimension),
+/// `2d`, or a relation. False: it is none of these.
+bool assume(const std::string &word, ProofAssumptions &assumptions);
 /// Reads `LEFT OP RIGHT`: sums of products of numbers and names; OP is one of < <= == != >= >; or
 /// `NAME % NUMBER == 0`. `blockDim.x` and `gridDim.x` are `ntid.x` and `nctaid.x`. Nothing: it is
 /// none.

@@ -48,7 +48,8 @@ public:
         paths_(module, kernel, launch_facts(kernel, assumptions.block)),
         pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
                                       assumptions.disjoint},
-        solver_(options.resource_limit, true), invariants_(paths_, launch_, solver_) {}
+        solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
+        exact_solver_(options.resource_limit / 4, true), invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
 
@@ -84,7 +85,7 @@ private:
   KernelPaths paths_;
   ExprPool &pool_;
   const FixedLaunch launch_;
-  Solver solver_;
+  Solver solver_, order_solver_, exact_solver_;
   LoopInvariants invariants_;
   const InvariantsOf invariants_of_ = [this](LoopId loop) -> const std::vector<Expr> & {
     return invariants_.of(loop);
@@ -213,7 +214,7 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas) {
 
 // --- questions
 
-// First without products, whose order is enough to tell indices apart; then as they are.
+// Without products, whose order is enough to tell indices apart.
 SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) {
   add_layout_facts(formulas);
   for (const LaunchRelation &known : assumptions_.relations)
@@ -232,15 +233,24 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
         proof_.questions >= options_.questions || proof_.unanswered >= options_.unanswered;
     return answer;
   };
-  ProductAbstraction abstract(pool_, assumptions_.no_wrap);
-  std::vector<Expr> linear;
-  for (const Expr formula : formulas)
-    linear.push_back(abstract(formula));
-  for (const Expr axiom : abstract.axioms())
-    linear.push_back(axiom);
-  if (abstract.replaced() &&
-      count(solver_.check("a property, linear", linear)) == SolverAnswer::unsat)
-    return SolverAnswer::unsat;
+  const auto abstracted = [&](bool numbers, bool &replaced) {
+    ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
+    std::vector<Expr> result;
+    for (const Expr formula : formulas)
+      result.push_back(abstract(formula));
+    for (const Expr axiom : abstract.axioms())
+      result.push_back(axiom);
+    replaced = abstract.replaced();
+    return result;
+  };
+  bool replaced = false, numbers_too = false;
+  const std::vector<Expr> linear = abstracted(false, replaced);
+  const std::vector<Expr> orders = abstracted(true, numbers_too);
+  if (numbers_too) {
+    ++proof_.questions;
+    if (order_solver_.check("a property, by order", orders) == SolverAnswer::unsat)
+      return SolverAnswer::unsat;
+  }
   std::vector<Expr> symbols;
   for (const Expr symbol : paths_.symbols())
     if (symbol->width <= 64 && ThreadCopy::shared_symbol(paths_, launch_, symbol) == symbol)
@@ -252,7 +262,17 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
           std::find(symbols.begin(), symbols.end(), symbol) == symbols.end())
         symbols.push_back(symbol);
   std::vector<std::uint64_t> values;
-  const SolverAnswer answer = count(solver_.find("a property", formulas, symbols, values));
+  SolverAnswer answer = count(solver_.find("a property, linear", linear, symbols, values));
+  // Where products may wrap around, what they are exactly may still exclude it.
+  if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap) {
+    std::vector<std::uint64_t> exact;
+    const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
+    ++proof_.questions;
+    if (again == SolverAnswer::sat)
+      values = std::move(exact);
+    if (again == SolverAnswer::unsat || again == SolverAnswer::sat)
+      answer = again;
+  }
   about.model.clear();
   for (std::size_t i = 0; answer == SolverAnswer::sat && i < values.size(); ++i) {
     const auto field = paths_.emulation().parameter_field(symbols[i]);

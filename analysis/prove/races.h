@@ -42,9 +42,9 @@ struct ProofAssumptions {
 
 struct ProofOptions {
   bool volatile_races = false;         ///< volatile accesses race, as weak ones do
-  unsigned resource_limit = 2'000'000; ///< for one question, in the solver's units
+  unsigned resource_limit = 3'000'000; ///< for one question, in the solver's units
   unsigned questions = 1500;           ///< to the solver at most
-  unsigned unanswered = 6; ///< questions without an answer, after which no more is asked
+  unsigned unanswered = 3; ///< questions without an answer, after which no more is asked
 };
 
 enum class ProofVerdict : std::uint8_t {

@@ -103,6 +103,27 @@ std::optional<LaunchRelation> read_relation(const std::string &given) {
   return std::nullopt;
 }
 
+bool assume(const std::string &word, ProofAssumptions &assumptions) {
+  if (word == "disjoint") {
+    assumptions.disjoint = true;
+    return true;
+  }
+  if (word == "no-wrap") {
+    assumptions.no_wrap = true;
+    return true;
+  }
+  if (word == "1d" || word == "2d") {
+    for (const char *extent : {"ntid.z == 1", "nctaid.z == 1", "ntid.y == 1", "nctaid.y == 1"})
+      if (word == "1d" || std::string_view(extent).find('z') != std::string_view::npos)
+        assumptions.relations.push_back(*read_relation(extent));
+    return true;
+  }
+  auto relation = read_relation(word);
+  if (relation)
+    assumptions.relations.push_back(std::move(*relation));
+  return relation.has_value();
+}
+
 bool holds(const LaunchRelation &relation, const std::map<std::string, std::int64_t> &numbers) {
   bool known = true;
   const auto value = [&](const std::vector<LaunchRelation::Product> &sum) {

@@ -34,7 +34,7 @@ constexpr int proved = 0, refuted = 1, not_possible = 2, unknown = 3;
 
 /// What was given, for one kernel. Errors: the first word that is not understood.
 tl::expected<ProofAssumptions, std::string>
-assumptions_of(const ProveRequest &request, const Module &module, const Function &kernel,
+assumptions_of(const ProveRequest &request, const Function &kernel,
                std::optional<LaunchDescription> &launch) {
   ProofAssumptions result;
   const ParameterNames names(kernel, cut_at_commas(request.names));
@@ -60,21 +60,17 @@ assumptions_of(const ProveRequest &request, const Module &module, const Function
     return called;
   };
   for (const std::string &word : cut_at_commas(request.assume)) {
-    if (word == "disjoint" || word == "no-wrap") {
-      (word == "disjoint" ? result.disjoint : result.no_wrap) = true;
-      continue;
-    }
-    auto relation = read_relation(word);
-    if (!relation)
-      return tl::unexpected(fmt::format("--assume: `{}` is not disjoint, no-wrap, a comparison "
-                                        "such as n >= 0, or NAME % NUMBER == 0",
-                                        word));
-    for (auto *side : {&relation->left, &relation->right})
+    if (!assume(word, result))
+      return tl::unexpected(
+          fmt::format("--assume: `{}` is not disjoint, no-wrap, 1d, 2d, a comparison such as "
+                      "n >= 0, or NAME % NUMBER == 0",
+                      word));
+  }
+  for (LaunchRelation &relation : result.relations)
+    for (auto *side : {&relation.left, &relation.right})
       for (LaunchRelation::Product &product : *side)
         for (std::string &name : product.names)
           name = own(name);
-    result.relations.push_back(std::move(*relation));
-  }
   for (const std::string &word : cut_at_commas(request.sizes)) {
     const auto parts = split_at(word, '=');
     std::uint64_t bytes = 0;
@@ -96,9 +92,14 @@ assumptions_of(const ProveRequest &request, const Module &module, const Function
     result.dynamic_shared = launch->shared;
     for (std::size_t i = 0; i < launch->arguments.size() && i < kernel.parameters.size(); ++i) {
       const ArgumentDescription &argument = launch->arguments[i];
-      if (argument.fields.empty() && argument.bytes.size() <= 8) {
+      const bool number = argument.fields.size() == 1 && argument.fields[0].at == 0 &&
+                          argument.fields[0].kind == FieldDescription::Kind::bits;
+      if ((argument.fields.empty() && argument.bytes.size() <= 8) || number) {
         std::uint64_t bits = 0;
-        std::memcpy(&bits, argument.bytes.data(), argument.bytes.size());
+        if (number)
+          bits = argument.fields[0].bits;
+        else
+          std::memcpy(&bits, argument.bytes.data(), argument.bytes.size());
         result.parameters[names.own(i)] = static_cast<std::int64_t>(bits);
       } else if (argument.fields.size() == 1 && argument.fields[0].at == 0 &&
                  argument.fields[0].kind == FieldDescription::Kind::buffer) {
@@ -108,7 +109,6 @@ assumptions_of(const ProveRequest &request, const Module &module, const Function
       }
     }
   }
-  (void)module;
   return result;
 }
 
@@ -184,7 +184,7 @@ int run(const ProveRequest &request, const Invocation &) {
     options.launches = request.launches;
     options.proof.volatile_races =
         std::find(request.races.begin(), request.races.end(), "volatile") != request.races.end();
-    const auto assumptions = assumptions_of(request, *module, kernel, options.launch);
+    const auto assumptions = assumptions_of(request, kernel, options.launch);
     if (!assumptions)
       return complain(assumptions.error(), not_possible);
     const SafetyAnswer answer = answer_safety(program, number, *assumptions, options);
@@ -238,7 +238,8 @@ void declare(Words &words, ProveRequest &request) {
   words.list("--names NAME,...", request.names, "what the parameters are called, in order");
   words.list("--assume WHAT,...", request.assume,
              "disjoint: no two pointers or variables lead to the same memory; no-wrap: index\n"
-             "arithmetic does not overflow; comparisons of parameters, blockDim.x and gridDim.x:\n"
+             "arithmetic does not overflow; 1d, 2d: so many dimensions of blocks and grids;\n"
+             "comparisons of parameters, blockDim.x and gridDim.x:\n"
              "n >= 0, n == blockDim.x * gridDim.x, blockDim.x % 32 == 0");
   words.list("--size NAME=BYTES,...", request.sizes,
              "bytes behind a pointer parameter, or of dynamic shared memory (shared)");
