@@ -14,7 +14,7 @@ constexpr const Command *all_of_them[] = {
     &trace_command, &explain_command, &independent_command, &occupancy_command, &advise_command,
     &lint_command, &report_command, &bound_command,
     // Running kernels on the CPU
-    &emulate_command, &verify_command,
+    &emulate_command, &verify_command, &check_command,
     // Choosing versions when a program runs
     &launch_command, &tune_command,
     // This installation

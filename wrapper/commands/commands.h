@@ -11,6 +11,7 @@ extern const Command advise_command;
 extern const Command assemble_command;
 extern const Command bisect_command;
 extern const Command bound_command;
+extern const Command check_command;
 extern const Command config_command;
 extern const Command describe_command;
 extern const Command emulate_command;

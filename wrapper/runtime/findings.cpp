@@ -61,12 +61,13 @@ Checks::Checks() {
   const auto has = [&](const char *word) {
     return list.find(fmt::format(",{},", word)) != std::string::npos;
   };
-  memory = has("memory");
-  races = has("races");
-  initialised = has("initialised");
-  barriers = has("barriers");
-  leaks = has("leaks");
+  memory = has("memcheck");
+  races = has("racecheck");
+  initialised = has("initcheck");
+  barriers = has("synccheck");
+  leaks = has("leakcheck");
   file_ = ::open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
+  write("{}"); // somebody is here
   if (const char *const most = std::getenv("PTXASW_CHECK_STOP"))
     stop_after = std::strtoull(most, nullptr, 10);
   if (leaks)

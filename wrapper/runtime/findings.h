@@ -23,7 +23,7 @@ struct CallSite {
   bool operator<(const CallSite &other) const { return returns < other.returns; }
 };
 
-/// The checks that are wanted (environment variable PTXASW_CHECK, a list of words), and where their
+/// The checks that are wanted (environment variable PTXASW_CHECK, a list of tools), and where their
 /// findings go (PTXASW_CHECK_FILE).
 class Checks {
 public:
