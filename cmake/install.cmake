@@ -13,6 +13,14 @@ foreach(library ptxasw-exec ptxasw_launch)
   endif()
 endforeach()
 
+# The runtime for programs without a GPU, where the toolkit's headers were there to build it: beside
+# ptxasw, where no real cudart is hidden by it.
+if(TARGET ptxasw_cudart)
+  install(TARGETS ptxasw_cudart LIBRARY DESTINATION libexec/ptxasw/no-gpu COMPONENT runtime)
+  install(FILES ${PROJECT_BINARY_DIR}/no-gpu/libptxasw_cudart.a ${PROJECT_BINARY_DIR}/no-gpu/libcudart_static.a
+          DESTINATION libexec/ptxasw/no-gpu COMPONENT runtime)
+endif()
+
 # The program describes itself, so no page or completion can lack a command.
 set(described ${PROJECT_BINARY_DIR}/described)
 add_custom_command(OUTPUT ${described}/stamp

@@ -44,7 +44,9 @@ void say(const std::string &text) {
 void *Allocations::add(std::uint64_t size, MemoryKind kind, std::string name, unsigned flags) {
   if (kind != MemoryKind::host && size > device_.memory_size() - device_bytes_)
     return nullptr;
-  Block block{size, kind, flags, pages_of(size), nullptr, std::move(name), device_.checks().here()};
+  Block block{size, kind, flags, pages_of(size), nullptr, std::move(name), {}};
+  if (kind != MemoryKind::variable)
+    block.made = device_.checks().here();
   // With checks, what lies behind an allocation is nobody's.
   if (device_.checks().any())
     block.mapped += 16 * page;

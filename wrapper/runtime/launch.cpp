@@ -46,7 +46,7 @@ void tell(const LoadedModule &module, const WarpOutcome &outcome) {
   }
   const auto report = [&](const std::optional<WarpFault> &fault, std::string_view kind) {
     if (fault)
-      checks.report(device(), module.module(), std::string(kind), *fault);
+      checks.report(module.module(), std::string(kind), *fault);
   };
   report(outcome.race, "race");
   report(outcome.barrier, outcome.barrier ? to_string(outcome.barrier->kind) : "");

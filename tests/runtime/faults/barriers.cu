@@ -18,8 +18,10 @@ __global__ void early(int *to) {
 __global__ void lanes(int *to) {
   int value = threadIdx.x;
   if (threadIdx.x < 16)
-    value = __shfl_xor_sync(FAULT == 3 ? 0xffffffff : 0xffff, value, 1); // FAULT 3
-  to[threadIdx.x] = value;
+    value = __shfl_xor_sync(FAULT == 3 ? 0xffffffff : 0xffff, value, FAULT == 3 ? 16 : 1); // FAULT 3
+  else
+    to[threadIdx.x] = 1;
+  to[threadIdx.x] += value;
 }
 
 int main() {
