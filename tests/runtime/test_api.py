@@ -33,7 +33,7 @@ class Api(Scratch):
     def test_memory(self):
         self.compile(PROGRAMS / "memory.cu")
         self.check("./p")
-        self.check("./p", PTXASW_THREADS="1")
+        self.check("./p", PTXASW_RUNTIME_THREADS="1")
 
     def test_streams(self):
         self.compile(PROGRAMS / "streams.cu")
@@ -50,7 +50,7 @@ class Api(Scratch):
         for how, message in ("b", "out of bounds"), ("m", "misaligned"), ("t", "trap"), \
                 ("a", "assertion: `p == nullptr` does not hold"), ("n", "out of bounds"):
             self.assertIn(message, self.check("./p", how).stderr)
-        self.assertIn("step limit", self.check("./p", "e", PTXASW_STEPS="100000").stderr)
+        self.assertIn("step limit", self.check("./p", "e", PTXASW_RUNTIME_STEPS="100000").stderr)
 
     def test_relocatable_code_is_linked(self):
         self.compile("-rdc=true", PROGRAMS / "part_one.cu", PROGRAMS / "part_two.cu")
@@ -78,11 +78,11 @@ class Api(Scratch):
 
     def test_another_architecture(self):
         self.compile(PROGRAMS / "streams.cu", target="-arch=compute_80")
-        self.check("./p", PTXASW_GPU="sm_80")
+        self.check("./p", PTXASW_RUNTIME_GPU="sm_80")
         self.write("q.cu", "#include <cstdio>\nint main() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0);"
                    " printf(\"%d.%d\\n\", p.major, p.minor); }\n")
         self.compile("q.cu", name="q")
-        self.assertEqual(run(["./q"], env=dict(os.environ, PTXASW_GPU="sm_80")).stdout, "8.0\n")
+        self.assertEqual(run(["./q"], env=dict(os.environ, PTXASW_RUNTIME_GPU="sm_80")).stdout, "8.0\n")
 
     def test_under_run(self):
         shutil.copytree(PROGRAMS, "src")

@@ -11,8 +11,14 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "wrapper"))
 from support import PTXASW, Scratch, cuda_home, main, need, need_cuda, run  # noqa: E402
 
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
 need_cuda()
 need("addr2line")
+ROOT = HERE.parent.parent
 FAULTS = HERE / "faults"
 TOOLS = "memcheck,racecheck,initcheck,synccheck,leakcheck"
 
@@ -36,7 +42,10 @@ class Check(Scratch):
     def findings(self):
         done = run([PTXASW, "check", "--json", "--tool", TOOLS, "--", "./p"])
         self.assertTrue(done.stdout.startswith("end\n"), done.stdout + done.stderr)
-        found = json.loads(done.stdout[4:])["findings"]
+        document = json.loads(done.stdout[4:])
+        if jsonschema:
+            jsonschema.validate(document, json.loads((ROOT / "docs/check.schema.json").read_text()))
+        found = document["findings"]
         self.assertEqual(done.returncode, 1 if found else 0)
         return found
 

@@ -265,12 +265,12 @@ int run(const CheckRequest &request, const Invocation &invocation) {
   std::string tools;
   for (const std::string &tool : request.tools)
     tools += tool + ",";
-  ::setenv("PTXASW_CHECK", tools.empty() ? default_tools : tools.c_str(), 1);
-  ::setenv("PTXASW_CHECK_FILE", fmt::format("/proc/{}/fd/{}", ::getpid(), file).c_str(), 1);
+  ::setenv("PTXASW_RUNTIME_CHECK", tools.empty() ? default_tools : tools.c_str(), 1);
+  ::setenv("PTXASW_RUNTIME_FINDINGS", fmt::format("/proc/{}/fd/{}", ::getpid(), file).c_str(), 1);
   if (request.stop_after != 0)
-    ::setenv("PTXASW_CHECK_STOP", std::to_string(request.stop_after).c_str(), 1);
+    ::setenv("PTXASW_RUNTIME_STOP", std::to_string(request.stop_after).c_str(), 1);
   if (request.steps != 0)
-    ::setenv("PTXASW_STEPS", std::to_string(request.steps).c_str(), 1);
+    ::setenv("PTXASW_RUNTIME_STEPS", std::to_string(request.steps).c_str(), 1);
   put_runtime_first(*runtime);
   for (const int signal : {SIGINT, SIGQUIT}) // those of a terminal are the program's
     ::signal(signal, [](int) {});

@@ -79,7 +79,7 @@ int run(const RunRequest &request, const Invocation &invocation) {
     const auto runtime = find_runtime();
     if (!runtime)
       return complain(runtime.error());
-    ::setenv("PTXASW_NO_GPU", runtime->c_str(), 1);
+    ::setenv("PTXASW_RUNTIME_DIRECTORY", runtime->c_str(), 1);
     put_runtime_first(*runtime);
   }
   separate_caches();

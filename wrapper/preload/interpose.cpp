@@ -67,7 +67,7 @@ Kind kind_of(const char *path) {
                                                                         : Kind::other;
 }
 
-constexpr char no_gpu_variable[] = "PTXASW_NO_GPU"; ///< the directory of our runtime
+constexpr char no_gpu_variable[] = "PTXASW_RUNTIME_DIRECTORY"; ///< the directory of our runtime
 constexpr char toolkit_archive[] = "/libcudart_static.a";
 
 /// What links programs: a compiler driver or the linker itself, under the usual names.

@@ -66,8 +66,8 @@ std::string place_of(const Module &module, const WarpFault &fault) {
 } // namespace
 
 Checks::Checks() {
-  const char *const words = std::getenv("PTXASW_CHECK");
-  const char *const file = std::getenv("PTXASW_CHECK_FILE");
+  const char *const words = std::getenv("PTXASW_RUNTIME_CHECK");
+  const char *const file = std::getenv("PTXASW_RUNTIME_FINDINGS");
   if (!words || !file)
     return;
   const std::string list = fmt::format(",{},", words);
@@ -81,7 +81,7 @@ Checks::Checks() {
   leaks = has("leakcheck");
   file_ = ::open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
   write("{}"); // somebody is here
-  if (const char *const most = std::getenv("PTXASW_CHECK_STOP"))
+  if (const char *const most = std::getenv("PTXASW_RUNTIME_STOP"))
     stop_after = std::strtoull(most, nullptr, 10);
   if (leaks)
     std::atexit([] {

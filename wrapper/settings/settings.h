@@ -110,6 +110,8 @@ inline constexpr char wrong_on_purpose_warning[] =
 
 /// Variables that begin like this are for the launch helper (docs/launch.md), not settings.
 inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
+/// And of those that the runtime for programs without a GPU reads (docs/without-gpu.md).
+inline constexpr char runtime_prefix[] = "PTXASW_RUNTIME_";
 
 /// Names a file that gets a byte for each kernel whose warnings a run as ptxas has looked for.
 inline constexpr char checked_variable[] = "PTXASW_CHECKED";
