@@ -71,14 +71,14 @@ Checks::Checks() {
   if (!words || !file)
     return;
   const std::string list = fmt::format(",{},", words);
-  const auto has = [&](const char *word) {
+  const auto wants = [&](const char *word) {
     return list.find(fmt::format(",{},", word)) != std::string::npos;
   };
-  memory = has("memcheck");
-  races = has("racecheck");
-  initialised = has("initcheck");
-  barriers = has("synccheck");
-  leaks = has("leakcheck");
+  memory = wants("memcheck");
+  races = wants("racecheck");
+  initialised = wants("initcheck");
+  barriers = wants("synccheck");
+  leaks = wants("leakcheck");
   file_ = ::open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
   write("{}"); // somebody is here
   if (const char *const most = std::getenv("PTXASW_RUNTIME_STOP"))

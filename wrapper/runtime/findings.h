@@ -21,8 +21,8 @@ struct CallSite {
   bool operator<(const CallSite &other) const { return returns < other.returns; }
 };
 
-/// The checks that are wanted (environment variable PTXASW_RUNTIME_CHECK, a list of tools), and where their
-/// findings go (PTXASW_RUNTIME_FINDINGS).
+/// The checks that are wanted (environment variable PTXASW_RUNTIME_CHECK, a list of tools), and
+/// where their findings go (PTXASW_RUNTIME_FINDINGS).
 class Checks {
 public:
   Checks();

@@ -17,7 +17,8 @@ inline void expect(bool holds, const char *what, int line) {
 }
 inline void expect_error(cudaError_t error, cudaError_t wanted, const char *what, int line) {
   if (error != wanted) {
-    std::printf("line %d: %s gives %s, not %s\n", line, what, cudaGetErrorName(error), cudaGetErrorName(wanted));
+    std::printf("line %d: %s gives %s, not %s\n", line, what, cudaGetErrorName(error),
+                cudaGetErrorName(wanted));
     ++failures;
   }
 }
