@@ -62,26 +62,30 @@ TEST_CASE("blocks on host memory run on several threads as they do on one") {
 }
 
 TEST_CASE("host memory has bounds, and none once it is released") {
-  const auto module = parse_module(in_warp_kernel("st.global.u32 [%out], %t;"));
+  const auto module =
+      parse_module(in_warp_kernel("st.global.u32 [%out], %t;\nst.global.u32 [%out+128], %t;"));
   std::vector<std::uint32_t> words(64);
   for (const unsigned threads : {1u, 4u}) {
     WarpOptions options;
     options.threads = threads;
     GlobalMemory memory;
     memory.allocate_host("out", address_of(words.data()), 31 * 4, true);
+    memory.allocate_host("behind", address_of(words.data() + 32), 32 * 4, true);
     auto fault = run_on(*module, memory, words.data(), options, 2).fault;
     REQUIRE(fault);
     CHECK(fault->kind == FaultKind::out_of_bounds);
     CHECK(fault->thread[0] == 31);
+    memory.release(address_of(words.data() + 32));
     memory.release(address_of(words.data()));
     CHECK(memory.find(address_of(words.data()), 1) == nullptr);
     fault = run_on(*module, memory, words.data(), options, 2).fault;
     REQUIRE(fault);
     CHECK(fault->thread[0] == 0);
-    // The place may be used again, and larger.
+    // The places may be used again, as one.
     const std::size_t before = memory.allocations().size();
     memory.allocate_host("again", address_of(words.data()), 64 * 4, true);
     CHECK(memory.allocations().size() == before);
+    CHECK(memory.find(address_of(words.data() + 40), 4) != nullptr);
     CHECK_FALSE(run_on(*module, memory, words.data(), options, 2).fault);
   }
 }

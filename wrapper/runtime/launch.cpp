@@ -389,8 +389,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, const 
     if (const cudaError_t error = kernel_of(function, kernel); error != cudaSuccess)
       return error;
     const Architecture &architecture = device().architecture();
-    const std::uint64_t each = architecture.shared / static_cast<unsigned>(blocks) /
-                               architecture.shared_granularity * architecture.shared_granularity;
+    const std::uint64_t unit = architecture.shared_granularity;
+    const std::uint64_t each = architecture.shared / static_cast<unsigned>(blocks) / unit * unit;
     const std::uint64_t taken = architecture.shared_reserved_per_block + static_shared_of(*kernel);
     *bytes = each < taken
                  ? 0
