@@ -329,6 +329,9 @@ void declare(Words &words, EmulateRequest &request) {
       "bound bounds them: no pairs of lanes served together");
   words.flag("--json", request.json, "as JSON; without --count");
   words.footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
+  words.examples(
+      {"ptxasw emulate heat.ptx --kernel step --grid 4 --block 256 --arg zeros:4096 --arg 1024",
+       "ptxasw emulate heat.ptx --launch step.toml --check races"});
 }
 
 } // namespace

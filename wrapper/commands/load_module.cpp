@@ -89,7 +89,14 @@ std::unique_ptr<Module> load_module(const std::string &path) {
   request.paths = {path};
   request.folders = false;
   auto inputs = load_inputs(request);
-  return inputs ? std::move(inputs->front().module) : nullptr;
+  if (!inputs)
+    return nullptr;
+  if (inputs->size() == 1)
+    return std::move(inputs->front().module);
+  complain(fmt::format("`{}` has {} modules, of which this command takes one; `ptxasw lint` takes "
+                       "all, `cuobjdump -xptx all` writes each",
+                       path, inputs->size()));
+  return nullptr;
 }
 
 bool has_a_kernel(const Module &module, const std::string &path) {

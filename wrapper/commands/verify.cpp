@@ -374,6 +374,8 @@ void declare(Words &words, VerifyRequest &request) {
       "Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
       "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but "
       "something that changed never ran.");
+  words.examples({"ptxasw verify before.ptx after.ptx",
+                  "ptxasw verify before.ptx after.ptx --kernel step --launch step.toml"});
 }
 
 } // namespace
