@@ -77,7 +77,10 @@ std::string option_row(const OptionDescription &option) {
     name += " WORDS";
     meaning += ": ";
     for (const char c : option.value)
-      meaning += c == '|' ? ", " : std::string(1, c);
+      if (c == '|')
+        meaning += ", ";
+      else
+        meaning += c;
   }
   if (!option.limits.empty())
     meaning += fmt::format("; {}", option.limits);

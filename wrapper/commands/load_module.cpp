@@ -143,6 +143,25 @@ std::optional<std::vector<std::string>> kernels_called(const std::vector<const M
   return names;
 }
 
+std::optional<std::string> kernel_called(const Module &module, const std::string &wanted,
+                                         const std::string &path) {
+  if (wanted.empty())
+    return "";
+  for (const Function &function : module.functions)
+    if (function.name == wanted)
+      return wanted;
+  const auto names = kernels_called({&module}, {wanted}, path);
+  if (!names)
+    return std::nullopt;
+  if (names->size() == 1)
+    return names->front();
+  std::string list;
+  for (const std::string &name : *names)
+    list += "\n  " + demangled(name);
+  complain(fmt::format("several kernels of `{}` are called `{}`:{}", path, wanted, list));
+  return std::nullopt;
+}
+
 std::optional<std::vector<std::string>> choose_kernels(const Module &module,
                                                        const std::vector<std::string> &wanted,
                                                        const Shard &shard,

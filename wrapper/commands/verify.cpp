@@ -285,6 +285,15 @@ int run(const VerifyRequest &request, const Invocation &) {
   if (!original || !rewritten)
     return not_checked;
   VerifyOptions options = request.options;
+  const auto in_second =
+      std::any_of(rewritten->functions.begin(), rewritten->functions.end(),
+                  [&](const Function &function) { return function.name == options.kernel; });
+  if (!in_second) { // a sibling is only there
+    const auto kernel = kernel_called(*original, options.kernel, request.original);
+    if (!kernel)
+      return not_checked;
+    options.kernel = *kernel;
+  }
   for (const std::string &promise : request.promises)
     (promise == "no-wrap"    ? options.no_wrap
      : promise == "no-alias" ? options.no_alias

@@ -18,7 +18,7 @@ namespace ptxasw::inline wrapper {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 39;
+inline constexpr std::size_t setting_count = 40;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
