@@ -54,9 +54,18 @@ SARIF = {
                                    "rules": {"type": "array", "uniqueItems": True, "items": {
                                        "type": "object", "required": ["id"],
                                        "properties": {"id": {"type": "string"},
-                                                      "shortDescription": {"$ref": "#/$defs/message"}},
+                                                      "shortDescription": {"$ref": "#/$defs/message"},
+                                                      "help": {"$ref": "#/$defs/message"},
+                                                      "defaultConfiguration": {
+                                                          "type": "object", "properties": {
+                                                              "enabled": {"type": "boolean"}, "level": {"const": "warning"}},
+                                                          "additionalProperties": False}},
                                        "additionalProperties": False}}},
                     "additionalProperties": False}}},
+                "originalUriBaseIds": {"type": "object", "additionalProperties": {
+                    "type": "object", "properties": {"uri": {"type": "string"}, "description": {"$ref": "#/$defs/message"}},
+                    "additionalProperties": False}},
+                "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
                 "results": {"type": "array", "items": {
                     "type": "object", "required": ["message"],
                     "properties": {
@@ -64,6 +73,7 @@ SARIF = {
                         "ruleIndex": {"type": "integer", "minimum": 0},
                         "level": {"enum": ["none", "note", "warning", "error"]},
                         "message": {"$ref": "#/$defs/message"},
+                        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
                         "locations": {"type": "array", "items": {"$ref": "#/$defs/location"}},
                         "relatedLocations": {"type": "array", "items": {"$ref": "#/$defs/location"}}},
                     "additionalProperties": False}}},
@@ -76,7 +86,7 @@ SARIF = {
         "location": {"type": "object", "properties": {
             "message": {"$ref": "#/$defs/message"},
             "physicalLocation": {"type": "object", "required": ["artifactLocation"], "properties": {
-                "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}},
+                "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}, "uriBaseId": {"type": "string"}},
                                      "additionalProperties": False},
                 "region": {"type": "object", "properties": {
                     "startLine": {"type": "integer", "minimum": 1},
@@ -249,9 +259,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         elf = b"\x7fELF\x02\x01\x01" + bytes(11)
         for name, content, why in (("empty", b"", "is empty"), ("blank", b" \n", "is empty"),
                                    ("cubin", elf + (190).to_bytes(2, "little") + bytes(40), "is a cubin"),
-                                   ("program", elf + (62).to_bytes(2, "little") + bytes(40), "is an executable"),
-                                   ("a.a", b"!<arch>\n" + bytes(60), "is a static library"),
-                                   ("fat", b"\x50\xed\x55\xba" + bytes(12), "is a fat binary"),
+                                   ("a.a", b"!<arch>\n", "without code for GPUs"),
                                    ("ir.ll", b'; ModuleID = "x"\n', "is LLVM IR"), ("data.ptx", bytes(99), "binary file")):
             (self.dir / name).write_bytes(content)
             for command in ("lint", "bound", "explain", "report"):
@@ -263,6 +271,44 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         (self.dir / "none").mkdir()
         self.assertIn("no `.ptx` and no `.cu`", self.lint("none", code=2).stderr)
         self.assertIn("nothing to read", self.lint(code=2).stderr)
+
+    def test_launch_in_one_option(self):
+        self.write("a.ptx", HEAD + """.visible .entry _Z1kPfj(.param .u64 _Z1kPfj_param_0, .param .u32 _Z1kPfj_param_1) {
+  .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .f32 %f<2>;
+  .loc 1 3 3
+  ld.param.u64 %rd1, [_Z1kPfj_param_0];
+  ld.param.u32 %r1, [_Z1kPfj_param_1];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r2, %r1, %r3;
+  mul.wide.s32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  st.global.f32 [%rd3], %f1;
+  ret;
+}
+.file 1 "a.cu"
+""")
+        self.write("a.cu", "// k\n__global__ void k(float *a, unsigned pitch) {\n  a[blockIdx.x * pitch + threadIdx.x] += 1;\n}\n")
+        self.write("launch.toml", 'grid = [4]\nblock = [64]\nargs = ["buffer:0", 1025]\n')
+        words = ("a.ptx", "-q", "--threshold", "100")
+        for launch in ("base-align=256,param_1=1025,block=64", "base-align=256,pitch=1025,block=64x1,grid=4"):
+            self.assertIn("up to 5 sectors per warp where 4", self.lint(*words, "--launch", launch).stdout, launch)
+            self.assertIn("up to 5 sectors per warp where 4",
+                          self.lint(*words, *(w for l in launch.split(",") for w in ("--launch", l))).stdout)
+        self.assertEqual(self.lint(*words, "--launch", "base-align=256,pitch=1024,block=64").stdout, "")
+        bound = lambda *words: run([PTXASW, "bound", "a.ptx", *words])
+        self.assertEqual(bound("--launch", "pitch=1024,block=64,grid=2").stdout,
+                         bound("--at", "param_1=1024,block=64,grid=2").stdout)
+        for command in ("trace", "explain"):
+            self.assertEqual(run([PTXASW, command, "a.ptx", "--launch", "block=64"]).stdout,
+                             run([PTXASW, command, "a.ptx", "--assume-block", "64"]).stdout)
+        for command in ("lint", "bound", "report", "trace"):
+            for wrong, why in (("block=x", "X, XxY"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
+                               ("base-align=3", "a power of two"), ("pitch=", "whole number")):
+                failed = run([PTXASW, command, "a.ptx", "--launch", wrong])
+                self.assertEqual((failed.returncode, failed.stdout), (2, ""), (command, wrong))
+                self.assertIn(why, failed.stderr)
 
     def test_codes(self):
         listed = self.lint("--list-codes").stdout
@@ -478,6 +524,16 @@ N: st.global.f32 [%rd1+4], %f1;
         self.assertEqual(result["ruleId"], "uncoalesced")
         self.assertEqual(result["ruleId"], sarif["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"])
         self.assertEqual(result["relatedLocations"][0]["physicalLocation"]["region"], {"startLine": 20, "startColumn": 5})
+        self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"], {"uri": "a.cu", "uriBaseId": "SRCROOT"})
+        # A fingerprint stays when lines move, and no two are the same.
+        self.write("b.ptx", module(64).replace(".loc 2 7 3", ".loc 2 70 3"))
+        self.write("c.ptx", module(64, "k").replace("  st.global", "  .loc 2 9 3\n  st.global"))
+        prints = []
+        for name in ("b.ptx", "c.ptx"):
+            self.lint(name, "--sarif", "b.sarif")
+            prints.append([r["partialFingerprints"] for r in json.loads(self.read("b.sarif"))["runs"][0]["results"]])
+        self.assertEqual(prints[0], [result["partialFingerprints"]])
+        self.assertEqual(len({json.dumps(one) for one in prints[1]}), 2)
         try:
             import jsonschema
         except ImportError:
@@ -544,12 +600,38 @@ class WithToolkit(Base):
         self.write("b.txt", "finding sm_90 k\n")
         self.assertIn("line 1", self.lint("a.ptx", *gate, code=2).stderr)
 
+    def test_sources_and_programs(self):
+        self.write("a.cu", "template <int N> __global__ void far(float *out) {\n  out[threadIdx.x * N] = N;\n}\n"
+                   "template __global__ void far<8>(float *);\ntemplate __global__ void far<16>(float *);\n")
+        nvcc = os.path.join(cuda_home(), "bin/nvcc")
+        run([nvcc, "-lineinfo", "-gencode", "arch=compute_90,code=[sm_90,compute_90]", "-c", "-o", "a.o", "a.cu"])
+        run([nvcc, "-gencode", "arch=compute_90,code=sm_90", "-c", "-o", "code.o", "a.cu"])
+        run([nvcc, "-lineinfo", "-lib", "-o", "a.a", "a.o"])
+        texts = {name: self.lint(name, "--kernel", "far").stdout for name in ("a.cu", "a.o", "a.a")}
+        self.assertIn("   2 |   out[threadIdx.x * N] = N;\n     |   ^^^^^^^^^^^^^^^^^^^^\n", texts["a.cu"])
+        self.assertIn(" and 1 more kernel", texts["a.cu"])
+        self.assertEqual(len(set(texts.values())), 1, texts)
+        with open("a.cu") as text:
+            self.assertIn("<stdin>:2:3: warning[uncoalesced]", run([PTXASW, "lint", "-"], stdin=text).stdout)
+        self.assertIn("no PTX", self.lint("code.o", code=2).stderr)
+        self.assertIn("no PTX that sm_50 could run", self.lint("a.o", "--arch", "sm_50", code=2).stderr)
+        self.assertEqual(len(json.loads(self.lint("a.cu", "--json", "--nvcc-options", "-DX -O1", "--arch", "sm_80").stdout)["kernels"]), 2)
+        self.write("wrong.cu", "__global__ void f() { x }\n")
+        failed = self.lint("wrong.cu", code=2).stderr
+        self.assertIn("ptxasw: error: nvcc does not compile `wrong.cu`", failed)
+        self.assertIn("wrong.cu(1)", failed)
+        # Other commands take the same.
+        self.assertEqual(run([PTXASW, "bound", "a.cu", "--kernel", "far<8>"]).returncode, 0)
+        self.assertEqual(run([PTXASW, "occupancy", "a.cu", "--arch", "sm_90", "--kernel", "far<8>"]).returncode, 0)
+
     def test_resources_in_the_gate(self):
         self.lint(str(JACOBI), "--baseline", "b.txt", "--update-baseline", "-Wnone", "--block", "256")
         text = self.read("b.txt")
         registers = int(text.split("registers=")[1].split()[0])
         self.write("b.txt", text.replace(f"registers={registers}", f"registers={registers - 1}"))
-        told = self.lint(str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256", code=1).stderr
+        gate = [str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256"]
+        self.assertEqual(self.lint(*gate).stderr, "")
+        told = self.lint(*gate, "--gate-resources", code=1).stderr
         self.assertIn(f"registers: {registers - 1} before, {registers} now", told)
 
     def test_what_ptxas_says_itself(self):

@@ -369,6 +369,8 @@ void declare(Words &words, AdviseRequest &request) {
   words.flag("--json", request.json, "as JSON, all shapes");
   words.footer(
       "Exit codes: 0, or 2 if the file, the arguments, the GPU or ptxas does not give the answer.");
+  words.examples({"ptxasw advise heat.ptx --threads 2048x2048",
+                  "ptxasw advise heat.ptx --threads 1048576 --block 256 --gpu H200"});
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
@@ -24,6 +25,7 @@ struct ExplainRequest {
   std::string input;
   std::vector<std::string> kernels;
   Shard shard;
+  std::vector<std::string> launch;
   std::optional<BlockShape> assume_block;
   bool json = false;
   bool opcodes = false;
@@ -179,12 +181,17 @@ int run(const ExplainRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
     return usage_error;
+  auto block = launch_block(request.launch, *module);
+  if (!block)
+    return complain(block.error());
+  if (!*block)
+    block = request.assume_block;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
     return usage_error;
   RewriteOptions options;
   options.kernels = *kernels;
-  options.assume_block = request.assume_block;
+  options.assume_block = *block;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
@@ -192,8 +199,7 @@ int run(const ExplainRequest &request, const Invocation &) {
     if (!request.json)
       print(kernel);
     Json siblings = explain_siblings(*module, kernel.name, request.json);
-    const Json in_kernel =
-        explain_in_kernel(*module, kernel.name, request.assume_block, request.json);
+    const Json in_kernel = explain_in_kernel(*module, kernel.name, *block, request.json);
     if (!request.json)
       continue;
     siblings.update(in_kernel);
@@ -209,8 +215,9 @@ void declare(Words &words, ExplainRequest &request) {
   words.text("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
-  words.block_shape("--assume-block", request.assume_block,
-                    "what holds if every block has this shape");
+  words.list("--launch block=XxYxZ", request.launch, "what holds if every block has this shape");
+  words.block_shape("--assume-block", request.assume_block, "as --launch block=XxYxZ");
+  words.former("--assume-block");
   words.gone("--shared");
   words.flag("--json", request.json, "as JSON");
   words.flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");

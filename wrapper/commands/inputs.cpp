@@ -3,6 +3,8 @@
 
 #include "wrapper/commands/inputs.h"
 
+#include "grammar/fat_binary.h"
+
 #include "wrapper/commands/command.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -16,6 +18,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
+#include <iterator>
 #include <tl/expected.hpp>
 #include <unistd.h>
 
@@ -113,7 +116,7 @@ tl::expected<std::string, std::string> compile(const std::string &source, const 
   return read_input(ptx);
 }
 
-/// Why there is no PTX in what the bytes of a file are; empty: there may be.
+/// Why what the bytes of a file are is nothing to look at; empty: it may be.
 std::string no_ptx(Content content, const std::string &shown) {
   switch (content) {
   case Content::empty:
@@ -122,21 +125,12 @@ std::string no_ptx(Content content, const std::string &shown) {
     return fmt::format("`{}` is a cubin: machine code, without the PTX that it was made of; give "
                        "that (`nvcc -ptx -lineinfo`, or `-keep`)",
                        shown);
-  case Content::elf:
-    return fmt::format("`{}` is an executable, an object or a library of the host; give the PTX "
-                       "in it (`cuobjdump -xptx all`), or the CUDA source",
-                       shown);
-  case Content::archive:
-    return fmt::format("`{}` is a static library; give the PTX in it (`cuobjdump -xptx all`), or "
-                       "the CUDA source",
-                       shown);
-  case Content::fat_binary:
-    return fmt::format("`{}` is a fat binary; give the PTX in it (`cuobjdump -xptx all`)", shown);
   case Content::llvm:
     return fmt::format("`{}` is LLVM IR; give the PTX that `llc -march=nvptx64` makes of it",
                        shown);
   case Content::unknown:
     return fmt::format("`{}` is neither PTX nor a CUDA source, but some binary file", shown);
+  case Content::program:
   case Content::ptx:
   case Content::cuda:
     break;
@@ -144,43 +138,86 @@ std::string no_ptx(Content content, const std::string &shown) {
   return "";
 }
 
+/// Says why; nothing.
+std::nullopt_t refuse(const std::string &why) {
+  complain(why);
+  return std::nullopt;
+}
+
+/// Adds the module of a text; false, with a message, if it is none.
+bool add_module(std::string text, const std::string &shown, std::vector<InputFile> &inputs) {
+  auto module = parse(std::move(text), shown);
+  if (!module) {
+    fmt::print(stderr, "{}", format(module.error()));
+    return false;
+  }
+  warn_of_missing_semicolons(**module, shown);
+  inputs.push_back({shown, std::move(*module)});
+  return true;
+}
+
+/// The PTX in a program, an object, a library or a fat binary; of several architectures the one
+/// that `arch` would be given.
+std::optional<std::vector<InputFile>> load_program(std::string_view bytes, const std::string &shown,
+                                                   const InputRequest &request) {
+  const auto images = read_fat_file(bytes);
+  if (!images)
+    return refuse(fmt::format("`{}`: {}", shown, images.error()));
+  unsigned sm = 0;
+  for (const char c : request.arch)
+    sm = c >= '0' && c <= '9' ? sm * 10 + static_cast<unsigned>(c - '0') : sm;
+  const auto chosen = choose_ptx(*images, sm);
+  if (images->empty())
+    return refuse(fmt::format("`{}` is a program, an object or a library without code for GPUs; "
+                              "give PTX or a CUDA source",
+                              shown));
+  if (chosen.empty())
+    return refuse(fmt::format("`{}` has machine code for GPUs, but no PTX{}; compile it with "
+                              "`-gencode arch=compute_90,code=compute_90`, or give the CUDA source",
+                              shown, sm ? " that " + request.arch + " could run" : ""));
+  std::vector<InputFile> inputs;
+  for (const FatImage *image : chosen) {
+    const std::string name = !image->source.empty() ? fmt::format("{}({})", shown, image->source)
+                             : chosen.size() > 1 ? fmt::format("{}({})", shown, inputs.size() + 1)
+                                                 : shown;
+    auto text = image->unpack();
+    if (!text)
+      return refuse(fmt::format("`{}`: {}", name, text.error()));
+    if (!add_module(std::move(*text), name, inputs))
+      return std::nullopt;
+  }
+  return inputs;
+}
+
 /// Reads, compiles and parses one file; has said why there is nothing.
-std::optional<InputFile> load_file(const std::string &path, const InputRequest &request) {
+std::optional<std::vector<InputFile>> load_file(const std::string &path,
+                                                const InputRequest &request) {
   const std::string shown = path == "-" ? "<stdin>" : path;
   auto bytes = read_input(path);
-  if (!bytes) {
-    complain(bytes.error());
-    return std::nullopt;
-  }
+  if (!bytes)
+    return refuse(bytes.error());
   const Content content = content_of(*bytes, path);
-  if (const std::string why = no_ptx(content, shown); !why.empty()) {
-    complain(why);
-    return std::nullopt;
-  }
+  if (const std::string why = no_ptx(content, shown); !why.empty())
+    return refuse(why);
+  if (content == Content::program)
+    return load_program(*bytes, shown, request);
   if (content == Content::cuda) {
     const ScratchFolder folder; // for what comes from a pipe
     const bool from_stdin = path == "-";
     const std::string source = from_stdin ? (folder.path() / "stdin.cu").string() : path;
-    if (from_stdin && !write_file_atomically(source, *bytes)) {
-      complain("cannot write a temporary file");
-      return std::nullopt;
-    }
+    if (from_stdin && !write_file_atomically(source, *bytes))
+      return refuse("cannot write a temporary file");
     bytes = compile(source, shown, request);
-    if (!bytes) {
-      complain(bytes.error());
-      return std::nullopt;
-    }
+    if (!bytes)
+      return refuse(bytes.error());
     for (std::size_t at = bytes->find(source); from_stdin && at != std::string::npos;
          at = bytes->find(source, at + 1))
       bytes->replace(at, source.size(), shown);
   }
-  auto module = parse(std::move(*bytes), shown);
-  if (!module) {
-    fmt::print(stderr, "{}", format(module.error()));
+  std::vector<InputFile> inputs;
+  if (!add_module(std::move(*bytes), shown, inputs))
     return std::nullopt;
-  }
-  warn_of_missing_semicolons(**module, shown);
-  return InputFile{shown, std::move(*module)};
+  return inputs;
 }
 
 /// The PTX files and CUDA sources of a folder and of those in it.
@@ -214,28 +251,24 @@ std::vector<std::string> files_in(const std::string &folder,
 } // namespace
 
 void declare_inputs(Words &words, InputRequest &request) {
-  words.inputs("input", request.paths, "PTX, CUDA sources, folders of them; - for standard input");
+  words.inputs("input", request.paths,
+               "PTX, CUDA sources, programs with PTX in them, folders; - for standard input");
   words.list("--exclude PATTERN", request.exclude,
              "of folders, without paths like this, in which * is any text; may be repeated");
   words.list("--nvcc-options WORDS", request.nvcc_options,
              "for the nvcc that compiles CUDA sources; may be repeated");
 }
 
-// ELF: the machine is a 16-bit number at byte 18; 190 is EM_CUDA. Fat binaries begin with a magic
-// number of their own.
+// ELF: the machine is a 16-bit number at byte 18; 190 is EM_CUDA.
 Content content_of(std::string_view bytes, std::string_view name) {
-  using namespace std::string_view_literals;
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Content::empty;
   if (bytes.starts_with("\x7f"
-                        "ELF"sv)) {
-    const bool cuda = bytes.size() > 19 && static_cast<unsigned char>(bytes[18]) == 190;
-    return cuda ? Content::cubin : Content::elf;
-  }
-  if (bytes.starts_with("!<arch>\n"sv))
-    return Content::archive;
-  if (bytes.starts_with("\x50\xed\x55\xba"sv))
-    return Content::fat_binary;
+                        "ELF") &&
+      bytes.size() > 19 && static_cast<unsigned char>(bytes[18]) == 190)
+    return Content::cubin;
+  if (is_fat_file(bytes))
+    return Content::program;
   const std::string_view text = behind_comments(bytes);
   if (text.starts_with(".version") || text.starts_with(".target"))
     return Content::ptx;
@@ -264,10 +297,10 @@ std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request) {
       }
     }
     for (const std::string &file : files) {
-      auto input = load_file(file, request);
-      if (!input)
+      auto inputs = load_file(file, request);
+      if (!inputs)
         return std::nullopt;
-      result.push_back(std::move(*input));
+      std::move(inputs->begin(), inputs->end(), std::back_inserter(result));
     }
   }
   return result;

@@ -40,9 +40,7 @@ enum class Content : unsigned char {
   cuda,
   llvm,
   cubin,
-  elf,        ///< of a host: an executable, object or shared library
-  archive,    ///< a static library
-  fat_binary, ///< not within another file
+  program, ///< an executable, object or library of the host, or a fat binary alone
   unknown,
 };
 Content content_of(std::string_view bytes, std::string_view name);

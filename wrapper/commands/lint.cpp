@@ -3,6 +3,7 @@
 
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/inputs.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
@@ -29,12 +30,13 @@ struct LintRequest {
   std::vector<std::string> kernels;
   std::optional<BlockShape> block;
   std::vector<std::string> assume, warn, error_on;
+  std::vector<std::string> launch;
   std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
   std::vector<std::string> names; ///< of the parameters, in order, cut at commas
   std::vector<std::string> source_roots;
   std::optional<std::uint32_t> threshold;
   std::string baseline, sarif, explain, colour = "auto";
-  bool update_baseline = false, list_codes = false, quiet = false;
+  bool update_baseline = false, gate_resources = false, list_codes = false, quiet = false;
   Shard shard;
   bool json = false;
 };
@@ -89,7 +91,7 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
     const AssemblerFacts assembled{parse_resources(*messages), parse_advisories(*messages)};
     tell_user(advice_text(assembled));
     const auto fine = pass_gate(baseline, target, states_of(one.kernels, target, assembled),
-                                request.update_baseline);
+                                request.update_baseline, request.gate_resources);
     if (!fine)
       return fine;
     passed = passed && *fine;
@@ -111,12 +113,17 @@ std::vector<std::string> not_checked_here(const LintRequest &request, const Lint
 /// The launch that the words describe, on top of that of the settings. Errors: the first word that
 /// is not understood, or names what no kernel has.
 tl::expected<LaunchPoint, std::string> point_of(const LintRequest &request,
-                                                const LintChoices &choices,
-                                                const std::vector<const Module *> &modules) {
+                                                const std::vector<const Module *> &modules,
+                                                Sources &sources, LintChoices &choices) {
+  auto words = launch_words(request.launch, modules, sources);
+  if (!words)
+    return tl::unexpected(words.error());
+  choices.base_alignment = words->base_alignment.value_or(choices.base_alignment);
+  words->at.insert(words->at.end(), request.at.begin(), request.at.end());
   LaunchPoint asked, point = choices.point;
-  if (auto wrong = read_point(request.at, asked))
+  if (auto wrong = read_point(words->at, asked))
     return tl::unexpected(std::move(*wrong));
-  read_point(request.at, point);
+  read_point(words->at, point);
   if (point.block)
     if (std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
       return tl::unexpected(std::move(wrong));
@@ -144,7 +151,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
     return complain(settings.error(), usage_error);
-  const auto choices = choices_of(*settings, request);
+  auto choices = choices_of(*settings, request);
   if (!choices)
     return complain(choices.error(), usage_error);
   if (request.inputs.paths.empty())
@@ -168,7 +175,10 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto wanted = kernels_called(modules, request.kernels, called);
   if (!wanted)
     return usage_error;
-  const auto point = point_of(request, *choices, modules);
+  Sources sources(request.source_roots);
+  for (const InputFile &input : *inputs)
+    sources.add_folder_of(input.name);
+  const auto point = point_of(request, modules, sources, *choices);
   if (!point)
     return complain(point.error(), usage_error);
   const auto block = point->block    ? point->block
@@ -177,11 +187,9 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto values = [&](const Function &kernel) {
     return ParameterNames(kernel, cut_at_commas(request.names)).values_at(*point);
   };
-  Sources sources(request.source_roots);
   Allowances allowances(sources, *choices);
   std::vector<LintedInput> linted;
   for (InputFile &input : *inputs) {
-    sources.add_folder_of(input.name);
     allowances.look_at(*input.module, input.name);
     const auto chosen = choose_kernels(*input.module, *wanted, request.shard, input.name);
     LintedInput one{std::move(input), nullptr, {}};
@@ -237,22 +245,23 @@ void declare(Words &words, LintRequest &request) {
              "with 1; may be repeated");
   words.text("--explain CODE", request.explain, "say what a warning means, with an example");
   words.flag("--list-codes", request.list_codes, "list the warnings");
-  words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
-  words.list(
-      "--at NAME=NUMBER,...", request.at,
-      "numbers of a launch: parameters, block=XxYxZ, grid=XxYxZ; what is said then holds for it");
+  words.launch(request.launch);
+  words.block_shape("--block", request.block, "as --launch block=XxYxZ");
+  words.list("--at NAME=NUMBER,...", request.at, "as --launch");
   words.list("--names NAME,...", request.names, "what the parameters are called, in order");
-  words.list("--assume base-align=BYTES", request.assume,
-             "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
+  words.list("--assume base-align=BYTES", request.assume, "as --launch base-align=BYTES");
   words.list("--error-on", request.error_on, "CODE or all: as -Werror=CODE and -Werror");
+  for (const char *name : {"--block", "--at", "--names", "--assume", "--error-on"})
+    words.former(name);
   words.number("--threshold", request.threshold,
                "warn of accesses that cost at least this percentage of the ideal", 100, 100000);
   words.list("--source-root DIR", request.source_roots,
              "show lines of sources in this folder, besides the current one and that of the "
              "input; may be repeated");
   words.text("--baseline FILE", request.baseline,
-             "exit with 1 if findings, registers, spills, stack, shared memory or occupancy are "
-             "worse than there");
+             "exit with 1 if findings, spills, stack or occupancy are worse than there");
+  words.flag("--gate-resources", request.gate_resources,
+             "also if more registers or bytes of shared memory are used");
   words.flag("--update-baseline", request.update_baseline, "put what is found into that file");
   words.text("--arch sm_XX", request.inputs.arch,
              "for CUDA sources and the baseline; otherwise nvcc's own, and the target of the PTX");
@@ -266,6 +275,8 @@ void declare(Words &words, LintRequest &request) {
       "Exit codes: 0, 1 if a warning counts as an error or something is worse than the "
       "baseline,\n2 if it could not be tried, or such a gate was given something that cannot "
       "be checked: an\ninstruction or a version that is not known, a file without kernels.");
+  words.examples({"ptxasw lint heat.cu --kernel 'step*' --launch block=32x8,n=1024",
+                  "ptxasw lint -Werror -W no-bank-conflict build/ptx --exclude 'third_party/*'"});
 }
 
 } // namespace

@@ -89,7 +89,14 @@ std::unique_ptr<Module> load_module(const std::string &path) {
   request.paths = {path};
   request.folders = false;
   auto inputs = load_inputs(request);
-  return inputs ? std::move(inputs->front().module) : nullptr;
+  if (!inputs)
+    return nullptr;
+  if (inputs->size() == 1)
+    return std::move(inputs->front().module);
+  complain(fmt::format("`{}` has {} modules, of which this command takes one; `ptxasw lint` takes "
+                       "all, `cuobjdump -xptx all` writes each",
+                       path, inputs->size()));
+  return nullptr;
 }
 
 bool has_a_kernel(const Module &module, const std::string &path) {
@@ -134,6 +141,25 @@ std::optional<std::vector<std::string>> kernels_called(const std::vector<const M
     return std::nullopt;
   }
   return names;
+}
+
+std::optional<std::string> kernel_called(const Module &module, const std::string &wanted,
+                                         const std::string &path) {
+  if (wanted.empty())
+    return "";
+  for (const Function &function : module.functions)
+    if (function.name == wanted)
+      return wanted;
+  const auto names = kernels_called({&module}, {wanted}, path);
+  if (!names)
+    return std::nullopt;
+  if (names->size() == 1)
+    return names->front();
+  std::string list;
+  for (const std::string &name : *names)
+    list += "\n  " + demangled(name);
+  complain(fmt::format("several kernels of `{}` are called `{}`:{}", path, wanted, list));
+  return std::nullopt;
 }
 
 std::optional<std::vector<std::string>> choose_kernels(const Module &module,

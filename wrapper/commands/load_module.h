@@ -31,6 +31,11 @@ std::optional<std::vector<std::string>> kernels_called(const std::vector<const M
                                                        const std::vector<std::string> &wanted,
                                                        const std::string &path);
 
+/// The one kernel that is asked for so; "" if nothing is asked for. Says on standard error which
+/// kernels there are, if it is none or more than one, and then returns nothing.
+std::optional<std::string> kernel_called(const Module &module, const std::string &wanted,
+                                         const std::string &path);
+
 /// The functions with a body that a command is to look at: the part of `names`, or of all functions
 /// if there are none, that belongs to `shard`. An empty list means all; a part without any function
 /// is the name that no function has, the empty one. Says on standard error which name is missing

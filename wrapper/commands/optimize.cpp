@@ -319,6 +319,8 @@ void declare(Words &words, OptimizeRequest &request) {
   words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
   words.flag("--json", request.json, "as JSON");
   words.footer("Exit codes: 0, also if nothing is better; 2 something cannot be read, or written.");
+  words.examples({"ptxasw optimize heat.ptx -o fast.ptx",
+                  "ptxasw optimize heat.ptx --metric time --at block=256,grid=64,n=1024"});
 }
 
 } // namespace

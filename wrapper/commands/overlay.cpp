@@ -334,6 +334,8 @@ void declare(Words &words, OverlayRequest &request) {
   words.text("--cuda", request.cuda, "the toolkit to link to, instead of searching for it");
   words.flag("--remove", request.remove, "take the overlay away again");
   words.flag("--check", request.check, "only check that it is intact (exit code 1: no)");
+  words.examples({"ptxasw overlay ~/cuda-ptxasw",
+                  "~/cuda-ptxasw/bin/nvcc -arch=sm_90 -c heat.cu -Xptxas --ptxasw-lint"});
 }
 
 } // namespace

@@ -117,6 +117,8 @@ void declare(Words &words, RewriteRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.required("-o,--output", request.output, "PTX to write, - for standard output");
   words.settings(false);
+  words.examples({"ptxasw rewrite heat.ptx -o fast.ptx --shuffle=always",
+                  "ptxasw rewrite heat.ptx -o more.ptx --retile=x2"});
 }
 
 } // namespace

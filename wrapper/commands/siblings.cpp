@@ -180,6 +180,7 @@ void declare(Words &words, SiblingsRequest &request) {
   words.gone("--halo");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
+  words.examples({"ptxasw siblings heat.ptx", "ptxasw siblings heat.ptx -o more.ptx --most 2"});
 }
 
 } // namespace

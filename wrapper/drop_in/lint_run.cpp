@@ -71,7 +71,8 @@ std::string advice_text(const AssemblerFacts &assembled) {
 }
 
 tl::expected<bool, std::string> pass_gate(const std::string &file, const std::string &target,
-                                          const std::vector<KernelState> &states, bool update) {
+                                          const std::vector<KernelState> &states, bool update,
+                                          bool resources) {
   Baseline baseline;
   if (::access(file.c_str(), F_OK) == 0 || errno != ENOENT) {
     const auto text = read_input(file);
@@ -93,7 +94,7 @@ tl::expected<bool, std::string> pass_gate(const std::string &file, const std::st
       return tl::unexpected(written.error());
     return true;
   }
-  const BaselineChanges changes = compare(baseline, target, states);
+  const BaselineChanges changes = compare(baseline, target, states, resources);
   for (const std::string &change : changes.worse)
     tell_user(fmt::format("ptxasw: error: worse than {}: {}\n", file, change));
   for (const std::string &change : changes.better)

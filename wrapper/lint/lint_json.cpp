@@ -4,9 +4,11 @@
 #include "wrapper/lint/lint_json.h"
 
 #include "analysis/lint/times.h"
+#include "wrapper/lint/code_pages.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace ptxasw::inline wrapper {
@@ -176,27 +178,38 @@ std::string uri_of(std::string_view path) {
 std::string lint_sarif(const std::vector<Finding> &findings) {
   Json rules = Json::array();
   for (const lint::CodeInfo &info : lint::codes())
-    rules.push_back({{"id", info.name}, {"shortDescription", {{"text", info.meaning}}}});
-  const auto location = [](const std::string &path, std::uint32_t line, std::uint32_t column) {
-    Json region{{"startLine", line}};
-    if (column)
-      region["startColumn"] = column;
-    return Json{
-        {"physicalLocation", {{"artifactLocation", {{"uri", uri_of(path)}}}, {"region", region}}}};
+    rules.push_back({{"id", info.name},
+                     {"shortDescription", {{"text", info.meaning}}},
+                     {"help", {{"text", code_page(info.code)}}},
+                     {"defaultConfiguration", {{"enabled", info.on}, {"level", "warning"}}}});
+  const auto location = [](const Place &place) {
+    Json region{{"startLine", std::max(1U, place.line)}};
+    if (place.column)
+      region["startColumn"] = place.column;
+    // What lies under the current folder is named from there: a checkout elsewhere is the same.
+    const std::string path = shown_path(place.file);
+    Json artifact{{"uri", uri_of(path)}};
+    if (!path.starts_with('/'))
+      artifact["uriBaseId"] = "SRCROOT";
+    return Json{{"physicalLocation", {{"artifactLocation", artifact}, {"region", region}}}};
   };
   Json results = Json::array();
+  std::map<std::string, unsigned> seen; // findings that differ by their line alone
   for (const Finding &finding : findings) {
     const Told &told = finding.told;
+    const std::string_view code = lint::info(told.code).name;
     Json result;
-    result["ruleId"] = lint::info(told.code).name;
+    result["ruleId"] = code;
     result["ruleIndex"] = static_cast<std::size_t>(told.code);
     result["level"] = told.error ? "error" : "warning";
     result["message"]["text"] = told.message + " (kernel " + finding.kernels[0] + ")\n" + told.note;
-    const Place &place = finding.place;
-    result["locations"] = Json::array({location(place.file, place.line, place.column)});
+    result["locations"] = Json::array({location(finding.place)});
+    const std::string same =
+        fmt::format("{}:{}:{}", code, shown_path(finding.place.file), finding.kernels[0]);
+    result["partialFingerprints"]["ptxasw/v1"] = fmt::format("{}:{}", same, ++seen[same]);
     Json related = Json::array();
     for (const Place &call : told.inlined_at) {
-      Json at = location(call.file, call.line, call.column);
+      Json at = location(call);
       at["message"]["text"] = "inlined at";
       related.push_back(std::move(at));
     }
@@ -205,7 +218,11 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
     results.push_back(std::move(result));
   }
   Json driver{{"name", "ptxasw"}, {"version", PTXASW_VERSION}, {"rules", rules}};
-  Json run{{"tool", {{"driver", driver}}}, {"results", results}};
+  Json run{{"tool", {{"driver", driver}}},
+           {"originalUriBaseIds",
+            {{"SRCROOT", {{"description", {{"text", "where ptxasw was started"}}}}}}},
+           {"columnKind", "unicodeCodePoints"},
+           {"results", results}};
   return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                {"version", "2.1.0"},
                {"runs", Json::array({run})}});

@@ -723,19 +723,18 @@ std::optional<BlockShape> parse_block_shape(std::string_view text) {
   BlockShape shape;
   std::uint32_t *const extents[] = {&shape.x, &shape.y, &shape.z};
   constexpr std::uint32_t most[] = {1024, 1024, 64};
-  std::size_t count = 0;
-  const bool numbers = each_part(text, [&](std::string_view part) {
-    if (count == std::size(extents))
-      return false;
-    std::uint32_t &extent = *extents[count];
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
-    return error == std::errc() && end == part.data() + part.size() && extent >= 1 &&
-           extent <= most[count++];
-  });
-  if (!numbers || count == 0 || text.ends_with(',') || text.ends_with('+') ||
-      shape.x * shape.y * shape.z > 1024)
-    return std::nullopt;
-  return shape;
+  for (std::size_t count = 0; count < std::size(extents); ++count) {
+    // `+` where nvcc's -Xptxas would cut at a comma.
+    const std::size_t end = std::min(text.find_first_of(",+x"), text.size());
+    const auto extent = parse_number(text.substr(0, end));
+    if (!extent || *extent < 1 || *extent > most[count])
+      return std::nullopt;
+    *extents[count] = *extent;
+    if (end == text.size())
+      return shape.x * shape.y * shape.z <= 1024 ? std::optional(shape) : std::nullopt;
+    text.remove_prefix(end + 1);
+  }
+  return std::nullopt;
 }
 
 std::span<const SettingSpec, setting_count> setting_table() { return table; }

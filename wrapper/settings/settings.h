@@ -78,8 +78,8 @@ struct SettingSpec {
 /// The table of all settings.
 std::span<const SettingSpec, setting_count> setting_table();
 
-/// The shape of a block as `X`, `X,Y` or `X,Y,Z`, extents that are not written being 1; nothing if
-/// no block can have it.
+/// The shape of a block as `X`, `XxY` or `XxYxZ`, or with commas; extents that are not written
+/// are 1. Nothing if no block can have it.
 std::optional<BlockShape> parse_block_shape(std::string_view text);
 
 /// `PTXASW_MAX_DELTA` for `max-delta`.
