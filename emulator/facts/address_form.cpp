@@ -142,7 +142,8 @@ private:
     } else if ((e->kind == ExprKind::product || is_extended_product(e)) && add_stride(e, factor)) {
       return;
     } else if (in_step_ && emulation_.uniform_but_lane(e, block_)) {
-      form_.mixed.push_back({e, factor});
+      if (!add_by_lane(e, factor))
+        form_.mixed.push_back({e, factor});
     } else {
       form_.varying.push_back({e, factor});
     }
@@ -171,6 +172,52 @@ private:
     form_.may_wrap = form_.may_wrap || extended;
     form_.strides.push_back({lane, by, factor});
     return true;
+  }
+
+  // What is the sum of something that the warp shares and something of the lane alone once the
+  // lane's bits stand apart.
+  bool add_by_lane(Expr e, std::int64_t factor) {
+    const Expr apart = bits_apart(emulation_.by_lane(e));
+    if (apart == e)
+      return false;
+    AddressForm own;
+    Walk walk(emulation_, lanes_, root_, block_, false, memo_, own);
+    walk.add(apart, factor);
+    if (!own.is_linear())
+      return false;
+    form_.constant += own.constant;
+    for (int axis = 0; axis < 3; ++axis)
+      form_.tid[axis] += own.tid[axis];
+    form_.laneid += own.laneid;
+    const auto append = [](auto &to, const auto &from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(form_.of_lane, own.of_lane);
+    append(form_.strides, own.strides);
+    append(form_.loops, own.loops);
+    append(form_.uniform, own.uniform);
+    form_.may_wrap = form_.may_wrap || own.may_wrap;
+    return true;
+  }
+
+  // A bit operation, or its extension, as what it does to the five bits in which the lanes of a
+  // warp differ and what it does above them.
+  Expr bits_apart(Expr e) {
+    ExprPool &pool = emulation_.pool();
+    if (e->kind == ExprKind::zext || e->kind == ExprKind::sext) {
+      const Expr inner = bits_apart(e->children[0]);
+      return inner == e->children[0]     ? e
+             : e->kind == ExprKind::zext ? pool.zext(inner, e->width)
+                                         : pool.sext(inner, e->width);
+    }
+    constexpr unsigned low = 5;
+    if ((e->kind != ExprKind::bit_and && e->kind != ExprKind::bit_or &&
+         e->kind != ExprKind::bit_xor) ||
+        e->width <= low || e->width > 64)
+      return e;
+    return pool.add(pool.mul(pool.constant(e->width, warp_lanes),
+                             pool.zext(pool.extract(e, low, e->width - low), e->width)),
+                    pool.zext(pool.extract(e, 0, low), e->width));
   }
 
   // A loop's counter, in whatever width.

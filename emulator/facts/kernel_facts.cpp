@@ -29,13 +29,24 @@ std::optional<StateSpace> made_generic_from(const ExprPool &pool, Expr atom) {
   return space == StateSpace::generic ? std::nullopt : std::optional(space);
 }
 
+LaunchFacts launch_of(const Function &function, const Assumptions &assumptions) {
+  LaunchFacts launch = launch_facts(function, assumptions.block);
+  if (launch.block && assumptions.index_is_positive)
+    launch.max_grid_x = 0x7fffffff / launch.block->x;
+  if (const auto given = assumptions.parameters.find("nctaid.x");
+      given != assumptions.parameters.end() && given->second > 0)
+    launch.max_grid_x =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(given->second, launch.max_grid_x));
+  return launch;
+}
+
 } // namespace
 
 class KernelFacts::Implementation {
 public:
   Implementation(const Module &module, const Function &function, const Assumptions &assumptions)
       : module_(module), function_(function), assumptions_(assumptions),
-        launch_(launch_facts(function, assumptions.block)), layout_(layout_of(launch_)),
+        launch_(launch_of(function, assumptions)), layout_(layout_of(launch_)),
         sites_(access_sites(module, function)), probes_(probes()),
         emulation_(module, function, launch_, probes_,
                    layout_.symbolic     ? LaneGroup::whole_row

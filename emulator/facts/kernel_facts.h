@@ -27,6 +27,8 @@ struct Assumptions {
   /// Values of parameters at the launch that is looked at, by name (parameter_name()), and extents
   /// of its grid (`nctaid.x`); what is said of accesses then holds for such launches.
   std::map<std::string, std::int64_t> parameters;
+  /// Grids with a known block have less than 2^31 threads along x: no global index is negative.
+  bool index_is_positive = false;
 };
 
 /// One access.

@@ -11,6 +11,7 @@ LaneValues::LaneValues(Emulation &emulation, const Layout &layout) : layout_(lay
   tid_[0] = emulation.special("%tid.x");
   laneid_ = emulation.special("%laneid");
   row_extent_ = emulation.special("%ntid.x");
+  warp_ = emulation.warp_in_row();
   if (!layout.whole_rows) {
     tid_[1] = emulation.special("%tid.y");
     tid_[2] = emulation.special("%tid.z");
@@ -51,7 +52,8 @@ const std::vector<std::uint64_t> *LaneValues::operator()(Expr root) {
 // All operands have values.
 std::optional<std::vector<std::uint64_t>> LaneValues::node(Expr expr) const {
   const bool leaf = expr->kind == ExprKind::symbol;
-  if (expr->width > 64 || expr->kind == ExprKind::uf || (leaf && !is_lane_symbol(expr)))
+  if (expr->width > 64 || expr->kind == ExprKind::uf ||
+      (leaf && !is_lane_symbol(expr) && expr != warp_))
     return std::nullopt;
   std::vector<const std::vector<std::uint64_t> *> children;
   for (const Expr child : expr->operands())
@@ -64,6 +66,7 @@ std::optional<std::vector<std::uint64_t>> LaneValues::node(Expr expr) const {
       result[i] = expr == tid_[0]   ? thread.x
                   : expr == tid_[1] ? thread.y
                   : expr == tid_[2] ? thread.z
+                  : expr == warp_   ? thread.x / warp_lanes
                                     : i % warp_lanes;
       continue;
     }

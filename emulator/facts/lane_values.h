@@ -20,7 +20,8 @@ public:
   /// (in rows of whole warps tid.y and tid.z are not part of that) or is wider than 64 bits.
   const std::vector<std::uint64_t> *operator()(Expr expr);
   /// The symbols that differ from lane to lane: tid.x and laneid; tid.y and tid.z where a warp may
-  /// lie in several rows. Values of nothing else are known here.
+  /// lie in several rows. Values of nothing else are known here, but of the number of the warp in
+  /// its row (Emulation::warp_in_row).
   bool is_lane_symbol(Expr expr) const;
   /// tid.x, tid.y or tid.z; for the latter two null where warps lie in one row.
   Expr tid(int axis) const { return tid_[axis]; }
@@ -32,7 +33,7 @@ private:
   std::optional<std::vector<std::uint64_t>> node(Expr expr) const;
 
   const Layout &layout_;
-  Expr tid_[3] = {}, laneid_ = nullptr, row_extent_ = nullptr;
+  Expr tid_[3] = {}, laneid_ = nullptr, row_extent_ = nullptr, warp_ = nullptr;
   std::unordered_map<Expr, std::optional<std::vector<std::uint64_t>>> memo_;
 };
 

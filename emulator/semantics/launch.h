@@ -35,6 +35,7 @@ struct LaunchFacts {
   bool block_assumed = false;       ///< the shape is the user's word, not stated by a directive
   bool one_dimensional = false;     ///< ntid.y = ntid.z = 1
   std::uint32_t max_block_x = 1024; ///< upper bound of ntid.x
+  std::uint32_t max_grid_x = 0x7fffffff; ///< upper bound of nctaid.x
 
   /// True if every warp lies in one row of its block, with lane = tid.x mod 32: blocks of one row,
   /// or rows that are whole warps.

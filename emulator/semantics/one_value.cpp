@@ -1,6 +1,6 @@
 // A shuffle from one lane is the value of that lane, if the lane takes part: what a lane outside of
 // the mask has is undefined (PTX ISA 9.7.9.6), and each reader may get something of its own. So the
-// mask must name it by its text: all lanes, or, where both are numbers, that one. A segment would
+// mask must be known to name it: all lanes, or, where both are numbers, that one. A segment would
 // make it another lane for each group. Votes, reductions and `match.all` give the same to whoever
 // the mask names (9.7.13.7 to 9.7.13.11); of `elect` that is who was elected, not whether the lane
 // is it. `bar.red` gives the same to all threads that come to the barrier (9.7.13.1).
@@ -13,13 +13,10 @@
 namespace ptxasw::inline emulator {
 namespace {
 
-std::optional<std::uint32_t> number(const Operand &operand) {
-  if (operand.kind != Operand::Kind::integer)
-    return std::nullopt;
-  return static_cast<std::uint32_t>(operand.value);
-}
+using Number = std::function<std::optional<std::uint32_t>(const Operand &)>;
 
-bool comes_from_one_lane(const Opcode &opcode, std::span<const Operand> operands) {
+bool comes_from_one_lane(const Opcode &opcode, std::span<const Operand> operands,
+                         const Number &number) {
   if (opcode.has(Modifier::up) || opcode.has(Modifier::down) || opcode.has(Modifier::bfly) ||
       operands.size() != 5)
     return false;
@@ -32,7 +29,8 @@ bool comes_from_one_lane(const Opcode &opcode, std::span<const Operand> operands
 
 } // namespace
 
-std::optional<OneValue> one_value(const Module &module, const Instruction &instruction) {
+std::optional<OneValue> one_value(const Module &module, const Instruction &instruction,
+                                  const Number &number) {
   const Opcode &opcode = module.opcode(instruction);
   const auto operands = module.operands(instruction);
   if (!instruction.well_formed || operands.size() < 2)
@@ -44,7 +42,7 @@ std::optional<OneValue> one_value(const Module &module, const Instruction &instr
     result.results.push_back(&operand);
   switch (opcode.op) {
   case Op::shfl:
-    if (!opcode.has(Modifier::sync) || !comes_from_one_lane(opcode, operands))
+    if (!opcode.has(Modifier::sync) || !comes_from_one_lane(opcode, operands, number))
       return std::nullopt;
     result.agreed.push_back(&operands[2]);
     return result;

@@ -6,6 +6,7 @@
 #include "grammar/module.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -33,7 +34,10 @@ struct OneValue {
 };
 
 /// What is known of an instruction; nothing if its results may differ whatever its operands.
-std::optional<OneValue> one_value(const Module &module, const Instruction &instruction);
+/// `number`: what an operand is known to hold, in 32 bits.
+std::optional<OneValue>
+one_value(const Module &module, const Instruction &instruction,
+          const std::function<std::optional<std::uint32_t>(const Operand &)> &number);
 
 /// True if lanes that execute such an instruction wait for each other at this very instruction
 /// before any of them goes on. Other than for bar.warp.sync, which any other one may answer.

@@ -91,7 +91,7 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
                        is_extent ? most : most - 1);
   }
   if (name == "%ctaid.x" || name == "%nctaid.x")
-    return named(text, 32, SymbolKind::uniform, 0x7fffffff);
+    return named(text, 32, SymbolKind::uniform, facts_.max_grid_x - (name == "%ctaid.x" ? 1 : 0));
   if (name == "%ctaid.y" || name == "%ctaid.z" || name == "%nctaid.y" || name == "%nctaid.z")
     return named(text, 32, SymbolKind::uniform, 0xffff);
   // Clocks, warp ids, lane masks and what is not known: a new value at every read.
@@ -186,7 +186,13 @@ void Emulation::Implementation::assign(BlockId block, const Instruction &instruc
 
 void Emulation::Implementation::havoc(BlockId block, std::uint32_t index,
                                       const Instruction &instruction) {
-  const std::optional<OneValue> one = one_value(module_, instruction);
+  const std::optional<OneValue> one =
+      one_value(module_, instruction, [&](const Operand &operand) -> std::optional<std::uint32_t> {
+        const Expr value = operand_value(block, operand, 32);
+        if (!value || value->kind != ExprKind::constant)
+          return std::nullopt;
+        return static_cast<std::uint32_t>(value->value.low);
+      });
   std::optional<Shared> shared = one ? shared_at(block, index, *one) : std::nullopt;
   for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
     if (use == RegisterUse::read || !needed(reg))

@@ -28,6 +28,13 @@ constexpr std::size_t distribution_limit = 32;
 bool is_constant(Expr a) { return a->kind == ExprKind::constant; }
 unsigned zeros(std::uint64_t value) { return static_cast<unsigned>(std::countr_zero(value)); }
 
+/// Some bits of what an operation does to each bit by itself.
+Expr bitwise(ExprPool &pool, Expr a, unsigned low, unsigned width) {
+  const Expr children[] = {pool.extract(a->children[0], low, width),
+                           pool.extract(a->children[1], low, width)};
+  return pool.rebuild(a, children);
+}
+
 /// The most that the terms of a sum which are not multiples of 2^low can add up to, with the bits
 /// of its constant below that; all ones if it may be more than the width holds.
 std::uint64_t most_below(Expr sum, unsigned low) {
@@ -491,6 +498,11 @@ Expr ExprPool::low_bits(Expr a, unsigned width) {
     if (width <= 64)
       result = add(extract(a->children[0], 0, width), extract(a->children[1], 0, width));
     break;
+  case ExprKind::bit_and:
+  case ExprKind::bit_or:
+  case ExprKind::bit_xor:
+    result = bitwise(*this, a, 0, width);
+    break;
   default:
     break;
   }
@@ -558,6 +570,10 @@ Expr ExprPool::extract(Expr a, unsigned low, unsigned width) {
           return extract(extract(split(a, k).first, k, a->width - k), low - k, width);
     break;
   }
+  case ExprKind::bit_and:
+  case ExprKind::bit_or:
+  case ExprKind::bit_xor:
+    return bitwise(*this, a, low, width);
   default:
     break;
   }

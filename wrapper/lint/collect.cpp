@@ -116,7 +116,8 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
         facts::Assumptions{.block = query.block,
                            .base_alignment = choices.base_alignment,
                            .parameters = query.parameters ? query.parameters(function)
-                                                          : std::map<std::string, std::int64_t>()});
+                                                          : std::map<std::string, std::int64_t>(),
+                           .index_is_positive = true});
     kernel.unchecked = why_unchecked(*kernel.facts);
     for (lint::Warning &warning : lint::warnings_of(*kernel.facts, choices.options)) {
       Told told;
