@@ -16,9 +16,9 @@
 //
 // P may also be a `bar.warp.sync` of all lanes, which orders memory among them. Any other one may
 // answer it, so they must come to the same ones in the same order. In a loop that is in step and in
-// which lanes meet they do (convergence.cpp): up to the load in one iteration of it both have passed
-// the same events, and the k-th of one is the k-th of the other, the last before the load as well,
-// wherever it stands.
+// which lanes meet they do (convergence.cpp): up to the load in one iteration of it both have
+// passed the same events, and the k-th of one is the k-th of the other, the last before the load as
+// well, wherever it stands.
 //
 // Programs count on more than the model promises, and less is claimed for their sake: nothing is
 // one value if a store of the kernel may have gone to the same array since P (lanes may think that

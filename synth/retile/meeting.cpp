@@ -152,7 +152,12 @@ std::vector<bool> Meetings::region(std::uint32_t branch) const {
 
 bool Meetings::is_one_for_all(const Instruction &instruction,
                               const std::vector<bool> &varying) const {
-  const auto one = emulator::one_value(module_, instruction);
+  const auto one = emulator::one_value(module_, instruction,
+                                       [](const Operand &operand) -> std::optional<std::uint32_t> {
+                                         if (operand.kind != Operand::Kind::integer)
+                                           return std::nullopt;
+                                         return static_cast<std::uint32_t>(operand.value);
+                                       });
   if (!one || !is_meeting_of_warp(module_, instruction))
     return false;
   // Nothing but its results is written, and what the lanes must agree on is one for them, too.
