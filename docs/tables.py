@@ -522,6 +522,12 @@ def model_figures(*paths):
 
 
 @table
+def openacc(path):
+    """What `kernelgen-bench/openacc` printed."""
+    yield from (row for row in printed_rows(path) if "/" in row[1])
+
+
+@table
 def published_figures(*paths):
     for path in paths:
         (row,) = [row for row in printed_rows(path) if row[1] == "all"]

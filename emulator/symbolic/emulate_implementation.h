@@ -211,6 +211,7 @@ private:
   bool unchanged_meanwhile(const MemoryAccess &load);
   bool separates(const MemoryAccess &event, const MemoryAccess &load);
   bool regroups(const MemoryAccess &event, const MemoryAccess &load);
+  bool regroups_warp(const MemoryAccess &event, const MemoryAccess &load);
   Expr beginning(Expr address);
   void record_gathering(BlockId block, std::uint32_t index, const Instruction &instruction);
 

@@ -14,6 +14,12 @@
 // before P, and a released behind it: but what stands before a barrier comes before what stands
 // behind it. So they read the same.
 //
+// P may also be a `bar.warp.sync` of all lanes, which orders memory among them. Any other one may
+// answer it, so they must come to the same ones in the same order. In a loop that is in step and in
+// which lanes meet they do (convergence.cpp): up to the load in one iteration of it both have
+// passed the same events, and the k-th of one is the k-th of the other, the last before the load as
+// well, wherever it stands.
+//
 // Programs count on more than the model promises, and less is claimed for their sake: nothing is
 // one value if a store of the kernel may have gone to the same array since P (lanes may think that
 // they write in step); or if it decides when a loop around it ends (the loop may wait for it).
@@ -180,10 +186,30 @@ bool Emulation::Implementation::unchanged_meanwhile(const MemoryAccess &load) {
   return unchanged;
 }
 
+// The same of a barrier of all lanes of the warp.
+bool Emulation::Implementation::regroups_warp(const MemoryAccess &event, const MemoryAccess &load) {
+  const Instruction &barrier = function_.instructions[event.instruction];
+  const auto operands = module_.operands(barrier);
+  if (!module_.opcode(barrier).has(Modifier::warp) || barrier.guard != no_register ||
+      operands.size() != 1 || operands[0].kind != Operand::Kind::integer ||
+      static_cast<std::uint32_t>(operands[0].value) != ~std::uint32_t{0})
+    return false;
+  LoopId loop = cfg_.loop_of(load.block);
+  while (loop != no_index &&
+         std::none_of(gatherings_.begin(), gatherings_.end(), [&](const Gathering &gathering) {
+           return cfg_.contains(loop, gathering.block);
+         }))
+    loop = cfg_.loops()[loop].parent;
+  return loop != no_index && in_step(load.block);
+}
+
 // True if two lanes at the load in the same iteration have been at one instance of a barrier, the
 // last time each of them was there.
 bool Emulation::Implementation::regroups(const MemoryAccess &event, const MemoryAccess &load) {
   const Opcode &opcode = module_.opcode(function_.instructions[event.instruction]);
+  if (event.effect == Effect::sync && is_one_of(opcode.op, {Op::bar, Op::barrier}) &&
+      regroups_warp(event, load))
+    return true;
   if (event.effect != Effect::sync || !is_one_of(opcode.op, {Op::bar, Op::barrier}) ||
       !waits_at_itself(opcode))
     return false;

@@ -9,13 +9,13 @@
 // The first is shown by control flow, for blocks and for warps. What threads may differ in is
 // followed from instruction to instruction: a register *varies* behind one that writes it unless
 // that is a pure function of registers that do not vary there, does not ask for %tid, and stands
-// where threads are not apart. Among the lanes of a warp what all take from one lane, by a shuffle
-// of all of them, does not vary either. Threads part at a branch by a register that varies, and are
-// apart up to the nearest instruction through which all ways from there lead: no meeting may lie in
-// between. If there is no such instruction, as behind an early return, that is all that follows.
-// Where threads are not apart, they go through the same branches with the same outcomes, and so to
-// the same meetings. (None of this asks when the hardware has lanes run together: a shuffle of all
-// lanes waits for all.)
+// where threads are not apart. Among the lanes of a warp what all of them get alike where they meet
+// (one_value.h), as from one lane or by a vote, does not vary either. Threads part at a branch by a
+// register that varies, and are apart up to the nearest instruction through which all ways from
+// there lead: no meeting may lie in between. If there is no such instruction, as behind an early
+// return, that is all that follows. Where threads are not apart, they go through the same branches
+// with the same outcomes, and so to the same meetings. (None of this asks when the hardware has
+// lanes run together: what all lanes do together waits for all.)
 //
 // Copies part where a register that differs between them decides. Then
 //
@@ -32,6 +32,7 @@
 #include "synth/retile/meeting.h"
 
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/one_value.h"
 #include "grammar/dominators.h"
 #include "grammar/roles.h"
 
@@ -45,18 +46,6 @@ constexpr std::uint32_t full_warp = 0xffffffff;
 bool is_full_mask(const Operand &operand) {
   return operand.kind == Operand::Kind::integer &&
          static_cast<std::uint32_t>(operand.value) == full_warp;
-}
-
-/// Returns true if all lanes get what one of them has: a shuffle of a full warp from a lane whose
-/// number stands there, in one segment of 32 lanes (PTX ISA 9.7.9.6).
-bool is_from_one_lane(const Module &module, const Instruction &instruction) {
-  constexpr std::int64_t lanes = 32, one_segment = 31;
-  const auto operands = module.operands(instruction);
-  return module.opcode(instruction).text == "shfl.sync.idx.b32" &&
-         is_meeting_of_warp(module, instruction) && operands[0].kind == Operand::Kind::reg &&
-         operands[2].kind == Operand::Kind::integer && operands[2].value >= 0 &&
-         operands[2].value < lanes && operands[3].kind == Operand::Kind::integer &&
-         operands[3].value == one_segment;
 }
 
 bool asks_for_thread(const Module &module, std::span<const Operand> operands) {
@@ -92,7 +81,8 @@ bool is_meeting_of_warp(const Module &module, const Instruction &instruction) {
     return false;
   if (opcode.text == "bar.warp.sync" || opcode.text == "barrier.warp.sync")
     return operands.size() == 1;
-  return opcode.op == Op::shfl && opcode.has(Modifier::sync) && operands.size() == 5;
+  return opcode.has(Modifier::sync) && (opcode.op == Op::shfl || opcode.op == Op::vote ||
+                                        opcode.op == Op::redux || opcode.op == Op::match);
 }
 
 Meetings::Meetings(const Module &module, const Function &kernel)
@@ -160,12 +150,32 @@ std::vector<bool> Meetings::region(std::uint32_t branch) const {
   return inside;
 }
 
+bool Meetings::is_one_for_all(const Instruction &instruction,
+                              const std::vector<bool> &varying) const {
+  const auto one = emulator::one_value(module_, instruction,
+                                       [](const Operand &operand) -> std::optional<std::uint32_t> {
+                                         if (operand.kind != Operand::Kind::integer)
+                                           return std::nullopt;
+                                         return static_cast<std::uint32_t>(operand.value);
+                                       });
+  if (!one || !is_meeting_of_warp(module_, instruction))
+    return false;
+  // Nothing but its results is written, and what the lanes must agree on is one for them, too.
+  std::size_t written = 0;
+  for_each_register(module_, instruction,
+                    [&](RegisterId, RegisterUse use) { written += use != RegisterUse::read; });
+  return written == one->results.size() &&
+         std::all_of(one->agreed.begin(), one->agreed.end(), [&](const Operand *operand) {
+           return operand->kind == Operand::Kind::integer ||
+                  (operand->kind == Operand::Kind::reg && !varying[operand->reg]);
+         });
+}
+
 void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const {
   const Instruction &instruction = kernel_.instructions[at];
   const Opcode &opcode = module_.opcode(instruction);
-  const bool from_one = crowd.is_warp && is_from_one_lane(module_, instruction);
   bool differs = crowd.apart[at];
-  if (!from_one) {
+  if (!crowd.is_warp || !is_one_for_all(instruction, varying)) {
     differs = differs || !instruction.well_formed ||
               !(is_pure(opcode) || (opcode.op == Op::ld && opcode.space == StateSpace::param) ||
                 reads_constant_memory(opcode)) ||

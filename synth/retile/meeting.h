@@ -13,8 +13,8 @@ namespace ptxasw::inline synth {
 bool is_barrier_of_all(const Module &module, const Instruction &instruction);
 
 /// Returns true if all lanes of a warp meet at an instruction, whatever else it does: a
-/// `bar.warp.sync` or `shfl.sync` whose member mask is the number of a full warp, with no guard
-/// (PTX ISA 9.7.13.2 and 9.7.9.6).
+/// `bar.warp.sync`, `shfl.sync`, `vote.sync`, `redux.sync` or `match.sync` whose member mask is the
+/// number of a full warp, with no guard (PTX ISA 9.7.9.6 and 9.7.13).
 bool is_meeting_of_warp(const Module &module, const Instruction &instruction);
 
 /// Where threads of a block, or lanes of a warp, meet, and where copies have to.
@@ -52,6 +52,8 @@ private:
   void find_varying(Crowd &crowd) const;
   /// By instruction, the registers that may differ between threads before it.
   std::vector<std::vector<bool>> varying(const Crowd &crowd) const;
+  /// All lanes of a warp get the same where they meet.
+  bool is_one_for_all(const Instruction &instruction, const std::vector<bool> &varying) const;
   void pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const;
 
   const Module &module_;

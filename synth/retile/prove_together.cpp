@@ -2,6 +2,7 @@
 // load that another copy has done, one wide access for several; and branches, which lead on
 // together, or part the copies.
 
+#include "synth/retile/meeting.h"
 #include "synth/retile/prove_implementation.h"
 
 #include "synth/vectorise/vectorise.h"
@@ -274,7 +275,7 @@ RetileProof::Position RetileProof::on_detour(Position mine, const Detour &detour
 
 bool RetileProof::is_barrier(const Instruction &instruction) const {
   const Op op = module_.opcode(instruction).op;
-  return op == Op::bar || op == Op::barrier || op == Op::shfl;
+  return op == Op::bar || op == Op::barrier || is_meeting_of_warp(module_, instruction);
 }
 
 // The copies part. What was added may test things again that only held there.

@@ -145,8 +145,9 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
 }
 
 unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
+  const Op op = module_.opcode(instruction).op;
   if (is_barrier_of_all(module_, instruction) ||
-      (is_meeting_of_warp(module_, instruction) && module_.opcode(instruction).op != Op::shfl))
+      ((op == Op::bar || op == Op::barrier) && is_meeting_of_warp(module_, instruction)))
     return 0;
   return keeper(ptxasw::is_shared(module_, instruction, by_all_),
                 ptxasw::is_shared(module_, instruction, by_row_),

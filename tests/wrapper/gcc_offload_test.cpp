@@ -75,7 +75,12 @@ TEST_CASE("a kernel that is listed with one gang and one worker, and forks nowhe
       "//:VAR_MAP \"x\"\n//:FUNC_MAP \"a\", 0x1, 0x1, 0x20\n//:FUNC_MAP \"b\", 0x1, 0x1, 0x20\n"
       "//:FUNC_MAP \"c\", 0, 0x1, 0x20\n//:FUNC_MAP \"d\", 0x1, 0x1, 0x20\n//:FUNC_MAP \"e\"\n";
   const std::vector<OffloadKernel> kernels = offload_kernels(text);
-  REQUIRE(kernels.size() == 4);
+  REQUIRE(kernels.size() == 5);
+  CHECK(kernels[0].lanes == 32);
+  CHECK_FALSE(kernels[4].on_one_thread());
+  CHECK_FALSE(offload_block(kernels)); // the last one may have any
+  CHECK(offload_block({kernels.begin(), kernels.begin() + 4}) == BlockShape{32, 1, 1});
+  CHECK_FALSE(offload_block({}));
   CHECK(kernels[0].name == "a");
   CHECK(kernels[0].on_one_thread());
   CHECK_FALSE(kernels[1].on_one_thread());

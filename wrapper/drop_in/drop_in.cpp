@@ -434,6 +434,8 @@ int run_as_gcc(DropInRun &run) {
     const std::string text = read_regular_file(run.first_input).value_or("");
     run.line.target = target_in(text);
     kernels = offload_kernels(text);
+    if (!run.settings.rewrite.assume_block) // what GCC's run-time library launches
+      run.settings.rewrite.assume_block = offload_block(kernels);
   }
   if (run.line.verbose || run.settings.verbose || run.settings.lint)
     for (const OffloadKernel &kernel : kernels)

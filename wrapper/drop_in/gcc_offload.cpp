@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fmt/core.h>
 #include <sstream>
 
@@ -98,12 +99,18 @@ std::vector<OffloadKernel> offload_kernels(std::string_view text) {
     const std::string_view line = text.substr(at, text.find('\n', at) - at);
     OffloadKernel kernel;
     const std::size_t quote = line.find('"');
-    std::string numbers(line.substr(std::min(quote, line.size())));
-    unsigned lanes = 0;
-    if (std::sscanf(numbers.c_str(), "\", %i, %i, %i", reinterpret_cast<int *>(&kernel.gangs),
-                    reinterpret_cast<int *>(&kernel.workers), reinterpret_cast<int *>(&lanes)) != 3)
+    if (quote == std::string_view::npos)
       continue;
     kernel.name = line.substr(0, quote);
+    unsigned *const numbers[] = {&kernel.gangs, &kernel.workers, &kernel.lanes};
+    std::size_t known = 0;
+    for (const std::string &word : words_in(line.substr(quote + 1))) {
+      if (word == ",")
+        continue;
+      if (known == std::size(numbers))
+        break;
+      *numbers[known++] = static_cast<unsigned>(std::strtoul(word.c_str(), nullptr, 0));
+    }
     // GCC marks where other lanes join in by a comment.
     const std::string begin = fmt::format("// BEGIN FUNCTION DEF: {}\n", kernel.name);
     if (const std::size_t body = text.find(begin); body != std::string_view::npos) {
@@ -113,6 +120,18 @@ std::vector<OffloadKernel> offload_kernels(std::string_view text) {
     kernels.push_back(std::move(kernel));
   }
   return kernels;
+}
+
+std::optional<BlockShape> offload_block(const std::vector<OffloadKernel> &kernels) {
+  if (kernels.empty())
+    return std::nullopt;
+  const OffloadKernel &first = kernels.front();
+  const bool alike = std::all_of(kernels.begin(), kernels.end(), [&](const OffloadKernel &kernel) {
+    return kernel.workers == first.workers && kernel.lanes == first.lanes;
+  });
+  if (!alike || first.workers == 0 || first.lanes == 0)
+    return std::nullopt;
+  return BlockShape{first.lanes, first.workers, 1};
 }
 
 OffloadTargets parse_offload_targets(std::string_view help) {

@@ -3,6 +3,7 @@
 // GCC's offloading: what its compiler for NVIDIA GPUs writes beside the PTX, and the options that
 // it needs.
 
+#include "emulator/semantics/launch.h"
 #include "wrapper/drop_in/command_line.h"
 
 #include <optional>
@@ -21,14 +22,18 @@ std::string target_in(std::string_view text);
 /// A kernel of OpenACC, as GCC tells its run-time library of it (`//:FUNC_MAP`).
 struct OffloadKernel {
   std::string name;
-  unsigned gangs = 0, workers = 0; ///< 0: decided when it is launched
-  bool forks = true;               ///< some of it runs on several threads
+  unsigned gangs = 0, workers = 0, lanes = 0; ///< 0: decided when it is launched
+  bool forks = true;                          ///< some of it runs on several threads
 
   bool on_one_thread() const { return gangs == 1 && workers == 1 && !forks; }
 };
 
-/// The kernels that are listed with their gangs, workers and vector lanes.
+/// The kernels that are listed, those of OpenMP with nothing but a name.
 std::vector<OffloadKernel> offload_kernels(std::string_view text);
+
+/// The block that all of them are launched with: lanes along x, workers along y. Nothing if they
+/// have several, or if one is decided when it is launched.
+std::optional<BlockShape> offload_block(const std::vector<OffloadKernel> &kernels);
 
 /// What `lto1 --help=target` of the offloading compiler says.
 struct OffloadTargets {
