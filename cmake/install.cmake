@@ -1,6 +1,6 @@
 # What `cmake --install` lays down, in three components, and the packages made of them:
 #   runtime      ptxasw, what it preloads into other programs, man pages, completions, an example of settings
-#   emulate      libptxasw_emulate.so with its C header and examples
+#   emulate      libptxasw_emulate.so with its C header and examples; the runtime for programs without a GPU
 #   development  headers and static libraries of the layers that others can use, for find_package(ptxasw)
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -12,6 +12,14 @@ foreach(library ptxasw-exec ptxasw_launch)
     install(TARGETS ${library} LIBRARY DESTINATION libexec/ptxasw COMPONENT runtime)
   endif()
 endforeach()
+
+# The runtime for programs without a GPU, where the toolkit's headers were there to build it: beside
+# ptxasw, where no real cudart is hidden by it.
+if(TARGET ptxasw_cudart)
+  install(TARGETS ptxasw_cudart LIBRARY DESTINATION libexec/ptxasw/no-gpu COMPONENT emulate)
+  install(FILES ${PROJECT_BINARY_DIR}/no-gpu/libptxasw_cudart.a ${PROJECT_BINARY_DIR}/no-gpu/libcudart_static.a
+          DESTINATION libexec/ptxasw/no-gpu COMPONENT emulate)
+endif()
 
 # The program describes itself, so no page or completion can lack a command.
 set(described ${PROJECT_BINARY_DIR}/described)

@@ -5,6 +5,7 @@
 #include "grammar/code_writer.h"
 
 #include "grammar/edits.h"
+#include "grammar/roles.h"
 #include "grammar/scanner.h"
 
 #include <algorithm>
@@ -24,13 +25,14 @@ Span name_span(const Module &module, Span span) {
 }
 
 void rename_operands(const Module &module, std::span<const Operand> operands,
-                     const Renaming &renaming, std::uint32_t origin, Edits &edits) {
+                     const Renaming &renaming, const std::vector<std::string> &registers,
+                     std::uint32_t origin, Edits &edits) {
   const auto replace = [&](Span span, const std::string &text) {
     edits.replace({span.begin - origin, span.end - origin}, text);
   };
   for (const Operand &operand : operands) {
     if (operand.kind == Operand::Kind::reg)
-      replace(name_span(module, operand.span), renaming.registers[operand.reg]);
+      replace(name_span(module, operand.span), registers[operand.reg]);
     if (operand.kind == Operand::Kind::special)
       for (const auto &[special, name] : renaming.specials)
         if (module.text(operand.span) == special)
@@ -42,7 +44,7 @@ void rename_operands(const Module &module, std::span<const Operand> operands,
           const auto from = operand.span.begin + static_cast<std::uint32_t>(begin);
           replace({from, from + static_cast<std::uint32_t>(symbol.name.size())}, name);
         }
-    rename_operands(module, module.children(operand), renaming, origin, edits);
+    rename_operands(module, module.children(operand), renaming, registers, origin, edits);
   }
 }
 
@@ -60,7 +62,13 @@ std::string renamed(const Module &module, const Instruction &instruction,
     while (token.is('!'));
     edits.replace(token.span, renaming.registers[instruction.guard]);
   }
-  rename_operands(module, module.operands(instruction), renaming, origin, edits);
+  const auto operands = module.operands(instruction);
+  const bool apart = !renaming.written.empty() && !operands.empty() &&
+                     first_operand(module.opcode(instruction)) == FirstOperand::destination;
+  if (apart)
+    rename_operands(module, operands.first(1), renaming, renaming.written, origin, edits);
+  rename_operands(module, operands.subspan(apart ? 1 : 0), renaming, renaming.registers, origin,
+                  edits);
   return edits.apply(module.text(instruction.span)).value_or("");
 }
 

@@ -34,6 +34,9 @@ struct Renaming {
   std::vector<std::pair<std::string, std::string>> specials;
   /// Names that become others; what is added to them stays.
   std::vector<std::pair<Symbol, std::string>> symbols;
+  /// The same as `registers` for those that the instruction writes in its destination, where that
+  /// is not read, too; empty: `registers` it is.
+  std::vector<std::string> written;
 };
 
 /// An operand of an instruction that the writer prints: a register, a label, a number, or verbatim

@@ -1,7 +1,8 @@
 // A question to the solver is made small, so that its answer comes within few resources: what both
 // sides have in common is taken away (what_differs()), and each product of unknowns, the block's
 // number times its extent say, is a symbol of its own. Both only add ways to differ: if there is
-// none left, there was none.
+// none left, there was none. A product of few bits costs a solver nothing and stays: that no square
+// is 2 modulo 4 is said of two bits.
 
 #include "synth/differ.h"
 
@@ -12,6 +13,9 @@
 
 namespace ptxasw::inline synth {
 namespace {
+
+/// Bits of a product that stays one.
+constexpr unsigned small_product = 4;
 
 /// A symbol for each product of unknowns. The normal form multiplies the low bits where only those
 /// of a product are asked for: they are the low bits of the same symbol.
@@ -48,16 +52,21 @@ std::vector<Expr> ways_to_differ(ExprPool &pool, Expr a, Expr b,
   std::vector<Expr> formulas{pool.bit_not(pool.eq(left, right))};
   for (const auto &[condition, holds] : known)
     formulas.push_back(holds ? condition : pool.bit_not(condition));
+  return without_products(pool, formulas);
+}
+
+std::vector<Expr> without_products(ExprPool &pool, std::span<const Expr> conditions) {
   Substitution plain(pool);
   Products products(pool);
-  for (const Expr formula : formulas)
-    for_each_node(formula, [&](Expr node) {
-      if (node->kind == ExprKind::product)
+  for (const Expr condition : conditions)
+    for_each_node(condition, [&](Expr node) {
+      if (node->kind == ExprKind::product && node->width > small_product)
         plain.map(node, products.symbol_for(node));
     });
-  for (Expr &formula : formulas)
-    formula = plain(formula);
-  return formulas;
+  std::vector<Expr> result;
+  for (const Expr condition : conditions)
+    result.push_back(plain(condition));
+  return result;
 }
 
 } // namespace ptxasw::synth

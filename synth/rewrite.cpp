@@ -216,6 +216,11 @@ ReuseCounts counts_of(const Detection &detection) {
   return counts;
 }
 
+/// Returns true if a load for which there is no source may be one.
+bool stays_by_itself(Reason reason) {
+  return reason == Reason::no_source || reason == Reason::joined_address;
+}
+
 /// Returns true if a load's value stands in for that of another one.
 bool serves(const std::vector<Reuse> &reuses, std::uint32_t load) {
   const auto is_it = [&](LoadedElement one) { return one.load == load; };
@@ -233,7 +238,7 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
   const Detection &detection = plan.detection;
   for (const KeptLoad &kept : detection.kept) {
     const Instruction &instruction = function.instructions[kept.load];
-    const bool is_source = kept.reason == Reason::no_source && serves(detection.reuses, kept.load);
+    const bool is_source = stays_by_itself(kept.reason) && serves(detection.reuses, kept.load);
     report.kept.push_back({instruction.line, source_line(module, instruction),
                            is_source ? Reason::is_source : kept.reason, kept.detail,
                            kept.obligation});
@@ -258,6 +263,7 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
     for (const std::uint32_t source : sources)
       record.sources.push_back(
           {function.instructions[source].line, source_line(module, function.instructions[source])});
+    record.by_solver = reuse.by_solver;
     report.rewrites.push_back(std::move(record));
   }
   if (detection.reuses.empty())
@@ -368,7 +374,7 @@ bool decline(const Decision &decision, std::vector<Plan> &plans) {
       continue;
     any = true;
     for (KeptLoad &kept : plan.detection.kept)
-      if (kept.reason == Reason::no_source && serves(plan.detection.reuses, kept.load))
+      if (stays_by_itself(kept.reason) && serves(plan.detection.reuses, kept.load))
         kept.reason = Reason::is_source;
     for (const Reuse &reuse : plan.detection.reuses)
       plan.detection.kept.push_back({reuse.load, Reason::target_decision});

@@ -5,6 +5,7 @@
 #include "synth/siblings.h"
 
 #include "emulator/machine/warp_verify.h"
+#include "synth/ahead/ahead.h"
 #include "synth/cache/cache.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
@@ -43,6 +44,8 @@ constexpr Family all_families[] = {
     {"resize", "blocks of another extent along x", propose_resize, write_resize, prove_resize},
     {"stage", "what all threads of a block read in a loop, brought to shared memory by tiles",
      propose_stage, write_stage, prove_stage},
+    {"ahead", "the loads of several iterations of a loop before what they read is used",
+     propose_ahead, write_ahead, prove_ahead},
 };
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
@@ -87,6 +90,8 @@ Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
     return {&options.resize, false};
   if (family == "stage")
     return {&options.stage, false};
+  if (family == "ahead")
+    return {&options.ahead, false};
   return {};
 }
 

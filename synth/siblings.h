@@ -46,6 +46,8 @@ struct SiblingOptions {
   std::vector<std::string> resize;
   /// Which stagings of loops are wanted, as Proposal::variant; empty: none.
   std::vector<std::string> stage;
+  /// By how many iterations loops load ahead, as Proposal::variant; empty: none.
+  std::vector<std::string> ahead;
   unsigned most = ~0u; ///< siblings per kernel
 };
 

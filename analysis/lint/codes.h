@@ -29,7 +29,7 @@ struct CodeInfo {
   Code code;
   std::string_view name; ///< `bank-conflict`, for -Wbank-conflict
   std::string_view meaning;
-  bool on = true; ///< unless the user says otherwise
+  bool on = true; ///< unless the user says otherwise; those that are off are called pedantic
 };
 std::span<const CodeInfo, code_count> codes();
 const CodeInfo &info(Code code);

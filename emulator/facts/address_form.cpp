@@ -210,14 +210,30 @@ private:
              : e->kind == ExprKind::zext ? pool.zext(inner, e->width)
                                          : pool.sext(inner, e->width);
     }
-    constexpr unsigned low = 5;
-    if ((e->kind != ExprKind::bit_and && e->kind != ExprKind::bit_or &&
-         e->kind != ExprKind::bit_xor) ||
-        e->width <= low || e->width > 64)
+    if (!is_bitwise(e))
       return e;
-    return pool.add(pool.mul(pool.constant(e->width, warp_lanes),
-                             pool.zext(pool.extract(e, low, e->width - low), e->width)),
-                    pool.zext(pool.extract(e, 0, low), e->width));
+    const unsigned low =
+        5u + std::min(e->children[0]->trailing_zeros, e->children[1]->trailing_zeros);
+    if (e->width <= low || e->width > 64)
+      return e;
+    return pool.add(pool.mul(pool.constant(e->width, std::uint64_t{1} << low),
+                             pool.zext(bits_of(e, low, e->width - low), e->width)),
+                    pool.zext(bits_of(e, 0, low), e->width));
+  }
+
+  static bool is_bitwise(Expr e) {
+    return e->kind == ExprKind::bit_and || e->kind == ExprKind::bit_or ||
+           e->kind == ExprKind::bit_xor;
+  }
+
+  // Some bits of an expression; of an operation on each bit by itself, of what it is done to.
+  Expr bits_of(Expr e, unsigned low, unsigned width) {
+    ExprPool &pool = emulation_.pool();
+    if (!is_bitwise(e))
+      return pool.extract(e, low, width);
+    const Expr children[] = {bits_of(e->children[0], low, width),
+                             bits_of(e->children[1], low, width)};
+    return pool.rebuild(e, children);
   }
 
   // A loop's counter, in whatever width.

@@ -29,6 +29,23 @@ constexpr std::size_t questions_budget = 60;
 /// like them.
 constexpr unsigned unanswered_budget = 8;
 
+/// Cases that a condition is split into.
+constexpr std::size_t cases_budget = 32;
+
+/// Of which conditions one holds if this one does.
+void add_cases(const PathFact &fact, std::vector<PathFact> &cases) {
+  const Expr e = fact.condition;
+  const auto add = [&](Expr part, bool holds) { add_cases({part, holds}, cases); };
+  if (e->width == 1 && e->kind == ExprKind::sum && e->value.low == 1 && e->child_count == 1)
+    return add(e->children[0], !fact.holds); // a negation
+  if (e->width != 1 || e->kind != (fact.holds ? ExprKind::bit_or : ExprKind::bit_and)) {
+    cases.push_back(fact);
+    return;
+  }
+  for (const Expr part : e->operands())
+    add(part, fact.holds);
+}
+
 /// Functions that may be called from one, directly or not; without that one.
 std::vector<bool> called_from(const WarpProgram &program, std::uint32_t caller) {
   std::vector<bool> called(program.function_count(), false);
@@ -231,8 +248,7 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
   if ((target || boundary_) && !how.no_wrap && !(options_.small && how.small)) {
     if (!how.one_block)
       widen_grid(slots_, random_, candidate);
-    if (!random_.one_in(4))
-      lengthen_steps(slots_, random_, candidate);
+    lengthen_steps(slots_, random_, candidate);
   }
   suit_stand_in(candidate, target && target->in_rewritten);
   suit_arguments(candidate);
@@ -319,13 +335,33 @@ bool Verifier::is_impossible(KernelModel &model, const Question &question) {
          SolverAnswer::unsat;
 }
 
+// One case after the other: that one of eight copies is outside is much harder to refute than that
+// the first is.
 bool Verifier::only_wraps(KernelModel &model, const KernelModel::Wish &wish,
                           const Question &question) {
-  std::vector<Expr> formulas = as_unbounded(model.emulation().pool(), wish.conditions);
-  formulas.insert(formulas.end(), question.places.begin(), question.places.end());
-  formulas.insert(formulas.end(), question.extents.begin(), question.extents.end());
-  return Solver(solver_resource_limit).check("no index wraps around", formulas) ==
-         SolverAnswer::unsat;
+  std::vector<PathFact> conditions = wish.conditions, cases;
+  std::size_t split = 0;
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    std::vector<PathFact> found;
+    add_cases(conditions[i], found);
+    if (found.size() > cases.size() && found.size() <= cases_budget) {
+      cases = std::move(found);
+      split = i;
+    }
+  }
+  if (cases.empty())
+    cases.push_back({model.emulation().pool().constant(1, 1), true});
+  else
+    conditions.erase(conditions.begin() + static_cast<std::ptrdiff_t>(split));
+  return std::all_of(cases.begin(), cases.end(), [&](const PathFact &one) {
+    std::vector<PathFact> with = conditions;
+    with.push_back(one);
+    std::vector<Expr> formulas = as_unbounded(model.emulation().pool(), with);
+    formulas.insert(formulas.end(), question.places.begin(), question.places.end());
+    formulas.insert(formulas.end(), question.extents.begin(), question.extents.end());
+    return Solver(solver_resource_limit).check("no index wraps around", formulas) ==
+           SolverAnswer::unsat;
+  });
 }
 
 void Verifier::find_launch(Target &target, const Question &question) {

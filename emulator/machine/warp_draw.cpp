@@ -223,6 +223,9 @@ void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
 
 void lengthen_steps(const std::vector<ParameterSlot> &slots, WarpRandom &random,
                     LaunchCandidate &candidate) {
+  const auto is_step = [](const ParameterSlot &slot) { return slot.is_step && slot.width >= 32; };
+  if (std::none_of(slots.begin(), slots.end(), is_step) || random.one_in(4))
+    return;
   std::uint64_t widest = 1;
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (!slots[i].is_pointer && !is_float(slots[i].type) && candidate.values[i] < 0x80000000)
@@ -230,7 +233,7 @@ void lengthen_steps(const std::vector<ParameterSlot> &slots, WarpRandom &random,
   const std::uint64_t step =
       random.one_in(2) ? std::min<std::uint64_t>(widest, 1 << 30) : 1 << random.below(31);
   for (std::size_t i = 0; i < slots.size(); ++i)
-    if (slots[i].is_step && slots[i].width >= 32)
+    if (is_step(slots[i]))
       candidate.values[i] = step;
 }
 

@@ -54,8 +54,8 @@ std::span<const Extents> usual_blocks();
 void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,
                 LaunchCandidate &candidate);
 
-/// Makes parameters by which loops go on as large as extents among the parameters, or something
-/// else that is large: the loops then end soon.
+/// Mostly makes parameters by which loops go on as large as extents among the parameters, or
+/// something else: the loops then end soon.
 void lengthen_steps(const std::vector<ParameterSlot> &slots, WarpRandom &random,
                     LaunchCandidate &candidate);
 

@@ -28,13 +28,6 @@ constexpr std::size_t distribution_limit = 32;
 bool is_constant(Expr a) { return a->kind == ExprKind::constant; }
 unsigned zeros(std::uint64_t value) { return static_cast<unsigned>(std::countr_zero(value)); }
 
-/// Some bits of what an operation does to each bit by itself.
-Expr bitwise(ExprPool &pool, Expr a, unsigned low, unsigned width) {
-  const Expr children[] = {pool.extract(a->children[0], low, width),
-                           pool.extract(a->children[1], low, width)};
-  return pool.rebuild(a, children);
-}
-
 /// The most that the terms of a sum which are not multiples of 2^low can add up to, with the bits
 /// of its constant below that; all ones if it may be more than the width holds.
 std::uint64_t most_below(Expr sum, unsigned low) {
@@ -435,6 +428,10 @@ Expr ExprPool::zext(Expr a, unsigned width) {
     return constant(width, a->value);
   if (a->kind == ExprKind::zext)
     return zext(a->children[0], width);
+  // Nothing was cut off.
+  if (a->kind == ExprKind::extract && a->index == 0 && a->children[0]->width == width &&
+      width <= 64 && a->children[0]->maximum <= mask64(a->width))
+    return a->children[0];
   return unary(ExprKind::zext, width, a);
 }
 
@@ -498,11 +495,6 @@ Expr ExprPool::low_bits(Expr a, unsigned width) {
     if (width <= 64)
       result = add(extract(a->children[0], 0, width), extract(a->children[1], 0, width));
     break;
-  case ExprKind::bit_and:
-  case ExprKind::bit_or:
-  case ExprKind::bit_xor:
-    result = bitwise(*this, a, 0, width);
-    break;
   default:
     break;
   }
@@ -563,17 +555,11 @@ Expr ExprPool::extract(Expr a, unsigned low, unsigned width) {
     }
     // What is less than 2^k does not reach beyond, where the rest is a multiple of 2^k.
     for (std::uint32_t i = 0; i < a->child_count; ++i)
-      if (const unsigned k = zeros(a->coefficients[i]); k > 0 && k < low)
-        if ((most_below(a, k) >> k) == 0 &&
-            std::any_of(a->coefficients, a->coefficients + a->child_count,
-                        [&](std::uint64_t c) { return zeros(c) < k; }))
-          return extract(extract(split(a, k).first, k, a->width - k), low - k, width);
+      if (const unsigned k = zeros(a->coefficients[i]);
+          k > 0 && k < low && (most_below(a, k) >> k) == 0)
+        return extract(extract(split(a, k).first, k, a->width - k), low - k, width);
     break;
   }
-  case ExprKind::bit_and:
-  case ExprKind::bit_or:
-  case ExprKind::bit_xor:
-    return bitwise(*this, a, low, width);
   default:
     break;
   }

@@ -170,10 +170,10 @@ void ExprPool::bound(ExprNode &node) const {
       node.maximum = child(0)->maximum;
     break;
   case ExprKind::extract:
-    if (node.index == 0) {
+    if (node.index == 0)
       node.trailing_zeros = std::min<std::uint8_t>(child(0)->trailing_zeros, node.width);
-      node.maximum = std::min(all, child(0)->width > 64 ? unbounded : child(0)->maximum);
-    }
+    if (child(0)->width <= 64)
+      node.maximum = std::min(all, child(0)->maximum >> node.index);
     break;
   case ExprKind::bit_and:
     node.maximum = std::min(child(0)->maximum, child(1)->maximum);

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 #include <z3.h>
 
@@ -79,8 +80,10 @@ public:
   }
 
   SolverAnswer check(std::span<const Expr> formulas, std::span<const Expr> symbols,
-                     std::vector<std::uint64_t> &values) {
+                     std::vector<std::uint64_t> &values, bool bounded) {
     z_.solver_reset(context_, solver_);
+    if (bounded)
+      bound_symbols(formulas);
     const Z3_ast one = keep(z_.mk_numeral(context_, "1", z_.mk_bv_sort(context_, 1)));
     for (const Expr formula : formulas) {
       const Z3_ast holds = keep(z_.mk_eq(context_, translate(formula), one));
@@ -101,6 +104,21 @@ public:
   }
 
 private:
+  // What is asserted cannot go by way of the pool, which takes it for granted.
+  void bound_symbols(std::span<const Expr> formulas) {
+    std::unordered_set<Expr> seen;
+    for (const Expr formula : formulas)
+      for_each_node(formula, [&](Expr node) {
+        if (node->kind != ExprKind::symbol || node->width > 64 ||
+            node->maximum >= mask64(node->width) || !seen.insert(node).second)
+          return;
+        const Z3_ast most = number(node->width, {node->maximum});
+        const Z3_ast above = keep(z_.mk_bvult(context_, most, translate(node)));
+        const Z3_ast no = keep(z_.mk_eq(context_, keep(bit(above)), number(1, {})));
+        z_.solver_assert(context_, solver_, no);
+      });
+  }
+
   void read_model(std::span<const Expr> symbols, std::vector<std::uint64_t> &values) {
     const Z3_model model = z_.solver_get_model(context_, solver_);
     z_.model_inc_ref(context_, model);
@@ -268,7 +286,8 @@ private:
   std::vector<Z3_ast> kept_; ///< intermediate results of the current question
 };
 
-Solver::Solver(unsigned resource_limit) : resource_limit_(resource_limit) {}
+Solver::Solver(unsigned resource_limit, bool bounded)
+    : resource_limit_(resource_limit), bounded_(bounded) {}
 Solver::~Solver() = default;
 
 unsigned Solver::contexts() const { return contexts_; }
@@ -292,7 +311,7 @@ SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
     implementation_ = std::make_unique<Implementation>(resource_limit_);
   }
   ++questions_;
-  return implementation_->check(formulas, symbols, values);
+  return implementation_->check(formulas, symbols, values, bounded_);
 }
 
 std::string solver_version() { return library().loaded ? library().get_full_version() : ""; }

@@ -19,7 +19,9 @@ enum class SolverAnswer : std::uint8_t { sat, unsat, unknown, error };
 /// by Z3's own resource counter, never by the clock, so the answers are the same on every machine.
 class Solver {
 public:
-  explicit Solver(unsigned resource_limit);
+  /// `bounded`: symbols are at most what the pool has as their maximum; otherwise they may be
+  /// anything.
+  explicit Solver(unsigned resource_limit, bool bounded = false);
   ~Solver();
   Solver(const Solver &) = delete;
   Solver &operator=(const Solver &) = delete;
@@ -40,6 +42,7 @@ public:
 private:
   class Implementation;
   unsigned resource_limit_;
+  bool bounded_;
   unsigned contexts_ = 0, questions_ = 0;
   std::unique_ptr<Implementation> implementation_;
 };

@@ -247,7 +247,7 @@ bool Emulation::Implementation::uniform(Expr expr, BlockId block, bool lane_coun
   bool but_lane = true, of_lane = false, has_bits = false;
   for_each_node(expr, [&](Expr node) {
     // What may drop the lane's bits.
-    has_bits |= node->kind == ExprKind::extract && node->index > 0;
+    has_bits |= node->kind == ExprKind::extract;
     if (node->kind != ExprKind::symbol)
       return;
     const SymbolInfo &info = infos_[node->index];

@@ -38,6 +38,9 @@ constexpr std::string_view harmless_pragma = "nounroll";
 
 /// Registers that are looked at, and sixteen for an instruction.
 constexpr std::size_t effort_budget = 64'000'000;
+/// In how many steps a value may be made from registers so that this is known; and the same where
+/// one function may lag behind the other.
+constexpr unsigned usual_depth = 6, longest_lag = 240;
 
 class SameProof {
 public:
@@ -47,6 +50,7 @@ public:
     if (!omissions)
       return;
     omissions_ = omissions(kernel_, other_, kernel.registers.size() + other.registers.size());
+    terms_.sums_as_written = omissions_->lags();
     kernel_.went = [this](Position from, Position to, Knowledge &known) {
       omissions_->went(from, to, known);
     };
@@ -121,7 +125,7 @@ private:
     spend(known.values.size());
     const auto [found, added] = known_.try_emplace({mine, theirs});
     if (added)
-      found->second = Classes(known, terms_);
+      found->second = Classes(known, terms_, depth());
     if (added || found->second.meet(known, terms_))
       open_.insert({mine, theirs});
   }
@@ -155,7 +159,9 @@ private:
     }
   }
 
-  void spend(std::size_t effort) { budget_ -= std::min(budget_, effort); }
+  unsigned depth() const { return terms_.sums_as_written ? longest_lag : usual_depth; }
+
+  void spend(std::size_t effort) { budget_ -= std::min(budget_, effort * depth() / usual_depth); }
 
   /// What is known where a predicate is decided.
   Knowledge where(Term predicate, bool holds, const Knowledge &known) {

@@ -27,6 +27,9 @@ public:
   virtual bool tests(RegisterId reg) const = 0;
   /// The kernel alone does an instruction: what it reads is known. False: it is not.
   virtual bool leave_out(std::uint32_t instruction, Knowledge &known) = 0;
+  /// Returns true if the other function computes by the same instructions, but later, what the
+  /// kernel has computed: what values were made from is then kept as it is written, and for longer.
+  virtual bool lags() const { return false; }
 };
 
 /// Makes one for the kernel and the other function; `first` is the index of its first value.

@@ -202,8 +202,8 @@ std::optional<Term> Side::simple(const Instruction &instruction, const Knowledge
   const auto is_addend = [&](const Operand &operand) {
     return is_wide_register(operand) || operand.kind == Operand::Kind::integer;
   };
-  if ((opcode.text == "add.s64" || opcode.text == "add.u64") && operands.size() == 3 &&
-      bits == 64 && is_addend(operands[1]) && is_addend(operands[2]))
+  if (!terms.sums_as_written && (opcode.text == "add.s64" || opcode.text == "add.u64") &&
+      operands.size() == 3 && bits == 64 && is_addend(operands[1]) && is_addend(operands[2]))
     return terms.sum(value(operands[1], known), value(operands[2], known));
   return std::nullopt;
 }

@@ -112,8 +112,6 @@ public:
   }
 
 private:
-  static constexpr unsigned most_depth = 6; ///< of what is made from registers in several steps
-
   ClassId add(Term term) {
     const auto [found, added] =
         classes_.try_emplace(term, static_cast<ClassId>(to_.classes_.size()));
@@ -130,7 +128,7 @@ private:
 
   void define(Term term, unsigned depth) {
     TermKey key = terms_.key(term);
-    if (key[0] < 3 || depth > most_depth)
+    if (key[0] < 3 || depth > to_.depth_)
       return;
     const ClassId own = classes_.at(term);
     for (std::uint64_t &word : key) {
@@ -159,6 +157,7 @@ public:
 
   Classes run() {
     Classes result;
+    result.depth_ = a_.depth_;
     for (std::size_t i = 0; i < a_.class_of_.size(); ++i)
       result.class_of_.push_back(meet(a_.class_of_[i], b_.class_of_[i]));
     keep_distances(result.class_of_);
@@ -265,10 +264,12 @@ private:
   bool lost_ = false;
 };
 
-Classes::Classes(const Knowledge &known, const Terms &terms) { Builder(*this, known, terms).run(); }
+Classes::Classes(const Knowledge &known, const Terms &terms, unsigned depth) : depth_(depth) {
+  Builder(*this, known, terms).run();
+}
 
 bool Classes::meet(const Knowledge &known, const Terms &terms) {
-  const Classes other(known, terms);
+  const Classes other(known, terms, depth_);
   Meeting meeting(*this, other);
   Classes result = meeting.run();
   if (meeting.kept_all())

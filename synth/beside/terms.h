@@ -26,6 +26,8 @@ bool keeps_its_value(std::string_view special);
 
 class Terms {
 public:
+  /// `add.s64` is as good as any other instruction: (a + 4) + 4 is not a + 8.
+  bool sums_as_written = false;
   /// One that is equal to itself alone.
   Term fresh() { return made({0, next_++}); }
   Term number(std::int64_t value) { return made({1, static_cast<std::uint64_t>(value)}); }
@@ -75,7 +77,8 @@ struct Knowledge {
 class Classes {
 public:
   Classes() = default;
-  explicit Classes(const Knowledge &known, const Terms &terms);
+  /// What is made from registers in more than `depth` steps counts as made from something else.
+  Classes(const Knowledge &known, const Terms &terms, unsigned depth);
   /// Only what also holds here; returns true if that is less than before.
   bool meet(const Knowledge &known, const Terms &terms);
   /// Terms for the classes.
@@ -92,6 +95,7 @@ private:
   class Builder;
   class Meeting;
 
+  unsigned depth_ = 0;
   std::vector<ClassId> class_of_; ///< by register
   std::vector<Class> classes_;
 };

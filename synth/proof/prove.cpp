@@ -55,8 +55,8 @@ FunctionProof FunctionProver::run() {
     for (const std::uint32_t index : replaced_)
       result_.unproved.push_back({index, failure_});
   }
-  result_.solver_contexts = solver_.contexts();
-  result_.solver_questions = solver_.questions();
+  result_.solver_contexts = solver_.contexts() + (paths_ ? paths_->solver_contexts() : 0);
+  result_.solver_questions = solver_.questions() + (paths_ ? paths_->solver_questions() : 0);
   const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
   result_.milliseconds = passed.count();
   return std::move(result_);
@@ -80,6 +80,7 @@ void FunctionProver::emulate() {
   emulation_.emplace(a_, fa_, facts_, probes_);
   if (!emulation_->complete())
     return;
+  paths_.emplace(*emulation_);
   // Shifting by lanes replaces these two; it must know them before it is first asked.
   emulation_->special("%tid.x");
   emulation_->special("%laneid");

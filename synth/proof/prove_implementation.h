@@ -14,6 +14,7 @@
 #include "emulator/symbolic/generic.h"
 #include "emulator/symbolic/solver.h"
 #include "synth/known.h"
+#include "synth/paths.h"
 #include "synth/proof/match.h"
 
 #include <map>
@@ -128,7 +129,7 @@ private:
   bool meets_in_step(LoopId loop);
   bool parts(BlockId block) const;
   bool in_row(SourceLane lane, const Known &known);
-  bool same_address(Expr source, Expr load, SourceLane lane, const Known &known);
+  bool same_address(Expr source, Expr load, SourceLane lane, const Known &known, bool may_ask);
   bool holds(const std::vector<WrapCondition> &conditions, SourceLane lane, const Known &known);
   bool nothing_between(std::uint32_t source, std::uint32_t load, const Known &known);
   /// What the way from a source to a load has met so far (soundness.md, rule 5).
@@ -138,6 +139,8 @@ private:
   };
   bool harmless(BlockId block, std::uint32_t first, std::uint32_t end, std::uint32_t source,
                 const MemoryAccess &load, const Known &known, Passed &passed);
+  bool leaves_alone(const MemoryAccess &other, std::uint32_t source, const MemoryAccess &load,
+                    const Known &known, Passed &passed);
   bool apart(const MemoryAccess &store, const MemoryAccess &load, std::uint32_t source,
              const Known &known);
   bool in_global_memory(const MemoryAccess &access) const;
@@ -158,7 +161,8 @@ private:
   static constexpr unsigned solver_resource_limit = 100'000;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
-  std::optional<bool> waits_; ///< facts::waits_at(), when first asked for
+  std::optional<Paths> paths_; ///< of the original
+  std::optional<bool> waits_;  ///< facts::waits_at(), when first asked for
   std::size_t visited_ = 0;
   std::size_t step_visited_ = 0;        ///< blocks, to see which loops are in step
   std::map<LoopId, bool> loop_in_step_; ///< those that were asked for

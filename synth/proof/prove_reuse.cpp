@@ -225,16 +225,29 @@ Missing FunctionProver::serves(Loaded source, Loaded load, SourceLane lane, cons
                          std::uint64_t{index} * (bits / 8));
   };
   const Expr from_address = element(*from, source.element), to_address = element(*to, load.element);
+  Missing why;
   if (other_lane) {
     const auto [known_uniform, is_new] = uniform_.try_emplace(source.load, false);
     if (is_new)
       known_uniform->second = emulation_->uniform_but_lane(from_address, from->block);
     if (!known_uniform->second)
-      return {Obligation::equal_address, "the source's address may vary"};
+      why = {Obligation::equal_address, "the source's address may vary"};
   }
-  if (!same_address(from_address, to_address, lane, known))
-    return {Obligation::equal_address, "the addresses are not shown to be equal"};
-  return {};
+  if (why.empty() && !same_address(from_address, to_address, lane, known, true))
+    why = {Obligation::equal_address, "the addresses are not shown to be equal"};
+  if (why.empty())
+    return {};
+  // Or as they are on one flow, the one by which every lane came that is at the load.
+  for (const Flow &flow : flows_of(*emulation_, to_address)) {
+    const Expr from_there = on_flow(pool(), flow, from_address),
+               to_there = on_flow(pool(), flow, to_address);
+    if (same_address(from_there, to_there, lane, known, false) &&
+        (!other_lane || (emulation_->uniform_but_lane(from_there, from->block) &&
+                         emulation_->uniform_but_lane(from_there, to->block))) &&
+        paths_->always_on(flow, to->block) != Shown::no)
+      return {};
+  }
+  return why;
 }
 
 bool FunctionProver::in_global_memory(const MemoryAccess &access) const {
@@ -264,7 +277,8 @@ bool FunctionProver::in_row(SourceLane from, const Known &known) {
          known.decide(pool().ult(pool().add(tid, number(distance)), extent)) == true;
 }
 
-bool FunctionProver::same_address(Expr source, Expr load, SourceLane lane, const Known &known) {
+bool FunctionProver::same_address(Expr source, Expr load, SourceLane lane, const Known &known,
+                                  bool may_ask) {
   const auto bytes = [&](std::int64_t value) {
     return pool().constant(64, static_cast<std::uint64_t>(value));
   };
@@ -295,7 +309,7 @@ bool FunctionProver::same_address(Expr source, Expr load, SourceLane lane, const
       equal_unless_wrapped(pool(), shifted, stepped))
     return steps_evenly(form.lane_stride, lane.delta);
   return equal_in_each_lane(*emulation_, facts_, source, load, lane) ||
-         solved(shifted, load, known);
+         (may_ask && solved(shifted, load, known));
 }
 
 // True if every condition under which two addresses are equal is known to hold.
@@ -334,7 +348,6 @@ bool FunctionProver::solved(Expr a, Expr b, const Known &known) {
 bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t end,
                               std::uint32_t source, const MemoryAccess &load, const Known &known,
                               Passed &passed) {
-  const bool same_iteration = cfg().loop_of(cfg().block_of(source)) == cfg().loop_of(load.block);
   const auto &trace = emulation_->trace();
   const auto &events = events_[block]; // in the order of the text
   auto event =
@@ -342,20 +355,30 @@ bool FunctionProver::harmless(BlockId block, std::uint32_t first, std::uint32_t 
                        [&](std::size_t e, std::uint32_t at) { return trace[e].instruction < at; });
   for (; event != events.end() && trace[*event].instruction < end; ++event) {
     const MemoryAccess &other = trace[*event];
-    if (other.effect == Effect::sync) {
-      passed.exchange = true;
-      if (!same_iteration || !leaves_global_alone(a_.opcode(fa_.instructions[other.instruction])))
-        return false;
-    } else {
-      passed.store =
-          passed.store || (other.space != StateSpace::shared && other.space != StateSpace::local);
-      if (!apart(other, load, source, known))
-        return false;
-    }
-    if (passed.exchange && passed.store)
+    Passed with = passed;
+    if (leaves_alone(other, source, load, known, with))
+      passed = with;
+    else if (paths_->never_passed(block, other.guard, cfg().block_of(source), load.block) ==
+             Shown::no) // in the other lane neither: that the load's block was reached says it
       return false;
   }
   return true;
+}
+
+bool FunctionProver::leaves_alone(const MemoryAccess &other, std::uint32_t source,
+                                  const MemoryAccess &load, const Known &known, Passed &passed) {
+  const bool same_iteration = cfg().loop_of(cfg().block_of(source)) == cfg().loop_of(load.block);
+  if (other.effect == Effect::sync) {
+    passed.exchange = true;
+    if (!same_iteration || !leaves_global_alone(a_.opcode(fa_.instructions[other.instruction])))
+      return false;
+  } else {
+    passed.store =
+        passed.store || (other.space != StateSpace::shared && other.space != StateSpace::local);
+    if (!apart(other, load, source, known))
+      return false;
+  }
+  return !(passed.exchange && passed.store);
 }
 
 // Rule 5, backwards from the load to the source. The source dominates the load, so every way ends

@@ -4,7 +4,8 @@
 // (the table demands it), and B the other extent. The kernel's thread with the global index g,
 // which is ctaid.x * ntid.x + tid.x, is the one with that index in the version: there is one for
 // each g below N, since the grid has N / B blocks, rounded up, and no index wraps around. Both have
-// the same place along y and z, whose extents are the same. Along x the kernel computes (place.cpp)
+// the same place along y and z, whose extents are the same. Along x the kernel computes
+// (emulator/facts/global_index.cpp)
 //
 //   - with the global index, which is g in both;
 //   - with gridDim.x * blockDim.x: N in the kernel, and in the version N too, if B divides N; only

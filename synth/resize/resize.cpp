@@ -4,8 +4,8 @@
 #include "synth/resize/resize.h"
 
 #include "analysis/independence.h"
+#include "emulator/facts/global_index.h"
 #include "emulator/semantics/effects.h"
-#include "synth/resize/place.h"
 #include "synth/retile/obstacle.h"
 #include "synth/retile/retile.h"
 #include "synth/same_launch.h"
@@ -68,7 +68,7 @@ std::optional<Refusal> resize_obstacle(const Module &module, const Function &ker
     return obstacle;
   if (!mentions_special(module, kernel, "%tid.x"))
     return not_used;
-  if (const auto line = resize::place_shows(module, kernel)) {
+  if (const auto line = facts::block_shape_shows(module, kernel)) {
     Refusal refusal = own_place;
     refusal.line = *line;
     return refusal;

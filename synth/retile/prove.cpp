@@ -56,6 +56,7 @@
 
 #include "synth/retile/prove_implementation.h"
 
+#include "emulator/facts/global_index.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "synth/retile/obstacle.h"
@@ -240,7 +241,7 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
       return "a launch with dynamic shared memory may find too little";
     if ((form->within_block() || form->along_x > 1) && !may_be_spread(written, kernel))
       return "the threads of a block must not be spread differently";
-    if (form->along_x > 1 && !only_global_index(written, kernel))
+    if (form->along_x > 1 && facts::block_shape_shows(written, kernel))
       return "more than the global index along x matters";
     form->shift = wide_shift(written, kernel, form->along_x);
     WidePlan plan;

@@ -1,7 +1,7 @@
 // What may happen to memory between two loads: everything on every path from one to the other is
 // examined. Blocks on such paths are those reachable from the source and reaching the load without
 // passing the source again. Stores are compared by address; what is neither a plain store nor
-// harmless is an obstacle.
+// harmless is an obstacle, unless no lane that comes to the load has run it (paths.h).
 
 #include "synth/shuffle/between.h"
 
@@ -19,9 +19,9 @@ constexpr std::size_t store_tests = 4;
 
 } // namespace
 
-Between::Between(const Module &module, const Function &function, Emulation &emulation,
+Between::Between(const Module &module, const Function &function, Emulation &emulation, Paths &paths,
                  bool assume_no_alias)
-    : module_(module), function_(function), emulation_(emulation),
+    : module_(module), function_(function), emulation_(emulation), paths_(paths),
       assume_no_alias_(assume_no_alias), events_(emulation.cfg().blocks().size()) {
   const auto &trace = emulation.trace();
   for (std::size_t i = 0; i < trace.size(); ++i)
@@ -98,6 +98,23 @@ bool Between::testable(const MemoryAccess &store, const MemoryAccess &source,
 // Takes account of one event between two loads; returns false if it is an obstacle.
 bool Between::passes(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
                      bool may_test, Passage &result) {
+  const bool exchanges = result.exchanges, written = result.written;
+  if (harmless(event, source, load, may_test, result))
+    return true;
+  const MemoryAccess &access = emulation_.trace()[event];
+  const Shown never = paths_.never_passed(access.block, access.guard, source.block, load.block);
+  if (never == Shown::no)
+    return false;
+  result.obstacle.reset();
+  result.exchanges = exchanges;
+  result.written = written;
+  result.by_solver |= never == Shown::by_solver;
+  return true;
+}
+
+// The same for one that is run.
+bool Between::harmless(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
+                       bool may_test, Passage &result) {
   const MemoryAccess &access = emulation_.trace()[event];
   const ControlFlowGraph &cfg = emulation_.cfg();
   const Opcode &opcode = module_.opcode(function_.instructions[access.instruction]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "emulator/symbolic/emulate.h"
+#include "synth/paths.h"
 #include "synth/report.h"
 
 #include <map>
@@ -17,6 +18,7 @@ struct Passage {
   std::vector<std::uint32_t> stores; ///< instructions whose address the lane has to compare with
                                      ///< the load's; each runs before it in the same iteration
   bool assumed = false;              ///< only the user's word allows it
+  bool by_solver = false;            ///< Z3 has shown that what stands in some block never ran
   bool exchanges = false; ///< an instruction that orders nothing lies there (leaves_global_alone)
   bool written = false;   ///< a store to the load's memory does
   std::vector<Expr> tested = {}; ///< addresses of `stores`
@@ -26,7 +28,8 @@ struct Passage {
 /// (soundness.md, rule 5).
 class Between {
 public:
-  Between(const Module &module, const Function &function, Emulation &emulation,
+  /// `paths` are of the same kernel.
+  Between(const Module &module, const Function &function, Emulation &emulation, Paths &paths,
           bool assume_no_alias);
 
   /// What lies between `source` and `load`, both indices in the trace, the source dominating the
@@ -44,6 +47,8 @@ private:
 
   bool passes(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
               bool may_test, Passage &result);
+  bool harmless(std::size_t event, const MemoryAccess &source, const MemoryAccess &load,
+                bool may_test, Passage &result);
   const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
   Overlap overlap(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load);
   bool testable(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load);
@@ -51,6 +56,7 @@ private:
   const Module &module_;
   const Function &function_;
   Emulation &emulation_;
+  Paths &paths_;
   bool assume_no_alias_;
   std::vector<std::vector<std::size_t>> events_; ///< stores and syncs of a block, trace indices
   std::map<std::pair<BlockId, BlockId>, std::vector<BlockId>> memo_;

@@ -40,6 +40,9 @@ constexpr std::size_t sources_per_address = 4;
 /// which that is done.
 constexpr std::size_t sampled_sources = 64, sampled_loads = 256;
 
+/// Loads of a kernel whose address is taken apart by the flows that it may have come about by.
+constexpr std::size_t loads_by_flow = 32;
+
 /// Loads whose addresses differ by a constant.
 struct Group : AddressGroup {
   std::unordered_map<std::uint64_t, std::vector<Holder>> sources; ///< by constant
@@ -67,12 +70,19 @@ private:
   void classify();
   Group &group_of(const LinearForm &form);
   std::optional<Reason> cover(std::size_t load);
+  bool cover_on_a_flow(std::size_t load, Reason otherwise);
+  std::optional<Reason> cover_as(std::size_t load, const Group &group, std::uint64_t constant);
+  const Group *find_group(const LinearForm &form) const;
+  LinearForm form_of(Expr address) const {
+    return linear_form(address, [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); });
+  }
   Verdict cover_element(const Holder &load, const Group &group, std::uint64_t constant);
   Verdict cover_by_numbers(const Holder &load);
   void add_source(std::size_t load, std::size_t position);
   bool hoist_a_source(std::size_t load);
   std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
   bool loop_carried(std::size_t load) const;
+  bool has_joined_address(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
     return function_.instructions[emulation_.trace()[access].instruction];
@@ -98,12 +108,21 @@ private:
   Judge judge_;
   std::optional<LaneSamples> samples_; ///< made when first needed
   std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
+  std::size_t by_flow_ = 0;            ///< loads that were looked for by flows
   std::vector<Holder> holders_;        ///< every element of every source, in order
   std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
   std::vector<LoadInfo> loads_;                               ///< by trace index
   std::unordered_map<std::size_t, unsigned> uses_;            ///< of sources
   Detection result_;
 };
+
+const Group *Detector::find_group(const LinearForm &form) const {
+  if (const auto bucket = groups_.find(form.hash()); bucket != groups_.end())
+    for (const Group &group : bucket->second)
+      if (group.form.same_but_constant(form))
+        return &group;
+  return nullptr;
+}
 
 Group &Detector::group_of(const LinearForm &form) {
   auto &bucket = groups_[form.hash()];
@@ -119,7 +138,6 @@ Group &Detector::group_of(const LinearForm &form) {
 
 void Detector::classify() {
   const auto &trace = emulation_.trace();
-  const auto is_lane = [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); };
   loads_.resize(trace.size());
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const MemoryAccess &access = trace[i];
@@ -146,7 +164,7 @@ void Detector::classify() {
       keep(Reason::irreducible_flow);
       continue;
     }
-    const LinearForm form = linear_form(emulation_.expand(access.address), is_lane);
+    const LinearForm form = form_of(emulation_.expand(access.address));
     loads_[i].group = &group_of(form);
     loads_[i].group->members.push_back(i);
     loads_[i].constant = form.constant;
@@ -162,10 +180,12 @@ Detection Detector::run() {
     auto reason = cover(i);
     if (reason && options_.move_sources && hoist_a_source(i))
       reason = cover(i);
-    if (!reason)
+    if (!reason || cover_on_a_flow(i, *reason))
       continue;
     if (reason == Reason::no_source && loop_carried(i))
       reason = Reason::loop_carried;
+    else if (reason == Reason::no_source && has_joined_address(i))
+      reason = Reason::joined_address;
     result_.kept.push_back({emulation_.trace()[i].instruction, *reason});
     add_source(i, i); // Only what stays a load may serve others (never chain).
   }
@@ -190,13 +210,43 @@ void Detector::add_source(std::size_t load, std::size_t position) {
 // Covers the load, every element of it by the nearest source that may serve it. Returns why not
 // otherwise: what stood in the way of the nearest one.
 std::optional<Reason> Detector::cover(std::size_t load) {
-  const LoadInfo &info = loads_[load];
+  return cover_as(load, *loads_[load].group, loads_[load].constant);
+}
+
+// The same for a load that stays because flows meet in its address: as it is on one of them, if
+// that is the one by which all lanes have come that are at the load.
+bool Detector::cover_on_a_flow(std::size_t load, Reason otherwise) {
+  const bool varies =
+      otherwise == Reason::varying_address || otherwise == Reason::wrap_not_testable;
+  if ((!varies && otherwise != Reason::no_source) || holders_.empty())
+    return false;
+  const Expr address = emulation_.expand(emulation_.trace()[load].address);
+  bool joined = false;
+  for_each_node(address, [&](Expr node) { joined |= emulation_.join_register(node).has_value(); });
+  if (!joined || ++by_flow_ > loads_by_flow)
+    return false;
+  bool covered = false;
+  for (const Flow &flow : flows_of(emulation_, address)) {
+    const LinearForm form = form_of(on_flow(emulation_.pool(), flow, address));
+    const Group *const there = find_group(form);
+    judge_.suppose(flow);
+    covered = (there && !cover_as(load, *there, form.constant)) || (varies && !cover(load));
+    if (covered)
+      break;
+  }
+  judge_.suppose({});
+  return covered;
+}
+
+// As a load of a group, at its constant.
+std::optional<Reason> Detector::cover_as(std::size_t load, const Group &group,
+                                         std::uint64_t constant) {
   Reuse reuse;
   reuse.load = emulation_.trace()[load].instruction;
   bool assumed_no_wrap = false, assumed_no_alias = false;
   for (unsigned element = 0; element < elements(load).size(); ++element) {
-    Verdict verdict = cover_element({load, element, load, info.group}, *info.group,
-                                    info.constant + std::uint64_t{element} * element_bytes(load));
+    Verdict verdict = cover_element({load, element, load, &group}, group,
+                                    constant + std::uint64_t{element} * element_bytes(load));
     if (verdict.reason)
       return verdict.reason;
     reuse.elements.push_back(verdict.from);
@@ -210,6 +260,7 @@ std::optional<Reason> Detector::cover(std::size_t load) {
     if (verdict.distance_test)
       add_new(reuse.distance_tests, std::span(&*verdict.distance_test, 1));
     add_new(reuse.store_tests, verdict.store_tests);
+    add_new(reuse.by_solver, verdict.by_solver);
     assumed_no_wrap |= verdict.assumed_no_wrap;
     assumed_no_alias |= verdict.assumed_no_alias;
   }
@@ -264,10 +315,10 @@ Verdict Detector::cover_element(const Holder &load, const Group &group, std::uin
     if (best)
       return std::move(*best);
   }
-  if (!first_obstacle)
+  if (!first_obstacle && !judge_.supposes())
     return cover_by_numbers(load);
   Verdict none;
-  none.reason = first_obstacle;
+  none.reason = first_obstacle.value_or(Reason::no_source);
   return none;
 }
 
@@ -384,6 +435,16 @@ bool Detector::loop_carried(std::size_t load) const {
     return cfg.loop_of(trace[other].block) == loop && element_bytes(other) == element_bytes(load) &&
            loads_[other].constant - step == loads_[load].constant;
   });
+}
+
+// True if the address has a part that several ways to the load, or rounds of a loop, make in ways
+// of their own: it is compared as a whole then, not way by way.
+bool Detector::has_joined_address(std::size_t load) const {
+  bool result = false;
+  for_each_node(emulation_.expand(emulation_.trace()[load].address), [&](Expr node) {
+    result |= emulation_.join_register(node) || emulation_.loop_register(node);
+  });
+  return result;
 }
 
 } // namespace

@@ -5,15 +5,13 @@
 
 #include "synth/vectorise/vectorise.h"
 
-#include "grammar/roles.h"
+#include "emulator/facts/global_index.h"
 #include "synth/retile/obstacle.h"
 #include "synth/vectorise/wide.h"
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <functional>
 #include <map>
-#include <span>
 
 namespace ptxasw::inline synth {
 namespace {
@@ -114,100 +112,19 @@ unsigned wide_shift(const Module &module, const Function &kernel, unsigned along
   return best;
 }
 
-bool only_global_index(const Module &module, const Function &kernel) {
-  enum class What : std::uint8_t { other, ctaid, ntid, tid, nctaid, blocks };
-  std::vector<What> what(kernel.registers.size(), What::other);
-  std::vector<unsigned> writes(kernel.registers.size(), 0);
-  for (const Instruction &instruction : kernel.instructions)
-    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-      writes[reg] += use != RegisterUse::read;
-    });
-  const auto special = [&](const Operand &operand) {
-    const std::string_view name = module.text(operand.span);
-    return operand.kind != Operand::Kind::special ? What::other
-           : name == "%ctaid.x"                   ? What::ctaid
-           : name == "%ntid.x"                    ? What::ntid
-           : name == "%tid.x"                     ? What::tid
-           : name == "%nctaid.x"                  ? What::nctaid
-                                                  : What::other;
-  };
-  const auto of = [&](const Operand &operand) {
-    if (operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated)
-      return what[operand.reg];
-    return special(operand);
-  };
-  const auto sets = [&](const Instruction &instruction) {
-    const auto operands = module.operands(instruction);
-    return instruction.well_formed && !operands.empty() && instruction.guard == no_register &&
-           operands[0].kind == Operand::Kind::reg && operands[0].selector == 0 &&
-           writes[operands[0].reg] == 1;
-  };
-  const auto is_product = [&](const Instruction &instruction, What a, What b) {
-    const Opcode &opcode = module.opcode(instruction);
-    const auto operands = module.operands(instruction);
-    const bool low = opcode.text == "mul.lo.s32" || opcode.text == "mul.lo.u32" ||
-                     opcode.text == "mad.lo.s32" || opcode.text == "mad.lo.u32";
-    return low && operands.size() >= 3 &&
-           ((of(operands[1]) == a && of(operands[2]) == b) ||
-            (of(operands[1]) == b && of(operands[2]) == a));
-  };
-  // What registers hold: copies of these numbers, and ctaid * ntid.
-  for (const Instruction &instruction : kernel.instructions) {
-    const Opcode &opcode = module.opcode(instruction);
-    const auto operands = module.operands(instruction);
-    if (!sets(instruction))
-      continue;
-    if (opcode.op == Op::mov && bit_width(opcode.type) == 32 && operands.size() == 2)
-      what[operands[0].reg] = special(operands[1]);
-    else if (opcode.op == Op::mul && is_product(instruction, What::ctaid, What::ntid))
-      what[operands[0].reg] = What::blocks;
-  }
-  // And nothing else is done with them.
-  const std::function<bool(std::span<const Operand>)> mentions =
-      [&](std::span<const Operand> operands) {
-        return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-          if (operand.kind == Operand::Kind::reg)
-            return what[operand.reg] != What::other;
-          const std::string_view name = module.text(operand.span);
-          if (operand.kind == Operand::Kind::special &&
-              (name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid"))
-            return true;
-          return special(operand) != What::other || mentions(module.children(operand));
-        });
-      };
-  for (const Instruction &instruction : kernel.instructions) {
-    const auto operands = module.operands(instruction);
-    if (!mentions(operands.empty() ? operands : operands.subspan(1)))
-      continue;
-    if (!sets(instruction))
-      return false;
-    const Opcode &opcode = module.opcode(instruction);
-    const bool is_index =
-        (opcode.op == Op::mad && operands.size() == 4 && of(operands[3]) == What::tid &&
-         is_product(instruction, What::ctaid, What::ntid)) ||
-        ((opcode.text == "add.s32" || opcode.text == "add.u32") && operands.size() == 3 &&
-         ((of(operands[1]) == What::blocks && of(operands[2]) == What::tid) ||
-          (of(operands[1]) == What::tid && of(operands[2]) == What::blocks)));
-    const bool is_number = opcode.op == Op::mul && operands.size() == 3 &&
-                           is_product(instruction, What::nctaid, What::ntid);
-    if (what[operands[0].reg] == What::other && !is_index && !is_number)
-      return false;
-  }
-  return true;
-}
-
 FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
   FamilyAnswer answer;
   if (const auto obstacle = retile_obstacle(module, kernel)) {
     answer.refusals.push_back(*obstacle);
     return answer;
   }
-  const bool spread = may_be_spread(module, kernel), global = only_global_index(module, kernel);
+  const bool spread = may_be_spread(module, kernel);
+  const auto shows = facts::block_shape_shows(module, kernel);
   std::map<unsigned, unsigned> shifts;
   bool large = false;
   for (const WideShape &shape : wide_shapes()) {
     RetileForm form = shape.form;
-    if ((form.along_x > 1 && (!spread || !global || !mentions_special(module, kernel, "%tid.x"))) ||
+    if ((form.along_x > 1 && (!spread || shows || !mentions_special(module, kernel, "%tid.x"))) ||
         (form.within_block() && !spread) ||
         (form.copies > 1 && !mentions_special(module, kernel, form.index())))
       continue;
@@ -234,8 +151,11 @@ FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
     proposal.sibling.needs.divisible = std::move(needs.divisible);
     answer.proposals.push_back(std::move(proposal));
   }
-  if (answer.proposals.empty())
-    answer.refusals.push_back(large ? wide_too_large : spread && !global ? not_global : nothing);
+  if (answer.proposals.empty()) {
+    answer.refusals.push_back(large ? wide_too_large : spread && shows ? not_global : nothing);
+    if (!large && spread && shows)
+      answer.refusals.back().line = *shows;
+  }
   return answer;
 }
 

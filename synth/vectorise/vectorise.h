@@ -27,11 +27,6 @@ std::string wide_variant(const WideShape &shape);
 /// All names: `wide`, `wide-x4`, `wide-x4y2-rows`, ...
 const std::vector<std::string> &vectorise_variants();
 
-/// Returns true if of %ctaid.x, %ntid.x, %tid.x and %nctaid.x a kernel uses only the sum
-/// ctaid * ntid + tid and the product nctaid * ntid, of 32 bits: nothing then depends on how the
-/// threads along x are cut into blocks.
-bool only_global_index(const Module &module, const Function &kernel);
-
 /// By how many points the first thread's begin before the first one, so that most accesses are
 /// aligned; 0 to along_x - 1.
 unsigned wide_shift(const Module &module, const Function &kernel, unsigned along_x);

@@ -74,7 +74,7 @@ std::string facts_of(const Case &c) {
 ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u32 %r9, [n];
 mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;
 mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; mad.lo.s32 %r3, %r4, %r5, %r1;
-ld.global.u32 %r8, [%rd2];
+mul.wide.u32 %rd31, %r1, 4; add.s64 %rd31, %rd2, %rd31; ld.global.u32 %r8, [%rd31];
 )";
   text += c.body;
   text += "\nret;\n}\n";
@@ -154,6 +154,66 @@ const Case cases[] = {
        mul.wide.s32 %rd3, %r8, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r10, [%rd3];)",
      R"(
        load global 4: sectors 1..32 of 4 unknown, lines 1..32)"},
+    {"what one word says, what lanes vote, and what one lane has", R"(
+       mul.wide.u32 %rd3, %r4, 4; add.s64 %rd3, %rd3, %rd2; ld.global.u32 %r10, [%rd3];
+       add.s32 %r10, %r10, %r1;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r11, [%rd3];
+       setp.lt.s32 %p1, %r8, 9; vote.sync.ballot.b32 %r10, %p1, -1; popc.b32 %r10, %r10;
+       mad.lo.s32 %r10, %r10, 32, %r1;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r11, [%rd3];
+       shfl.sync.idx.b32 %r10, %r8, 0, 31, -1;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r11, [%rd3];
+       shfl.sync.idx.b32 %r10, %r8, %r1, 31, -1;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r11, [%rd3];)",
+     R"(
+       load global 4: sectors 1 of 1 exact, lines 1, stride 0
+       load global 4: sectors 4..5 (4) of 4 bound, lines 1..2 (1), stride 4
+       load global 4: sectors 4 of 4 exact, lines 1, stride 4
+       load global 4: sectors 1 of 1 exact, lines 1, stride 0
+       load global 4: sectors 1..32 of 4 unknown, lines 1..32)"},
+    {"a row for each warp", R"(
+       shr.u32 %r10, %r3, 5; and.b32 %r11, %r3, 31;
+       mul.wide.u32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd2; ld.global.u32 %r12, [%rd3];
+       add.s32 %r12, %r12, %r11;
+       mul.wide.s32 %rd3, %r12, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r13, [%rd3];)",
+     R"(
+       load global 4: sectors 1 of 1 exact, lines 1, stride 0
+       load global 4: sectors 4..5 (4) of 4 bound, lines 1..2 (1), stride 4)"},
+    {"a row for each warp, by a signed index that may be negative", R"(
+       shr.s32 %r10, %r3, 31; shr.u32 %r10, %r10, 27; add.s32 %r10, %r3, %r10;
+       shr.s32 %r10, %r10, 5;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd2; ld.global.u32 %r12, [%rd3];)",
+     R"(
+       load global 4: sectors 1..32 of 4 unknown, lines 1..32)"},
+    {"bits of the lane", R"(
+       xor.b32 %r10, %r3, 1;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r13, [%rd3];
+       and.b32 %r10, %r3, 15; shr.u32 %r11, %r3, 4; mad.lo.s32 %r10, %r11, 64, %r10;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r13, [%rd3];
+       add.s32 %r10, %r3, 5; and.b32 %r10, %r10, 31; and.b32 %r11, %r3, -32; add.s32 %r10, %r10, %r11;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r13, [%rd3];
+       shr.s32 %r10, %r3, 1; xor.b32 %r10, %r10, %r3;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r13, [%rd3];
+       mul.wide.s32 %rd3, %r3, 4; xor.b64 %rd3, %rd3, 12; add.s64 %rd3, %rd3, %rd1;
+       ld.global.f32 %r13, [%rd3];)",
+     R"(
+       load global 4: sectors 4 of 4 exact, lines 1
+       load global 4: sectors 4 of 4 bound, lines 2
+       load global 4: sectors 4 of 4 exact, lines 1
+       load global 4: sectors 4 of 4 exact, lines 1
+       load global 4: sectors 4 of 4 exact, lines 1)"},
+    {"bits of the lane where rows are whole warps of unknown number", R"(
+       xor.b32 %r10, %r3, 1;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r13, [%rd3];
+       and.b32 %r10, %r3, 15; shr.u32 %r11, %r3, 4; mad.lo.s32 %r10, %r11, 64, %r10;
+       mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; ld.global.f32 %r13, [%rd3];
+       shr.u32 %r10, %r3, 5;
+       mul.wide.u32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd2; ld.global.u32 %r12, [%rd3];)",
+     R"(
+       load global 4: sectors 4 of 4 exact, lines 1
+       load global 4: sectors 4 of 4 bound, lines 2
+       load global 4: sectors 1 of 1 exact, lines 1, stride 0)",
+     std::nullopt},
     {"lanes that a branch leaves out", R"(
        mul.wide.s32 %rd3, %r3, 4; add.s64 %rd3, %rd3, %rd1;
        setp.lt.s32 %p1, %r1, 8; @%p1 bra A; ret;

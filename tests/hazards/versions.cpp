@@ -11,6 +11,7 @@
 #include "versions.h"
 #include "family.h"
 #include "grammar/edits.h"
+#include "synth/ahead/ahead.h"
 #include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -29,6 +30,7 @@ constexpr VersionFamily families_of_traps[] = {
     {"meld", &SiblingOptions::meld, meld_variants, 6, 10, 400'000, false},
     {"promote", &SiblingOptions::promote, promote_variants, 12, 400, 400'000, true},
     {"carry", &SiblingOptions::carry, carry_variants, 12, 400, 400'000, true},
+    {"ahead", &SiblingOptions::ahead, ahead_variants, 12, 400, 400'000, true, "%ahead0_b32_"},
     {"resize", &SiblingOptions::resize, resize_variants, 5, 20, 400'000, true},
     {"stage", &SiblingOptions::stage, stage_variants, 6, 60, 400'000, true, "_shift"},
     {"cache", &SiblingOptions::cache, cache_variants, 8, 100, 200'000, true},

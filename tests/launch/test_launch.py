@@ -326,7 +326,7 @@ class Commands(Case):
         self.assertEqual(failed.returncode, 7)
         self.assertIn("the program ended with 7", failed.stderr)
         idle = self.ptxasw("tune", "--", "/bin/true")
-        self.assertEqual(idle.returncode, 1)
+        self.assertEqual(idle.returncode, 2)
         self.assertIn("no kernel was launched", idle.stderr)
         for words, said in ((["launch"], "nothing to run"), (["tune"], "nothing to run"),
                             (["launch", "--first", "--profile", "p", "--", "x"], "do not go together")):
@@ -336,9 +336,9 @@ class Commands(Case):
         (self.dir / "bad").write_text("version = 1\n[[choice]]\n")
         for command in ("launch", "tune"):
             done = self.ptxasw(command, "--profile", "bad", "--", "/bin/true")
-            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.returncode, 2)
             self.assertIn("bad:2:1: `kernel` must be a text", done.stderr)
-        self.assertEqual(self.ptxasw("launch", "--profile", "none", "--", "/bin/true").returncode, 1)
+        self.assertEqual(self.ptxasw("launch", "--profile", "none", "--", "/bin/true").returncode, 2)
 
     def test_words_of_launch(self):
         done = self.ptxasw("launch", "--first", "--check", "--", HOST, "needs")
@@ -362,7 +362,7 @@ class Commands(Case):
         (self.dir / "odd").write_text("no JSON\n3\n{}\n")
         odd = self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="odd")
         self.assertIn("2 lines are no JSON", odd.stdout)
-        self.assertEqual(self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="/nowhere").returncode, 1)
+        self.assertEqual(self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="/nowhere").returncode, 2)
 
     def test_status_of_a_program(self):
         text = json.dumps({"kernel": "k", "hash": "0" * 16, "parameters": [], "siblings": [
@@ -373,7 +373,7 @@ class Commands(Case):
         said = self.ptxasw("status", program).stdout
         self.assertRegex(said, r"launch helper +not linked in\nsiblings +1\n +k: k__ptxasw_s\n")
         self.assertRegex(self.ptxasw("status", LINKED).stdout, r"launch helper +linked in, version \d+\.\d+\.\d+\nsiblings +none")
-        self.assertEqual(self.ptxasw("status", "/nowhere").returncode, 1)
+        self.assertEqual(self.ptxasw("status", "/nowhere").returncode, 2)
 
 
 class Verifying(Case):

@@ -67,8 +67,8 @@ std::string Generator::index(Piece &piece) {
   const std::string to = reg();
   const auto line = [&](std::string text) { piece.before.push_back(std::move(text)); };
   // What stays far from the ends of 32 bits, with sign and without.
-  static constexpr unsigned tame[] = {3, 10, 19, 24, 24, 24};
-  switch (tame_ ? tame[below(std::size(tame))] : below(24)) {
+  static constexpr unsigned tame[] = {3, 10, 19, 20, 27, 27, 27};
+  switch (tame_ ? tame[below(std::size(tame))] : below(27)) {
   case 0:
   case 1:
     line(fmt::format("add.s32 {}, {}, %w;", to, from));
@@ -134,12 +134,67 @@ std::string Generator::index(Piece &piece) {
     line(fmt::format("@{} add.s32 {}, {}, 1;", p, to, to));
     break;
   }
+  case 20:
+  case 21:
+  case 22:
+    line(fmt::format("add.s32 {}, {}, {};", to, from, number_of_warp(piece)));
+    break;
+  case 23: // neighbours within a warp
+    line(fmt::format("add.s32 {0}, {1}, {2}; and.b32 {0}, {0}, 31; and.b32 %u, {1}, -32; "
+                     "or.b32 {0}, {0}, %u;",
+                     to, from, 1 + below(31)));
+    break;
   default:
     line(fmt::format("add.s32 {}, {}, {};", to, from, static_cast<int>(below(7)) - 3));
   }
   if (depth_ == 0)
     indices_.push_back(to);
   return to;
+}
+
+std::string Generator::number_of_warp(Piece &piece) {
+  const std::string r = reg(), bytes = wide();
+  const auto line = [&](std::string text) { piece.before.push_back(std::move(text)); };
+  const auto load = [&](const char *array, const std::string &word) {
+    line(fmt::format("and.b32 {}, {}, 31;", r, word));
+    line(fmt::format("mul.wide.u32 {0}, {1}, 4; add.s64 {0}, {0}, {2};", bytes, r, array));
+    line(fmt::format("{} {}, [{}];", one_in(8) ? "ld.volatile.global.u32" : "ld.global.u32", r,
+                     bytes));
+  };
+  // Lanes that have left cannot be read from; and not all may come where lanes have parted.
+  switch (below(depth_ > 0 ? 4 : exits_ ? 6 : 8)) {
+  case 0:
+    load("%b", "%w");
+    break;
+  case 1:
+    load(one_in(2) ? "%a" : "%b", "%bx");
+    break;
+  case 2: // what one word says is the place of the other one
+    load("%b", "%bx");
+    load("%a", r);
+    break;
+  case 3: // of a warp, in blocks of some shapes
+    line(fmt::format("shr.u32 {}, %flat, {};", r, 4 + below(3)));
+    break;
+  case 4:
+    line(fmt::format("and.b32 {}, %acc, 1; setp.eq.u32 %p{}, {}, 0;", r, predicates_, r));
+    line(fmt::format("vote.sync.ballot.b32 {0}, %p{1}, -1; popc.b32 {0}, {0};", r, predicates_++));
+    break;
+  case 5:
+    line(fmt::format("redux.sync.{}.s32 {}, %acc, -1;", one_in(2) ? "add" : "min", r));
+    break;
+  case 6: // the first lane always is there
+    line(fmt::format("shfl.sync.idx.b32 {}, %acc, 0, {}, -1;", r, one_in(4) ? "0x1c1f" : "31"));
+    break;
+  default:
+    line(fmt::format("shr.u32 {0}, %lane, 4; sub.s32 {0}, 0, {0}; xor.b32 {0}, {0}, {1};", r,
+                     one_in(2) ? "-1" : "0"));
+    line(fmt::format("setp.eq.u32 %p{0}, %acc, 17; vote.sync.any.pred %p{0}, %p{0}, -1; "
+                     "selp.b32 {1}, 3, {2}, %p{0};",
+                     predicates_++, r, one_in(2) ? "5" : r));
+  }
+  line(fmt::format("and.b32 {0}, {0}, 63;", r));
+  return r;
 }
 
 std::string Generator::address(Piece &piece, unsigned scale) {

@@ -131,6 +131,8 @@ void Generator::paced_loop(Piece &to) {
   const auto pointers_before = pointers_;
   const std::string walking = reg();
   line(fmt::format("add.s32 {}, {}, {};", walking, any(indices_), k));
+  if (one_in(3)) // of those that meet, whatever iteration each is in
+    line(fmt::format("redux.sync.max.u32 {0}, {1}, -1; add.s32 {2}, {2}, {0};", reg(), k, walking));
   indices_.push_back(walking);
   stencil(piece);
   if (one_in(2))

@@ -47,6 +47,10 @@ private:
   /// An index: one there is, or one made from it.
   std::string index(Piece &piece);
 
+  /// A number below 64 that is one for a warp, or nearly: voted, broadcast, or loaded from one
+  /// place.
+  std::string number_of_warp(Piece &piece);
+
   /// An address with its offset: "%d3+4".
   std::string address(Piece &piece, unsigned scale);
   void use(Piece &piece, const std::string &value);

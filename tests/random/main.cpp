@@ -413,9 +413,11 @@ constexpr Floor floor_of(Task task) {
 
 /// Fewer say little about hundredths.
 constexpr unsigned kernels_for_a_floor = 20;
+/// Loads whose rewrite is withdrawn, for a hundred shuffles, at most.
+constexpr unsigned unproved_loads = 1;
 
 /// What falls short of the floor, a line each. Every version that is not proved is a failure of its
-/// own; of loads that are replaced in place none is expected.
+/// own; of loads that are replaced in place a few are withdrawn.
 std::string below_floor(Task task, const Totals &totals) {
   std::string lines;
   if (totals.kernels < kernels_for_a_floor)
@@ -432,9 +434,11 @@ std::string below_floor(Task task, const Totals &totals) {
            totals.changed);
   at_least("changed instructions were executed",
            totals.added - std::min(totals.added, totals.never_ran), floor.executed, totals.added);
-  if (totals.unproved > 0)
-    lines += fmt::format("the rewrites of {} loads are not proved: none are expected\n",
-                         totals.unproved);
+  if (100 * totals.unproved > unproved_loads * totals.shuffles)
+    lines +=
+        fmt::format("the rewrites of {} loads are not proved, beside {} shuffles: at most {} of "
+                    "a hundred are expected\n",
+                    totals.unproved, totals.shuffles, unproved_loads);
   return lines;
 }
 

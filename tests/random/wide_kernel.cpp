@@ -44,7 +44,7 @@ public:
     body.before = {parameters(start)};
     numbering(start);
     Piece *inner = &body;
-    if (one_in(6)) { // a loop over the grid
+    if (one_in(3)) { // a loop over the grid
       inner = &fixed(body);
       inner->before = {"mov.u32 %r4, %nctaid.x;",       "mov.u32 %r5, %ntid.x;",
                        "mul.lo.u32 %points, %r4, %r5;", "STRIDE:",

@@ -39,7 +39,7 @@ class Advise(Scratch):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         return json.loads(result.stdout)
 
-    def refused(self, text, *words, code=1):
+    def refused(self, text, *words, code=2):
         result = self.advise(*words)
         self.assertEqual((result.returncode, result.stdout), (code, ""), result.stderr)
         self.assertIn(text, result.stderr)

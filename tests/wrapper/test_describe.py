@@ -36,10 +36,21 @@ class Table(unittest.TestCase):
         jsonschema.validate(ALL, json.loads((ROOT / "docs/describe.schema.json").read_text()))
 
     def test_the_commands_are_those_of_help(self):
-        help_text = run([PTXASW, "--help"]).stdout
+        help_text = run([PTXASW, "help", "--all"]).stdout
         # Behind the first blank line after the options; two blanks, a name, blanks.
         shown = re.findall(r"^  ([a-z][a-z-]*) {2,}|^  ([a-z][a-z-]*)$", help_text, flags=re.M)
         self.assertEqual({a or b for a, b in shown}, set(COMMANDS) - {""})
+
+    def test_help_fits_a_terminal(self):
+        for words in (["--help"], ["help"], ["help", "--all"], *([name, "--help"] for name in COMMANDS if name)):
+            done = run([PTXASW, *words])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            for line in done.stdout.splitlines():
+                self.assertTrue(len(line) <= 80 or " " not in line.strip() or line.startswith("  ptxasw "), (words, line))
+        short = run([PTXASW, "help"]).stdout
+        self.assertIn("\n  lint ", short)
+        self.assertNotIn("\n  merge ", short)
+        self.assertIn("ptxasw help --all", short)
 
     def test_the_options_are_those_of_help(self):
         for command in filter(None, COMMANDS):

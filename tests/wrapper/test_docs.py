@@ -22,7 +22,7 @@ class Documentation(unittest.TestCase):
                 self.assertIn(f"| `{outcome}` |", DOCS)
 
     def test_every_subcommand_has_help(self):
-        text = run([PTXASW, "--help"]).stdout
+        text = run([PTXASW, "help", "--all"]).stdout
         for name in ("rewrite", "overlay", "status", "config", "run", "bisect", "assemble"):
             self.assertIn(name, text)
             result = run([PTXASW, name, "--help"])
@@ -38,6 +38,25 @@ class Documentation(unittest.TestCase):
 
 
 class WrongWords(Scratch):
+    def test_what_is_said(self):
+        for words, said in ((["lint", "--theshold", "3", "x"], "`ptxasw lint` has no option `--theshold`; did you mean `--threshold`?"),
+                            (["lint", "--jsn=3", "--qiet", "x"], "`ptxasw lint` has no option `--jsn`; did you mean `--json`?"),
+                            (["bound", "a", "b", "c"], "`b` is one word too many for `ptxasw bound`"),
+                            (["bound"], "input is required; see `ptxasw bound --help`"),
+                            (["lnt"], "there is no command `lnt`; did you mean `lint`?"),
+                            (["advise", "--threads", "axb", "x"], "`axb` is not X, XxY or XxYxZ"),
+                            (["bound", "--block", "0", "x"], "no shape of a block")):
+            result = run([PTXASW, *words])
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            self.assertTrue(result.stderr.startswith("ptxasw: error: "), result.stderr)
+            self.assertIn(said, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_no_option_takes_the_name_of_the_file(self):
+        for words in (["advise", "--threads", "64", "none.ptx"], ["siblings", "--retile", "x2", "none.ptx"],
+                      ["emulate", "--grid", "2x1", "none.ptx"], ["lint", "-W", "all", "none.ptx"]):
+            self.assertIn("cannot read `none.ptx`", run([PTXASW, *words]).stderr, words)
+
     def test_exit_code_2(self):
         for words in ([], ["nonsense"], ["rewrite"], ["rewrite", "x"], ["overlay"],
                       ["rewrite", "x", "-o", "y", "--variant", "half"], ["run"], ["--bogus"],

@@ -37,7 +37,7 @@ class Independent(Scratch):
     def test_errors(self):
         for words, text in ((["none.ptx"], "cannot read"), ([JACOBI, "--kernel", "none"], "none")):
             result = run([PTXASW, "independent", *words])
-            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn(text, result.stderr)
         self.assertEqual(run([PTXASW, "independent"]).returncode, 2)
 

@@ -92,6 +92,49 @@ class LaunchFiles(Scratch):
         self.assertEqual((document["kernel"], document["fault"]), ("scale", None))
         self.assertEqual(document["profile"][0]["executions"], 1)
 
+    def test_a_first_launch(self):
+        self.write("k.ptx", """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry _Z4copyPfPKfi(.param .u64 _Z4copyPfPKfi_param_0, .param .u64 _Z4copyPfPKfi_param_1,
+                              .param .u32 _Z4copyPfPKfi_param_2)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .pred %p1;
+  .loc 1 3 3
+  ld.param.u64 %rd1, [_Z4copyPfPKfi_param_0];
+  ld.param.u64 %rd2, [_Z4copyPfPKfi_param_1];
+  ld.param.u32 %r1, [_Z4copyPfPKfi_param_2];
+  mov.u32 %r2, %tid.x;
+  setp.ge.s32 %p1, %r2, %r1;
+  @%p1 ret;
+  mul.wide.s32 %rd3, %r2, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  add.s64 %rd5, %rd2, %rd3;
+  ld.global.b32 %r3, [%rd5];
+  st.global.b32 [%rd4], %r3;
+  ret;
+}
+.visible .entry none() { ret; }
+.file 1 "k.cu"
+""")
+        self.write("k.cu", "__global__ void copy(float *to, const float *from,\n                     int n) {\n  f();\n}\n")
+        told = run([PTXASW, "emulate", "k.ptx", "--kernel", "copy"])
+        self.assertEqual((told.returncode, told.stdout), (2, ""))
+        self.assertIn("the kernel needs arguments: copy(float* to, float const* from, int n)\n", told.stderr)
+        command = told.stderr.splitlines()[-2].strip()
+        self.assertEqual(run(["bash", "-c", command.replace("ptxasw", str(PTXASW), 1)]).returncode, 0, command)
+        made = run([PTXASW, "emulate", "k.ptx", "--kernel", "copy", "--init", "first.toml"])
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        self.assertEqual(made.stdout, "first.toml: ptxasw emulate k.ptx --launch first.toml\n")
+        self.assertIn("# copy(float* to, float const* from, int n)\n", (self.dir / "first.toml").read_text())
+        ran = run([PTXASW, "emulate", "k.ptx", "--launch", "first.toml", "--check", "bounds"])
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(run([PTXASW, "emulate", "k.ptx", "--kernel", "none"]).returncode, 0)
+        failed = run([PTXASW, "emulate", "k.ptx", "--kernel", "*o*"])
+        self.assertEqual((failed.returncode, failed.stdout), (2, ""))
+        self.assertIn("several kernels of `k.ptx` are called `*o*`:\n  copy(float*, float const*, int)\n  none\n", failed.stderr)
+        self.assertEqual(run([PTXASW, "verify", "k.ptx", "k.ptx", "--kernel", "copy"]).returncode, 0)
+
     def test_uninitialized(self):
         self.write("u.toml", LAUNCH.replace('count = 8', 'count = 8\nfill = "uninitialized"')
                    .replace("7, 8]", "7]\ncount = 8\nfill = \"uninitialized\""))

@@ -3,6 +3,8 @@ are is tested in tests/analysis."""
 
 import json
 import os
+import re
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -52,9 +54,18 @@ SARIF = {
                                    "rules": {"type": "array", "uniqueItems": True, "items": {
                                        "type": "object", "required": ["id"],
                                        "properties": {"id": {"type": "string"},
-                                                      "shortDescription": {"$ref": "#/$defs/message"}},
+                                                      "shortDescription": {"$ref": "#/$defs/message"},
+                                                      "help": {"$ref": "#/$defs/message"},
+                                                      "defaultConfiguration": {
+                                                          "type": "object", "properties": {
+                                                              "enabled": {"type": "boolean"}, "level": {"const": "warning"}},
+                                                          "additionalProperties": False}},
                                        "additionalProperties": False}}},
                     "additionalProperties": False}}},
+                "originalUriBaseIds": {"type": "object", "additionalProperties": {
+                    "type": "object", "properties": {"uri": {"type": "string"}, "description": {"$ref": "#/$defs/message"}},
+                    "additionalProperties": False}},
+                "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
                 "results": {"type": "array", "items": {
                     "type": "object", "required": ["message"],
                     "properties": {
@@ -62,6 +73,7 @@ SARIF = {
                         "ruleIndex": {"type": "integer", "minimum": 0},
                         "level": {"enum": ["none", "note", "warning", "error"]},
                         "message": {"$ref": "#/$defs/message"},
+                        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
                         "locations": {"type": "array", "items": {"$ref": "#/$defs/location"}},
                         "relatedLocations": {"type": "array", "items": {"$ref": "#/$defs/location"}}},
                     "additionalProperties": False}}},
@@ -74,7 +86,7 @@ SARIF = {
         "location": {"type": "object", "properties": {
             "message": {"$ref": "#/$defs/message"},
             "physicalLocation": {"type": "object", "required": ["artifactLocation"], "properties": {
-                "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}},
+                "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}, "uriBaseId": {"type": "string"}},
                                      "additionalProperties": False},
                 "region": {"type": "object", "properties": {
                     "startLine": {"type": "integer", "minimum": 1},
@@ -96,20 +108,251 @@ class Lint(Base):
     def test_text(self):
         self.write("a.ptx", module(64))
         told = self.lint("a.ptx").stdout
-        self.assertEqual(told.splitlines()[0],
-                         "a.cu:7:3: warning: excessive sectors: this load takes 32 sectors per warp where 4 would do "
-                         "[-Wuncoalesced]")
-        self.assertIn("\n    inlined at b.cu:20:5\n", told)
-        self.assertIn("lanes are 64 bytes apart", told)
-        self.assertEqual(told.count("warning:"), 1)  # load and store, one place
+        self.assertEqual(told, """\
+a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 would do
+     = help: lanes are 64 bytes apart: swap the loops or the indices so that neighbouring lanes
+             touch neighbouring elements, or transpose through shared memory: 32 sectors, 4 would do
+     = note: 4 of 32 bytes of each sector are used; in k, 2 instructions like this
+     = note: inlined at b.cu:20:5
+
+1 warning in 1 of 1 kernel
+""")  # load and store, one place
         self.write("b.ptx", module(4))
-        self.assertEqual(self.lint("b.ptx").stdout, "")
+        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel\n")
+        self.assertEqual(self.lint("b.ptx", "-q").stdout, "")
+
+    def test_the_line_of_the_source(self):
+        self.write("a.cu", "\n" * 6 + "  if (p[i] == 0) q[j] = p[k[i]].x + 1;  // p\n")
+        self.write("a.ptx", module(64))
+        told = self.lint("a.ptx").stdout
+        self.assertIn("   7 |   if (p[i] == 0) q[j] = p[k[i]].x + 1;  // p\n"
+                      "     |       ^^^^              ^^^^^^^^^\n", told)
+        # No such name there: the statement. Long lines are cut around it, and nothing is wider than a page.
+        self.write("a.cu", "\n" * 6 + "  " + "x" * 50 + "\t= " + "y" * 150 + "; z\n")
+        told = self.lint("a.ptx").stdout
+        self.assertIn("\n   7 |   " + "x" * 50 + " = yyy", told)
+        self.assertTrue(all(len(line) <= 100 for line in told.splitlines()), told)
+        self.assertIn("\033[", self.lint("a.ptx", "--color", "always").stdout)
+        self.assertNotIn("\033[", told)
+
+    def test_what_is_shown_as_source(self):
+        # Somebody else's PTX names files that are not to be shown.
+        secret = "password = 1234"
+        outside = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (outside / "a.cu").write_text((secret + "\n") * 9)
+        (outside / "passwd").write_text((secret + "\n") * 9)
+        self.write("passwd", (secret + "\n") * 9)
+        os.symlink(outside / "a.cu", "link.cu")
+        for name in (f"{outside}/a.cu", f"{outside}/passwd", "passwd", "link.cu", "/etc/passwd", "/dev/zero",
+                     f"{self.dir}/../{outside.name}/a.cu"):
+            self.write("a.ptx", module(64).replace('"a.cu"', f'"{name}"'))
+            self.assertNotIn(secret, self.lint("a.ptx").stdout, name)
+            self.assertEqual(run([PTXASW, "report", "a.ptx", "-o", "."]).returncode, 0)
+            self.assertNotIn(secret, self.read("a.html"), name)
+        self.write("a.ptx", module(64).replace('"a.cu"', f'"{outside}/a.cu"'))
+        self.assertIn(secret, self.lint("a.ptx", "--source-root", outside).stdout)
+        # What lies beside the PTX is the PTX's.
+        (outside / "a.ptx").write_text(module(64))
+        self.assertIn(secret, self.lint(outside / "a.ptx").stdout)
+
+    def test_no_control_characters_of_others(self):
+        self.write("a.ptx", module(64).replace('"a.cu"', '"a\033[31m.cu"'))
+        self.assertNotIn("\033", self.lint("a.ptx").stdout)
+
+    def test_names_of_the_source(self):
+        kernel = (module(64, "_Z4heatPfiS_").replace("(.param .u64 p)", "(.param .u64 %s0, .param .u32 %s1, .param .u64 %s2)")
+                  .replace("[p]", "[%s0]").replace("mul.wide.u32 %rd2, %r1, 64;",
+                           "ld.param.u32 %r2, [%s1]; mul.lo.u32 %r3, %r1, %r2; mul.wide.u32 %rd2, %r3, 4;")
+                  .replace("%s", "_Z4heatPfiS__param_").replace(", function_name $L__info_string0, inlined_at 1 20 5", ""))
+        self.write("a.ptx", kernel)
+        told = self.lint("a.ptx").stdout
+        self.assertIn("lanes are 4 * param 1 (int) bytes apart", told)
+        self.assertIn("in heat,", told)
+        self.write("b.cu", "\n" * 15 + "// heat(int)\n__global__ void heat(float *const a[], /* , */ int pitch = 3,\n"
+                   "                     float (&b)[4])\n{\n  a = 1;\n}\n")
+        self.write("a.cu", "\n" * 6 + "  a[0] = 1; c[1] = a[2];\n")
+        told = self.lint("a.ptx").stdout
+        self.assertIn("lanes are 4 * pitch bytes apart", told)
+        self.assertIn("|   a[0] = 1; c[1] = a[2];\n     |                    ^^^^\n", told)
+        # Another list is another function's.
+        self.write("b.cu", "\n" * 18 + "__global__ void heat(int pitch) {\n}\n")
+        self.assertIn("param 1 (int)", self.lint("a.ptx").stdout)
+
+    def test_kernels_by_name(self):
+        self.write("a.ptx", module(64, "_Z4heatIfEvPT_", "_Z4heatIdEvPT_", "_ZN2ab5swirlEPf"))
+        names = lambda *words: [k["name"] for k in json.loads(self.lint("a.ptx", "--json", *words).stdout)["kernels"]]
+        for word, count in (("heat", 2), ("heat*", 2), ("heat<float>", 1), ("heat<double>(double*)", 1), ("*", 3),
+                            ("ab::swirl", 1), ("swirl", 1), ("_ZN2ab5swirlEPf", 1), ("sw?rl", 1)):
+            self.assertEqual(len(names("--kernel", word)), count, word)
+        self.assertEqual(len(names("--kernel", "swirl", "--kernel", "heat<float>")), 2)
+        failed = run([PTXASW, "lint", "a.ptx", "--kernel", "heap"])
+        self.assertEqual((failed.returncode, failed.stdout), (2, ""))
+        self.assertIn("there is no kernel `heap` in `a.ptx`; it has:\n  heat<float>(float*)\n", failed.stderr)
+
+    def test_allowed_where_it_stands(self):
+        self.write("a.ptx", module(64))
+        line = "  x = p[i];"
+        for text, allowed in ((line + "  // ptxasw: allow(uncoalesced) small", True),
+                              (line + "  /* ptxasw: allow(bank-conflict, uncoalesced) */", True),
+                              (line + "  // ptxasw: allow(bank-conflict)", False), (line, False)):
+            self.write("a.cu", "\n" * 6 + text + "\n")
+            result = self.lint("a.ptx", "-Werror", code=0 if allowed else 1)
+            self.assertEqual("1 allowed by the source" in result.stdout, False)
+            self.assertEqual("2 allowed by the source" in result.stdout, allowed, text)
+            self.assertEqual("allow(bank-conflict) allows nothing" in result.stderr, "bank" in text)
+        self.write("a.cu", "\n" * 4 + "// ptxasw: allow(uncoalesced)\n// really\n" + line + "\n")
+        self.assertIn("allowed", self.lint("a.ptx").stdout)
+        self.write("a.cu", "\n" * 4 + "// ptxasw: allow(uncoalesced)\nint i;\n" + line + "\n")
+        self.assertIn("warning", self.lint("a.ptx").stdout)
+        os.unlink("a.cu")
+        self.write("b.cu", "\n" * 19 + "  f(i);  // ptxasw: allow(uncoalesced) where it is inlined\n")
+        self.assertIn("allowed", self.lint("a.ptx").stdout)
+        self.write("b.cu", "\n" * 19 + "  f(i);  // ptxasw: allow(uncoalesed)\n")
+        self.assertIn("b.cu:20: warning: there is no warning `uncoalesed`; did you mean `uncoalesced`?",
+                      self.lint("a.ptx").stderr)
+        self.write("ptxasw.toml", 'lint-allow = ["uncoalesced:a.*"]\n')
+        self.assertIn("allowed", self.lint("a.ptx").stdout)
+        self.write("ptxasw.toml", 'lint-allow = "uncoalesced:b.*"\n')
+        self.assertIn("allowed", self.lint("a.ptx").stdout)  # that is where it was inlined
+        self.write("ptxasw.toml", 'lint-allow = "uncoalesced"\n')
+        self.lint("a.ptx", code=2)
+        os.unlink("ptxasw.toml")
+        plain = "\n".join(l for l in module(64).split("\n") if ".loc" not in l)
+        self.write("c.ptx", plain.replace("  ld.global", "  // ptxasw: allow(uncoalesced)\n  ld.global"))
+        told = self.lint("c.ptx")
+        self.assertEqual((told.stdout.count("warning[uncoalesced]"), told.stderr), (1, ""))
+
+    def test_equal_lines_without_a_source_are_one(self):
+        plain = "\n".join(l for l in module(64, "_Z1kPf").split("\n") if ".loc" not in l)
+        self.write("a.ptx", plain.replace("  ret;", "  ld.global.f32 %f1, [%rd3+32];\n  ld.global.f32 %f1, [%rd3+64];\n  ret;"))
+        told = self.lint("a.ptx").stdout
+        self.assertEqual(told.count("warning[uncoalesced]: this load"), 1)
+        self.assertIn("3 instructions like this, also in PTX lines 12, 13", " ".join(told.split()))
+        self.assertIn("`nvcc -lineinfo`", told)
+
+    def test_the_costliest_comes_first(self):
+        looped = module(64).replace("  ld.global.f32 %f1, [%rd3];", "").replace(
+            "  ret;", "  mov.u32 %r2, 0;\nL:\n  .loc 2 9 3\n  ld.global.f32 %f1, [%rd3];\n  add.u32 %r2, %r2, 1;\n"
+            "  setp.lt.u32 %p1, %r2, 100;\n  @%p1 bra L;\n  ret;").replace(".reg .f32", ".reg .pred %p<2>; .reg .f32")
+        self.write("a.ptx", looped)
+        told = self.lint("a.ptx").stdout
+        self.assertLess(told.index("a.cu:9:3"), told.index("a.cu:7:3"))
+
+    def test_several_inputs(self):
+        self.write("a.ptx", module(64))
+        self.write("b/c/d.ptx", module(64, "other"))
+        self.write("b/e/f.ptx", module(4))
+        self.write("b/g.txt", "no PTX")
+        told = self.lint("a.ptx", "b").stdout  # one place, in two modules
+        self.assertIn("in k and 1 more kernel", told)
+        self.assertIn("1 warning in 2 of 3 kernels", told)
+        self.assertIn("no warnings in 1 kernel", self.lint("b", "--exclude", "c").stdout)
+        self.assertIn("no warnings in 1 kernel", self.lint("b", "--exclude", "*/d.ptx").stdout)
+        with open("a.ptx") as text:
+            self.assertIn("in 1 of 2 kernels", run([PTXASW, "lint", "-", "b/e"], stdin=text).stdout)
+        both = json.loads(self.lint("a.ptx", "b", "--json").stdout)
+        self.assertEqual((both["file"], [k["file"] for k in both["kernels"]]), (None, ["a.ptx", "b/c/d.ptx", "b/e/f.ptx"]))
+        self.lint("a.ptx", "b", "--sarif", "all.sarif")
+        self.assertEqual(len(json.loads(self.read("all.sarif"))["runs"]), 1)
+
+    def test_what_is_no_ptx(self):
+        elf = b"\x7fELF\x02\x01\x01" + bytes(11)
+        for name, content, why in (("empty", b"", "is empty"), ("blank", b" \n", "is empty"),
+                                   ("cubin", elf + (190).to_bytes(2, "little") + bytes(40), "is a cubin"),
+                                   ("a.a", b"!<arch>\n", "without code for GPUs"),
+                                   ("ir.ll", b'; ModuleID = "x"\n', "is LLVM IR"), ("data.ptx", bytes(99), "binary file")):
+            (self.dir / name).write_bytes(content)
+            for command in ("lint", "bound", "explain", "report"):
+                failed = run([PTXASW, command, name])
+                self.assertEqual((failed.returncode, failed.stdout), (2, ""), (command, name))
+                self.assertIn(f"ptxasw: error: `{name}` ", failed.stderr)
+                self.assertIn(why, failed.stderr)
+                self.assertEqual(failed.stderr.count("\n"), 1)
+        (self.dir / "none").mkdir()
+        self.assertIn("no `.ptx` and no `.cu`", self.lint("none", code=2).stderr)
+        self.assertIn("nothing to read", self.lint(code=2).stderr)
+
+    def test_launch_in_one_option(self):
+        self.write("a.ptx", HEAD + """.visible .entry _Z1kPfj(.param .u64 _Z1kPfj_param_0, .param .u32 _Z1kPfj_param_1) {
+  .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .f32 %f<2>;
+  .loc 1 3 3
+  ld.param.u64 %rd1, [_Z1kPfj_param_0];
+  ld.param.u32 %r1, [_Z1kPfj_param_1];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r2, %r1, %r3;
+  mul.wide.s32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  st.global.f32 [%rd3], %f1;
+  ret;
+}
+.file 1 "a.cu"
+""")
+        self.write("a.cu", "// k\n__global__ void k(float *a, unsigned pitch) {\n  a[blockIdx.x * pitch + threadIdx.x] += 1;\n}\n")
+        self.write("launch.toml", 'grid = [4]\nblock = [64]\nargs = ["buffer:0", 1025]\n')
+        words = ("a.ptx", "-q", "--threshold", "100")
+        for launch in ("base-align=256,param_1=1025,block=64", "base-align=256,pitch=1025,block=64x1,grid=4"):
+            self.assertIn("up to 5 sectors per warp where 4", self.lint(*words, "--launch", launch).stdout, launch)
+            self.assertIn("up to 5 sectors per warp where 4",
+                          self.lint(*words, *(w for l in launch.split(",") for w in ("--launch", l))).stdout)
+        self.assertEqual(self.lint(*words, "--launch", "base-align=256,pitch=1024,block=64").stdout, "")
+        bound = lambda *words: run([PTXASW, "bound", "a.ptx", *words])
+        self.assertEqual(bound("--launch", "pitch=1024,block=64,grid=2").stdout,
+                         bound("--at", "param_1=1024,block=64,grid=2").stdout)
+        for command in ("trace", "explain"):
+            self.assertEqual(run([PTXASW, command, "a.ptx", "--launch", "block=64"]).stdout,
+                             run([PTXASW, command, "a.ptx", "--assume-block", "64"]).stdout)
+        for command in ("lint", "bound", "report", "trace"):
+            for wrong, why in (("block=x", "X, XxY"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
+                               ("base-align=3", "a power of two"), ("pitch=", "whole number")):
+                failed = run([PTXASW, command, "a.ptx", "--launch", wrong])
+                self.assertEqual((failed.returncode, failed.stdout), (2, ""), (command, wrong))
+                self.assertIn(why, failed.stderr)
+
+    def test_codes(self):
+        listed = self.lint("--list-codes").stdout
+        page = (Path(__file__).resolve().parents[2] / "docs/lint.md").read_text()
+        for code in re.findall(r"^([a-z-]+) +(?:on|pedantic) ", listed, flags=re.M):
+            text = self.lint("--explain", code).stdout
+            self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
+            (measured,) = re.findall(r"^Measured: (.*?)\n\n", text, flags=re.M | re.S) or [""]
+            rows = "".join(re.findall(rf"^\| `{code}`.*\n(?:\| \|.*\n)*", page, flags=re.M))
+            self.assertTrue(rows, code)
+            for number in re.findall(r"\d+\.\d+", measured):
+                self.assertIn(number, rows, code)
+        self.assertEqual(listed.count(" pedantic "), 4)
+        self.assertIn("did you mean `uncoalesced`?", self.lint("--explain", "uncoalesed", code=2).stderr)
+
+    def test_werror_and_pedantic(self):
+        self.write("a.ptx", module(64))
+        for words in (["-Werror"], ["-W", "error"], ["-Werror=uncoalesced"]):
+            self.assertIn("error[uncoalesced]", self.lint("a.ptx", *words, code=1).stdout)
+        self.lint("a.ptx", "-Werror=bank-conflict")
+        self.lint("a.ptx", "-Werror", "-Wno-uncoalesced")
+        loop = HEAD + """.visible .entry k(.param .u64 p) .reqntid 64 {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<2>; .reg .pred %p1;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r2, 0;
+L: ld.global.f32 %f1, [%rd1];
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p1, %r2, 10;
+  @%p1 bra L;
+  ret;
+}
+"""
+        self.write("b.ptx", loop)
+        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel; 1 more is hidden: -W pedantic\n")
+        self.assertEqual(self.lint("b.ptx", "-W", "no-uniform-load").stdout, "no warnings in 1 kernel\n")
+        for word in ("pedantic", "uniform-load", "all"):
+            self.assertIn("warning[uniform-load]", self.lint("b.ptx", "-W", word).stdout)
+        self.assertIn("did you mean `no-bank-conflict`?", self.lint("b.ptx", "-W", "no-bankconflict", code=2).stderr)
 
     def test_instances_of_a_template_are_one_place(self):
         self.write("a.ptx", module(64, "one", "two", "three"))
         told = self.lint("a.ptx").stdout
-        self.assertEqual(told.count("warning:"), 1)
-        self.assertIn("in kernel one and 2 more", told)
+        self.assertEqual(told.count("warning["), 1)
+        self.assertIn("in one and 2 more kernels", told)
         self.assertEqual(len(json.loads(self.lint("a.ptx", "--json").stdout)["kernels"]), 3)
 
     def test_json(self):
@@ -139,8 +382,8 @@ class Lint(Base):
 }
 """)
         words = ("a.ptx", "--assume", "base-align=256", "--threshold", "100")
-        self.assertEqual(self.lint(*words).stdout, "")
-        self.assertEqual(self.lint(*words, "--at", "n=1024,block=256").stdout, "")
+        self.assertEqual(self.lint(*words, "-q").stdout, "")
+        self.assertEqual(self.lint(*words, "-q", "--at", "n=1024,block=256").stdout, "")
         for at in (["n=1025,block=256"], ["pitch=1025", "--names", "p,pitch"]):
             self.assertIn("takes up to 5 sectors per warp where 4 would do", self.lint(*words, "--at", *at).stdout)
         for at, why in (("n", "NAME=NUMBER"), ("n=x", "no whole number"), ("m=3", "no kernel has a parameter `m`"),
@@ -164,7 +407,7 @@ class Lint(Base):
   ret;
 }
 """)
-        self.assertEqual(self.lint("a.ptx", "--at", "grid=1").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-q", "--at", "grid=1").stdout, "")
         for grid, wavefronts in ((2, 2), (8, 8), (32, 32)):
             self.assertIn(f"takes {wavefronts} wavefronts per warp where 1 would do",
                           self.lint("a.ptx", "--at", f"block=64,grid={grid}").stdout)
@@ -215,23 +458,23 @@ N: st.global.f32 [%rd1+4], %f1;
 
     def test_choices(self):
         self.write("a.ptx", module(64))
-        self.assertEqual(self.lint("a.ptx", "-W", "no-uncoalesced").stdout, "")
-        self.assertEqual(self.lint("a.ptx", "-Wno-uncoalesced:k").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-q", "-W", "no-uncoalesced").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-q", "-Wno-uncoalesced:k").stdout, "")
         self.assertIn("warning", self.lint("a.ptx", "-Wno-uncoalesced:other").stdout)
-        self.assertIn("error: excessive", self.lint("a.ptx", "--error-on", "uncoalesced", code=1).stdout)
-        self.assertEqual(self.lint("a.ptx", "--threshold", "900").stdout, "")
+        self.assertIn("error[uncoalesced]: this load", self.lint("a.ptx", "--error-on", "uncoalesced", code=1).stdout)
+        self.assertEqual(self.lint("a.ptx", "-q", "--threshold", "900").stdout, "")
         self.write("ptxasw.toml", 'lint-warnings = "no-uncoalesced:k"\n')
-        self.assertEqual(self.lint("a.ptx").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-q").stdout, "")
         for words in (["-W", "none-such"], ["--error-on", "x"], ["--assume", "base-align=24"],
                       ["--assume", "x"], ["--update-baseline"], ["--kernel", "x"], ["--block", "0"]):
             self.assertEqual(run([PTXASW, "lint", "a.ptx", *words]).returncode, 2, words)
         self.assertEqual(run([PTXASW, "lint", "none.ptx"]).returncode, 2)
         self.write("empty.ptx", HEAD)
-        self.assertEqual(self.lint("empty.ptx").stdout, "")
+        self.assertEqual(self.lint("empty.ptx").stdout, "no warnings in 0 kernels\n")
 
     def test_nothing_checked_is_not_fine(self):
         kernel = module(4)
-        cases = {"empty": ("", "there is no kernel"), "none": (HEAD + ".func f() { ret; }\n", "there is no kernel"),
+        cases = {"none": (HEAD + ".func f() { ret; }\n", "there is no kernel"),
                  "globl": (kernel.replace("ld.global", "ld.globl"), "`ld.globl.f32` is no instruction"),
                  "stt": (kernel.replace("st.global", "stt.global"), "`stt.global.f32` is no instruction"),
                  "v42": (kernel.replace(".version 8.0", ".version 42.0"), "PTX 42.0 is newer")}
@@ -239,7 +482,7 @@ N: st.global.f32 [%rd1+4], %f1;
         for name, (text, why) in cases.items():
             self.write(f"{name}.ptx", text)
             plain = self.lint(f"{name}.ptx")
-            self.assertEqual(plain.stdout, "", name)
+            self.assertRegex(plain.stdout, "no warnings in (0 kernels|1 kernel; 1 not checked)\n", name)
             self.assertIn(f"warning: {name}.ptx: ", plain.stderr)
             self.assertIn(why, plain.stderr, name)
             for gate in (["--error-on", "all"], ["--error-on", "bank-conflict"], ["--baseline", "b.txt"],
@@ -271,7 +514,7 @@ N: st.global.f32 [%rd1+4], %f1;
         self.write("a.ptx", module(4).replace("ret;", "ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+4], %f1; "
                                               "ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+8], %f1; ret;"))
         self.lint("a.ptx", "--error-on", "all")  # of those that are on
-        self.assertIn("-Wredundant-load", self.lint("a.ptx", "--error-on", "redundant-load", code=1).stdout)
+        self.assertIn("error[redundant-load]", self.lint("a.ptx", "--error-on", "redundant-load", code=1).stdout)
 
     def test_sarif(self):
         self.write("a.ptx", module(64))
@@ -281,6 +524,16 @@ N: st.global.f32 [%rd1+4], %f1;
         self.assertEqual(result["ruleId"], "uncoalesced")
         self.assertEqual(result["ruleId"], sarif["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"])
         self.assertEqual(result["relatedLocations"][0]["physicalLocation"]["region"], {"startLine": 20, "startColumn": 5})
+        self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"], {"uri": "a.cu", "uriBaseId": "SRCROOT"})
+        # A fingerprint stays when lines move, and no two are the same.
+        self.write("b.ptx", module(64).replace(".loc 2 7 3", ".loc 2 70 3"))
+        self.write("c.ptx", module(64, "k").replace("  st.global", "  .loc 2 9 3\n  st.global"))
+        prints = []
+        for name in ("b.ptx", "c.ptx"):
+            self.lint(name, "--sarif", "b.sarif")
+            prints.append([r["partialFingerprints"] for r in json.loads(self.read("b.sarif"))["runs"][0]["results"]])
+        self.assertEqual(prints[0], [result["partialFingerprints"]])
+        self.assertEqual(len({json.dumps(one) for one in prints[1]}), 2)
         try:
             import jsonschema
         except ImportError:
@@ -296,7 +549,7 @@ N: st.global.f32 [%rd1+4], %f1;
 
     def test_line_0_is_where_it_was_inlined(self):
         self.write("a.ptx", module(64).replace(".loc 2 7 3", ".loc 2 0 0"))
-        self.assertIn("b.cu:20:5: warning:", self.lint("a.ptx").stdout)
+        self.assertIn("b.cu:20:5: warning[uncoalesced]:", self.lint("a.ptx").stdout)
 
     def test_report_at_a_launch(self):
         self.write("a.ptx", HEAD + """.visible .entry k(.param .u64 p, .param .u32 n) {
@@ -325,7 +578,9 @@ class WithToolkit(Base):
     def test_gate(self):
         gate = ["--baseline", "b.txt"]
         self.write("a.ptx", module(8))
-        self.assertIn("worse than", self.lint("a.ptx", *gate, code=1).stderr)  # no baseline: all is new
+        self.assertIn("there is no baseline `b.txt`", self.lint("a.ptx", *gate, code=2).stderr)
+        self.write("b.txt", "")
+        self.assertIn("worse than", self.lint("a.ptx", *gate, code=1).stderr)  # all is new
         self.lint("a.ptx", *gate, "--update-baseline")
         text = self.read("b.txt")
         self.assertIn("finding sm_90 k uncoalesced 8 a.cu\n", text)
@@ -345,12 +600,38 @@ class WithToolkit(Base):
         self.write("b.txt", "finding sm_90 k\n")
         self.assertIn("line 1", self.lint("a.ptx", *gate, code=2).stderr)
 
+    def test_sources_and_programs(self):
+        self.write("a.cu", "template <int N> __global__ void far(float *out) {\n  out[threadIdx.x * N] = N;\n}\n"
+                   "template __global__ void far<8>(float *);\ntemplate __global__ void far<16>(float *);\n")
+        nvcc = os.path.join(cuda_home(), "bin/nvcc")
+        run([nvcc, "-lineinfo", "-gencode", "arch=compute_90,code=[sm_90,compute_90]", "-c", "-o", "a.o", "a.cu"])
+        run([nvcc, "-gencode", "arch=compute_90,code=sm_90", "-c", "-o", "code.o", "a.cu"])
+        run([nvcc, "-lineinfo", "-lib", "-o", "a.a", "a.o"])
+        texts = {name: self.lint(name, "--kernel", "far").stdout for name in ("a.cu", "a.o", "a.a")}
+        self.assertIn("   2 |   out[threadIdx.x * N] = N;\n     |   ^^^^^^^^^^^^^^^^^^^^\n", texts["a.cu"])
+        self.assertIn(" and 1 more kernel", texts["a.cu"])
+        self.assertEqual(len(set(texts.values())), 1, texts)
+        with open("a.cu") as text:
+            self.assertIn("<stdin>:2:3: warning[uncoalesced]", run([PTXASW, "lint", "-"], stdin=text).stdout)
+        self.assertIn("no PTX", self.lint("code.o", code=2).stderr)
+        self.assertIn("no PTX that sm_50 could run", self.lint("a.o", "--arch", "sm_50", code=2).stderr)
+        self.assertEqual(len(json.loads(self.lint("a.cu", "--json", "--nvcc-options", "-DX -O1", "--arch", "sm_80").stdout)["kernels"]), 2)
+        self.write("wrong.cu", "__global__ void f() { x }\n")
+        failed = self.lint("wrong.cu", code=2).stderr
+        self.assertIn("ptxasw: error: nvcc does not compile `wrong.cu`", failed)
+        self.assertIn("wrong.cu(1)", failed)
+        # Other commands take the same.
+        self.assertEqual(run([PTXASW, "bound", "a.cu", "--kernel", "far<8>"]).returncode, 0)
+        self.assertEqual(run([PTXASW, "occupancy", "a.cu", "--arch", "sm_90", "--kernel", "far<8>"]).returncode, 0)
+
     def test_resources_in_the_gate(self):
         self.lint(str(JACOBI), "--baseline", "b.txt", "--update-baseline", "-Wnone", "--block", "256")
         text = self.read("b.txt")
         registers = int(text.split("registers=")[1].split()[0])
         self.write("b.txt", text.replace(f"registers={registers}", f"registers={registers - 1}"))
-        told = self.lint(str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256", code=1).stderr
+        gate = [str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256"]
+        self.assertEqual(self.lint(*gate).stderr, "")
+        told = self.lint(*gate, "--gate-resources", code=1).stderr
         self.assertIn(f"registers: {registers - 1} before, {registers} now", told)
 
     def test_what_ptxas_says_itself(self):
@@ -367,11 +648,11 @@ class WithToolkit(Base):
     def test_the_version_whose_blocks_fit(self):
         walks = Path(__file__).resolve().parent.parent / "analysis/walks/maps.ptx"
         lint = [PTXASW, "lint", "-W", "none", "-W", "reuse-thrashing", "--kernel", "fan2"]
-        self.assertIn("`ptxasw siblings --resize=b32` makes a version", run([*lint, walks, "--block", "256"]).stdout)
+        self.assertIn("`ptxasw siblings --resize=b32` makes a version", " ".join(run([*lint, walks, "--block", "256"]).stdout.split()))
         # Another number of threads along x leaves others along y; and a kernel that has a shape keeps it.
         self.assertNotIn("resize", run([*lint, walks, "--block", "64,4"]).stdout)
         self.write("fixed.ptx", walks.read_text().replace("fan2(", "fan2 (", 1).replace(")\n{", ")\n.reqntid 256\n{", 1))
-        told = run([*lint, "fixed.ptx"]).stdout
+        told = " ".join(run([*lint, "fixed.ptx"]).stdout.split())
         self.assertIn("blocks of 32 threads leave", told)
         self.assertNotIn("resize", told)
 
@@ -382,7 +663,7 @@ class WithToolkit(Base):
         build = ["./ptxas", "-arch=sm_90", "a.ptx", "-o", "a.cubin", "--ptxasw-lint", "--ptxasw-lint-assume=base-align=256"]
         self.assertEqual(run(build).stderr, "")
         for told in ("param_2=257", "k:param_2=257", "param_2=257,other:param_2=256"):
-            self.assertIn("warning: excessive sectors", run([*build, f"--ptxasw-lint-at={told}"]).stderr, told)
+            self.assertIn("warning[uncoalesced]: ", run([*build, f"--ptxasw-lint-at={told}"]).stderr, told)
         for told in ("param_2=256", "other:param_2=257", "elsewhere=3"):
             self.assertEqual(run([*build, f"--ptxasw-lint-at={told}"]).stderr, "", told)
         for wrong in ("param_2", "param_2=x", "block=0"):
@@ -438,7 +719,7 @@ class WithToolkit(Base):
         warned = run(["./ptxas", "-arch=sm_90", "a.ptx", "-o", "a.cubin", "--ptxasw-lint",
                       "--ptxasw-lint-sarif=a.sarif", "--ptxasw-lint-json=a.json"])
         self.assertEqual(warned.returncode, 0, warned.stderr)
-        self.assertIn("a.cu:7:3: warning: excessive sectors", warned.stderr)
+        self.assertIn("a.cu:7:3: warning[uncoalesced]: this load", warned.stderr)
         self.assertEqual((self.dir / "plain.cubin").read_bytes(), (self.dir / "a.cubin").read_bytes())
         self.assertEqual(json.loads(self.read("a.sarif"))["version"], "2.1.0")
         self.assertEqual(len(json.loads(self.read("a.json"))["kernels"]), 1)

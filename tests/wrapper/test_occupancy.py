@@ -37,7 +37,7 @@ class Occupancy(Scratch):
 
     def refused(self, text, *words):
         result = run([PTXASW, "occupancy", *words], env=self.env)
-        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn(text, result.stderr)
 
     def test_the_registers_are_those_of_ptxas(self):

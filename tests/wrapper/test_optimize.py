@@ -136,11 +136,11 @@ L:
             ([BRANCHES, "--metric", "time"], 2, "needs --at"),
             ([BRANCHES, "--base-align", "3"], 2, "power of two"),
             ([BRANCHES, "--at", "n"], 2, "NAME=NUMBER"),
-            ([BRANCHES, "--kernel", "synBrdis", "--at", "block=32"], 1, "--at says nothing of"),
+            ([BRANCHES, "--kernel", "synBrdis", "--at", "block=32"], 2, "--at says nothing of"),
             ([BRANCHES, "--at", "param_9=4"], 2, "no kernel has a parameter `param_9`"),
             ([BRANCHES, "--at", "param_1=4294967296"], 2, "a number from -2147483648 to 4294967295"),
-            ([BRANCHES, "--kernel", "nobody"], 1, "nobody"),
-            (["no-such.ptx"], 1, "no-such.ptx"),
+            ([BRANCHES, "--kernel", "nobody"], 2, "nobody"),
+            (["no-such.ptx"], 2, "no-such.ptx"),
         ):
             result = run([PTXASW, "optimize", *words])
             self.assertEqual(result.returncode, code, (words, result.stderr))

@@ -109,14 +109,14 @@ class Overlay(Scratch):
         before = self.tree(self.dir / "cuda")
         for directory in ("cuda", "cuda/bin", "cuda/new"):
             with self.subTest(directory=directory):
-                self.assertEqual(self.overlay(directory).returncode, 1)
+                self.assertEqual(self.overlay(directory).returncode, 2)
                 self.assertEqual(self.tree(self.dir / "cuda"), before)
         self.write("other/file", "")
-        self.assertEqual(self.overlay("other").returncode, 1)
-        self.assertEqual(self.overlay("other", "--remove").returncode, 1)
-        self.assertEqual(self.overlay("other/file").returncode, 1)
+        self.assertEqual(self.overlay("other").returncode, 2)
+        self.assertEqual(self.overlay("other", "--remove").returncode, 2)
+        self.assertEqual(self.overlay("other/file").returncode, 2)
         self.assertEqual(self.tree(self.dir / "other"), {"file": ""})
-        self.assertEqual(run([PTXASW, "overlay", "x", "--cuda", "/nowhere"]).returncode, 1)
+        self.assertEqual(run([PTXASW, "overlay", "x", "--cuda", "/nowhere"]).returncode, 2)
 
     def test_an_overlay_of_an_overlay_leads_to_the_toolkit(self):
         self.overlay("over")

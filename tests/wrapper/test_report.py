@@ -62,8 +62,19 @@ class Report(Scratch):
         self.write("empty.ptx", HEAD)
         self.assertIn("<h1>empty.ptx</h1>", self.page("empty.ptx")[0])
         for words in (["none.ptx"], ["empty.ptx", "--kernel", "k"], ["empty.ptx", "-o", "/dev/null/x"]):
-            self.assertEqual(run([PTXASW, "report", *words]).returncode, 1, words)
+            self.assertEqual(run([PTXASW, "report", *words]).returncode, 2, words)
         self.assertEqual(run([PTXASW, "report", "empty.ptx", "--assume", "x"]).returncode, 2)
+
+    def test_a_page_has_an_end(self):
+        kernel = module(64).split("\n", 3)[3]
+        many = "".join(kernel.split(".file")[0].replace("k(", f"k{i}(") for i in range(1500))
+        self.write("many.ptx", HEAD + many + ".file" + kernel.split(".file", 1)[1])
+        text, _ = self.page("many.ptx")
+        self.assertLess(len(text), 2_000_000)
+        self.assertGreater(len(text), 1_000_000)
+        self.assertRegex(text, r"<p>\d+ more kernels, warnings and accesses are left out: a page has at most 2 MB")
+        self.assertIn("more kernels", text)
+        self.assertNotIn("more kernels", self.page("many.ptx", "--kernel", "k1499")[0])
 
 
 if __name__ == "__main__":

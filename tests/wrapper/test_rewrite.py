@@ -41,7 +41,7 @@ class Rewrite(Scratch):
         by_environment = self.rewrite("in.ptx", "-o", "-", env={**os.environ, "PTXASW_SIBLINGS": "2"})
         self.assertEqual(by_environment.stdout, expected.stdout)
         wrong = self.rewrite("in.ptx", "-o", "-", "--profile=none.toml")
-        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
         self.assertIn("cannot read the profile `none.toml`", wrong.stderr)
 
     def test_both_kinds_are_compared(self):
@@ -114,11 +114,11 @@ class Rewrite(Scratch):
                 self.assertIn(f"Value {number} not in range 1 to 255", result.stderr)
 
     def test_modules_without_a_kernel(self):
-        self.write("none.ptx", "")
+        self.write("none.ptx", "// nothing\n")
         self.write("target.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")
         for words in (["occupancy"], ["advise", "--threads", "32"]):
             result = run([PTXASW, words[0], "none.ptx", *words[1:]])
-            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn("`none.ptx` has no `.target`; --arch says for which one", result.stderr)
             result = run([PTXASW, words[0], "target.ptx", *words[1:]])
             self.assertEqual((result.returncode, result.stdout), (0, ""))
@@ -185,7 +185,7 @@ class Rewrite(Scratch):
 
     def test_an_unknown_kernel_is_an_error(self):
         result = self.rewrite("in.ptx", "-o", "out.ptx", "--kernel", "nosuch")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn("no kernel `nosuch`", result.stderr)
         self.assertFalse((self.dir / "out.ptx").exists())
         self.assertEqual(self.rewrite("in.ptx", "-o", "o", "--kernel", "jacobi").returncode, 0)
@@ -193,14 +193,14 @@ class Rewrite(Scratch):
     def test_what_is_not_ptx_is_an_error_with_its_place(self):
         self.write("bad.ptx", "this is not PTX\n")
         result = self.rewrite("bad.ptx", "-o", "out.ptx")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr, r"^bad\.ptx:\d+:\d+: error: ")
         self.assertFalse((self.dir / "out.ptx").exists())
 
     def test_missing_input_and_unwritable_output(self):
         self.assertIn("cannot read `no.ptx`", self.rewrite("no.ptx", "-o", "x").stderr)
         self.assertIn("cannot write `no/x`", self.rewrite("in.ptx", "-o", "no/x").stderr)
-        self.assertEqual(self.rewrite("in.ptx", "-o", "/dev/full").returncode, 1)
+        self.assertEqual(self.rewrite("in.ptx", "-o", "/dev/full").returncode, 2)
 
     def test_the_report(self):
         self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--report", "r.json")

@@ -111,7 +111,7 @@ class Merge(Scratch):
                          ['kernel = "a"', 'chosen = "s"', 'kernel = "b"', 'chosen = "s"'])
         broken = self.write("4.toml", "version = 1\n[[choice]]\n")
         result = run([PTXASW, "merge", files[0], broken])
-        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn("4.toml:2", result.stderr)
 
     def merge(self, *texts, words=()):
@@ -132,13 +132,13 @@ class Merge(Scratch):
                           ('{}', '{} x', "parse error")):
             with self.subTest(a=a, b=b):
                 result = self.merge(a, b)
-                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertIn(why, result.stderr)
                 self.assertNotIn("terminate", result.stderr)
 
     def test_no_file(self):
         self.assertEqual(run([PTXASW, "merge"]).returncode, 2)
-        self.assertEqual(run([PTXASW, "merge", "absent"]).returncode, 1)
+        self.assertEqual(run([PTXASW, "merge", "absent"]).returncode, 2)
 
     def test_random_kernels(self):
         program = PTXASW.parent / "tests/random/random_kernels"

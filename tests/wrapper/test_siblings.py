@@ -95,6 +95,13 @@ class Siblings(Scratch):
         verdict = run([PTXASW, "verify", JACOBI, "out.ptx"]).stdout
         self.assertRegex(verdict, r"__ptxasw_shuffle_all: agree on \d+ launches, \d+ changed instructions, all of them executed")
 
+    def test_loads_ahead(self):
+        loops = str(JACOBI.parents[1] / "synth/versions/ahead/sum.ptx")
+        result = run([PTXASW, "siblings", loops, "--retile=x2", "--ahead=k2,k8", "-o", "out.ptx"])
+        self.assertIn("  ahead k8: the same launch\n  ahead k2: the same launch\n", result.stdout)
+        self.assertNotIn("ahead", run([PTXASW, "siblings", loops]).stdout)
+        self.assertIn("refused: writes", run([PTXASW, "siblings", JACOBI, "--retile=x2", "--ahead=k4"]).stdout)
+
     def test_staging(self):
         loops = str(JACOBI.parents[1] / "synth/versions/stage/filter.ptx")
         result = run([PTXASW, "siblings", loops, "--retile=x2", "--stage=4k,16k", "-o", "out.ptx"])
@@ -198,9 +205,9 @@ class Siblings(Scratch):
             self.assertEqual("1 kernel with a sibling inside" in done.stderr, changed)
 
     def test_errors(self):
-        for words, code, text in ((["none.ptx"], 1, "cannot read"), ([JACOBI, "--kernel", "none"], 1, "none"),
+        for words, code, text in ((["none.ptx"], 2, "cannot read"), ([JACOBI, "--kernel", "none"], 2, "none"),
                                   ([JACOBI, "--retile", "x3"], 2, "x3"), ([JACOBI, "--most", "-1"], 2, "most"),
-                                  ([JACOBI, "-o", "none/out.ptx"], 1, "none/out.ptx")):
+                                  ([JACOBI, "-o", "none/out.ptx"], 2, "none/out.ptx")):
             result = run([PTXASW, "siblings", *words])
             self.assertEqual((result.returncode, result.stdout), (code, ""), words)
             self.assertIn(text, result.stderr)

@@ -81,7 +81,7 @@ class Findings(Scratch):
         self.assertEqual(run([PTXASW, "status", "--last"], env=self.env).stdout, "half\n")
         for log, why in (("/nonexistent/log", "No such file"), ("/tmp", "Is a directory")):
             result = run([PTXASW, "status", "--last"], env={**self.env, "PTXASW_LOG": log})
-            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.returncode, 2)
             self.assertIn(why, result.stderr)
 
     def test_a_wrong_variable_hides_no_other(self):
@@ -93,7 +93,7 @@ class Findings(Scratch):
 
     def test_stats_without_a_log(self):
         result = run([PTXASW, "stats"], env=self.env)
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn("PTXASW_LOG", result.stderr)
 
     def test_help(self):

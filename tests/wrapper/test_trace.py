@@ -108,15 +108,15 @@ class Trace(Scratch):
         self.write("bad.ptx", ".version 7.0\n.target ;\n")
         for command in ("trace", "explain"):
             missing = self.ask(command, "nowhere.ptx")
-            self.assertEqual(missing.returncode, 1)
+            self.assertEqual(missing.returncode, 2)
             self.assertIn("cannot read `nowhere.ptx`", missing.stderr)
             unknown = self.ask(command, "k.ptx", "--kernel", "third")
-            self.assertEqual(unknown.returncode, 1)
+            self.assertEqual(unknown.returncode, 2)
             self.assertIn("no kernel `third`", unknown.stderr)
             bad = self.ask(command, "bad.ptx")
-            self.assertEqual(bad.returncode, 1)
+            self.assertEqual(bad.returncode, 2)
             self.assertIn("bad.ptx:2:9: error: ", bad.stderr)
-        self.assertEqual(self.ask("explain").returncode, 1)
+        self.assertEqual(self.ask("explain").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -292,8 +292,11 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
   if (!question)
     return complain(question.error(), usage_error);
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
-    return 1;
+  if (!module)
+    return usage_error;
+  const auto kernels = kernels_called({module.get()}, request.kernels, request.input);
+  if (!kernels)
+    return usage_error;
   if (module->target.empty() && request.arch.empty() && request.gpu.empty())
     return complain(no_target(request.input));
   if (!request.json && !has_a_kernel(*module, request.input))
@@ -303,8 +306,8 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
   if (!gpu)
     return complain(gpu.error());
   const auto subjects =
-      needs_of_kernels(*settings, *module, request.input, request.kernels,
-                       std::string((*gpu)->target), request.registers, request.static_shared);
+      needs_of_kernels(*settings, *module, request.input, *kernels, std::string((*gpu)->target),
+                       request.registers, request.static_shared);
   if (!subjects)
     return complain(subjects.error());
   Json all;
@@ -365,7 +368,9 @@ void declare(Words &words, AdviseRequest &request) {
   words.number("--most", request.most, "shapes to print; 0 is all");
   words.flag("--json", request.json, "as JSON, all shapes");
   words.footer(
-      "Exit codes: 0, or 1 if the file, the arguments, the GPU or ptxas does not give the answer.");
+      "Exit codes: 0, or 2 if the file, the arguments, the GPU or ptxas does not give the answer.");
+  words.examples({"ptxasw advise heat.ptx --threads 2048x2048",
+                  "ptxasw advise heat.ptx --threads 1048576 --block 256 --gpu H200"});
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "analysis/bound.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
@@ -26,6 +27,7 @@ struct BoundRequest {
   std::string compare;              ///< a second file
   std::vector<std::string> kernels; ///< only these; empty is all
   std::optional<BlockShape> block;
+  std::vector<std::string> launch;
   std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
   std::vector<std::string> names; ///< of the parameters, in order, cut at commas
   unsigned base_alignment = 1;
@@ -271,14 +273,32 @@ int compare(const std::vector<ToldBounds> &first, const std::vector<ToldBounds> 
   return lacking ? no_bound : 0;
 }
 
-int run(const BoundRequest &request, const Invocation &) {
+int run(const BoundRequest &asked, const Invocation &) {
+  BoundRequest request = asked;
+  if (request.shard.count > 1 && !request.compare.empty())
+    return complain(
+        "--shard and --compare do not go together: kernels are found by name in both files",
+        usage_error);
+  const auto module = load_module(request.input);
+  if (!module)
+    return usage_error;
+  Sources sources;
+  sources.add_folder_of(request.input);
+  const auto launch = launch_words(request.launch, {module.get()}, sources);
+  if (!launch)
+    return complain(launch.error());
+  request.at.insert(request.at.begin(), launch->at.begin(), launch->at.end());
+  request.base_alignment = launch->base_alignment.value_or(request.base_alignment);
   LaunchPoint point;
   if (const auto wrong = read_point(request.at, point))
     return complain(*wrong);
   if (request.base_alignment == 0 || (request.base_alignment & (request.base_alignment - 1)) != 0)
     return complain(
         fmt::format("--base-align {}: expected a power of two", request.base_alignment));
-  const bool at = !request.at.empty();
+  // A shape alone leaves formulas; numbers are asked for with others.
+  const bool at = !asked.at.empty() ||
+                  std::any_of(launch->at.begin(), launch->at.end(),
+                              [](const std::string &word) { return !word.starts_with("block="); });
   BoundOptions options;
   options.block = point.block ? point.block : request.block;
   options.base_alignment = request.base_alignment;
@@ -290,19 +310,12 @@ int run(const BoundRequest &request, const Invocation &) {
       return complain(*wrong);
     options.metrics.push_back(std::move(weighted));
   }
-  if (request.shard.count > 1 && !request.compare.empty())
-    return complain(
-        "--shard and --compare do not go together: kernels are found by name in both files",
-        usage_error);
-  const auto module = load_module(request.input);
-  if (!module)
-    return 1;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
-    return 1;
+    return usage_error;
   const auto other = request.compare.empty() ? nullptr : load_module(request.compare);
   if (!request.compare.empty() && !other)
-    return 1;
+    return usage_error;
   std::vector<const Module *> modules{module.get()};
   if (other)
     modules.push_back(other.get());
@@ -313,7 +326,7 @@ int run(const BoundRequest &request, const Invocation &) {
     for (const ToldBounds &one : told)
       if (const std::string why = not_at(one, point); !why.empty())
         return complain(fmt::format("{}: {}", one.bounds.name, why),
-                        why.starts_with("the bounds hold") ? no_bound : 1);
+                        why.starts_with("the bounds hold") ? no_bound : usage_error);
   if (other) {
     const std::vector<ToldBounds> second = tell(*other, request.kernels, request, options, point);
     for (const auto *side : {&told, &second})
@@ -338,23 +351,25 @@ int run(const BoundRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, BoundRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
+  words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.block_shape("--block", request.block, "the shape of every block; otherwise any shape");
-  words.number("--base-align", request.base_alignment,
-               "the alignment of pointer parameters in bytes: cudaMalloc gives 256", 1, 4096);
-  words.list("--at NAME=NUMBER,...", request.at,
-             "numbers instead of formulas, for a launch: parameters, block=XxYxZ, grid=XxYxZ");
+  words.launch(request.launch);
+  words.block_shape("--block", request.block, "as --launch block=XxYxZ");
+  words.number("--base-align", request.base_alignment, "as --launch base-align=BYTES", 1, 4096);
+  words.list("--at NAME=NUMBER,...", request.at, "as --launch");
   words.list("--names NAME,...", request.names, "what the parameters are called, in order");
+  for (const char *name : {"--block", "--base-align", "--at"})
+    words.former(name);
   words.text("--weights FILE", request.weights,
              "bound a weighted sum, too: a JSON object with weights of instructions, sectors, "
              "conflicts and divwarps");
   words.text("--compare FILE", request.compare, "which of two versions has the lower bounds");
   words.shard(request.shard);
   words.flag("--json", request.json, "as JSON");
-  words.footer(
-      "Exit codes: 0 all kernels have all bounds, 1 something cannot be read, 3 one has no "
-      "bound.");
+  words.footer("Exit codes: 0 all kernels have all bounds, 2 it could not be tried, 3 one has no "
+               "bound.");
+  words.examples({"ptxasw bound heat.cu --kernel step",
+                  "ptxasw bound heat.ptx --launch block=32x8,grid=64x64,n=2048"});
 }
 
 } // namespace

@@ -48,7 +48,7 @@ Run bind(Words &words) {
 inline constexpr int usage_error = 2;
 
 /// Prints an error; returns `code`.
-int complain(std::string_view message, int code = 1);
+int complain(std::string_view message, int code = usage_error);
 
 /// Before someone else's command is run: passes the given settings through the environment to those
 /// of its children that run as ptxas. Returns an exit code if there is nothing to run or a setting

@@ -4,9 +4,11 @@
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/describe_run.h"
 #include "wrapper/commands/launch_file.h"
+#include "wrapper/commands/launch_guess.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
@@ -23,6 +25,7 @@ using Json = nlohmann::ordered_json;
 /// `ptxasw emulate FILE`.
 struct EmulateRequest {
   std::string file, kernel, launch;
+  std::string init; ///< a launch file to write
   std::vector<std::uint32_t> grid, block;
   std::uint32_t shared = 0;
   std::uint64_t step_limit = 10'000'000'000, memory_limit = 4096; ///< thread-instructions, MiB
@@ -39,9 +42,49 @@ constexpr int ran = 0, failed = 1, not_tried = 2;
 
 int not_possible(const std::string &message) { return complain(message, not_tried); }
 
+/// What to say to whoever gives a kernel no arguments: how it is called, and a command to begin
+/// with.
+std::string needs_arguments(const Function &function, const Module &module,
+                            const std::string &file) {
+  std::string words;
+  for (const std::string &argument : guessed_arguments(function))
+    words += " --arg " + argument;
+  return fmt::format("the kernel needs arguments: {0}\n"
+                     "  with sizes that are only guessed, in one command or in a launch file:\n"
+                     "  ptxasw emulate {1} --kernel '{2}' --grid 2 --block 32{3}\n"
+                     "  ptxasw emulate {1} --kernel '{2}' --init launch.toml",
+                     kernel_signature(function, module, file), file, short_name(function.name),
+                     words);
+}
+
+/// Writes a launch file to begin with.
+int write_first_launch(const EmulateRequest &request, const std::string &kernel,
+                       const WarpProgram &program) {
+  const auto found = program.find_kernel(kernel);
+  if (!found)
+    return not_possible(fmt::format("there is no kernel in `{}`", request.file));
+  const Function &function = *program.function(*found).function;
+  LaunchDescription launch;
+  launch.kernel = function.name;
+  launch.grid = {2, 1, 1};
+  const std::vector<std::string> arguments = guessed_arguments(function);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (const std::string why = add_argument(arguments[i], function.parameters[i], launch);
+        !why.empty())
+      return not_possible(fmt::format("{}: {}", function.parameters[i].name, why));
+  const std::string text = fmt::format("# {}\n# Sizes and numbers are guessed: change them.\n{}",
+                                       kernel_signature(function, program.module(), request.file),
+                                       launch_file_text(launch));
+  if (const auto written = write_file_atomically(request.init, text); !written)
+    return not_possible(written.error());
+  if (request.init != "-")
+    fmt::print("{}: ptxasw emulate {} --launch {}\n", request.init, request.file, request.init);
+  return ran;
+}
+
 /// The launch that words and file describe together; empty, or what is wrong.
-std::string describe_launch(const EmulateRequest &request, const WarpProgram &program,
-                            LaunchDescription &launch) {
+std::string describe_launch(const EmulateRequest &request, const std::string &kernel,
+                            const WarpProgram &program, LaunchDescription &launch) {
   if (!request.launch.empty()) {
     auto file = read_launch_file(request.launch);
     if (!file)
@@ -50,8 +93,8 @@ std::string describe_launch(const EmulateRequest &request, const WarpProgram &pr
     if (!request.arguments.empty())
       return "--arg: the launch file has the arguments";
   }
-  if (!request.kernel.empty())
-    launch.kernel = request.kernel;
+  if (!kernel.empty())
+    launch.kernel = kernel;
   const auto set = [](const std::vector<std::uint32_t> &from, Extents &to) {
     if (!from.empty())
       to = {1, 1, 1};
@@ -64,14 +107,16 @@ std::string describe_launch(const EmulateRequest &request, const WarpProgram &pr
     launch.shared = request.shared;
   if (!request.schedule.empty())
     launch.schedule = request.schedule;
-  const auto kernel = program.find_kernel(launch.kernel);
-  if (!kernel)
+  const auto found = program.find_kernel(launch.kernel);
+  if (!found)
     return launch.kernel.empty()
                ? fmt::format("there is no kernel in `{}`", request.file)
                : fmt::format("there is no kernel `{}` in `{}`", launch.kernel, request.file);
-  const Function &function = *program.function(*kernel).function;
+  const Function &function = *program.function(*found).function;
   if (!request.launch.empty())
     return {};
+  if (request.arguments.empty() && !function.parameters.empty())
+    return needs_arguments(function, program.module(), request.file);
   if (request.arguments.size() != function.parameters.size())
     return fmt::format("{} has {} parameters, {} --arg are given", function.name,
                        function.parameters.size(), request.arguments.size());
@@ -224,8 +269,13 @@ int run(const EmulateRequest &request, const Invocation &) {
   if (!module)
     return not_tried;
   const WarpProgram program(*module);
+  const auto kernel = kernel_called(*module, request.kernel, request.file);
+  if (!kernel)
+    return not_tried;
+  if (!request.init.empty())
+    return write_first_launch(request, *kernel, program);
   LaunchDescription launch;
-  if (const std::string why = describe_launch(request, program, launch); !why.empty())
+  if (const std::string why = describe_launch(request, *kernel, program, launch); !why.empty())
     return not_possible(why);
   WarpOptions options;
   if (!launch.schedule.empty() && !read_schedule(launch.schedule, options.schedule, options.seed))
@@ -291,6 +341,8 @@ int run(const EmulateRequest &request, const Invocation &) {
 void declare(Words &words, EmulateRequest &request) {
   words.required("file", request.file, "PTX");
   words.text("--kernel", request.kernel, "which kernel; otherwise the first");
+  words.text("--init FILE", request.init,
+             "only write a launch file to begin with, its sizes guessed");
   words.text("--launch FILE.toml", request.launch, "all that describes the launch, in a file");
   words.extents("--grid", request.grid, "X,Y,Z");
   words.extents("--block", request.block, "X,Y,Z; otherwise 32");
@@ -329,6 +381,10 @@ void declare(Words &words, EmulateRequest &request) {
       "bound bounds them: no pairs of lanes served together");
   words.flag("--json", request.json, "as JSON; without --count");
   words.footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
+  words.examples(
+      {"ptxasw emulate heat.ptx --kernel step --grid 4 --block 256 --arg zeros:4096 --arg 1024",
+       "ptxasw emulate heat.ptx --kernel step --init step.toml",
+       "ptxasw emulate heat.ptx --launch step.toml --check races,bounds"});
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
@@ -24,6 +25,7 @@ struct ExplainRequest {
   std::string input;
   std::vector<std::string> kernels;
   Shard shard;
+  std::vector<std::string> launch;
   std::optional<BlockShape> assume_block;
   bool json = false;
   bool opcodes = false;
@@ -58,6 +60,8 @@ void print(const KernelExplanation &kernel) {
     fmt::print("    verdict  {}\n", verdict_text(load));
     for (const std::string &test : load.tests)
       fmt::print("    tested   {}\n", test);
+    for (const std::string_view shown : load.by_solver)
+      fmt::print("    by Z3    {}\n", shown);
   }
 }
 
@@ -77,6 +81,8 @@ Json to_json(const KernelExplanation &kernel) {
         entry["flip"] = load.from->flip;
       entry["from_line"] = load.source_line;
       entry["tests"] = load.tests;
+      if (!load.by_solver.empty())
+        entry["z3"] = load.by_solver;
     } else {
       entry["reason"] = to_string(load.reason);
       if (!load.detail.empty())
@@ -170,19 +176,22 @@ int explain_opcodes() {
 int run(const ExplainRequest &request, const Invocation &) {
   if (request.opcodes)
     return explain_opcodes();
-  if (request.input.empty()) {
-    fmt::print(stderr, "ptxasw: error: nothing to explain; name a PTX file, or say --opcodes\n");
-    return 1;
-  }
+  if (request.input.empty())
+    return complain("nothing to explain; name a PTX file, or say --opcodes");
   const auto module = load_module(request.input);
   if (!module)
-    return 1;
+    return usage_error;
+  auto block = launch_block(request.launch, *module);
+  if (!block)
+    return complain(block.error());
+  if (!*block)
+    block = request.assume_block;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
-    return 1;
+    return usage_error;
   RewriteOptions options;
   options.kernels = *kernels;
-  options.assume_block = request.assume_block;
+  options.assume_block = *block;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
@@ -190,8 +199,7 @@ int run(const ExplainRequest &request, const Invocation &) {
     if (!request.json)
       print(kernel);
     Json siblings = explain_siblings(*module, kernel.name, request.json);
-    const Json in_kernel =
-        explain_in_kernel(*module, kernel.name, request.assume_block, request.json);
+    const Json in_kernel = explain_in_kernel(*module, kernel.name, *block, request.json);
     if (!request.json)
       continue;
     siblings.update(in_kernel);
@@ -204,11 +212,12 @@ int run(const ExplainRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, ExplainRequest &request) {
-  words.text("input", request.input, "PTX to read, - for standard input");
+  words.text("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
-  words.block_shape("--assume-block", request.assume_block,
-                    "what holds if every block has this shape");
+  words.list("--launch block=XxYxZ", request.launch, "what holds if every block has this shape");
+  words.block_shape("--assume-block", request.assume_block, "as --launch block=XxYxZ");
+  words.former("--assume-block");
   words.gone("--shared");
   words.flag("--json", request.json, "as JSON");
   words.flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");

@@ -72,10 +72,10 @@ void print(const KernelIndependence &found, const Function &kernel) {
 int run(const IndependentRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
-    return 1;
+    return usage_error;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
-    return 1;
+    return usage_error;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
@@ -96,7 +96,7 @@ int run(const IndependentRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, IndependentRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
+  words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
   words.flag("--json", request.json, "as JSON");

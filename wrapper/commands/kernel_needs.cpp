@@ -16,17 +16,13 @@ namespace {
 using ResourcesByName = std::map<std::string, Resources, std::less<>>;
 
 /// What ptxas makes of the module's kernels for a target.
-tl::expected<ResourcesByName, std::string>
-ask_ptxas(const Settings &settings, const std::string &input, const std::string &target) {
+tl::expected<ResourcesByName, std::string> ask_ptxas(const Settings &settings, const Module &module,
+                                                     const std::string &file,
+                                                     const std::string &target) {
   const auto real = find_real(settings.real, invoked_path());
   if (!real)
     return tl::unexpected(real.error());
-  const CommandLine line = parse_command_line({"-arch=" + target, input});
-  auto modules = read_modules(line);
-  if (!modules)
-    return tl::unexpected(
-        fmt::format("cannot read `{}` a second time, for ptxas; give a file", modules.error()));
-  const auto messages = assemble_for_messages({real->path, "ptxas", line}, *modules, false);
+  const auto messages = assemble_for_messages(real->path, target, file, module.text());
   if (!messages)
     return tl::unexpected(messages.error());
   return parse_resources(*messages);
@@ -52,7 +48,7 @@ needs_of_kernels(const Settings &settings, const Module &module, const std::stri
                  std::optional<std::uint32_t> registers, std::uint64_t static_shared) {
   ResourcesByName resources;
   if (!registers) {
-    auto found = ask_ptxas(settings, input, target);
+    auto found = ask_ptxas(settings, module, input, target);
     if (!found)
       return tl::unexpected(found.error());
     resources = std::move(*found);

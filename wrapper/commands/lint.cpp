@@ -2,33 +2,50 @@
 // and the gate that compares a module with what it cost before.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/inputs.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
+#include "wrapper/drop_in/handover.h"
 #include "wrapper/drop_in/lint_run.h"
+#include "wrapper/drop_in/resources.h"
+#include "wrapper/lint/code_pages.h"
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/terminal.h"
 #include "wrapper/settings/launch_point.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <memory>
+#include <unistd.h>
 
 namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw lint` was asked.
 struct LintRequest {
-  std::string input;
+  InputRequest inputs;
   std::vector<std::string> kernels;
   std::optional<BlockShape> block;
   std::vector<std::string> assume, warn, error_on;
+  std::vector<std::string> launch;
   std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
   std::vector<std::string> names; ///< of the parameters, in order, cut at commas
+  std::vector<std::string> source_roots;
   std::optional<std::uint32_t> threshold;
-  std::string baseline, sarif, arch;
-  bool update_baseline = false;
+  std::string baseline, sarif, explain, colour = "auto";
+  bool update_baseline = false, gate_resources = false, list_codes = false, quiet = false;
   Shard shard;
   bool json = false;
+};
+
+/// One input, and what was found in it.
+struct LintedInput {
+  InputFile input;
+  std::unique_ptr<Places> places;
+  std::vector<KernelLint> kernels;
 };
 
 /// Settings, and the words of the command line on top of them. Errors: the first word that is not
@@ -44,10 +61,10 @@ tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
                       word));
   for (const std::string &word : request.warn)
     if (!choices.warn(word))
-      return tl::unexpected(fmt::format("-W: there is no warning `{}`", word));
+      return tl::unexpected("-W: " + no_such_warning(word));
   for (const std::string &word : request.error_on)
     if (!choices.error_on(word))
-      return tl::unexpected(fmt::format("--error-on: there is no warning `{}`", word));
+      return tl::unexpected("--error-on: " + no_such_warning(word));
   if (request.threshold)
     choices.options.threshold = *request.threshold;
   if (!request.baseline.empty())
@@ -55,87 +72,162 @@ tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
   return choices;
 }
 
-/// Asks the real ptxas and compares what it says, and the warnings, with the baseline.
+/// Asks the real ptxas and compares what it says, and the warnings, with the baseline. Returns
+/// false if something is worse.
 tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest &request,
-                                     const Module &module, const std::string &baseline,
-                                     const std::vector<KernelLint> &kernels) {
-  const std::string target = request.arch.empty() ? std::string(module.target) : request.arch;
+                                     const std::string &baseline,
+                                     const std::vector<LintedInput> &linted) {
   const auto real = find_real(settings.real, invoked_path());
   if (!real)
     return tl::unexpected(real.error());
-  const CommandLine line = parse_command_line({"-arch=" + target, request.input});
-  const auto modules = read_modules(line);
-  if (!modules)
-    return tl::unexpected(
-        fmt::format("cannot read `{}` a second time, for ptxas; give a file", modules.error()));
-  const auto assembled = ask_assembler({real->path, "ptxas", line}, *modules);
-  if (!assembled)
-    return tl::unexpected(assembled.error());
-  tell_user(advice_text(*assembled));
-  return pass_gate(baseline, target, states_of(kernels, target, *assembled),
-                   request.update_baseline);
+  bool passed = true;
+  for (const LintedInput &one : linted) {
+    const Module &module = *one.input.module;
+    const std::string target =
+        request.inputs.arch.empty() ? std::string(module.target) : request.inputs.arch;
+    const auto messages = assemble_for_messages(real->path, target, one.input.name, module.text());
+    if (!messages)
+      return tl::unexpected(messages.error());
+    const AssemblerFacts assembled{parse_resources(*messages), parse_advisories(*messages)};
+    tell_user(advice_text(assembled));
+    const auto fine = pass_gate(baseline, target, states_of(one.kernels, target, assembled),
+                                request.update_baseline, request.gate_resources);
+    if (!fine)
+      return fine;
+    passed = passed && *fine;
+  }
+  return passed;
 }
 
 /// What no warning can be about. Of a module with kernels a part may have none.
-std::vector<std::string> not_checked_here(const LintRequest &request, const Module &module,
-                                          const std::vector<KernelLint> &kernels) {
-  const bool is_part =
-      request.shard.count > 1 &&
-      std::any_of(module.functions.begin(), module.functions.end(),
+std::vector<std::string> not_checked_here(const LintRequest &request, const LintedInput &one) {
+  const auto &functions = one.input.module->functions;
+  const bool has_kernel =
+      std::any_of(functions.begin(), functions.end(),
                   [](const Function &function) { return function.is_entry && function.has_body; });
-  return kernels.empty() && is_part ? std::vector<std::string>() : not_checked(kernels);
+  const bool is_part = request.shard.count > 1 || !request.kernels.empty();
+  return one.kernels.empty() && has_kernel && is_part ? std::vector<std::string>()
+                                                      : not_checked(one.kernels);
+}
+
+/// The launch that the words describe, on top of that of the settings. Errors: the first word that
+/// is not understood, or names what no kernel has.
+tl::expected<LaunchPoint, std::string> point_of(const LintRequest &request,
+                                                const std::vector<const Module *> &modules,
+                                                Sources &sources, LintChoices &choices) {
+  auto words = launch_words(request.launch, modules, sources);
+  if (!words)
+    return tl::unexpected(words.error());
+  choices.base_alignment = words->base_alignment.value_or(choices.base_alignment);
+  words->at.insert(words->at.end(), request.at.begin(), request.at.end());
+  LaunchPoint asked, point = choices.point;
+  if (auto wrong = read_point(words->at, asked))
+    return tl::unexpected(std::move(*wrong));
+  read_point(words->at, point);
+  if (point.block)
+    if (std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
+      return tl::unexpected(std::move(wrong));
+  if (std::string fault = point_fault(modules, request.names, asked); !fault.empty())
+    return tl::unexpected(std::move(fault));
+  return point;
+}
+
+/// --explain and --list-codes.
+int say_codes(const LintRequest &request) {
+  if (request.list_codes) {
+    fmt::print("{}", code_list());
+    return 0;
+  }
+  const auto code = lint::code_of(request.explain);
+  if (!code)
+    return complain("--explain: " + no_such_warning(request.explain), usage_error);
+  fmt::print("{}", code_page(*code));
+  return 0;
 }
 
 int run(const LintRequest &request, const Invocation &invocation) {
+  if (request.list_codes || !request.explain.empty())
+    return say_codes(request);
   const auto settings = invocation.settings();
   if (!settings)
     return complain(settings.error(), usage_error);
-  const auto choices = choices_of(*settings, request);
+  auto choices = choices_of(*settings, request);
   if (!choices)
     return complain(choices.error(), usage_error);
-  LaunchPoint asked, point = choices->point;
-  if (const auto wrong = read_point(request.at, asked))
-    return complain(*wrong, usage_error);
-  read_point(request.at, point);
-  if (point.block)
-    if (const std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
-      return complain(wrong, usage_error);
+  if (request.inputs.paths.empty())
+    return complain("nothing to read; give PTX, a CUDA source or a folder: ptxasw lint heat.cu",
+                    usage_error);
   if (request.update_baseline && choices->baseline.empty())
     return complain("--update-baseline needs --baseline FILE", usage_error);
   if (request.shard.count > 1 && !choices->baseline.empty())
     return complain("--shard and --baseline do not go together: a baseline is of all kernels",
                     usage_error);
-  const auto module = load_module(request.input);
-  if (!module)
+  if (request.shard.count > 1 && request.inputs.paths.size() > 1)
+    return complain("--shard is for one input", usage_error);
+  auto inputs = load_inputs(request.inputs);
+  if (!inputs)
     return usage_error;
-  const auto chosen = choose_kernels(*module, request.kernels, request.shard, request.input);
-  if (!chosen)
+  std::vector<const Module *> modules;
+  for (const InputFile &input : *inputs)
+    modules.push_back(input.module.get());
+  const std::string called =
+      inputs->size() == 1 ? inputs->front().name : fmt::format("{} files", inputs->size());
+  const auto wanted = kernels_called(modules, request.kernels, called);
+  if (!wanted)
     return usage_error;
-  const std::string file = request.input == "-" ? "<stdin>" : request.input;
-  const Places places(*module);
-  const auto block = point.block     ? point.block
+  Sources sources(request.source_roots);
+  for (const InputFile &input : *inputs)
+    sources.add_folder_of(input.name);
+  const auto point = point_of(request, modules, sources, *choices);
+  if (!point)
+    return complain(point.error(), usage_error);
+  const auto block = point->block    ? point->block
                      : request.block ? request.block
                                      : settings->rewrite.assume_block;
   const auto values = [&](const Function &kernel) {
-    return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
+    return ParameterNames(kernel, cut_at_commas(request.names)).values_at(*point);
   };
-  if (const std::string fault = point_fault({module.get()}, request.names, asked); !fault.empty())
-    return complain(fault, usage_error);
-  const auto kernels = lint_module(*module, places, {*choices, block, *chosen, values});
-  fmt::print("{}", request.json ? lint_json(kernels, places, file) : lint_text(kernels, file));
+  Allowances allowances(sources, *choices);
+  std::vector<LintedInput> linted;
+  for (InputFile &input : *inputs) {
+    allowances.look_at(*input.module, input.name);
+    const auto chosen = choose_kernels(*input.module, *wanted, request.shard, input.name);
+    LintedInput one{std::move(input), nullptr, {}};
+    one.places = std::make_unique<Places>(*one.input.module);
+    one.kernels = lint_module(*one.input.module, *one.places,
+                              {*choices, block, *chosen, values, &allowances});
+    linted.push_back(std::move(one));
+  }
+  std::vector<LintedModule> told;
+  for (const LintedInput &one : linted)
+    told.push_back({one.input.name, one.input.module.get(), one.places.get(), &one.kernels});
+  if (request.json) {
+    fmt::print("{}", lint_json(told));
+  } else {
+    const FindingStyle style{wants_colour(request.colour, STDOUT_FILENO), !request.quiet};
+    fmt::print("{}", findings_text(findings_of(told, sources), told, sources, style));
+  }
   if (!request.sarif.empty())
-    if (const auto written = write_file_atomically(request.sarif, lint_sarif(kernels, file));
+    if (const auto written =
+            write_file_atomically(request.sarif, lint_sarif(findings_of(told, sources)));
         !written)
       return complain(written.error(), usage_error);
-  bool findings_fail = has_errors(kernels);
-  const std::vector<std::string> missing = not_checked_here(request, *module, kernels);
-  for (const std::string &sentence : missing)
-    tell_user(fmt::format("ptxasw: {}: {}: {}\n", choices->is_gate() ? "error" : "warning", file,
-                          sentence));
-  if (choices->is_gate() && !missing.empty())
+  if (request.kernels.empty() && request.shard.count == 1)
+    for (const Allowances::Unused &unused : allowances.unused())
+      tell_user(fmt::format("{}: warning: {}\n", unused.place, unused.sentence));
+  bool findings_fail = false, unchecked = false;
+  for (const LintedInput &one : linted) {
+    findings_fail = findings_fail || has_errors(one.kernels);
+    for (const std::string &sentence : not_checked_here(request, one)) {
+      unchecked = true;
+      tell_user(fmt::format("ptxasw: {}: {}: {}\n", choices->is_gate() ? "error" : "warning",
+                            one.input.name, sentence));
+    }
+  }
+  if (choices->is_gate() && unchecked)
     return findings_fail ? 1 : usage_error;
   if (!choices->baseline.empty()) {
-    const auto passed = gate(*settings, request, *module, choices->baseline, kernels);
+    const auto passed = gate(*settings, request, choices->baseline, linted);
     if (!passed)
       return complain(passed.error(), usage_error);
     findings_fail = findings_fail || !*passed;
@@ -144,33 +236,47 @@ int run(const LintRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, LintRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
-  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
-  words.list(
-      "--at NAME=NUMBER,...", request.at,
-      "numbers of a launch: parameters, block=XxYxZ, grid=XxYxZ; what is said then holds for it");
-  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
-  words.list("--assume base-align=BYTES", request.assume,
-             "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
+  declare_inputs(words, request.inputs);
+  words.list("--kernel", request.kernels,
+             "only this kernel: its name, with or without parameters, or a pattern such as "
+             "'heat*'; may be repeated");
   words.list("-W,--warn", request.warn,
-             "CODE, no-CODE, no-CODE:KERNEL, all or none; may be repeated");
-  words.list("--error-on", request.error_on,
-             "CODE, which is then on, or all: exit with 1; may be repeated");
+             "CODE, no-CODE, no-CODE:KERNEL, pedantic, all or none; error or error=CODE: exit "
+             "with 1; may be repeated");
+  words.text("--explain CODE", request.explain, "say what a warning means, with an example");
+  words.flag("--list-codes", request.list_codes, "list the warnings");
+  words.launch(request.launch);
+  words.block_shape("--block", request.block, "as --launch block=XxYxZ");
+  words.list("--at NAME=NUMBER,...", request.at, "as --launch");
+  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
+  words.list("--assume base-align=BYTES", request.assume, "as --launch base-align=BYTES");
+  words.list("--error-on", request.error_on, "CODE or all: as -Werror=CODE and -Werror");
+  for (const char *name : {"--block", "--at", "--names", "--assume", "--error-on"})
+    words.former(name);
   words.number("--threshold", request.threshold,
                "warn of accesses that cost at least this percentage of the ideal", 100, 100000);
+  words.list("--source-root DIR", request.source_roots,
+             "show lines of sources in this folder, besides the current one and that of the "
+             "input; may be repeated");
   words.text("--baseline FILE", request.baseline,
-             "exit with 1 if findings, registers, spills, stack, shared memory or occupancy are "
-             "worse than there");
+             "exit with 1 if findings, spills, stack or occupancy are worse than there");
+  words.flag("--gate-resources", request.gate_resources,
+             "also if more registers or bytes of shared memory are used");
   words.flag("--update-baseline", request.update_baseline, "put what is found into that file");
-  words.text("--arch sm_XX", request.arch, "for the baseline; otherwise the target of the PTX");
+  words.text("--arch sm_XX", request.inputs.arch,
+             "for CUDA sources and the baseline; otherwise nvcc's own, and the target of the PTX");
   words.shard(request.shard);
   words.text("--sarif FILE", request.sarif, "also write the warnings as SARIF 2.1.0");
   words.flag("--json", request.json, "as JSON: all accesses and branches, and the warnings");
+  words.flag("-q,--quiet", request.quiet, "only the warnings, without a summary");
+  words.text("--color auto|always|never", request.colour,
+             "auto: on a terminal, unless NO_COLOR is set");
   words.footer(
       "Exit codes: 0, 1 if a warning counts as an error or something is worse than the "
       "baseline,\n2 if it could not be tried, or such a gate was given something that cannot "
       "be checked: an\ninstruction or a version that is not known, a file without kernels.");
+  words.examples({"ptxasw lint heat.cu --kernel 'step*' --launch block=32x8,n=1024",
+                  "ptxasw lint -Werror -W no-bank-conflict build/ptx --exclude 'third_party/*'"});
 }
 
 } // namespace

@@ -2,19 +2,21 @@
 
 #include "wrapper/commands/load_module.h"
 
-#include "wrapper/os/files.h"
+#include "wrapper/commands/command.h"
+#include "wrapper/commands/inputs.h"
+#include "wrapper/lint/names.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <fmt/core.h>
 #include <tuple>
-#include <unistd.h>
 
 namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr unsigned shown_warnings = 5;
+constexpr std::size_t shown_kernels = 20;
 
 /// Of an operand that is understood as nothing, the byte behind which a `;` is missing: there the
 /// name of an opcode stands apart from what precedes it. Comments do not count.
@@ -83,19 +85,18 @@ void warn_of_missing_semicolons(const Module &module, const std::string &path) {
 }
 
 std::unique_ptr<Module> load_module(const std::string &path) {
-  const bool from_stdin = path == "-";
-  const auto text = read_input(path);
-  if (!text) {
-    fmt::print(stderr, "ptxasw: error: {}\n", text.error());
+  InputRequest request;
+  request.paths = {path};
+  request.folders = false;
+  auto inputs = load_inputs(request);
+  if (!inputs)
     return nullptr;
-  }
-  auto module = parse(std::string(*text), from_stdin ? "<stdin>" : path);
-  if (!module) {
-    fmt::print(stderr, "{}", format(module.error()));
-    return nullptr;
-  }
-  warn_of_missing_semicolons(**module, from_stdin ? "<stdin>" : path);
-  return std::move(*module);
+  if (inputs->size() == 1)
+    return std::move(inputs->front().module);
+  complain(fmt::format("`{}` has {} modules, of which this command takes one; `ptxasw lint` takes "
+                       "all, `cuobjdump -xptx all` writes each",
+                       path, inputs->size()));
+  return nullptr;
 }
 
 bool has_a_kernel(const Module &module, const std::string &path) {
@@ -111,29 +112,67 @@ std::string no_target(const std::string &path) {
   return fmt::format("`{}` has no `.target`; --arch says for which one", path);
 }
 
-bool has_kernels(const Module &module, const std::vector<std::string> &names,
-                 const std::string &path) {
-  for (const std::string &name : names)
-    if (std::none_of(module.functions.begin(), module.functions.end(),
-                     [&](const Function &function) { return function.name == name; })) {
-      fmt::print(stderr, "ptxasw: error: there is no kernel `{}` in `{}`\n", name, path);
-      return false;
-    }
-  return true;
+std::optional<std::vector<std::string>> kernels_called(const std::vector<const Module *> &modules,
+                                                       const std::vector<std::string> &wanted,
+                                                       const std::string &path) {
+  std::vector<std::string> names, all;
+  for (const std::string &one : wanted) {
+    const std::size_t before = names.size();
+    for (const Module *module : modules)
+      for (const Function &function : module->functions)
+        if (is_called(function.name, one) &&
+            std::find(names.begin(), names.end(), function.name) == names.end())
+          names.emplace_back(function.name);
+    if (names.size() > before ||
+        std::any_of(names.begin(), names.end(),
+                    [&](const std::string &name) { return is_called(name, one); }))
+      continue;
+    for (const Module *module : modules)
+      for (const Function &function : module->functions)
+        if (function.is_entry && function.has_body)
+          all.push_back(demangled(function.name));
+    std::string list;
+    for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), shown_kernels); ++i)
+      list += "\n  " + all[i];
+    if (all.size() > shown_kernels)
+      list += fmt::format("\n  and {} more", all.size() - shown_kernels);
+    complain(fmt::format("there is no kernel `{}` in `{}`{}{}", one, path,
+                         all.empty() ? "" : "; it has:", list));
+    return std::nullopt;
+  }
+  return names;
+}
+
+std::optional<std::string> kernel_called(const Module &module, const std::string &wanted,
+                                         const std::string &path) {
+  if (wanted.empty())
+    return "";
+  for (const Function &function : module.functions)
+    if (function.name == wanted)
+      return wanted;
+  const auto names = kernels_called({&module}, {wanted}, path);
+  if (!names)
+    return std::nullopt;
+  if (names->size() == 1)
+    return names->front();
+  std::string list;
+  for (const std::string &name : *names)
+    list += "\n  " + demangled(name);
+  complain(fmt::format("several kernels of `{}` are called `{}`:{}", path, wanted, list));
+  return std::nullopt;
 }
 
 std::optional<std::vector<std::string>> choose_kernels(const Module &module,
-                                                       const std::vector<std::string> &names,
+                                                       const std::vector<std::string> &wanted,
                                                        const Shard &shard,
                                                        const std::string &path) {
-  if (!has_kernels(module, names, path))
-    return std::nullopt;
-  if (shard.count == 1)
+  const auto names = kernels_called({&module}, wanted, path);
+  if (!names || shard.count == 1)
     return names;
   std::vector<std::string> all;
   for (const Function &function : module.functions)
     if (function.has_body &&
-        (names.empty() || std::find(names.begin(), names.end(), function.name) != names.end()))
+        (names->empty() || std::find(names->begin(), names->end(), function.name) != names->end()))
       all.emplace_back(function.name);
   const auto [begin, end] = shard.range(all.size());
   if (begin == end)

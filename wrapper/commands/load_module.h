@@ -10,8 +10,8 @@
 
 namespace ptxasw::inline wrapper {
 
-/// Reads and parses a PTX file, "-" for standard input. Says on standard error what is wrong with
-/// it, and then returns null. Says, too, where a `;` seems to be missing.
+/// The one module of an input (load_inputs()). Says on standard error what is wrong with it, and
+/// then returns null. Says, too, where a `;` seems to be missing.
 std::unique_ptr<Module> load_module(const std::string &path);
 
 /// Says on standard error where an instruction lacks its `;`: the next one looks like a part of its
@@ -24,9 +24,17 @@ bool has_a_kernel(const Module &module, const std::string &path);
 /// What is wrong with a module whose target is needed and not there.
 std::string no_target(const std::string &path);
 
-/// True if the module has all these functions; says on standard error which one is missing.
-bool has_kernels(const Module &module, const std::vector<std::string> &names,
-                 const std::string &path);
+/// The names of the functions that are asked for by name, base name or pattern (is_called()), each
+/// once; none if nothing is asked for. Says on standard error which is missing, and what there is,
+/// and then returns nothing. `path`: what the modules are called.
+std::optional<std::vector<std::string>> kernels_called(const std::vector<const Module *> &modules,
+                                                       const std::vector<std::string> &wanted,
+                                                       const std::string &path);
+
+/// The one kernel that is asked for so; "" if nothing is asked for. Says on standard error which
+/// kernels there are, if it is none or more than one, and then returns nothing.
+std::optional<std::string> kernel_called(const Module &module, const std::string &wanted,
+                                         const std::string &path);
 
 /// The functions with a body that a command is to look at: the part of `names`, or of all functions
 /// if there are none, that belongs to `shard`. An empty list means all; a part without any function

@@ -132,7 +132,7 @@ int run(const MergeRequest &request, const Invocation &) {
   for (const std::string &path : request.files) {
     const std::size_t first = documents.size();
     if (!read_documents(path, documents))
-      return 1;
+      return usage_error;
     for (std::size_t i = std::max<std::size_t>(first, 1); i < documents.size(); ++i)
       if (const std::string wrong = append(documents[0], documents[i]); !wrong.empty())
         return complain(fmt::format("{}: not a shard of the same run: {}", path, wrong));

@@ -115,15 +115,18 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
     subjects.push_back(std::move(subject));
   } else {
     module = load_module(request.input);
-    if (!module || !has_kernels(*module, request.kernels, request.input))
-      return 1;
+    if (!module)
+      return usage_error;
+    const auto kernels = kernels_called({module.get()}, request.kernels, request.input);
+    if (!kernels)
+      return usage_error;
     if (target.empty())
       target = module->target;
     if (target.empty())
       return complain(no_target(request.input));
     if (!request.json && !has_a_kernel(*module, request.input))
       return 0;
-    auto found = needs_of_kernels(*settings, *module, request.input, request.kernels, target,
+    auto found = needs_of_kernels(*settings, *module, request.input, *kernels, target,
                                   request.registers, request.static_shared);
     if (!found)
       return complain(found.error());
@@ -167,7 +170,7 @@ void declare(Words &words, OccupancyRequest &request) {
              "the program raised the limit of dynamic shared memory for the kernel");
   words.flag("--json", request.json, "as JSON");
   words.footer(
-      "Exit codes: 0, or 1 if the file, the architecture or ptxas does not give the answer.");
+      "Exit codes: 0, or 2 if the file, the architecture or ptxas does not give the answer.");
 }
 
 } // namespace

@@ -239,8 +239,11 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   if (const std::string fault = fault_of(request, point); !fault.empty())
     return complain(fault, usage_error);
   std::shared_ptr<const Module> module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
-    return 1;
+  if (!module)
+    return usage_error;
+  const auto chosen = kernels_called({module.get()}, request.kernels, request.input);
+  if (!chosen)
+    return usage_error;
   if (const std::string fault = point_fault({module.get()}, request.names, point, true);
       !fault.empty())
     return complain(fault, usage_error);
@@ -248,7 +251,7 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
       cost::find_gpu(request.gpu.empty() ? std::string(module->target) : request.gpu);
   if (request.metric == "time" && !gpu)
     return complain("no GPU of that name or target was measured; --gpu says which is meant");
-  std::vector<std::string> names = request.kernels;
+  std::vector<std::string> names = *chosen;
   if (names.empty())
     for (const Function &function : module->functions)
       if (function.is_entry && function.has_body)
@@ -315,7 +318,9 @@ void declare(Words &words, OptimizeRequest &request) {
   words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");
   words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
   words.flag("--json", request.json, "as JSON");
-  words.footer("Exit codes: 0, also if nothing is better; 1 something cannot be read, or written.");
+  words.footer("Exit codes: 0, also if nothing is better; 2 something cannot be read, or written.");
+  words.examples({"ptxasw optimize heat.ptx -o fast.ptx",
+                  "ptxasw optimize heat.ptx --metric time --at block=256,grid=64,n=1024"});
 }
 
 } // namespace

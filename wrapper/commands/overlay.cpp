@@ -98,11 +98,32 @@ if [ ! -x "$here/ptxas" ]; then
 fi
 # --link-helper: the launch helper becomes a part of what is linked, in front of cudart's dlsym; and
 # the device linker leaves kernels alone that only the helper launches.
-helper=
+# --no-gpu: what is linked runs on the CPU, with our runtime in the place of cudart.
+helper= no_gpu= cudart=static before=
 for word; do
   shift
-  if [ "$word" = --link-helper ]; then helper=1; else set -- "$@" "$word"; fi
+  case $before in -cudart | --cudart) cudart=$word ;; esac
+  before=$word
+  case $word in
+  --link-helper) helper=1 ;;
+  --no-gpu) no_gpu=1 ;;
+  -cudart=* | --cudart=*) cudart=${{word#*=}}; set -- "$@" "$word" ;;
+  *) set -- "$@" "$word" ;;
+  esac
 done
+if [ "$no_gpu" ]; then
+  program=$(readlink -f "$here/ptxas")
+  for runtime in "${{program%/*}}/no-gpu" "${{program%/*}}/../libexec/ptxasw/no-gpu"; do
+    [ ! -f "$runtime/libptxasw_cudart.a" ] || break
+  done
+  if [ ! -f "$runtime/libptxasw_cudart.a" ]; then
+    echo "ptxasw: error: --no-gpu: no libptxasw_cudart.a beside $program" >&2
+    exit 1
+  fi
+  # nvcc's own directories come behind those that it is given.
+  set -- "$@" -L "$runtime"
+  [ "$cudart" != shared ] || set -- "$@" -Xlinker -rpath -Xlinker "$runtime"
+fi
 if [ "$helper" ]; then
   program=$(readlink -f "$here/ptxas")
   for archive in "${{program%/*}}/libptxasw_launch.a" "${{program%/*}}/../libexec/ptxasw/libptxasw_launch.a"; do
@@ -313,6 +334,8 @@ void declare(Words &words, OverlayRequest &request) {
   words.text("--cuda", request.cuda, "the toolkit to link to, instead of searching for it");
   words.flag("--remove", request.remove, "take the overlay away again");
   words.flag("--check", request.check, "only check that it is intact (exit code 1: no)");
+  words.examples({"ptxasw overlay ~/cuda-ptxasw",
+                  "~/cuda-ptxasw/bin/nvcc -arch=sm_90 -c heat.cu -Xptxas --ptxasw-lint"});
 }
 
 } // namespace

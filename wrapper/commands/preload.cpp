@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -20,6 +21,20 @@ tl::expected<std::string, std::string> find_library(const std::string &name) {
     if (std::string path = directory + place + name; ::access(path.c_str(), R_OK) == 0)
       return path;
   return tl::unexpected(fmt::format("{} is not beside ptxasw", name));
+}
+
+tl::expected<std::string, std::string> find_runtime() {
+  const auto archive = find_library("no-gpu/libptxasw_cudart.a");
+  if (!archive)
+    return tl::unexpected(archive.error() +
+                          "; it is built where the toolkit's cuda_runtime_api.h is found");
+  return std::filesystem::canonical(*archive).parent_path().string();
+}
+
+void put_runtime_first(const std::string &directory) {
+  const char *const others = std::getenv("LD_LIBRARY_PATH");
+  ::setenv("LD_LIBRARY_PATH", (others && *others ? directory + ":" + others : directory).c_str(),
+           1);
 }
 
 tl::expected<void, std::string> preload(const std::string &name) {

@@ -11,6 +11,12 @@ namespace ptxasw::inline wrapper {
 /// Error: it is not there.
 tl::expected<std::string, std::string> find_library(const std::string &name);
 
+/// The directory of the runtime for programs without a GPU. Error: it is not there.
+tl::expected<std::string, std::string> find_runtime();
+
+/// From now on programs that link cudart dynamically find our runtime first.
+void put_runtime_first(const std::string &directory);
+
 /// Puts a library of ours before all others that programs load from now on; those that the user
 /// preloads stay. Errors: it is not there, or the path cannot stand in LD_PRELOAD.
 tl::expected<void, std::string> preload(const std::string &name);

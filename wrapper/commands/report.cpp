@@ -2,6 +2,7 @@
 // accesses.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/lint/html.h"
@@ -18,7 +19,8 @@ namespace {
 /// What `ptxasw report` was asked.
 struct ReportRequest {
   std::string input, directory = ".";
-  std::vector<std::string> kernels, assume;
+  std::vector<std::string> kernels, assume, source_roots;
+  std::vector<std::string> launch;
   std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
   std::vector<std::string> names; ///< of the parameters, in order, cut at commas
   std::optional<BlockShape> block;
@@ -34,10 +36,21 @@ int run(const ReportRequest &request, const Invocation &) {
                       word),
           usage_error);
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.kernels, request.input))
-    return 1;
+  if (!module)
+    return usage_error;
+  const auto kernels = kernels_called({module.get()}, request.kernels, request.input);
+  if (!kernels)
+    return usage_error;
+  Sources sources(request.source_roots);
+  sources.add_folder_of(request.input);
+  auto launch = launch_words(request.launch, {module.get()}, sources);
+  if (!launch)
+    return complain(launch.error(), usage_error);
+  if (launch->base_alignment)
+    query.choices.base_alignment = *launch->base_alignment;
+  launch->at.insert(launch->at.end(), request.at.begin(), request.at.end());
   LaunchPoint point;
-  if (const auto wrong = read_point(request.at, point))
+  if (const auto wrong = read_point(launch->at, point))
     return complain(*wrong, usage_error);
   if (point.block)
     if (const std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
@@ -48,37 +61,44 @@ int run(const ReportRequest &request, const Invocation &) {
   query.parameters = [&](const Function &kernel) {
     return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
   };
-  query.kernels = request.kernels;
+  query.kernels = *kernels;
   const std::string file = request.input == "-" ? "stdin" : request.input;
   const Places places(*module);
   RewriteOptions options;
   options.assume_block = query.block;
-  options.kernels = request.kernels;
-  const std::string page =
-      report_page(lint_module(*module, places, query), places, explain(*module, options), file);
+  options.kernels = *kernels;
+  const std::string page = report_page(lint_module(*module, places, query), places,
+                                       explain(*module, options), sources, file);
   std::error_code error;
   std::filesystem::create_directories(request.directory, error);
   if (error)
-    return complain(fmt::format("cannot make `{}`: {}", request.directory, error.message()));
+    return complain(fmt::format("cannot make `{}`: {}", request.directory, error.message()),
+                    usage_error);
   const std::string name = std::filesystem::path(file).stem().string() + ".html";
   const std::string path = (std::filesystem::path(request.directory) / name).string();
   if (const auto written = write_file_atomically(path, page); !written)
-    return complain(written.error());
+    return complain(written.error(), usage_error);
   fmt::print("{}\n", path);
   return 0;
 }
 
 void declare(Words &words, ReportRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
+  words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.text("-o,--output DIR", request.directory, "where to put INPUT.html; otherwise here");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.block_shape("--block", request.block, "the shape of every block, where no .reqntid says");
-  words.list("--at NAME=NUMBER,...", request.at,
-             "numbers of a launch: parameters, block=XxYxZ; what is said then holds for it");
+  words.launch(request.launch);
+  words.block_shape("--block", request.block, "as --launch block=XxYxZ");
+  words.list("--at NAME=NUMBER,...", request.at, "as --launch");
   words.list("--names NAME,...", request.names, "what the parameters are called, in order");
-  words.list("--assume base-align=BYTES", request.assume,
-             "the alignment of pointer parameters in bytes; cudaMalloc gives 256");
-  words.footer("Exit codes: 0, 1 if a file cannot be read or written, 2 if an option is wrong.");
+  words.list("--assume base-align=BYTES", request.assume, "as --launch base-align=BYTES");
+  for (const char *name : {"--block", "--at", "--names", "--assume"})
+    words.former(name);
+  words.list("--source-root DIR", request.source_roots,
+             "show lines of sources in this folder, besides the current one and that of the "
+             "input; may be repeated");
+  words.footer("Exit codes: 0, 2 if a file cannot be read or written or an option is wrong.");
+  words.examples({"ptxasw report heat.ptx -o pages --launch block=32x8",
+                  "ptxasw report heat.cu --kernel step"});
 }
 
 } // namespace

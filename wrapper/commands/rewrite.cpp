@@ -75,7 +75,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, options);
   if (!result) {
     fmt::print(stderr, "{}", format(result.error()));
-    return 1;
+    return usage_error;
   }
   if (const auto module = parse(*text, input))
     warn_of_missing_semicolons(**module, from_stdin ? "<stdin>" : input);
@@ -117,6 +117,8 @@ void declare(Words &words, RewriteRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.required("-o,--output", request.output, "PTX to write, - for standard output");
   words.settings(false);
+  words.examples({"ptxasw rewrite heat.ptx -o fast.ptx --shuffle=always",
+                  "ptxasw rewrite heat.ptx -o more.ptx --retile=x2"});
 }
 
 } // namespace

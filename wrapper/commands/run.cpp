@@ -18,8 +18,10 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
-/// What `ptxasw run` was asked: everything is in the settings and behind `--`.
-struct RunRequest {};
+/// What `ptxasw run` was asked: everything else is in the settings and behind `--`.
+struct RunRequest {
+  bool no_gpu = false;
+};
 
 /// Lets the caches that a build may use know that this is not the plain toolkit, and which one it
 /// is: both variables are part of the key (ccache 4.5, sccache 0.2.15). Only a compilation further
@@ -65,7 +67,7 @@ int run_gate(const std::vector<std::string> &command) {
                   usage_error);
 }
 
-int run(const RunRequest &, const Invocation &invocation) {
+int run(const RunRequest &request, const Invocation &invocation) {
   if (const auto code = export_settings(invocation, "run"))
     return *code;
   const auto settings = invocation.settings(); // they are valid
@@ -73,6 +75,13 @@ int run(const RunRequest &, const Invocation &invocation) {
     return complain(idle, usage_error);
   if (const auto loaded = preload("libptxasw-exec.so"); !loaded)
     return complain(loaded.error());
+  if (request.no_gpu) {
+    const auto runtime = find_runtime();
+    if (!runtime)
+      return complain(runtime.error());
+    ::setenv("PTXASW_RUNTIME_DIRECTORY", runtime->c_str(), 1);
+    put_runtime_first(*runtime);
+  }
   separate_caches();
   if (settings->lint && settings->lint_choices.is_gate())
     return run_gate(invocation.foreign);
@@ -80,7 +89,11 @@ int run(const RunRequest &, const Invocation &invocation) {
   return become_command(invocation.foreign, "ptxasw run");
 }
 
-void declare(Words &words, RunRequest &) { words.settings(true); }
+void declare(Words &words, RunRequest &request) {
+  words.flag("--no-gpu", request.no_gpu,
+             "programs that are linked run on the CPU: our runtime in the place of cudart");
+  words.settings(true);
+}
 
 } // namespace
 

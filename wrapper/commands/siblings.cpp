@@ -2,6 +2,7 @@
 // which they are or why there are none.
 
 #include "synth/siblings.h"
+#include "synth/ahead/ahead.h"
 #include "synth/cache/cache.h"
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
@@ -105,9 +106,13 @@ std::string to_text(const KernelSiblings &kernel) {
 
 int run(const SiblingsRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
-  if (!module || !has_kernels(*module, request.options.kernels, request.input))
-    return 1;
+  if (!module)
+    return usage_error;
+  const auto kernels = kernels_called({module.get()}, request.options.kernels, request.input);
+  if (!kernels)
+    return usage_error;
   SiblingOptions options = request.options;
+  options.kernels = *kernels;
   if (!request.profile.empty()) {
     const auto profile = read_profile(request.profile);
     if (!profile)
@@ -169,9 +174,13 @@ void declare(Words &words, SiblingsRequest &request) {
   words.choices("--stage", request.options.stage, stage_variants(),
                 "also the kernel with what all threads of a block read in a loop brought to shared "
                 "memory, in tiles of so many bytes");
+  words.choices("--ahead", request.options.ahead, ahead_variants(),
+                "also the kernel with the loads of so many iterations of its loops before what "
+                "they read is used");
   words.gone("--halo");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");
+  words.examples({"ptxasw siblings heat.ptx", "ptxasw siblings heat.ptx -o more.ptx --most 2"});
 }
 
 } // namespace

@@ -94,17 +94,12 @@ int run(const StatsRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
     return complain(settings.error(), usage_error);
-  if (settings->log.empty()) {
-    fmt::print(stderr, "ptxasw: error: no log is kept, so there is nothing to count; set `log` in "
-                       "your ptxasw.toml\n  (~/.config/ptxasw/ptxasw.toml) or PTXASW_LOG to a "
-                       "file\n");
-    return 1;
-  }
+  if (settings->log.empty())
+    return complain("no log is kept, so there is nothing to count; set `log` in your ptxasw.toml\n"
+                    "  (~/.config/ptxasw/ptxasw.toml) or PTXASW_LOG to a file");
   const auto text = read_input(settings->log);
-  if (!text) {
-    fmt::print(stderr, "ptxasw: error: {}\n", text.error());
-    return 1;
-  }
+  if (!text)
+    return complain(text.error());
   const Totals totals = add_up(*text);
   if (request.json) {
     print_json(settings->log, totals);

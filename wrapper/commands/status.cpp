@@ -64,16 +64,14 @@ constexpr Caller callers[] = {
 int print_last(const Settings &settings) {
   if (settings.log.empty()) {
     fmt::print("no log is kept; set PTXASW_LOG to a file\n");
-    return 1;
+    return usage_error;
   }
   auto text = read_input(settings.log);
-  if (!text) {
-    fmt::print(stderr, "ptxasw: error: {}\n", text.error());
-    return 1;
-  }
+  if (!text)
+    return complain(text.error());
   if (text->empty()) {
     fmt::print("the log {} is empty\n", settings.log);
-    return 1;
+    return usage_error;
   }
   if (text->back() == '\n')
     text->pop_back();

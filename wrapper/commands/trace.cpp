@@ -3,6 +3,7 @@
 #include "emulator/symbolic/emulate.h"
 #include "grammar/module.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
@@ -19,6 +20,7 @@ struct TraceRequest {
   std::string input;
   std::vector<std::string> kernels; ///< only these; empty is all
   Shard shard;
+  std::vector<std::string> launch;
   std::optional<BlockShape> assume_block;
   bool json = false;
 };
@@ -84,10 +86,15 @@ void print(const Json &kernel) {
 int run(const TraceRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
-    return 1;
+    return usage_error;
+  auto block = launch_block(request.launch, *module);
+  if (!block)
+    return complain(block.error());
+  if (!*block)
+    block = request.assume_block;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
-    return 1;
+    return usage_error;
   const auto wanted = [&](std::string_view name) {
     return kernels->empty() || std::find(kernels->begin(), kernels->end(), name) != kernels->end();
   };
@@ -96,7 +103,7 @@ int run(const TraceRequest &request, const Invocation &) {
   all["kernels"] = Json::array();
   for (const Function &function : module->functions)
     if (function.has_body && wanted(function.name)) {
-      Json kernel = trace_of(*module, function, request.assume_block);
+      Json kernel = trace_of(*module, function, *block);
       if (!request.json)
         print(kernel);
       all["kernels"].push_back(std::move(kernel));
@@ -107,11 +114,12 @@ int run(const TraceRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, TraceRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
+  words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
-  words.block_shape("--assume-block", request.assume_block,
-                    "what holds if every block has this shape");
+  words.list("--launch block=XxYxZ", request.launch, "what holds if every block has this shape");
+  words.block_shape("--assume-block", request.assume_block, "as --launch block=XxYxZ");
+  words.former("--assume-block");
   words.flag("--json", request.json, "as JSON");
 }
 

@@ -297,7 +297,7 @@ int run(const TuneRequest &request, const Invocation &invocation) {
     complain(fmt::format("the program ended with {}", code));
   if (findings.outcomes.empty())
     return complain("no kernel was launched, or not in a way that can be seen (docs/launch.md)",
-                    code ? code : 1);
+                    code ? code : usage_error);
   print_tuning(findings);
   if (!request.profile.empty()) {
     profile->merge(profile_of(findings));

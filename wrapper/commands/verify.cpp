@@ -285,6 +285,15 @@ int run(const VerifyRequest &request, const Invocation &) {
   if (!original || !rewritten)
     return not_checked;
   VerifyOptions options = request.options;
+  const auto in_second =
+      std::any_of(rewritten->functions.begin(), rewritten->functions.end(),
+                  [&](const Function &function) { return function.name == options.kernel; });
+  if (!in_second) { // a sibling is only there
+    const auto kernel = kernel_called(*original, options.kernel, request.original);
+    if (!kernel)
+      return not_checked;
+    options.kernel = *kernel;
+  }
   for (const std::string &promise : request.promises)
     (promise == "no-wrap"    ? options.no_wrap
      : promise == "no-alias" ? options.no_alias
@@ -374,6 +383,8 @@ void declare(Words &words, VerifyRequest &request) {
       "Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
       "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but "
       "something that changed never ran.");
+  words.examples({"ptxasw verify before.ptx after.ptx",
+                  "ptxasw verify before.ptx after.ptx --kernel step --launch step.toml"});
 }
 
 } // namespace

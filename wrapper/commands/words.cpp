@@ -4,6 +4,7 @@
 #include "wrapper/commands/words.h"
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/help.h"
 #include "wrapper/commands/version.h"
 #include "wrapper/settings/gone.h"
 #include "wrapper/settings/suggest.h"
@@ -97,6 +98,8 @@ void translate_common_words(std::vector<std::string> &words) {
   if (words[0] != "help")
     return;
   words.erase(words.begin());
+  if (!words.empty() && words[0].starts_with('-'))
+    words.clear();
   words.resize(std::min<std::size_t>(words.size(), 1)); // of a command, or of all
   words.emplace_back("--help");
 }
@@ -112,6 +115,27 @@ std::string unknown_command(const std::vector<std::string> &words) {
     return "";
   const std::string_view near = nearest(words[0], names);
   return fmt::format("there is no command `{}`{}; `ptxasw help` lists them", words[0],
+                     near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
+}
+
+/// `--block` of `--block=3`.
+std::string_view name_of(std::string_view word) { return word.substr(0, word.find('=')); }
+
+/// What is wrong with words that a command has no use for: the first of them, as it was written.
+std::string unexpected_word(const std::vector<std::string> &words,
+                            const std::vector<std::string> &left,
+                            const CommandDescription &command) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const std::string &word) {
+    return std::find(left.begin(), left.end(), word) != left.end();
+  });
+  const std::string word = found != words.end() ? *found : left.empty() ? "" : left.front();
+  if (!word.starts_with('-'))
+    return fmt::format("`{}` is one word too many for `ptxasw {}`", word, command.name);
+  std::vector<std::string_view> names;
+  for (const OptionDescription &option : command.options)
+    names.insert(names.end(), option.names.begin(), option.names.end());
+  const std::string_view near = nearest(name_of(word), names);
+  return fmt::format("`ptxasw {}` has no option `{}`{}", command.name, name_of(word),
                      near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
 }
 
@@ -212,6 +236,10 @@ void Words::required_list(std::string_view name, std::vector<std::string> &to,
   add(app_, name, to, meaning)->required();
 }
 
+void Words::inputs(std::string_view name, std::vector<std::string> &to, std::string_view meaning) {
+  add(app_, name, to, meaning);
+}
+
 void Words::flag(std::string_view name, bool &to, std::string_view meaning) {
   app_.add_flag(std::string(name), to, std::string(meaning));
 }
@@ -228,7 +256,7 @@ void Words::one_of(std::string_view name, std::string &to, const std::vector<std
 void Words::choices(std::string_view name, std::vector<std::string> &to,
                     const std::vector<std::string> &choices, std::string_view meaning) {
   const std::string setting(name.substr(std::min(name.find_first_not_of('-'), name.size())));
-  add(app_, name, to, meaning)
+  one_at_a_time(add(app_, name, to, meaning))
       ->delimiter(',')
       ->check([setting](const std::string &word) { return gone_value(setting, word); })
       ->check(CLI::IsMember(choices));
@@ -251,7 +279,24 @@ void Words::number(std::string_view name, std::optional<std::uint32_t> &to,
 
 void Words::extents(std::string_view name, std::vector<std::uint32_t> &to,
                     std::string_view meaning) {
-  add(app_, name, to, meaning)->delimiter(',')->expected(1, 3);
+  const std::string option(split_name(name).first);
+  app_.add_option_function<std::string>(
+          option,
+          [&to, option](const std::string &text) {
+            to.clear();
+            for (std::size_t begin = 0; begin <= text.size();) {
+              const std::size_t end = std::min(text.find_first_of(",x", begin), text.size());
+              std::uint32_t number = 0;
+              if (to.size() == 3 ||
+                  !CLI::detail::lexical_cast(text.substr(begin, end - begin), number))
+                throw CLI::ValidationError(
+                    option, fmt::format("`{}` is not X, XxY or XxYxZ, numbers", text));
+              to.push_back(number);
+              begin = end + 1;
+            }
+          },
+          std::string(meaning))
+      ->option_text(split_name(name).second);
 }
 
 void Words::block_shape(std::string_view name, std::optional<BlockShape> &to,
@@ -265,7 +310,7 @@ void Words::block_shape(std::string_view name, std::optional<BlockShape> &to,
               throw CLI::ValidationError(option, fmt::format("`{}` is no shape of a block", text));
           },
           std::string(meaning))
-      ->option_text("X[,Y[,Z]]");
+      ->option_text("XxYxZ");
 }
 
 void Words::shard(Shard &to, std::string_view meaning) {
@@ -301,22 +346,62 @@ void Words::gone(std::string_view name) {
       ->group("");
 }
 
-void Words::footer(std::string_view text) { app_.footer(std::string(text)); }
+void Words::launch(std::vector<std::string> &to) {
+  list("--launch FILE|NAME=NUMBER,...", to,
+       "a launch: a launch file, or numbers such as block=32x8,grid=64,n=1024 and "
+       "base-align=256 (bytes); what is said then holds for it");
+}
+
+void Words::former(std::string_view name) { app_.get_option(std::string(name))->group(""); }
+
+void Words::footer(std::string_view text) { app_.footer(app_.get_footer() + std::string(text)); }
+
+void Words::examples(const std::vector<std::string_view> &commands) {
+  std::string text = app_.get_footer().empty() ? "Examples:" : "\n\nExamples:";
+  for (const std::string_view command : commands)
+    text += "\n  " + std::string(command);
+  footer(text);
+}
 
 tl::expected<Request, int> parse_words(std::vector<std::string> words) {
+  if (words.size() == 2 && words[0] == "help" && words[1] == "--all") {
+    fmt::print("{}", main_help(describe_commands(), true));
+    return tl::unexpected(0);
+  }
+  if (words.empty()) {
+    fmt::print(stderr, "{}", main_help(describe_commands(), false));
+    return tl::unexpected(usage_error);
+  }
   translate_common_words(words);
   if (const std::string wrong = unknown_command(words); !wrong.empty())
     return tl::unexpected(complain(wrong, usage_error));
   Request request;
   CLI::App app(what_it_is, "ptxasw");
   std::vector<Run> runs = declare_all(app, request.given);
+  const std::vector<std::string> as_written = words;
+  const auto command = [&]() -> const CLI::App & {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : *chosen.front();
+  };
   try {
     std::reverse(words.begin(), words.end()); // CLI11 takes words from the back
     app.parse(words);
+  } catch (const CLI::CallForHelp &) {
+    fmt::print("{}", &command() == &app ? main_help(describe_commands(), false)
+                                        : command_help(describe(command())));
+    return tl::unexpected(0);
+  } catch (const CLI::Success &version) {
+    return tl::unexpected(app.exit(version));
+  } catch (const CLI::ExtrasError &) {
+    return tl::unexpected(complain(
+        unexpected_word(as_written, app.remaining(true), describe(command())), usage_error));
   } catch (const CLI::ParseError &error) {
-    return tl::unexpected(app.exit(error) == 0 ? 0 : usage_error);
+    const std::string &name = command().get_name();
+    return tl::unexpected(complain(fmt::format("{}; see `ptxasw {} --help`", error.what(),
+                                               &command() == &app ? "COMMAND" : name),
+                                   usage_error));
   }
-  const std::string chosen = app.get_subcommands().front()->get_name();
+  const std::string chosen = command().get_name();
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (commands()[i]->name == chosen)
       request.run = std::move(runs[i]);

@@ -28,6 +28,8 @@ public:
 
   void text(std::string_view name, std::string &to, std::string_view meaning);
   void required(std::string_view name, std::string &to, std::string_view meaning);
+  /// Positional, any number.
+  void inputs(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
   /// Positional, at least one.
   void required_list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
   void flag(std::string_view name, bool &to, std::string_view meaning);
@@ -47,7 +49,7 @@ public:
               std::uint64_t least = 0);
   void number(std::string_view name, std::optional<std::uint32_t> &to, std::string_view meaning,
               std::uint32_t least, std::uint32_t most);
-  /// One to three extents, cut at commas.
+  /// One to three extents, cut at commas or at `x`: one word.
   void extents(std::string_view name, std::vector<std::uint32_t> &to, std::string_view meaning);
   /// A shape that a block can have.
   void block_shape(std::string_view name, std::optional<BlockShape> &to, std::string_view meaning);
@@ -59,8 +61,14 @@ public:
   /// An option that there was once (wrapper/settings/gone.h): an error that says so, and no word of
   /// help.
   void gone(std::string_view name);
+  /// `--launch`: a launch file, or NAME=NUMBER,... (launch_words()). May be repeated.
+  void launch(std::vector<std::string> &to);
+  /// An option as it was spelled before `--launch`: it still works, and help does not show it.
+  void former(std::string_view name);
   /// What help ends with: exit codes and the like.
   void footer(std::string_view text);
+  /// Commands to copy, behind that.
+  void examples(const std::vector<std::string_view> &commands);
 
 private:
   CLI::App &app_;

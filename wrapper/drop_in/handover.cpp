@@ -205,6 +205,15 @@ assemble_for_messages(const AskedTool &asked, const std::vector<InputModule> &mo
   return child.captured;
 }
 
+tl::expected<std::string, std::string> assemble_for_messages(const std::string &real,
+                                                             const std::string &target,
+                                                             const std::string &file,
+                                                             std::string_view text) {
+  const CommandLine line = parse_command_line({"-arch=" + target, "module.ptx"});
+  const InputModule module{.input = line.inputs.at(0), .name = file, .original = std::string(text)};
+  return assemble_for_messages({real, "ptxas", line}, {module}, false);
+}
+
 int exit_like(int status) {
   if (WIFEXITED(status))
     return WEXITSTATUS(status);

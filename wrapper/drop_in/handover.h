@@ -57,6 +57,12 @@ tl::expected<std::string, std::string>
 assemble_for_messages(const AskedTool &asked, const std::vector<InputModule> &modules,
                       bool rewritten);
 
+/// The same for the text of one module, called `file` in messages, for a target.
+tl::expected<std::string, std::string> assemble_for_messages(const std::string &real,
+                                                             const std::string &target,
+                                                             const std::string &file,
+                                                             std::string_view text);
+
 /// The exit code for a child's status; a child that was killed takes us along the same way.
 int exit_like(int status);
 

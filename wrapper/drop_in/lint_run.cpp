@@ -7,6 +7,7 @@
 #include "wrapper/drop_in/summary.h"
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/terminal.h"
 #include "wrapper/settings/launch_point.h"
 
 #include <cerrno>
@@ -27,6 +28,17 @@ void write_to(const std::string &setting, const std::string &input, const Comman
   const std::string file = report_file(setting, input, line.target, suffix);
   if (const auto written = write_file_atomically(file, text); !written)
     warn(written.error());
+}
+
+/// What a module is called where it has no lines of a source: a temporary file of nvcc, which is
+/// gone when somebody looks for it, by the part of its name that is the user's.
+std::string shown_name(const std::string &input) {
+  const std::string name = input.substr(input.rfind('/') + 1);
+  const std::size_t dash = name.find('-');
+  if (!name.starts_with("tmpxft_") || dash == std::string::npos)
+    return input;
+  const std::size_t step = std::min(name.find('_', dash), name.size() - 1);
+  return name.substr(step + 1);
 }
 
 /// For `ptxasw run`, which asks in the end if anything at all was checked.
@@ -59,7 +71,8 @@ std::string advice_text(const AssemblerFacts &assembled) {
 }
 
 tl::expected<bool, std::string> pass_gate(const std::string &file, const std::string &target,
-                                          const std::vector<KernelState> &states, bool update) {
+                                          const std::vector<KernelState> &states, bool update,
+                                          bool resources) {
   Baseline baseline;
   if (::access(file.c_str(), F_OK) == 0 || errno != ENOENT) {
     const auto text = read_input(file);
@@ -69,6 +82,10 @@ tl::expected<bool, std::string> pass_gate(const std::string &file, const std::st
     if (!parsed)
       return tl::unexpected(fmt::format("{}: {}", file, parsed.error()));
     baseline = std::move(*parsed);
+  } else if (!update) {
+    return tl::unexpected(fmt::format(
+        "there is no baseline `{}`; `ptxasw lint --baseline FILE --update-baseline` makes one",
+        file));
   }
   if (update) {
     for (const KernelState &state : states)
@@ -77,7 +94,7 @@ tl::expected<bool, std::string> pass_gate(const std::string &file, const std::st
       return tl::unexpected(written.error());
     return true;
   }
-  const BaselineChanges changes = compare(baseline, target, states);
+  const BaselineChanges changes = compare(baseline, target, states, resources);
   for (const std::string &change : changes.worse)
     tell_user(fmt::format("ptxasw: error: worse than {}: {}\n", file, change));
   for (const std::string &change : changes.better)
@@ -90,6 +107,8 @@ int lint_run(const Settings &settings, const AssemblerFacts &assembled, const Co
              const std::vector<InputModule> &modules) {
   const LintChoices &choices = settings.lint_choices;
   tell_user(advice_text(assembled));
+  Sources sources;
+  Allowances allowances(sources, choices);
   bool failed = false, unchecked = false;
   std::size_t checked = 0;
   for (const InputModule &input : modules) {
@@ -105,9 +124,12 @@ int lint_run(const Settings &settings, const AssemblerFacts &assembled, const Co
       return ParameterNames(kernel, {}).values_at(choices.point);
     };
     const auto block = choices.point.block ? choices.point.block : settings.rewrite.assume_block;
-    const LintQuery query{choices, block, {}, values};
-    const auto kernels = lint_module(**module, places, query);
-    tell_user(lint_text(kernels, input.name));
+    allowances.look_at(**module, input.name);
+    const auto kernels = lint_module(**module, places, {choices, block, {}, values, &allowances});
+    const LintedModule linted{shown_name(input.name), module->get(), &places, &kernels};
+    const std::span<const LintedModule> told(&linted, 1);
+    const auto findings = findings_of(told, sources);
+    tell_user(findings_text(findings, told, sources, {wants_colour("auto", STDERR_FILENO), false}));
     failed = failed || has_errors(kernels);
     if (!kernels.empty()) // a build has modules without any
       for (const std::string &sentence : not_checked(kernels)) {
@@ -115,8 +137,8 @@ int lint_run(const Settings &settings, const AssemblerFacts &assembled, const Co
         unchecked = true;
       }
     checked += kernels.size();
-    write_to(choices.json, input.name, line, "lint", lint_json(kernels, places, input.name));
-    write_to(choices.sarif, input.name, line, "sarif", lint_sarif(kernels, input.name));
+    write_to(choices.json, input.name, line, "lint", lint_json(told));
+    write_to(choices.sarif, input.name, line, "sarif", lint_sarif(findings));
     if (choices.baseline.empty())
       continue;
     const auto passed =

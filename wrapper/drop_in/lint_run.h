@@ -16,10 +16,11 @@ tl::expected<AssemblerFacts, std::string> ask_assembler(const AskedTool &asked,
 std::string advice_text(const AssemblerFacts &assembled);
 
 /// Compares states with a baseline file, or writes them to it. What is worse and what is better
-/// goes to standard error. Returns false if something is worse. A missing file is an empty
-/// baseline. Errors: it cannot be read, understood or written.
+/// goes to standard error. `resources`: as for compare(). Returns false if something is worse.
+/// Errors: it is not there, or cannot be read, understood or written.
 tl::expected<bool, std::string> pass_gate(const std::string &file, const std::string &target,
-                                          const std::vector<KernelState> &states, bool update);
+                                          const std::vector<KernelState> &states, bool update,
+                                          bool resources = false);
 
 /// Everything the settings ask for, over the modules of one run: warnings on standard error,
 /// files, the gate. Returns an exit code: 1 if a warning counts as an error or something is

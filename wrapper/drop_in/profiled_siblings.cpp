@@ -41,7 +41,7 @@ static bool only_names_versions(const Settings &settings) {
   const SiblingOptions &options = settings.siblings;
   const std::vector<std::string> *const lists[] = {
       &options.retile, &options.registers, &options.meld,  &options.promote, &options.cache,
-      &options.resize, &options.shuffle,   &options.stage, &options.carry};
+      &options.resize, &options.shuffle,   &options.stage, &options.carry,   &options.ahead};
   return !settings.siblings_given && std::any_of(std::begin(lists), std::end(lists),
                                                  [](const auto *list) { return !list->empty(); });
 }

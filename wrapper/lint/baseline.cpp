@@ -113,7 +113,8 @@ void compare_costs(const std::string &what, const std::vector<std::uint64_t> &be
         .push_back(fmt::format("{}: {} before, {} now", what, list(before), list(now)));
 }
 
-void compare_kernel(const KernelState &before, const KernelState &now, BaselineChanges &changes) {
+void compare_kernel(const KernelState &before, const KernelState &now, bool resources,
+                    BaselineChanges &changes) {
   std::map<std::pair<std::string, std::string>, int> keys;
   for (const auto *findings : {&before.findings, &now.findings})
     for (const auto &[where, costs] : *findings)
@@ -132,6 +133,8 @@ void compare_kernel(const KernelState &before, const KernelState &now, BaselineC
           fmt::format("{}: ptxas advises {}: {}", now.name, code, explain_advisory(code)));
   if (before.resources && now.resources)
     each_resource(*now.resources, [&](std::string_view name, unsigned value) {
+      if (!resources && (name == "registers" || name == "shared"))
+        return;
       unsigned old = 0;
       each_resource(*before.resources,
                     [&](std::string_view other, unsigned was) { old = other == name ? was : old; });
@@ -146,7 +149,7 @@ void compare_kernel(const KernelState &before, const KernelState &now, BaselineC
 }
 
 /// Without the folders: a checkout elsewhere is the same program.
-std::string base_name(const Told &told) {
+std::string file_of(const Told &told) {
   return told.source ? told.source->file.substr(told.source->file.rfind('/') + 1) : std::string();
 }
 
@@ -207,7 +210,7 @@ std::string baseline_text(const Baseline &baseline) {
 }
 
 BaselineChanges compare(const Baseline &baseline, const std::string &target,
-                        const std::vector<KernelState> &now) {
+                        const std::vector<KernelState> &now, bool resources) {
   BaselineChanges changes;
   const auto of_target = baseline.find(target);
   for (const KernelState &state : now) {
@@ -215,7 +218,7 @@ BaselineChanges compare(const Baseline &baseline, const std::string &target,
     if (of_target != baseline.end())
       if (const auto found = of_target->second.find(state.name); found != of_target->second.end())
         before = found->second;
-    compare_kernel(before, state, changes);
+    compare_kernel(before, state, resources, changes);
   }
   return changes;
 }
@@ -228,8 +231,7 @@ std::vector<KernelState> states_of(const std::vector<KernelLint> &kernels,
     KernelState state;
     state.name = kernel.name;
     for (const Told &told : kernel.warnings)
-      state.findings[{std::string(lint::info(told.code).name), base_name(told)}].push_back(
-          told.cost);
+      state.findings[{std::string(lint::info(told.code).name), file_of(told)}].push_back(told.cost);
     sort_costs(state);
     if (const auto found = resources.find(kernel.name); found != resources.end()) {
       state.resources = found->second;

@@ -37,8 +37,10 @@ std::string baseline_text(const Baseline &baseline);
 struct BaselineChanges {
   std::vector<std::string> worse, better;
 };
+/// Findings, spills, the stack and occupancy count. Registers and bytes of shared memory do if
+/// `resources` is set: padding a tile, which helps, takes more, and what it costs is occupancy.
 BaselineChanges compare(const Baseline &baseline, const std::string &target,
-                        const std::vector<KernelState> &now);
+                        const std::vector<KernelState> &now, bool resources);
 
 /// What the real ptxas says about a module's kernels, by name.
 struct AssemblerFacts {

@@ -6,6 +6,7 @@
 #include "synth/resize/resize.h"
 #include "synth/shuffle/detect.h"
 
+#include "analysis/lint/times.h"
 #include "emulator/semantics/effects.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ bool wanted(const LintQuery &query, std::string_view name) {
 }
 
 /// Loads whose value the thread or its warp already has.
-void add_redundant(const Module &module, const LintQuery &query, std::vector<KernelLint> &kernels) {
+void add_redundant(const Module &module, const Places &places, const LintQuery &query,
+                   std::vector<KernelLint> &kernels) {
   RewriteOptions how;
   how.assume_block = query.block;
   how.kernels = query.kernels;
@@ -31,14 +33,18 @@ void add_redundant(const Module &module, const LintQuery &query, std::vector<Ker
     const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const KernelLint &other) {
       return other.name == function.name;
     });
-    if (kernel == kernels.end())
+    if (kernel == kernels.end() ||
+        query.choices.is_silenced(lint::Code::redundant_load, kernel->name))
       continue;
     for (const Reuse &reuse : found.detection.reuses) {
       const std::uint32_t source = function.instructions[reuse.elements[0].source].line;
       const bool own = reuse.lane().is_own();
+      const Instruction &load = function.instructions[reuse.load];
       Told told;
       told.code = lint::Code::redundant_load;
-      told.line = function.instructions[reuse.load].line;
+      told.line = load.line;
+      told.source = places.of(load);
+      told.inlined_at = places.inlined_at(load);
       told.message =
           own ? fmt::format("the thread itself has loaded this value, in line {} of the PTX",
                             source)
@@ -93,12 +99,139 @@ void keep_worst(std::vector<Told> &warnings) {
   for (Told &told : warnings) {
     const auto found = std::find_if(kept.begin(), kept.end(),
                                     [&](const Told &other) { return same_place(told, other); });
-    if (found == kept.end())
+    if (found == kept.end()) {
       kept.push_back(std::move(told));
-    else if (told.cost > found->cost)
+      continue;
+    }
+    const std::uint32_t copies = found->copies + 1;
+    const double weight = found->weight + told.weight;
+    if (told.cost > found->cost)
       *found = std::move(told);
+    found->copies = copies;
+    found->weight = weight;
   }
   warnings = std::move(kept);
+}
+
+/// The access that a warning is about; null: it is about something else.
+const facts::Access *accessed(const facts::KernelFacts &facts, const lint::Warning &warning) {
+  const bool shared = warning.code == lint::Code::bank_conflict;
+  for (const facts::Access &access : facts.accesses())
+    if (access.site.instruction == warning.instruction &&
+        (access.space == StateSpace::shared) == shared)
+      return &access;
+  return nullptr;
+}
+
+/// The parameter or variable that an address begins at; empty if it is not just one.
+std::string array_of(const facts::KernelFacts &facts, const facts::Access &access) {
+  Emulation &emulation = facts.emulation();
+  std::string array;
+  for (const facts::Term &term : access.form.uniform) {
+    Expr atom = term.atom;
+    while (atom->kind == ExprKind::zext || atom->kind == ExprKind::sext ||
+           (atom->kind == ExprKind::extract && atom->index == 0) || // of a shared address
+           (atom->kind == ExprKind::uf && atom->child_count == 1))  // cvta
+      atom = atom->children[0];
+    if (atom->kind != ExprKind::symbol || term.factor != 1)
+      continue;
+    const auto field = emulation.parameter_field(atom);
+    const std::string &symbol = emulation.pool().symbols()[atom->index].name;
+    const std::string name = field && field->offset == 0 && field->width == 64
+                                 ? std::string(field->parameter)
+                             : symbol.starts_with('&') ? symbol.substr(1)
+                                                       : std::string();
+    if (!name.empty() && !array.empty())
+      return "";
+    if (!name.empty())
+      array = name;
+  }
+  return array;
+}
+
+/// How often a thread gets to a block, where a loop of unknown length counts as 32 rounds.
+double rounds_of(const facts::KernelFacts &facts, std::uint32_t instruction, lint::Times &times) {
+  constexpr double unknown_loop = 32;
+  const ControlFlowGraph &cfg = facts.cfg();
+  const BlockId block = cfg.block_of(instruction);
+  if (const auto text = times.of(block);
+      text && text->size() < 16 && text->find_first_not_of("0123456789") == std::string::npos)
+    return std::stod(*text);
+  double rounds = 1;
+  for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
+    rounds *= unknown_loop;
+  return rounds;
+}
+
+/// What one execution by a warp costs beyond the ideal, in sectors or passes that move as much.
+double excess(const lint::Warning &warning, std::uint64_t ideal) {
+  switch (warning.code) {
+  case lint::Code::misaligned_vector:
+    return 1e9; // it faults
+  case lint::Code::wide_index:
+    return 64; // some hundred instructions
+  case lint::Code::local_memory:
+    return 4; // sectors of four bytes a lane
+  case lint::Code::reuse_thrashing:
+    return 8; // of the sectors of a round, those that were there and are read again
+  default:
+    return static_cast<double>(warning.cost - std::min(warning.cost, ideal));
+  }
+}
+
+/// Adds what a warning costs and where it leads.
+void add_costs(const facts::KernelFacts &facts, const lint::Warning &warning, lint::Times &times,
+               Told &told) {
+  std::uint64_t ideal = 0;
+  if (const facts::Access *access = accessed(facts, warning)) {
+    const facts::Traffic &traffic = facts.traffic(*access);
+    told.array = array_of(facts, *access);
+    told.writes = access->site.kind != facts::AccessKind::load;
+    if (warning.code == lint::Code::bank_conflict)
+      ideal = traffic.ideal_wavefronts;
+    if (warning.code == lint::Code::uncoalesced && warning.cost > 0) {
+      ideal = traffic.ideal_sectors;
+      const std::uint64_t bytes = std::min<std::uint64_t>(
+          ideal * facts::sector_bytes, std::uint64_t{traffic.lanes} * access->site.bytes);
+      told.usage = fmt::format("{} of {} bytes of each sector are used",
+                               (bytes + warning.cost - 1) / warning.cost, facts::sector_bytes);
+    }
+  }
+  if (facts.cfg().well_formed())
+    told.weight = excess(warning, ideal) * rounds_of(facts, warning.instruction, times);
+}
+
+/// All warnings of a kernel that are wanted, except those of the rewriter.
+void add_warnings(const Places &places, const LintChoices &choices, KernelLint &kernel) {
+  const facts::KernelFacts &facts = *kernel.facts;
+  std::optional<lint::Times> times; // when it is needed
+  std::vector<Told> hidden;
+  for (lint::Warning &warning : lint::warnings_of(facts, choices.options)) {
+    const Instruction &instruction = facts.function().instructions[warning.instruction];
+    const bool silenced = choices.is_silenced(warning.code, kernel.name);
+    if (silenced && !choices.is_hidden(warning.code))
+      continue;
+    Told told;
+    told.code = warning.code;
+    told.line = instruction.line;
+    told.source = places.of(instruction);
+    told.cost = warning.cost;
+    if (silenced) {
+      hidden.push_back(std::move(told));
+      continue;
+    }
+    told.inlined_at = places.inlined_at(instruction);
+    told.message = std::move(warning.message);
+    told.note = std::move(warning.note);
+    if (warning.block != 0 && has_one_row(facts.layout()))
+      told.note += resized_note(facts.module(), facts.function(), warning.block);
+    if (!times)
+      times.emplace(facts);
+    add_costs(facts, warning, *times, told);
+    kernel.warnings.push_back(std::move(told));
+  }
+  keep_worst(hidden);
+  kernel.hidden = hidden.size();
 }
 
 } // namespace
@@ -110,7 +243,8 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
   for (const Function &function : module.functions) {
     if (!function.is_entry || !function.has_body || !wanted(query, function.name))
       continue;
-    KernelLint kernel{std::string(function.name), nullptr, {}, {}};
+    KernelLint kernel;
+    kernel.name = function.name;
     kernel.facts = std::make_unique<facts::KernelFacts>(
         module, function,
         facts::Assumptions{.block = query.block,
@@ -119,36 +253,20 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
                                                           : std::map<std::string, std::int64_t>(),
                            .index_is_positive = true});
     kernel.unchecked = why_unchecked(*kernel.facts);
-    for (lint::Warning &warning : lint::warnings_of(*kernel.facts, choices.options)) {
-      Told told;
-      told.code = warning.code;
-      told.line = function.instructions[warning.instruction].line;
-      told.message = std::move(warning.message);
-      told.note = std::move(warning.note);
-      if (warning.block != 0 && has_one_row(kernel.facts->layout()))
-        told.note += resized_note(module, function, warning.block);
-      told.cost = warning.cost;
-      kernel.warnings.push_back(std::move(told));
-    }
+    add_warnings(places, choices, kernel);
     kernels.push_back(std::move(kernel));
   }
   if (choices.on[static_cast<std::size_t>(lint::Code::redundant_load)])
-    add_redundant(module, query, kernels);
+    add_redundant(module, places, query, kernels);
   for (KernelLint &kernel : kernels) {
-    std::erase_if(kernel.warnings,
-                  [&](const Told &told) { return choices.is_silenced(told.code, kernel.name); });
+    if (query.allowances)
+      kernel.allowed = std::erase_if(kernel.warnings, [&](const Told &told) {
+        return query.allowances->allow(told.code, told.source, told.inlined_at, module, told.line);
+      });
     std::stable_sort(kernel.warnings.begin(), kernel.warnings.end(),
                      [](const Told &a, const Told &b) { return a.line < b.line; });
-    const auto &instructions = kernel.facts->function().instructions;
-    for (Told &told : kernel.warnings) {
+    for (Told &told : kernel.warnings)
       told.error = choices.error[static_cast<std::size_t>(told.code)];
-      const auto at = std::find_if(instructions.begin(), instructions.end(),
-                                   [&](const Instruction &i) { return i.line == told.line; });
-      if (at == instructions.end())
-        continue;
-      told.source = places.of(*at);
-      told.inlined_at = places.inlined_at(*at);
-    }
     keep_worst(kernel.warnings);
   }
   return kernels;
@@ -163,40 +281,6 @@ std::vector<std::string> not_checked(const std::vector<KernelLint> &kernels) {
       result.push_back(
           fmt::format("kernel `{}` was not checked: {}", kernel.name, kernel.unchecked));
   return result;
-}
-
-std::vector<std::pair<std::string, Told>> merged(const std::vector<KernelLint> &kernels) {
-  std::vector<std::pair<std::string, Told>> result;
-  for (const KernelLint &kernel : kernels)
-    for (const Told &told : kernel.warnings) {
-      const auto found = std::find_if(result.begin(), result.end(), [&](const auto &entry) {
-        return told.source && same_place(told, entry.second);
-      });
-      if (found == result.end())
-        result.emplace_back(kernel.name, told);
-      else
-        found->second.also.push_back(kernel.name);
-    }
-  return result;
-}
-
-std::string lint_text(const std::vector<KernelLint> &kernels, const std::string &file) {
-  std::string text;
-  for (const auto &[name, told] : merged(kernels)) {
-    const std::string place =
-        told.source ? to_string(*told.source) : fmt::format("{}:{}", file, told.line);
-    text += fmt::format("{}: {}: {} [-W{}]\n", place, told.error ? "error" : "warning",
-                        told.message, lint::info(told.code).name);
-    if (!told.note.empty())
-      text += fmt::format("    note: {}\n", told.note);
-    for (const Place &call : told.inlined_at)
-      text += fmt::format("    inlined at {}\n", to_string(call));
-    text += fmt::format("    in kernel {}", name);
-    if (!told.also.empty())
-      text += fmt::format(" and {} more", told.also.size());
-    text += '\n';
-  }
-  return text;
 }
 
 bool has_errors(const std::vector<KernelLint> &kernels) {

@@ -3,6 +3,7 @@
 // The warnings of a module with their places, as all outputs take them.
 
 #include "analysis/lint/lint.h"
+#include "wrapper/lint/allowances.h"
 #include "wrapper/lint/places.h"
 #include "wrapper/settings/lint_choices.h"
 
@@ -23,8 +24,14 @@ struct Told {
   std::optional<Place> source;
   std::vector<Place> inlined_at;
   std::string message, note;
-  std::uint64_t cost = 1;        ///< that a baseline compares
-  std::vector<std::string> also; ///< other kernels with the same warning at the same place
+  std::uint64_t cost = 1; ///< that a baseline compares
+  /// What is more than it need be, in sectors or wavefronts of a warp, times how often a thread
+  /// does it, as far as that is known: what findings are sorted by.
+  double weight = 0;
+  std::string array;        ///< the parameter or variable of the PTX that is accessed; or empty
+  bool writes = false;      ///< the access is a store or an atomic
+  std::string usage;        ///< what of the moved bytes is used, for people; or empty
+  std::uint32_t copies = 1; ///< instructions with this warning at this place
 };
 
 /// One kernel and what was found in it.
@@ -32,6 +39,8 @@ struct KernelLint {
   std::string name;
   std::unique_ptr<facts::KernelFacts> facts;
   std::vector<Told> warnings; ///< one per code and place, in source order
+  std::size_t hidden = 0;     ///< places with warnings that are off and that nobody spoke of
+  std::size_t allowed = 0;    ///< warnings that the source, or a setting, allows
   std::string unchecked;      ///< why not all of it could be looked at; empty: all of it was
 };
 
@@ -42,6 +51,7 @@ struct LintQuery {
   std::vector<std::string> kernels; ///< only these; empty: all
   /// Values of a kernel's parameters (facts::Assumptions::parameters); empty: none is known.
   std::function<std::map<std::string, std::int64_t>(const Function &)> parameters = {};
+  Allowances *allowances = nullptr; ///< where warnings are wanted; null: everywhere
 };
 
 /// All kernels of a module in the order of the text. `facts` refer to the module.
@@ -51,13 +61,6 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
 /// What no warning can be about, a sentence for each kernel that was not looked at whole, or one if
 /// there is no kernel.
 std::vector<std::string> not_checked(const std::vector<KernelLint> &kernels);
-
-/// The warnings of all kernels, each place once however many kernels have it: instances of one
-/// template. With the name of the (first) kernel.
-std::vector<std::pair<std::string, Told>> merged(const std::vector<KernelLint> &kernels);
-
-/// As a compiler would print them. `file`: the name of the PTX, for what has no source.
-std::string lint_text(const std::vector<KernelLint> &kernels, const std::string &file);
 
 /// Returns true if one of them counts as an error.
 bool has_errors(const std::vector<KernelLint> &kernels);

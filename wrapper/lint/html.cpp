@@ -2,8 +2,8 @@
 
 #include "wrapper/lint/html.h"
 
+#include "wrapper/lint/names.h"
 #include "wrapper/lint/picture.h"
-#include "wrapper/os/files.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -16,6 +16,10 @@ using facts::Access;
 using facts::Count;
 using facts::KernelFacts;
 using facts::Verdict;
+
+/// Bytes of a page: what a browser shows in a moment. What is beyond it is counted.
+constexpr std::size_t largest_page = 2'000'000;
+constexpr std::size_t page_end = 20'000; ///< that are kept for closing tags and the last sentence
 
 constexpr std::string_view style = R"(<style>
 :root { --ink: #1b1f24; --paper: #fff; --faint: #6a737d; --rule: #d0d7de; --lane: #0969da; --bad: #cf222e;
@@ -53,27 +57,6 @@ std::string escape_html(std::string_view text) {
   return result;
 }
 
-/// Lines of source files, read when first asked for.
-class Sources {
-public:
-  /// Empty if there is none.
-  std::string line(const Place &place) {
-    auto [found, is_new] = lines_.try_emplace(place.file);
-    if (is_new)
-      if (const auto text = read_regular_file(place.file))
-        for (std::size_t at = 0; at < text->size();) {
-          const std::size_t end = std::min(text->find('\n', at), text->size());
-          found->second.push_back(text->substr(at, end - at));
-          at = end + 1;
-        }
-    return place.line >= 1 && place.line <= found->second.size() ? found->second[place.line - 1]
-                                                                 : std::string();
-  }
-
-private:
-  std::map<std::string, std::vector<std::string>> lines_;
-};
-
 std::string text_of(const Count &count, std::uint32_t ideal) {
   if (count.verdict == Verdict::unknown)
     return fmt::format("<span class=\"faint\">unknown, at most {}</span>", count.most);
@@ -87,7 +70,8 @@ std::string text_of(const Count &count, std::uint32_t ideal) {
 
 class Page {
 public:
-  Page(const Places &places, const std::string &file) : places_(places), file_(file) {}
+  Page(const Places &places, Sources &sources, const std::string &file)
+      : places_(places), sources_(sources), file_(file) {}
 
   std::string where(const Instruction &instruction) {
     const auto place = places_.of(instruction);
@@ -95,7 +79,11 @@ public:
   }
 
   void add(const KernelLint &kernel, const KernelExplanation *explained) {
-    text_ += fmt::format("<h2>{}</h2>\n", escape_html(kernel.name));
+    if (is_full()) {
+      ++left_out_;
+      return;
+    }
+    text_ += fmt::format("<h2>{}</h2>\n", escape_html(demangled(kernel.name)));
     const KernelFacts &facts = *kernel.facts;
     if (!facts.complete()) {
       text_ += "<p>Not followed: too large, or a branch whose targets are not known.</p>\n";
@@ -110,7 +98,11 @@ public:
     add_accesses(facts, explained);
   }
 
-  std::string finish() const {
+  std::string finish() {
+    if (left_out_ > 0)
+      text_ += fmt::format("<p>{} more kernels, warnings and accesses are left out: a page has at "
+                           "most 2 MB. <code>--kernel</code> chooses.</p>\n",
+                           left_out_);
     return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
                        "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<title>{0}</title>\n{1}</head><body>\n<h1>{0}</h1>\n{2}</body></html>\n",
@@ -118,6 +110,11 @@ public:
   }
 
 private:
+  /// Returns true if there is no room for so many bytes.
+  bool is_full(std::size_t bytes = 0) const {
+    return text_.size() + bytes + page_end > largest_page;
+  }
+
   void add_warnings(const KernelLint &kernel) {
     if (kernel.warnings.empty()) {
       text_ += "<p>No warnings.</p>\n";
@@ -125,6 +122,10 @@ private:
     }
     text_ += "<h3>Warnings</h3>\n<ul>\n";
     for (const Told &told : kernel.warnings) {
+      if (is_full()) {
+        ++left_out_;
+        continue;
+      }
       text_ += fmt::format("<li><code>{}</code> <span class=\"bad\">{}</span>: {}<br><span "
                            "class=\"faint\">{}</span>",
                            escape_html(told.source ? to_string(*told.source)
@@ -144,7 +145,7 @@ private:
     const ControlFlowGraph &cfg = facts.cfg();
     bool any = false;
     for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
-      if (cfg.loops()[loop].parent != parent)
+      if (cfg.loops()[loop].parent != parent || is_full())
         continue;
       if (!any)
         text_ += parent == no_index ? "<h3>Loops</h3>\n<ul>\n" : "<ul>\n";
@@ -183,6 +184,10 @@ private:
       if (access.space != StateSpace::global && access.space != StateSpace::shared &&
           access.space != StateSpace::local)
         continue;
+      if (is_full(details.size())) {
+        ++left_out_;
+        continue;
+      }
       const facts::Traffic &traffic = facts.traffic(access);
       const bool shared = access.space == StateSpace::shared;
       const std::string what = fmt::format("{} {}, {} bytes", to_string(access.space),
@@ -198,7 +203,11 @@ private:
                       "</tr>\n",
                       where(instruction), what, cost, escape_html(stride.empty() ? "-" : stride),
                       access.loop_depth);
-      details += detail(facts, access, instruction, what, explained);
+      const std::string one = detail(facts, access, instruction, what, explained);
+      if (is_full(details.size() + one.size()))
+        ++left_out_;
+      else
+        details += one;
     }
     text_ += "</table></div>\n" + details;
   }
@@ -234,16 +243,18 @@ private:
   }
 
   const Places &places_;
+  Sources &sources_;
   const std::string file_;
-  Sources sources_;
   std::string text_;
+  std::size_t left_out_ = 0; ///< kernels, rows and pictures for which there is no room
 };
 
 } // namespace
 
 std::string report_page(const std::vector<KernelLint> &kernels, const Places &places,
-                        const std::vector<KernelExplanation> &explained, const std::string &file) {
-  Page page(places, file);
+                        const std::vector<KernelExplanation> &explained, Sources &sources,
+                        const std::string &file) {
+  Page page(places, sources, file);
   for (const KernelLint &kernel : kernels) {
     const auto found =
         std::find_if(explained.begin(), explained.end(),

@@ -4,9 +4,11 @@
 #include "wrapper/lint/lint_json.h"
 
 #include "analysis/lint/times.h"
+#include "wrapper/lint/code_pages.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace ptxasw::inline wrapper {
@@ -120,35 +122,40 @@ Json to_json(const Told &told) {
   return json;
 }
 
+Json to_json(const KernelLint &kernel, const Places &places, const std::string &file) {
+  const KernelFacts &facts = *kernel.facts;
+  Json json;
+  json["name"] = kernel.name;
+  json["file"] = file;
+  const auto &block = facts.launch().block;
+  json["block"] = block ? Json({block->x, block->y, block->z}) : Json();
+  json["accesses"] = Json::array();
+  lint::Times times(facts);
+  for (const Access &access : facts.accesses())
+    json["accesses"].push_back(to_json(facts, access, places, times));
+  json["branches"] = Json::array();
+  for (const facts::Branch &branch : facts.branches())
+    json["branches"].push_back(to_json(facts, branch, places));
+  json["warnings"] = Json::array();
+  for (const Told &told : kernel.warnings)
+    json["warnings"].push_back(to_json(told));
+  return json;
+}
+
 std::string dump(const Json &json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace
 
-std::string lint_json(const std::vector<KernelLint> &kernels, const Places &places,
-                      const std::string &file) {
+std::string lint_json(std::span<const LintedModule> modules) {
   Json all;
-  all["file"] = file;
+  all["schema_version"] = 1;
+  all["file"] = modules.size() == 1 ? Json(modules[0].file) : Json();
   all["kernels"] = Json::array();
-  for (const KernelLint &kernel : kernels) {
-    const KernelFacts &facts = *kernel.facts;
-    Json json;
-    json["name"] = kernel.name;
-    const auto &block = facts.launch().block;
-    json["block"] = block ? Json({block->x, block->y, block->z}) : Json();
-    json["accesses"] = Json::array();
-    lint::Times times(facts);
-    for (const Access &access : facts.accesses())
-      json["accesses"].push_back(to_json(facts, access, places, times));
-    json["branches"] = Json::array();
-    for (const facts::Branch &branch : facts.branches())
-      json["branches"].push_back(to_json(facts, branch, places));
-    json["warnings"] = Json::array();
-    for (const Told &told : kernel.warnings)
-      json["warnings"].push_back(to_json(told));
-    all["kernels"].push_back(std::move(json));
-  }
+  for (const LintedModule &module : modules)
+    for (const KernelLint &kernel : *module.kernels)
+      all["kernels"].push_back(to_json(kernel, *module.places, module.file));
   return dump(all);
 }
 
@@ -168,29 +175,41 @@ std::string uri_of(std::string_view path) {
 
 } // namespace
 
-std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string &file) {
+std::string lint_sarif(const std::vector<Finding> &findings) {
   Json rules = Json::array();
   for (const lint::CodeInfo &info : lint::codes())
-    rules.push_back({{"id", info.name}, {"shortDescription", {{"text", info.meaning}}}});
-  const auto location = [](const std::string &path, std::uint32_t line, std::uint32_t column) {
-    Json region{{"startLine", line}};
-    if (column)
-      region["startColumn"] = column;
-    return Json{
-        {"physicalLocation", {{"artifactLocation", {{"uri", uri_of(path)}}}, {"region", region}}}};
+    rules.push_back({{"id", info.name},
+                     {"shortDescription", {{"text", info.meaning}}},
+                     {"help", {{"text", code_page(info.code)}}},
+                     {"defaultConfiguration", {{"enabled", info.on}, {"level", "warning"}}}});
+  const auto location = [](const Place &place) {
+    Json region{{"startLine", std::max(1U, place.line)}};
+    if (place.column)
+      region["startColumn"] = place.column;
+    // What lies under the current folder is named from there: a checkout elsewhere is the same.
+    const std::string path = shown_path(place.file);
+    Json artifact{{"uri", uri_of(path)}};
+    if (!path.starts_with('/'))
+      artifact["uriBaseId"] = "SRCROOT";
+    return Json{{"physicalLocation", {{"artifactLocation", artifact}, {"region", region}}}};
   };
   Json results = Json::array();
-  for (const auto &[name, told] : merged(kernels)) {
+  std::map<std::string, unsigned> seen; // findings that differ by their line alone
+  for (const Finding &finding : findings) {
+    const Told &told = finding.told;
+    const std::string_view code = lint::info(told.code).name;
     Json result;
-    result["ruleId"] = lint::info(told.code).name;
+    result["ruleId"] = code;
     result["ruleIndex"] = static_cast<std::size_t>(told.code);
     result["level"] = told.error ? "error" : "warning";
-    result["message"]["text"] = told.message + " (kernel " + name + ")\n" + told.note;
-    const Place place = told.source.value_or(Place{file, told.line, 0});
-    result["locations"] = Json::array({location(place.file, place.line, place.column)});
+    result["message"]["text"] = told.message + " (kernel " + finding.kernels[0] + ")\n" + told.note;
+    result["locations"] = Json::array({location(finding.place)});
+    const std::string same =
+        fmt::format("{}:{}:{}", code, shown_path(finding.place.file), finding.kernels[0]);
+    result["partialFingerprints"]["ptxasw/v1"] = fmt::format("{}:{}", same, ++seen[same]);
     Json related = Json::array();
     for (const Place &call : told.inlined_at) {
-      Json at = location(call.file, call.line, call.column);
+      Json at = location(call);
       at["message"]["text"] = "inlined at";
       related.push_back(std::move(at));
     }
@@ -199,7 +218,11 @@ std::string lint_sarif(const std::vector<KernelLint> &kernels, const std::string
     results.push_back(std::move(result));
   }
   Json driver{{"name", "ptxasw"}, {"version", PTXASW_VERSION}, {"rules", rules}};
-  Json run{{"tool", {{"driver", driver}}}, {"results", results}};
+  Json run{{"tool", {{"driver", driver}}},
+           {"originalUriBaseIds",
+            {{"SRCROOT", {{"description", {{"text", "where ptxasw was started"}}}}}}},
+           {"columnKind", "unicodeCodePoints"},
+           {"results", results}};
   return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                {"version", "2.1.0"},
                {"runs", Json::array({run})}});

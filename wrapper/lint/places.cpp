@@ -31,6 +31,17 @@ std::optional<Place> Places::of(const Instruction &instruction) const {
   return std::nullopt;
 }
 
+std::optional<Place> Places::near(const Function &function, std::uint32_t line) const {
+  std::optional<Place> last;
+  for (const Instruction &instruction : function.instructions) {
+    if (instruction.line > line)
+      break;
+    if (auto place = of(instruction))
+      last = std::move(place);
+  }
+  return last;
+}
+
 std::vector<Place> Places::inlined_at(const Instruction &instruction) const {
   std::vector<Place> result;
   for (const Location &location : inlining_.chain(instruction.location))

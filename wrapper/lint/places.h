@@ -25,6 +25,9 @@ public:
 
   /// The source of an instruction; nothing without `.loc`.
   std::optional<Place> of(const Instruction &instruction) const;
+  /// Of code that the compiler made up: the last line of the source before it in the function.
+  /// `line`: in the PTX.
+  std::optional<Place> near(const Function &function, std::uint32_t line) const;
   /// The calls through which it was inlined, the innermost first.
   std::vector<Place> inlined_at(const Instruction &instruction) const;
 

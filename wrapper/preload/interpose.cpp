@@ -1,7 +1,8 @@
 // Preloaded into a build by `ptxasw run`: whatever process starts a program called ptxas, or GCC's
 // compiler for NVIDIA GPUs or its assembler, through any member of the exec family, starts ptxasw
-// instead, which is told the path of the real one.
-// Everything else goes through untouched. Statically linked programs do not load us.
+// instead, which is told the path of the real one. With `--no-gpu` a linker is given our runtime
+// before the toolkit's. Everything else goes through untouched. Statically linked programs do not
+// load us.
 //
 // Runs inside foreign processes, also between fork and exec: no allocation except on the stack, no
 // C++ runtime.
@@ -65,6 +66,54 @@ Kind kind_of(const char *path) {
   return ends_with("/nvptx-none/as") || ends_with("/nvptx-none/bin/as") ? Kind::assembler
                                                                         : Kind::other;
 }
+
+constexpr char no_gpu_variable[] = "PTXASW_RUNTIME_DIRECTORY"; ///< the directory of our runtime
+constexpr char toolkit_archive[] = "/libcudart_static.a";
+
+/// What links programs: a compiler driver or the linker itself, under the usual names.
+bool is_linker(const char *path) {
+  const char *slash = std::strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path;
+  for (const char *word : {"gcc", "g++", "c++", "clang", "clang++", "cc", "ld"}) {
+    const std::size_t length = std::strlen(word);
+    // Behind a target's name, or before a version: x86_64-linux-gnu-g++-12.
+    for (const char *at = std::strstr(name, word); at; at = std::strstr(at + 1, word))
+      if ((at == name || at[-1] == '-') &&
+          (at[length] == 0 || at[length] == '-' || at[length] == '.'))
+        return true;
+  }
+  return false;
+}
+
+/// The words of a linker with our runtime's directory before all others, and our archive for the
+/// toolkit's. `changed` has room for one more word, `directory` for the option.
+char *const *with_runtime(char *const *argv, const char *runtime, char **changed, char *directory,
+                          char *archive) {
+  std::strcat(std::strcpy(directory, "-L"), runtime);
+  std::strcat(std::strcpy(archive, runtime), toolkit_archive);
+  std::size_t n = 0;
+  for (; *argv; ++argv) {
+    const std::size_t length = std::strlen(*argv), wanted = sizeof toolkit_archive - 1;
+    const bool is_archive =
+        length >= wanted && std::strcmp(*argv + length - wanted, toolkit_archive) == 0;
+    changed[n++] = is_archive ? archive : *argv;
+    if (n == 1)
+      changed[n++] = directory;
+  }
+  changed[n] = nullptr;
+  return changed;
+}
+
+/// Room for what a linker is told in place of `argv`, on the stack of whoever starts it.
+#define GIVE_RUNTIME(file, argv)                                                                   \
+  const char *const runtime = std::getenv(no_gpu_variable);                                        \
+  if (runtime && file && argv && *argv && is_linker(file) &&                                       \
+      std::strlen(runtime) + sizeof toolkit_archive < longest_path) {                              \
+    auto *const words =                                                                            \
+        static_cast<char **>(__builtin_alloca((count(argv) + 2) * sizeof(char *)));                \
+    auto *const texts = static_cast<char *>(__builtin_alloca(2 * longest_path));                   \
+    argv = with_runtime(argv, runtime, words, texts, texts + longest_path);                        \
+  }
 
 bool same_file(const char *a, const char *b) {
   struct stat one, other;
@@ -156,6 +205,7 @@ using Spawn = int (*)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 
 int exec_like(const char *name, const char *file, char *const *argv, char *const *environment,
               bool use_path) {
+  GIVE_RUNTIME(file, argv)
   return redirect(
       file, argv, environment, use_path,
       [&](const char *path, char *const *words) {
@@ -167,6 +217,7 @@ int exec_like(const char *name, const char *file, char *const *argv, char *const
 int spawn_like(const char *name, pid_t *pid, const char *file,
                const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                char *const *argv, char *const *environment, bool use_path) {
+  GIVE_RUNTIME(file, argv)
   return redirect(
       file, argv, environment, use_path,
       [&](const char *path, char *const *words) {

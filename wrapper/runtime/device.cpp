@@ -44,7 +44,9 @@ void say(const std::string &text) {
 void *Allocations::add(std::uint64_t size, MemoryKind kind, std::string name, unsigned flags) {
   if (kind != MemoryKind::host && size > device_.memory_size() - device_bytes_)
     return nullptr;
-  Block block{size, kind, flags, pages_of(size), nullptr, std::move(name), device_.checks().here()};
+  Block block{size, kind, flags, pages_of(size), nullptr, std::move(name), {}};
+  if (kind != MemoryKind::variable)
+    block.made = device_.checks().here();
   // With checks, what lies behind an allocation is nobody's.
   if (device_.checks().any())
     block.mapped += 16 * page;
@@ -118,17 +120,17 @@ const std::pair<const std::uint64_t, Block> *Allocations::find(const void *addre
 }
 
 Device::Device() {
-  const char *const target = std::getenv("PTXASW_GPU");
+  const char *const target = std::getenv("PTXASW_RUNTIME_GPU");
   architecture_ = find_architecture(target && *target ? target : "sm_90");
   if (!architecture_) {
-    say(fmt::format("PTXASW_GPU={}: no such architecture; sm_90 it is", target));
+    say(fmt::format("PTXASW_RUNTIME_GPU={}: no such architecture; sm_90 it is", target));
     architecture_ = find_architecture("sm_90");
   }
   sm_ = static_cast<unsigned>(std::atoi(architecture_->name.substr(3).data()));
-  memory_size_ = number_of("PTXASW_GPU_MEMORY", 80) * gib;
+  memory_size_ = number_of("PTXASW_RUNTIME_MEMORY", 80) * gib;
   threads_ = static_cast<unsigned>(
-      number_of("PTXASW_THREADS", std::max(1u, std::thread::hardware_concurrency())));
-  if (const std::uint64_t limit = number_of("PTXASW_STEPS", 0); limit != 0)
+      number_of("PTXASW_RUNTIME_THREADS", std::max(1u, std::thread::hardware_concurrency())));
+  if (const std::uint64_t limit = number_of("PTXASW_RUNTIME_STEPS", 0); limit != 0)
     step_limit_ = limit;
 }
 

@@ -17,6 +17,8 @@
 
 namespace ptxasw::inline wrapper {
 
+class Device;
+
 /// What an allocation of the API is.
 enum class MemoryKind : std::uint8_t { device, managed, host, registered, variable };
 
@@ -85,6 +87,7 @@ public:
   static cudaError_t &last_error();
   /// From now on every call fails with this error.
   void lose(cudaError_t error) { lost_ = error; }
+  bool is_lost() const { return lost_ != cudaSuccess; }
   void reset();
   /// Says once that a function is not there.
   static cudaError_t refuse(const char *name, const char *why);

@@ -3,6 +3,7 @@
 
 #include "wrapper/runtime/findings.h"
 
+#include "wrapper/lint/places.h"
 #include "wrapper/runtime/device.h"
 
 #include <cstdlib>
@@ -29,15 +30,27 @@ std::string quoted(std::string_view text) {
   return result + '"';
 }
 
-/// File and line of the source, of the instruction at a line of the PTX.
+/// Returns true if a file is one of the toolkit's headers.
+bool is_of_toolkit(const std::string &file) {
+  constexpr std::string_view headers = "/include/";
+  const std::size_t at = file.rfind(headers);
+  return at != file.npos &&
+         ::access((file.substr(0, at + headers.size()) + "cuda_runtime.h").c_str(), F_OK) == 0;
+}
+
+/// File and line of the source, of the instruction at a line of the PTX: where the toolkit's
+/// headers were inlined, those of the program.
 std::string source_of(const Module &module, std::uint32_t line) {
+  const Places places(module);
   for (const Function &function : module.functions)
     for (const Instruction &instruction : function.instructions)
-      if (instruction.line == line && instruction.location != no_index) {
-        const Location &location = module.locations[instruction.location];
-        const auto file = module.files.find(location.file);
-        if (file != module.files.end())
-          return fmt::format(",\"file\":{},\"line\":{}", quoted(file->second), location.line);
+      if (instruction.line == line) {
+        std::optional<Place> place = places.of(instruction);
+        for (const Place &outer : places.inlined_at(instruction))
+          if (place && is_of_toolkit(place->file))
+            place = outer;
+        if (place)
+          return fmt::format(",\"file\":{},\"line\":{}", quoted(place->file), place->line);
       }
   return {};
 }
@@ -53,25 +66,28 @@ std::string place_of(const Module &module, const WarpFault &fault) {
 } // namespace
 
 Checks::Checks() {
-  const char *const words = std::getenv("PTXASW_CHECK");
-  const char *const file = std::getenv("PTXASW_CHECK_FILE");
+  const char *const words = std::getenv("PTXASW_RUNTIME_CHECK");
+  const char *const file = std::getenv("PTXASW_RUNTIME_FINDINGS");
   if (!words || !file)
     return;
   const std::string list = fmt::format(",{},", words);
-  const auto has = [&](const char *word) {
+  const auto wants = [&](const char *word) {
     return list.find(fmt::format(",{},", word)) != std::string::npos;
   };
-  memory = has("memory");
-  races = has("races");
-  initialised = has("initialised");
-  barriers = has("barriers");
-  leaks = has("leaks");
+  memory = wants("memcheck");
+  races = wants("racecheck");
+  initialised = wants("initcheck");
+  barriers = wants("synccheck");
+  leaks = wants("leakcheck");
   file_ = ::open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (const char *const most = std::getenv("PTXASW_CHECK_STOP"))
+  write("{}"); // somebody is here
+  if (const char *const most = std::getenv("PTXASW_RUNTIME_STOP"))
     stop_after = std::strtoull(most, nullptr, 10);
   if (leaks)
     std::atexit([] {
       Device &all = device();
+      if (all.is_lost()) // then nothing could be freed
+        return;
       for (const auto &[address, block] : all.allocations().all())
         if (block.kind == MemoryKind::device || block.kind == MemoryKind::managed)
           all.checks().report_call("leak", fmt::format("{} is never freed", block.name), {},
@@ -125,41 +141,47 @@ void Checks::write(const std::string &line) {
   }
 }
 
-void Checks::report(const Device &, const Module &module, const std::string &kind,
-                    const WarpFault &fault) {
-  std::string line = fmt::format("{{\"kind\":{},{}", quoted(kind), place_of(module, fault));
+// Where an address is: in an allocation, in one that was freed, or beside the nearest one.
+std::string Checks::memory_at(std::uint64_t address) const {
+  constexpr std::uint64_t near = 1 << 20;
+  const Allocations &allocations = device().allocations();
+  const auto told = [&](const std::string &what, const CallSite &made) {
+    return fmt::format(",\"memory\":{}{}", quoted(what), sites("made", made));
+  };
+  if (const auto *inside = allocations.find(reinterpret_cast<const void *>(address)))
+    return told(fmt::format("byte {} of {}", address - inside->first, inside->second.name),
+                inside->second.made);
+  if (const auto *ended = find_ended(address))
+    return told(fmt::format("byte {} of {}, which was freed", address - ended->first,
+                            ended->second.name),
+                ended->second.made) +
+           sites("freed", ended->second.ended);
+  const auto &blocks = allocations.all();
+  const auto above = blocks.upper_bound(address);
+  const auto *before = above == blocks.begin() ? nullptr : &*std::prev(above);
+  const auto *behind = above == blocks.end() ? nullptr : &*above;
+  const std::uint64_t out = before ? address - before->first - before->second.size : near;
+  const std::uint64_t missing = behind ? behind->first - address : near;
+  if (out < near && out <= missing)
+    return told(fmt::format("{} bytes behind the end of {}", out, before->second.name),
+                before->second.made);
+  if (missing < near)
+    return told(fmt::format("{} bytes before {}", missing, behind->second.name),
+                behind->second.made);
+  return {};
+}
+
+void Checks::report(const Module &module, const std::string &kind, const WarpFault &fault) {
+  WarpFault told = fault;
+  if (!fault.others.empty() && fault.kind == FaultKind::race)
+    told.message = fmt::format("{} {:#x} and an earlier {} there are not ordered",
+                               fault.message.starts_with("store") ? "store to" : "load of",
+                               fault.address, fault.others[0].message);
+  std::string line = fmt::format("{{\"kind\":{},{}", quoted(kind), place_of(module, told));
   if (!fault.others.empty())
     line += fmt::format(",\"other\":{{{}}}", place_of(module, fault.others[0]));
-  Allocations &allocations = wrapper::device().allocations();
-  if (fault.address != 0) {
-    const auto address = fault.address;
-    const auto &blocks = allocations.all();
-    const auto above = blocks.upper_bound(address);
-    const auto *ended = find_ended(address);
-    const auto *inside = allocations.find(reinterpret_cast<const void *>(address));
-    if (inside)
-      line += fmt::format(
-          ",\"memory\":{}{}",
-          quoted(fmt::format("byte {} of {}", address - inside->first, inside->second.name)),
-          sites("made", inside->second.made));
-    else if (ended)
-      line += fmt::format(",\"memory\":{}{}{}",
-                          quoted(fmt::format("byte {} of {}, which was freed",
-                                             address - ended->first, ended->second.name)),
-                          sites("made", ended->second.made), sites("freed", ended->second.ended));
-    else if (above != blocks.begin() &&
-             address - std::prev(above)->first - std::prev(above)->second.size < (1 << 20)) {
-      const auto &[base, block] = *std::prev(above);
-      line += fmt::format(",\"memory\":{}{}",
-                          quoted(fmt::format("{} bytes behind the end of {}",
-                                             address - base - block.size, block.name)),
-                          sites("made", block.made));
-    } else if (above != blocks.end() && above->first - address < (1 << 20))
-      line += fmt::format(
-          ",\"memory\":{}{}",
-          quoted(fmt::format("{} bytes before {}", above->first - address, above->second.name)),
-          sites("made", above->second.made));
-  }
+  if (fault.address != 0)
+    line += memory_at(fault.address);
   write(line + "}");
 }
 

@@ -14,8 +14,6 @@
 
 namespace ptxasw::inline wrapper {
 
-class Device;
-
 /// Where the program called the API: return addresses, innermost first. `ptxasw check` finds out
 /// the lines.
 struct CallSite {
@@ -23,8 +21,8 @@ struct CallSite {
   bool operator<(const CallSite &other) const { return returns < other.returns; }
 };
 
-/// The checks that are wanted (environment variable PTXASW_CHECK, a list of words), and where their
-/// findings go (PTXASW_CHECK_FILE).
+/// The checks that are wanted (environment variable PTXASW_RUNTIME_CHECK, a list of tools), and
+/// where their findings go (PTXASW_RUNTIME_FINDINGS).
 class Checks {
 public:
   Checks();
@@ -37,8 +35,7 @@ public:
   CallSite here() const;
 
   /// A finding of a kernel's run. `kind` is the word for it.
-  void report(const Device &device, const Module &module, const std::string &kind,
-              const WarpFault &fault);
+  void report(const Module &module, const std::string &kind, const WarpFault &fault);
   /// A finding of a call: `made` is where its memory came from.
   void report_call(const std::string &kind, const std::string &message, const CallSite &where,
                    const CallSite &made);
@@ -55,6 +52,7 @@ public:
 private:
   void write(const std::string &line);
   std::string sites(const char *name, const CallSite &site) const;
+  std::string memory_at(std::uint64_t address) const;
 
   int file_ = -1;
   std::uint64_t count_ = 0;

@@ -46,7 +46,7 @@ void tell(const LoadedModule &module, const WarpOutcome &outcome) {
   }
   const auto report = [&](const std::optional<WarpFault> &fault, std::string_view kind) {
     if (fault)
-      checks.report(device(), module.module(), std::string(kind), *fault);
+      checks.report(module.module(), std::string(kind), *fault);
   };
   report(outcome.race, "race");
   report(outcome.barrier, outcome.barrier ? to_string(outcome.barrier->kind) : "");
@@ -389,8 +389,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, const 
     if (const cudaError_t error = kernel_of(function, kernel); error != cudaSuccess)
       return error;
     const Architecture &architecture = device().architecture();
-    const std::uint64_t each = architecture.shared / static_cast<unsigned>(blocks) /
-                               architecture.shared_granularity * architecture.shared_granularity;
+    const std::uint64_t unit = architecture.shared_granularity;
+    const std::uint64_t each = architecture.shared / static_cast<unsigned>(blocks) / unit * unit;
     const std::uint64_t taken = architecture.shared_reserved_per_block + static_shared_of(*kernel);
     *bytes = each < taken
                  ? 0

@@ -2,9 +2,12 @@
 
 #include "wrapper/settings/lint_choices.h"
 
+#include "wrapper/settings/suggest.h"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <fmt/core.h>
 
 namespace ptxasw::inline wrapper {
 
@@ -18,16 +21,30 @@ std::array<bool, lint::code_count> LintChoices::by_default() {
 bool LintChoices::warn(std::string_view word) {
   if (word == "all" || word == "none") {
     on.fill(word == "all");
+    named.fill(true);
     silenced.clear();
     return true;
   }
+  if (word == "error")
+    return error_on("all");
+  if (word.starts_with("error="))
+    return error_on(word.substr(std::string_view("error=").size()));
   const bool off = word.starts_with("no-");
   if (off)
     word.remove_prefix(3);
+  if (word == "pedantic") {
+    for (const lint::CodeInfo &info : lint::codes())
+      if (const auto i = static_cast<std::size_t>(info.code); !info.on) {
+        on[i] = !off;
+        named[i] = true;
+      }
+    return true;
+  }
   const std::size_t colon = std::min(word.find(':'), word.size());
   const auto code = lint::code_of(word.substr(0, colon));
   if (!code || (colon != word.size() && (!off || colon + 1 == word.size())))
     return false;
+  named[static_cast<std::size_t>(*code)] = true;
   if (colon == word.size())
     on[static_cast<std::size_t>(*code)] = !off;
   else
@@ -36,7 +53,7 @@ bool LintChoices::warn(std::string_view word) {
 }
 
 bool LintChoices::error_on(std::string_view word) {
-  if (word == "all") {
+  if (word == "all") { // those that are on
     error.fill(true);
     return true;
   }
@@ -60,6 +77,16 @@ bool LintChoices::assume(std::string_view word) {
   return true;
 }
 
+bool LintChoices::allow(std::string_view word) {
+  const std::size_t colon = word.find(':');
+  if (colon == std::string_view::npos || colon + 1 == word.size() ||
+      !lint::code_of(word.substr(0, colon)))
+    return false;
+  allowed_files.push_back(
+      {std::string(word.substr(0, colon)), std::string(word.substr(colon + 1))});
+  return true;
+}
+
 bool LintChoices::at(std::string_view word) {
   return !read_point({std::string(word)}, point) &&
          (!point.block || launch_shape_error({}, *point.block).empty());
@@ -74,6 +101,27 @@ bool LintChoices::is_silenced(lint::Code code, std::string_view kernel) const {
          std::any_of(silenced.begin(), silenced.end(), [&](const Silence &silence) {
            return silence.code == code && silence.kernel == kernel;
          });
+}
+
+bool LintChoices::is_hidden(lint::Code code) const {
+  return !lint::info(code).on && !named[static_cast<std::size_t>(code)];
+}
+
+std::string no_such_warning(std::string_view word) {
+  std::string prefix;
+  for (const std::string_view start : {"no-", "error="})
+    if (word.starts_with(start)) {
+      prefix = start;
+      word.remove_prefix(start.size());
+      break;
+    }
+  word = word.substr(0, word.find(':'));
+  std::vector<std::string_view> names{"pedantic", "all", "none", "error"};
+  for (const lint::CodeInfo &info : lint::codes())
+    names.push_back(info.name);
+  const std::string_view near = nearest(word, names);
+  return fmt::format("there is no warning `{}`{} `ptxasw lint --list-codes` lists them", word,
+                     near.empty() ? ";" : fmt::format("; did you mean `{}{}`?", prefix, near));
 }
 
 } // namespace ptxasw::wrapper

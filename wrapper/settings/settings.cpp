@@ -4,6 +4,7 @@
 
 #include "wrapper/settings/settings.h"
 
+#include "synth/ahead/ahead.h"
 #include "synth/cache/cache.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/meld/meld.h"
@@ -337,6 +338,7 @@ bool set_lint_file(Settings &settings, std::string_view value) {
 void clear_warnings(Settings &settings) {
   settings.lint_choices.warnings.clear();
   settings.lint_choices.on = LintChoices::by_default();
+  settings.lint_choices.named.fill(false);
   settings.lint_choices.silenced.clear();
 }
 
@@ -348,6 +350,11 @@ void clear_errors(Settings &settings) {
 void clear_lint_assume(Settings &settings) {
   settings.lint_choices.assumed.clear();
   settings.lint_choices.base_alignment = 1;
+}
+
+void clear_lint_allow(Settings &settings) {
+  settings.lint_choices.allowed.clear();
+  settings.lint_choices.allowed_files.clear();
 }
 
 void clear_lint_at(Settings &settings) {
@@ -526,6 +533,16 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_variants<&SiblingOptions::carry, carry_variants>,
      .get = get_variants<&SiblingOptions::carry>,
      .clear = clear_variants<&SiblingOptions::carry>},
+    {.name = "ahead",
+     .values = "k4|k8|k2[,...]",
+     .meaning = "add versions in which loops do the loads of this number of iterations before what "
+                "they read is used",
+     .decides_code = true,
+     .in_rewrite = true,
+     .in_project = true,
+     .set = set_variants<&SiblingOptions::ahead, ahead_variants>,
+     .get = get_variants<&SiblingOptions::ahead>,
+     .clear = clear_variants<&SiblingOptions::ahead>},
     {.name = "cache",
      .values = "nc|nc-apart[,...]",
      .meaning = "add versions in which loads of what the kernel does not write are read-only ones "
@@ -634,7 +651,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .set = set_switch<&Settings::lint>,
      .get = get_switch<&Settings::lint>},
     {.name = "lint-warnings",
-     .values = "all|none|CODE|no-CODE|no-CODE:KERNEL[,...]",
+     .values = "pedantic|all|none|CODE|no-CODE|no-CODE:KERNEL[,...]",
      .meaning = "which warnings to give, as -W of `ptxasw lint`",
      .in_project = true,
      .set = set_words<&LintChoices::warn, &LintChoices::warnings>,
@@ -642,11 +659,18 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .clear = clear_warnings},
     {.name = "lint-errors",
      .values = "all|CODE[,...]",
-     .meaning = "warnings that make the run fail, as --error-on",
+     .meaning = "warnings that make the run fail, as -Werror of `ptxasw lint`",
      .in_project = true,
      .set = set_words<&LintChoices::error_on, &LintChoices::errors>,
      .get = get_choice<&LintChoices::errors>,
      .clear = clear_errors},
+    {.name = "lint-allow",
+     .values = "CODE:FILES[,...]",
+     .meaning = "warnings that are not given in source files of this path, in which * is any text",
+     .in_project = true,
+     .set = set_words<&LintChoices::allow, &LintChoices::allowed>,
+     .get = get_choice<&LintChoices::allowed>,
+     .clear = clear_lint_allow},
     {.name = "lint-threshold",
      .values = "100...",
      .meaning = "warn of accesses that cost at least this percentage of the ideal",
@@ -699,19 +723,18 @@ std::optional<BlockShape> parse_block_shape(std::string_view text) {
   BlockShape shape;
   std::uint32_t *const extents[] = {&shape.x, &shape.y, &shape.z};
   constexpr std::uint32_t most[] = {1024, 1024, 64};
-  std::size_t count = 0;
-  const bool numbers = each_part(text, [&](std::string_view part) {
-    if (count == std::size(extents))
-      return false;
-    std::uint32_t &extent = *extents[count];
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
-    return error == std::errc() && end == part.data() + part.size() && extent >= 1 &&
-           extent <= most[count++];
-  });
-  if (!numbers || count == 0 || text.ends_with(',') || text.ends_with('+') ||
-      shape.x * shape.y * shape.z > 1024)
-    return std::nullopt;
-  return shape;
+  for (std::size_t count = 0; count < std::size(extents); ++count) {
+    // `+` where nvcc's -Xptxas would cut at a comma.
+    const std::size_t end = std::min(text.find_first_of(",+x"), text.size());
+    const auto extent = parse_number(text.substr(0, end));
+    if (!extent || *extent < 1 || *extent > most[count])
+      return std::nullopt;
+    *extents[count] = *extent;
+    if (end == text.size())
+      return shape.x * shape.y * shape.z <= 1024 ? std::optional(shape) : std::nullopt;
+    text.remove_prefix(end + 1);
+  }
+  return std::nullopt;
 }
 
 std::span<const SettingSpec, setting_count> setting_table() { return table; }
@@ -769,7 +792,8 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
     const std::size_t equals = std::min(entry.find('='), entry.size());
     const std::string_view variable = entry.substr(0, equals);
     if (variable == guard_variable || variable == offload_guard_variable ||
-        variable == checked_variable || variable.starts_with(launch_prefix))
+        variable == checked_variable || variable.starts_with(launch_prefix) ||
+        variable.starts_with(runtime_prefix))
       continue;
     const std::string_view value = entry.substr(std::min(equals + 1, entry.size()));
     std::string name(variable.substr(prefix.size()));

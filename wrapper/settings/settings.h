@@ -18,7 +18,7 @@ namespace ptxasw::inline wrapper {
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
 /// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 38;
+inline constexpr std::size_t setting_count = 40;
 
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
@@ -34,6 +34,7 @@ struct Settings {
                              .shuffle = {},
                              .resize = {},
                              .stage = {},
+                             .ahead = {},
                              .most = 0};
   bool siblings_given = false; ///< their largest number was said, 0 or not
   std::string profile;         ///< of `ptxasw tune`: only the siblings that won there; empty: none
@@ -77,8 +78,8 @@ struct SettingSpec {
 /// The table of all settings.
 std::span<const SettingSpec, setting_count> setting_table();
 
-/// The shape of a block as `X`, `X,Y` or `X,Y,Z`, extents that are not written being 1; nothing if
-/// no block can have it.
+/// The shape of a block as `X`, `XxY` or `XxYxZ`, or with commas; extents that are not written
+/// are 1. Nothing if no block can have it.
 std::optional<BlockShape> parse_block_shape(std::string_view text);
 
 /// `PTXASW_MAX_DELTA` for `max-delta`.
@@ -109,6 +110,8 @@ inline constexpr char wrong_on_purpose_warning[] =
 
 /// Variables that begin like this are for the launch helper (docs/launch.md), not settings.
 inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
+/// And of those that the runtime for programs without a GPU reads (docs/without-gpu.md).
+inline constexpr char runtime_prefix[] = "PTXASW_RUNTIME_";
 
 /// Names a file that gets a byte for each kernel whose warnings a run as ptxas has looked for.
 inline constexpr char checked_variable[] = "PTXASW_CHECKED";

@@ -1,18 +1,19 @@
 #pragma once
 
-// Whether a kernel can tell how its threads along x are cut into blocks.
+// Whether only the global index and the number of threads along x matter to a kernel, or it can
+// tell how these threads are cut into blocks.
 
 #include "grammar/module.h"
 
 #include <cstdint>
 #include <optional>
 
-namespace ptxasw::inline synth::resize {
+namespace ptxasw::facts {
 
 /// The line of the first instruction with a result or an effect that may depend on it; nothing:
 /// there is none. It may depend on the global index and on the number of threads, if that is the
 /// same. What is asked of the launch: fewer than 2^31 threads along x. Branches, accesses and the
 /// like by other means than these registers are not looked at.
-std::optional<std::uint32_t> place_shows(const Module &module, const Function &kernel);
+std::optional<std::uint32_t> block_shape_shows(const Module &module, const Function &kernel);
 
-} // namespace ptxasw::synth::resize
+} // namespace ptxasw::facts

@@ -16,7 +16,7 @@
 // differs between the launches has one definition, so its form is that of the instruction which
 // wrote it last; reading it before is undefined in PTX. All else that registers hold is the same.
 
-#include "synth/resize/place.h"
+#include "emulator/facts/global_index.h"
 
 #include "grammar/roles.h"
 
@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth::resize {
+namespace ptxasw::facts {
 namespace {
 
 constexpr unsigned settling_passes = 5;
@@ -226,8 +226,8 @@ std::optional<std::uint32_t> Places::run() {
 
 } // namespace
 
-std::optional<std::uint32_t> place_shows(const Module &module, const Function &kernel) {
+std::optional<std::uint32_t> block_shape_shows(const Module &module, const Function &kernel) {
   return Places(module, kernel).run();
 }
 
-} // namespace ptxasw::synth::resize
+} // namespace ptxasw::facts

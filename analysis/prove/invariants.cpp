@@ -1,0 +1,121 @@
+// Two kinds of candidates.
+//
+// A register that steps by an invariant amount is written out as initial + step * trip, modulo
+// 2^32. That it does not wrap around (the same equation over 64 bits, signed or unsigned) is what
+// keeps indices of different rounds apart; it follows if the loop goes on only while `i < n`.
+//
+// Of a register that changes in another way (it is halved, say): that it stays at most, or at
+// least, what it began with, and that it stays a power of two.
+
+#include "analysis/prove/invariants.h"
+
+#include "analysis/prove/products.h"
+
+#include <algorithm>
+
+namespace ptxasw::inline analysis {
+namespace {
+
+/// Loops with more candidates get none.
+constexpr std::size_t candidates_budget = 48;
+
+} // namespace
+
+std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop) {
+  Emulation &emulation = paths_.emulation();
+  ExprPool &pool = paths_.pool();
+  const Expr trip = emulation.trip_count(loop);
+  const Expr zero = pool.constant(64, 0), one = pool.constant(64, 1);
+  std::vector<std::pair<Expr, LoopRegister>> registers, uneven;
+  for (const Expr symbol : paths_.symbols())
+    if (const auto found = emulation.loop_register(symbol); found && found->loop == loop)
+      (emulation.expand(symbol) == symbol ? uneven : registers).emplace_back(symbol, *found);
+  std::vector<Candidate> result;
+  for (const auto &[symbol, found] : registers) {
+    if (symbol->width != 32)
+      continue;
+    const Expr initial = emulation.expand(found.initial);
+    const Expr step = pool.sub(emulation.expand(found.next), emulation.expand(symbol));
+    if (step->kind == ExprKind::constant && step->value.is_zero())
+      continue;
+    const auto in_round = [&](Expr round, bool is_signed) {
+      const auto wide = [&](Expr e) { return is_signed ? pool.sext(e, 64) : pool.zext(e, 64); };
+      const Expr now = pool.add(initial, pool.mul(step, pool.truncate(round, 32)));
+      return pool.eq(wide(now), pool.add(wide(initial), pool.mul(wide(step), round)));
+    };
+    if (launch_.no_wrap)
+      continue; // the order of multiples is enough
+    for (const bool is_signed : {true, false})
+      result.push_back({in_round(trip, is_signed), in_round(zero, is_signed),
+                        in_round(pool.add(trip, one), is_signed)});
+  }
+  for (const auto &[symbol, found] : uneven) {
+    if (symbol->width != 32 && symbol->width != 64)
+      continue;
+    const Expr initial = emulation.expand(found.initial), next = emulation.expand(found.next);
+    const auto add = [&](auto says) {
+      result.push_back({says(symbol), says(initial), says(next)});
+    };
+    add([&](Expr e) { return pool.ule(e, initial); });
+    add([&](Expr e) { return pool.ule(initial, e); });
+    add([&](Expr e) { return pool.sle(e, initial); });
+    add([&](Expr e) { return pool.sle(initial, e); });
+    add([&](Expr e) { return pool.sle(pool.constant(e->width, 0), e); });
+    add([&](Expr e) {
+      return pool.eq(pool.bit_and(e, pool.sub(e, pool.constant(e->width, 1))),
+                     pool.constant(e->width, 0));
+    });
+  }
+  return result.size() > candidates_budget ? std::vector<Candidate>() : result;
+}
+
+// True if the formulas cannot hold together in one thread at the loop's header.
+bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
+                              const std::vector<Candidate> &known) {
+  static const InvariantsOf none = [](LoopId) -> const std::vector<Expr> & {
+    static const std::vector<Expr> empty;
+    return empty;
+  };
+  for (const Candidate &candidate : known)
+    formulas.push_back(candidate.now);
+  const BlockId header = paths_.cfg().loops()[loop].header;
+  const Rounds rounds(paths_.cfg().loops().size(), Round::any);
+  ThreadCopy thread(paths_, launch_, {}, 1, header, rounds, none);
+  formulas.push_back(paths_.way(header));
+  for (Expr &formula : formulas)
+    formula = thread(formula);
+  for (const Expr fact : thread.facts())
+    formulas.push_back(fact);
+  ProductAbstraction abstract(paths_.pool(), false);
+  for (Expr &formula : formulas)
+    formula = abstract(formula);
+  for (const Expr axiom : abstract.axioms())
+    formulas.push_back(axiom);
+  return solver_.check("an invariant", formulas) == SolverAnswer::unsat;
+}
+
+const std::vector<Expr> &LoopInvariants::of(LoopId loop) {
+  const auto [entry, is_new] = known_.try_emplace(loop);
+  if (!is_new)
+    return entry->second;
+  ExprPool &pool = paths_.pool();
+  std::vector<Candidate> left = candidates(loop);
+  std::erase_if(left, [&](const Candidate &candidate) {
+    return !excluded(loop, {pool.bit_not(candidate.first)}, {});
+  });
+  const Expr goes_on = paths_.another_round(loop);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (!excluded(loop, {goes_on, pool.bit_not(left[i].next)}, left)) {
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(i--));
+        changed = true;
+      }
+  }
+  std::vector<Expr> result;
+  for (const Candidate &candidate : left)
+    result.push_back(candidate.now);
+  return known_[loop] = std::move(result);
+}
+
+} // namespace ptxasw::analysis

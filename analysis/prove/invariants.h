@@ -1,0 +1,36 @@
+#pragma once
+
+// What holds at the beginning of every round of a loop, whatever the round: candidates of a few
+// forms, of which those that do not follow from each other are dropped (Flanagan and Leino,
+// "Houdini, an annotation assistant for ESC/Java").
+
+#include "analysis/prove/thread_copy.h"
+#include "emulator/symbolic/solver.h"
+
+#include <map>
+#include <vector>
+
+namespace ptxasw::inline analysis {
+
+class LoopInvariants {
+public:
+  LoopInvariants(KernelPaths &paths, const FixedLaunch &launch, Solver &solver)
+      : paths_(paths), launch_(launch), solver_(solver) {}
+
+  /// Of one loop, in terms of the emulation's symbols, expanded.
+  const std::vector<Expr> &of(LoopId loop);
+
+private:
+  struct Candidate {
+    Expr now, first, next;
+  };
+  std::vector<Candidate> candidates(LoopId loop);
+  bool excluded(LoopId loop, std::vector<Expr> formulas, const std::vector<Candidate> &known);
+
+  KernelPaths &paths_;
+  const FixedLaunch &launch_;
+  Solver &solver_;
+  std::map<LoopId, std::vector<Expr>> known_;
+};
+
+} // namespace ptxasw::analysis

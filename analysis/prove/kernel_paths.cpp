@@ -1,0 +1,370 @@
+// One emulation with probes at every address and guard. Uniformity is asked for among all threads
+// of a block: what the emulation calls a warp's lanes are told apart by tid and laneid alone, and
+// so are a block's threads.
+//
+// A thread's state at a place is one value for each symbol of the emulation, the latest that it
+// had: control-flow joins and registers at loop headers are symbols, and what an expression
+// mentions was computed in a block that dominates it. So the condition of a way is a formula over
+// these: a disjunction over the edges that lead to a block, from its immediate dominator on, back
+// edges left out. What branches do not say is true, so the formula may hold where no thread comes,
+// and never fails to hold where one does.
+
+#include "analysis/prove/kernel_paths.h"
+
+#include "emulator/symbolic/generic.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace ptxasw::inline analysis {
+namespace {
+
+/// A kernel with more blocks or accesses is too much.
+constexpr std::size_t blocks_budget = 2000, accesses_budget = 2000;
+
+/// The argument of a conversion from shared to generic addresses (cvta.shared); null: it is none.
+Expr converted_from_shared(const ExprPool &pool, Expr atom) {
+  if (atom->kind != ExprKind::uf || atom->child_count != 1)
+    return nullptr;
+  const std::string_view name = pool.function_name(atom);
+  return name.starts_with("cvta.shared") ? atom->children[0] : nullptr;
+}
+
+bool is_pointer_like(const ExprPool &pool, const Emulation &emulation, Expr atom) {
+  if (atom->kind != ExprKind::symbol || atom->width != 64)
+    return false;
+  return pool.symbols()[atom->index].name.starts_with('&') ||
+         emulation.parameter_field(atom).has_value();
+}
+
+/// The only pointer among the addends of an address.
+Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
+  if (address->kind == ExprKind::zext) // of an address of 32 bits
+    address = address->children[0];
+  if (address->kind == ExprKind::extract && address->index == 0 && address->width == 32)
+    address = address->children[0];
+  if (is_pointer_like(pool, emulation, address))
+    return address;
+  if (address->kind != ExprKind::sum)
+    return nullptr;
+  Expr base = nullptr;
+  for (std::uint32_t i = 0; i < address->child_count; ++i) {
+    Expr atom = address->children[i];
+    if (atom->kind == ExprKind::extract && atom->index == 0 && atom->width == 32)
+      atom = atom->children[0];
+    if (address->coefficients[i] != 1 || !is_pointer_like(pool, emulation, atom))
+      continue;
+    if (base)
+      return nullptr;
+    base = atom;
+  }
+  return base;
+}
+
+} // namespace
+
+KernelPaths::KernelPaths(const Module &module, const Function &kernel, const LaunchFacts &launch)
+    : module_(module), kernel_(kernel), launch_(launch),
+      sites_(facts::access_sites(module, kernel)), probes_(probes()),
+      emulation_(module, kernel, launch, probes_, LaneGroup::warp) {
+  if (!emulation_.complete() || cfg().blocks().size() > blocks_budget) {
+    obstruct(0, "its control flow is too much, or not understood");
+    return;
+  }
+  for (const BlockId block : cfg().reverse_postorder())
+    if (cfg().irreducible(block)) {
+      obstruct(kernel.instructions[cfg().blocks()[block].first].line,
+               "a loop with several entries");
+      return;
+    }
+  local_.assign(cfg().blocks().size(), nullptr);
+  find_barriers();
+  find_accesses();
+}
+
+void KernelPaths::obstruct(std::uint32_t line, std::string reason) {
+  if (!obstacle_)
+    obstacle_ = ProofObstacle{line, std::move(reason)};
+}
+
+// Of each site its address, of each guarded site and barrier the guard, in the order in which they
+// are read again.
+std::vector<Probe> KernelPaths::probes() {
+  std::vector<Probe> result;
+  const auto guard = [&](std::uint32_t instruction) {
+    if (kernel_.instructions[instruction].guard != no_register)
+      result.push_back({instruction, kernel_.instructions[instruction].guard, false});
+  };
+  for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
+    if (const Op op = module_.opcode(kernel_.instructions[i]).op;
+        op == Op::bar || op == Op::barrier)
+      guard(i);
+  for (const facts::AccessSite &site : sites_) {
+    const Operand &base = module_.children(*site.address)[0];
+    if (base.kind == Operand::Kind::reg)
+      result.push_back({site.instruction, base.reg, false});
+    guard(site.instruction);
+  }
+  return result;
+}
+
+Expr KernelPaths::guard_of(std::uint32_t instruction, std::size_t &probe) {
+  const Instruction &source = kernel_.instructions[instruction];
+  if (source.guard == no_register)
+    return nullptr;
+  const Expr value = emulation_.probed(probe++);
+  if (!value)
+    return nullptr;
+  return emulation_.expand(source.guard_negated ? pool().bit_not(value) : value);
+}
+
+// The addition of the offset happens in the width of the register.
+Expr KernelPaths::address_of(const facts::AccessSite &site, std::size_t &probe) {
+  const Operand &operand = module_.children(*site.address)[0];
+  Expr base = nullptr;
+  if (operand.kind == Operand::Kind::reg)
+    base = emulation_.probed(probe++);
+  else if (operand.kind == Operand::Kind::symbol)
+    base = emulation_.symbol_address(module_.symbol(operand).name);
+  else if (operand.kind == Operand::Kind::integer)
+    base = pool().constant(64, 0);
+  if (!base || (base->width != 32 && base->width != 64))
+    return nullptr;
+  const std::int64_t offset =
+      site.address->value + (operand.kind == Operand::Kind::reg ? 0 : operand.value);
+  const Expr sum =
+      pool().add(base, pool().constant(base->width, static_cast<std::uint64_t>(offset)));
+  return emulation_.expand(pool().zext(sum, 64));
+}
+
+// What an instruction besides loads, stores, atomics and barriers may do without a proof having to
+// know: compute, order more than is counted, exchange registers, end.
+bool KernelPaths::is_harmless(const Instruction &instruction) const {
+  const Opcode &opcode = module_.opcode(instruction);
+  if (!instruction.well_formed || opcode.op == Op::mapa || opcode.has(Modifier::shared_cluster))
+    return false;
+  if (opcode.op == Op::call) {
+    const auto operands = module_.operands(instruction);
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      const std::string_view name = module_.text(operand.span);
+      return name == "vprintf" || name == "__assertfail"; // which only read what they are passed
+    });
+  }
+  if (effect_of(opcode) == Effect::none)
+    return true;
+  return is_one_of(opcode.op, {Op::membar, Op::fence, Op::shfl, Op::vote, Op::match, Op::redux,
+                               Op::activemask, Op::nanosleep, Op::elect});
+}
+
+void KernelPaths::find_barriers() {
+  std::size_t probe = 0;
+  std::set<std::int64_t> partial_ids;
+  std::map<std::uint32_t, std::int64_t> ids; // by instruction
+  const auto partial = [&](std::uint32_t line, std::string reason) {
+    if (!partial_barrier_)
+      partial_barrier_ = ProofObstacle{line, std::move(reason)};
+  };
+  bool any_id = false; // a barrier that may be any of them
+  for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
+    const Instruction &source = kernel_.instructions[i];
+    const Opcode &opcode = module_.opcode(source);
+    if (opcode.op != Op::bar && opcode.op != Op::barrier)
+      continue;
+    BarrierSite site{i, source.line, cfg().block_of(i), nullptr, opcode.has(Modifier::warp)};
+    const bool guarded = source.guard != no_register;
+    site.guard = guard_of(i, probe);
+    if (!cfg().reachable(site.block) || !emulation_.feasible(site.block))
+      continue;
+    const auto operands = module_.operands(source);
+    const bool reduces = opcode.has(Modifier::red);
+    if (opcode.has(Modifier::cluster)) {
+      partial(source.line, "a barrier of a cluster");
+    } else if (site.of_warp) {
+      if (operands.size() == 1 && operands[0].kind == Operand::Kind::integer &&
+          static_cast<std::uint32_t>(operands[0].value) == ~0u && !(guarded && !site.guard))
+        barriers_.push_back(site);
+      // With another mask it orders less than is asked for: no order at all.
+    } else {
+      const std::size_t first = reduces ? 1 : 0;
+      const std::size_t numbers =
+          operands.size() - std::min<std::size_t>(operands.size(), reduces ? 2 : 0);
+      const bool known =
+          numbers >= 1 && first < operands.size() && operands[first].kind == Operand::Kind::integer;
+      const bool whole =
+          numbers == 1 ||
+          (numbers == 2 && launch_.block && operands[first + 1].kind == Operand::Kind::integer &&
+           static_cast<std::uint64_t>(operands[first + 1].value) == launch_.block->count());
+      if (!known)
+        any_id = true;
+      if (known && whole && !opcode.has(Modifier::arrive) && !(guarded && !site.guard)) {
+        ids[i] = operands[first].value;
+        barriers_.push_back(site);
+      } else {
+        if (known)
+          partial_ids.insert(operands[first].value);
+        partial(source.line, "a barrier of part of a block, or of one that is not a number");
+      }
+    }
+  }
+  // Who waits at a barrier that others use for a part of the block may be let go by them.
+  std::erase_if(barriers_, [&](const BarrierSite &site) {
+    return !site.of_warp && (any_id || partial_ids.contains(ids.at(site.instruction)));
+  });
+}
+
+void KernelPaths::find_accesses() {
+  std::size_t probe = 0;
+  for (const Instruction &source : kernel_.instructions)
+    if (const Op op = module_.opcode(source).op; op == Op::bar || op == Op::barrier)
+      probe += source.guard != no_register;
+  std::vector<bool> is_site(kernel_.instructions.size(), false);
+  const bool generic_global = generic_is_global(module_);
+  for (const facts::AccessSite &site : sites_) {
+    const Instruction &source = kernel_.instructions[site.instruction];
+    const Opcode &opcode = module_.opcode(source);
+    SharedAccess access;
+    access.instruction = site.instruction;
+    access.line = source.line;
+    access.kind = site.kind;
+    access.space = site.space;
+    access.bytes = site.bytes;
+    access.block = cfg().block_of(site.instruction);
+    access.address = address_of(site, probe);
+    access.guard = guard_of(site.instruction, probe);
+    if (opcode.op == Op::cp || !is_known(opcode) || opcode.has(Modifier::shared_cluster) ||
+        opcode.has(Modifier::async) || opcode.has(Modifier::mmio))
+      continue; // judged below
+    is_site[site.instruction] = true;
+    if (!cfg().reachable(access.block) || !emulation_.feasible(access.block) ||
+        site.space == StateSpace::local || site.space == StateSpace::constant ||
+        site.space == StateSpace::param ||
+        (access.guard && access.guard->kind == ExprKind::constant && access.guard->value.is_zero()))
+      continue;
+    if (source.guard != no_register && !access.guard)
+      return obstruct(source.line, "the predicate is not understood");
+    if (!access.address)
+      return obstruct(source.line, "the address is not understood");
+    if (access.space == StateSpace::generic) {
+      Substitution plain(pool());
+      bool from_shared = false, from_other = false;
+      for_each_node(access.address, [&](Expr node) {
+        if (const Expr inner = converted_from_shared(pool(), node)) {
+          plain.map(node, pool().zext(inner, 64));
+          from_shared = true;
+        } else if (node->kind == ExprKind::uf && pool().function_name(node).starts_with("cvta.") &&
+                   !pool().function_name(node).starts_with("cvta.to")) {
+          from_other = true;
+        }
+      });
+      const Expr base = base_of(pool(), emulation_, access.address);
+      if (from_shared && !from_other) {
+        access.space = StateSpace::shared;
+        access.address = plain(access.address);
+      } else if (generic_global || (base && emulation_.parameter_field(base))) {
+        access.space = StateSpace::global; // a host has no other addresses to pass
+      } else {
+        return obstruct(source.line, "it is not known what memory the address is of");
+      }
+    }
+    if (access.space != StateSpace::global && access.space != StateSpace::shared)
+      return obstruct(source.line, "memory of this kind is not looked at");
+    access.base = base_of(pool(), emulation_, access.address);
+    access.is_volatile = opcode.has(Modifier::volatile_);
+    access.weak = site.kind != facts::AccessKind::atomic && !access.is_volatile &&
+                  !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
+                  !opcode.has(Modifier::release);
+    access.scope = opcode.has(Modifier::cta)       ? ThreadScope::block
+                   : opcode.has(Modifier::cluster) ? ThreadScope::cluster
+                                                   : ThreadScope::device;
+    access.read_only = access.kind == facts::AccessKind::load &&
+                       access.space == StateSpace::global && reads_constant_memory(opcode);
+    accesses_.push_back(access);
+  }
+  if (accesses_.size() > accesses_budget)
+    obstruct(0, "too many accesses");
+  for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
+    const Instruction &source = kernel_.instructions[i];
+    const Op op = module_.opcode(source).op;
+    const BlockId block = cfg().block_of(i);
+    if (is_site[i] || !cfg().reachable(block) || !emulation_.feasible(block) || op == Op::bar ||
+        op == Op::barrier || is_harmless(source))
+      continue;
+    return obstruct(source.line,
+                    fmt::format("`{}` is not looked into", module_.opcode(source).text));
+  }
+}
+
+bool KernelPaths::is_back_edge(BlockId from, BlockId to) const { return cfg().dominates(to, from); }
+
+Expr KernelPaths::edge(BlockId from, BlockId to) {
+  const auto &successors = cfg().blocks()[from].successors;
+  const bool same = successors.size() == 2 && successors[0] == successors[1];
+  const auto fact = same ? std::nullopt : emulation_.fact_on_edge(from, to);
+  if (!fact)
+    return pool().constant(1, 1);
+  const Expr condition = emulation_.expand(fact->condition);
+  return fact->holds ? condition : pool().bit_not(condition);
+}
+
+Expr KernelPaths::local(BlockId block) {
+  if (local_[block])
+    return local_[block];
+  const BlockId from = cfg().immediate_dominator(block);
+  Expr any = pool().constant(1, 0);
+  for (const BlockId before : cfg().blocks()[block].predecessors)
+    if (cfg().reachable(before) && emulation_.feasible(before) && !is_back_edge(before, block))
+      any = pool().bit_or(any, pool().bit_and(way(before, from), edge(before, block)));
+  return local_[block] = any;
+}
+
+Expr KernelPaths::way(BlockId block, BlockId from) {
+  Expr all = pool().constant(1, 1);
+  for (; block != from; block = cfg().immediate_dominator(block))
+    all = pool().bit_and(local(block), all);
+  return all;
+}
+
+const std::vector<Expr> &KernelPaths::symbols() {
+  if (symbols_)
+    return *symbols_;
+  symbols_.emplace();
+  std::vector<Expr> work;
+  for (std::size_t i = 0; i < probes_.size(); ++i)
+    work.push_back(emulation_.probed(i));
+  for (BlockId block = 0; block < cfg().blocks().size(); ++block)
+    work.push_back(emulation_.branch_choice(block));
+  std::set<Expr> seen;
+  while (!work.empty()) {
+    const Expr expr = work.back();
+    work.pop_back();
+    if (!expr)
+      continue;
+    for_each_node(expr, [&](Expr node) {
+      if (node->kind != ExprKind::symbol || !seen.insert(node).second)
+        return;
+      symbols_->push_back(node);
+      if (const auto at_header = emulation_.loop_register(node)) {
+        work.push_back(at_header->initial);
+        work.push_back(at_header->next);
+      } else if (const auto join = emulation_.join_register(node)) {
+        for (const auto &[from, value] : join->values)
+          work.push_back(value);
+      }
+    });
+  }
+  std::sort(symbols_->begin(), symbols_->end(), [](Expr a, Expr b) { return a->id < b->id; });
+  return *symbols_;
+}
+
+Expr KernelPaths::another_round(LoopId loop) {
+  const Loop &info = cfg().loops()[loop];
+  Expr any = pool().constant(1, 0);
+  for (const BlockId latch : info.latches)
+    if (cfg().reachable(latch) && emulation_.feasible(latch))
+      any = pool().bit_or(any, pool().bit_and(way(latch, info.header), edge(latch, info.header)));
+  return any;
+}
+
+} // namespace ptxasw::analysis

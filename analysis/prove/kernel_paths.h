@@ -1,0 +1,105 @@
+#pragma once
+
+// What proofs about threads stand on: a kernel's accesses and barriers, and the condition under
+// which control gets to a block, as expressions of one symbolic emulation.
+
+#include "emulator/facts/access.h"
+#include "emulator/machine/warp_order.h"
+#include "emulator/symbolic/emulate.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw::inline analysis {
+
+/// One access of a thread to memory that it may share with others.
+struct SharedAccess {
+  std::uint32_t instruction = 0; ///< index in Function::instructions
+  std::uint32_t line = 0;
+  facts::AccessKind kind = facts::AccessKind::load;
+  StateSpace space = StateSpace::global; ///< global or shared
+  unsigned bytes = 0;
+  BlockId block = 0;
+  Expr address = nullptr; ///< 64 bits, loops written out
+  Expr guard = nullptr;   ///< the same, width 1; null: not predicated
+  bool weak = true;       ///< PTX ISA 8.6: neither atomic nor relaxed, acquire, release, volatile
+  bool is_volatile = false;
+  bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
+  ThreadScope scope = ThreadScope::device; ///< of a strong one
+  Expr base = nullptr; ///< the pointer parameter or variable it goes through; null: not known
+
+  bool writes() const { return kind != facts::AccessKind::load; }
+};
+
+/// A barrier of a whole block, or bar.warp.sync of a whole warp.
+struct BarrierSite {
+  std::uint32_t instruction = 0;
+  std::uint32_t line = 0;
+  BlockId block = 0;
+  Expr guard = nullptr; ///< width 1; null: none
+  bool of_warp = false;
+};
+
+/// A place in the way of a proof.
+struct ProofObstacle {
+  std::uint32_t line = 0; ///< 0: the function as a whole
+  std::string reason;
+};
+
+/// The facts of one kernel.
+class KernelPaths {
+public:
+  KernelPaths(const Module &module, const Function &kernel, const LaunchFacts &launch);
+
+  const Module &module() const { return module_; }
+  const Function &kernel() const { return kernel_; }
+  const LaunchFacts &launch() const { return launch_; }
+  Emulation &emulation() { return emulation_; }
+  ExprPool &pool() { return emulation_.pool(); }
+  const ControlFlowGraph &cfg() const { return emulation_.cfg(); }
+
+  /// What keeps anything from being said of accesses; nothing: they are all here.
+  const std::optional<ProofObstacle> &obstacle() const { return obstacle_; }
+  const std::vector<SharedAccess> &accesses() const { return accesses_; }
+  const std::vector<BarrierSite> &barriers() const { return barriers_; }
+  /// A barrier that orders something, but not a whole block or warp: partial, named by a register,
+  /// of a cluster. It counts as no order.
+  const std::optional<ProofObstacle> &partial_barrier() const { return partial_barrier_; }
+
+  /// What holds, expanded, where control has come to `block`, from a block `from` that dominates
+  /// it, without regard to rounds of loops before the last one.
+  Expr way(BlockId block, BlockId from = 0);
+  /// What a branch establishes on an edge, expanded; the constant 1 if nothing is known.
+  Expr edge(BlockId from, BlockId to);
+  /// What holds at the end of a round of a loop that is followed by another one.
+  Expr another_round(LoopId loop);
+  /// All symbols that addresses and branches depend on.
+  const std::vector<Expr> &symbols();
+  /// True if the edge goes back to the header of a loop that contains it.
+  bool is_back_edge(BlockId from, BlockId to) const;
+
+private:
+  void find_accesses();
+  void find_barriers();
+  std::vector<Probe> probes();
+  Expr local(BlockId block);
+  Expr address_of(const facts::AccessSite &site, std::size_t &probe);
+  Expr guard_of(std::uint32_t instruction, std::size_t &probe);
+  void obstruct(std::uint32_t line, std::string reason);
+  bool is_harmless(const Instruction &instruction) const;
+
+  const Module &module_;
+  const Function &kernel_;
+  const LaunchFacts launch_;
+  std::vector<facts::AccessSite> sites_;
+  std::vector<Probe> probes_;
+  Emulation emulation_;
+  std::vector<Expr> local_; ///< by block
+  std::optional<std::vector<Expr>> symbols_;
+  std::vector<SharedAccess> accesses_;
+  std::vector<BarrierSite> barriers_;
+  std::optional<ProofObstacle> obstacle_, partial_barrier_;
+};
+
+} // namespace ptxasw::analysis

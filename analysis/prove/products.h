@@ -1,0 +1,59 @@
+#pragma once
+
+// Products of unknowns, for a solver of bit-vectors that cannot multiply them in reasonable time.
+
+#include "emulator/symbolic/expr.h"
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw::inline analysis {
+
+/// Replaces products of unknowns, and quotients and remainders by them, by symbols of which
+/// axioms() say what follows from order: of two multiples of `w` with different factors, one is at
+/// least `w` larger. Formulas that cannot hold together afterwards cannot hold before.
+class ProductAbstraction {
+public:
+  /// `no_wrap`: products and sums do not leave the range of signed numbers of their width. Without
+  /// it that is so where the known bounds of the factors say so.
+  /// `numbers`: multiples of numbers are replaced, too.
+  ProductAbstraction(ExprPool &pool, bool no_wrap, bool numbers = false)
+      : pool_(pool), no_wrap_(no_wrap), numbers_(numbers) {}
+
+  Expr operator()(Expr expr);
+  /// True if anything was replaced.
+  bool replaced() const { return !multiples_.empty(); }
+  /// What holds of all replaced products.
+  std::vector<Expr> axioms();
+
+private:
+  /// Coefficient times factors; none: the coefficient alone.
+  struct Monomial {
+    std::uint64_t coefficient = 0;
+    std::vector<Expr> factors;
+  };
+  /// value = factor * by wherever `valid` holds, without wrapping around.
+  struct Multiple {
+    Expr factor, value, valid;
+  };
+
+  Expr rewrite(Expr node);
+  Expr linear(unsigned width, std::vector<Monomial> monomials);
+  Expr linear_by_numbers(unsigned width, std::vector<Monomial> monomials);
+  Expr multiple(Expr factor, Expr by);
+  Expr divided(Expr node, Expr dividend, Expr divisor);
+  bool is_common(Expr expr);
+  bool fits(Expr factor, Expr by) const;
+
+  ExprPool &pool_;
+  const bool no_wrap_, numbers_;
+  std::unordered_map<Expr, Expr> memo_;
+  std::unordered_map<Expr, bool> common_;
+  std::map<std::uint32_t, Expr> by_;                         ///< by id
+  std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by the id of what they are of
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Expr, Expr>> quotients_;
+  std::vector<Expr> more_axioms_;
+};
+
+} // namespace ptxasw::analysis

@@ -1,0 +1,665 @@
+// Barriers first: if every branch that decides about them goes the same way for all threads of a
+// block, the k-th barrier of one thread is the k-th of every other, in the same round of every loop
+// around it. Then what two threads do at the same time lies in one interval (intervals.h), and for
+// each pair of accesses in it, of which one writes, Z3 is asked if both can be reached with a byte
+// in common. Barriers that are not shown to be reached by all order nothing.
+//
+// Threads of different blocks are ordered by no barrier. Threads of one warp are taken to run
+// independently (sm_70 and later); bar.warp.sync with all lanes orders them in the same way as
+// barriers order a block, if no branch parts the warp on the way.
+//
+// Accesses are aligned as a whole (PTX ISA 6.4.1), so two of them have a byte in common if their
+// addresses, rounded down to a multiple of the wider one, are equal.
+
+#include "analysis/prove/races.h"
+
+#include "analysis/prove/intervals.h"
+#include "analysis/prove/invariants.h"
+#include "analysis/prove/products.h"
+#include "analysis/prove/thread_copy.h"
+#include "emulator/facts/reading.h"
+#include "emulator/semantics/parameter_layout.h"
+#include "emulator/symbolic/solver.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/core.h>
+#include <set>
+
+namespace ptxasw::inline analysis {
+namespace {
+
+/// Which warps two threads of a block are in.
+enum class Warps : std::uint8_t { any, same, different };
+
+/// Accesses that differ in their addresses only: one question is about all of them.
+struct AccessGroup {
+  std::vector<const SharedAccess *> members;
+  std::vector<IntervalPlace> places;      ///< with the barriers of the block
+  std::vector<IntervalPlace> warp_places; ///< with those of the warp as well
+  const SharedAccess &first() const { return *members.front(); }
+};
+
+class SafetyProof {
+public:
+  SafetyProof(const Module &module, const Function &kernel, const ProofAssumptions &assumptions,
+              const ProofOptions &options)
+      : module_(module), kernel_(kernel), assumptions_(assumptions), options_(options),
+        paths_(module, kernel, launch_facts(kernel, assumptions.block)),
+        pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
+                                      assumptions.disjoint},
+        solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
+        exact_solver_(options.resource_limit / 4, true), invariants_(paths_, launch_, solver_) {}
+
+  KernelProof run();
+
+private:
+  void prove_barriers();
+  bool all_agree(bool of_warp, std::uint32_t &line);
+  bool agrees(Expr choice, BlockId block, bool of_warp);
+  std::vector<BlockId> deciding(bool of_warp) const;
+  void prove_races();
+  bool race_free(const AccessGroup &a, const AccessGroup &b);
+  void blame(const AccessGroup &a, const AccessGroup &b);
+  bool apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
+             const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct);
+  Expr meet(const SharedAccess &a, const SharedAccess &b, Expr at_a, Expr at_b);
+  bool may_race(const SharedAccess &a, const SharedAccess &b, ThreadScope between) const;
+  void prove_bounds();
+  void add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thread);
+  void add_layout_facts(std::vector<Expr> &formulas);
+  Expr same_warp(ThreadCopy &one, ThreadCopy &two);
+  Expr relation(const LaunchRelation &relation);
+  Expr number(const std::vector<LaunchRelation::Product> &sum);
+  Expr named(const std::string &name);
+  SolverAnswer ask(std::vector<Expr> formulas, PropertyProof &about);
+  const Variable *variable(Expr symbol) const;
+  std::string place_of(const SharedAccess &access) const;
+  std::vector<AccessGroup> groups(const Intervals &of_block, const Intervals &of_warp) const;
+  bool in_one_block(const AccessGroup &a, const AccessGroup &b);
+
+  const Module &module_;
+  const Function &kernel_;
+  const ProofAssumptions &assumptions_;
+  const ProofOptions &options_;
+  KernelPaths paths_;
+  ExprPool &pool_;
+  const FixedLaunch launch_;
+  Solver solver_, order_solver_, exact_solver_;
+  LoopInvariants invariants_;
+  const InvariantsOf invariants_of_ = [this](LoopId loop) -> const std::vector<Expr> & {
+    return invariants_.of(loop);
+  };
+  bool barriers_order_ = false, warp_barriers_order_ = false;
+  bool out_of_effort_ = false;
+  KernelProof proof_;
+};
+
+std::string_view what(const SharedAccess &access) {
+  return access.kind == facts::AccessKind::load    ? "load"
+         : access.kind == facts::AccessKind::store ? "store"
+                                                   : "atomic";
+}
+
+const Variable *SafetyProof::variable(Expr symbol) const {
+  if (!symbol)
+    return nullptr;
+  const std::string_view name = pool_.symbols()[symbol->index].name;
+  if (!name.starts_with('&'))
+    return nullptr;
+  for (const auto *list : {&kernel_.variables, &module_.variables})
+    for (const Variable &candidate : *list)
+      if (candidate.name == name.substr(1))
+        return &candidate;
+  return nullptr;
+}
+
+std::string SafetyProof::place_of(const SharedAccess &access) const {
+  return fmt::format("the {} of {} memory in line {}", what(access),
+                     access.space == StateSpace::shared ? "shared" : "global", access.line);
+}
+
+// --- the launch
+
+// Parameters that nothing depends on have no symbol; neither has what is said of them a meaning.
+Expr SafetyProof::named(const std::string &name) {
+  if (name.starts_with("ntid.") || name.starts_with("nctaid.")) {
+    const Expr extent = paths_.emulation().special("%" + name);
+    return extent->kind == ExprKind::symbol ? ThreadCopy::shared_symbol(paths_, launch_, extent)
+                                            : extent;
+  }
+  for (const Expr symbol : paths_.symbols())
+    if (const auto field = paths_.emulation().parameter_field(symbol);
+        field && facts::parameter_name(*field, kernel_) == name)
+      return ThreadCopy::shared_symbol(paths_, launch_, symbol);
+  return nullptr;
+}
+
+Expr SafetyProof::number(const std::vector<LaunchRelation::Product> &sum) {
+  Expr total = pool_.constant(64, 0);
+  for (const LaunchRelation::Product &product : sum) {
+    Expr value = pool_.constant(64, static_cast<std::uint64_t>(product.coefficient));
+    for (const std::string &name : product.names) {
+      const Expr factor = named(name);
+      if (!factor || factor->width > 64)
+        return nullptr;
+      value = pool_.mul(value, pool_.sext(factor, 64));
+    }
+    total = pool_.add(total, value);
+  }
+  return total;
+}
+
+Expr SafetyProof::relation(const LaunchRelation &relation) {
+  using Kind = LaunchRelation::Kind;
+  const Expr left = number(relation.left), right = number(relation.right);
+  if (!left || !right)
+    return nullptr;
+  if (relation.modulus != 0)
+    return pool_.eq(pool_.urem(left, pool_.constant(64, relation.modulus)), right);
+  return relation.kind == Kind::less         ? pool_.slt(left, right)
+         : relation.kind == Kind::less_equal ? pool_.sle(left, right)
+         : relation.kind == Kind::equal      ? pool_.eq(left, right)
+                                             : pool_.bit_not(pool_.eq(left, right));
+}
+
+void SafetyProof::add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thread) {
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::string extent = fmt::format("{}", "xyz"[axis]);
+    const Expr ntid = named("ntid." + extent), nctaid = named("nctaid." + extent);
+    formulas.push_back(pool_.ult(thread.tid(axis), ntid));
+    formulas.push_back(pool_.ult(thread.ctaid(axis), nctaid));
+  }
+}
+
+// Variables lie apart, in shared memory of less than a mebibyte; those without a size (dynamic
+// shared memory) behind the others, all at the same place.
+void SafetyProof::add_layout_facts(std::vector<Expr> &formulas) {
+  constexpr std::uint64_t window = 1 << 20;
+  std::set<std::pair<std::uint32_t, Expr>> symbols;
+  for (const Expr formula : formulas)
+    for_each_node(formula, [&](Expr node) {
+      if (node->kind == ExprKind::symbol && variable(node))
+        symbols.insert({node->id, node});
+    });
+  const auto before = [&](Expr a, std::uint64_t size, Expr b) {
+    return pool_.ule(pool_.add(a, pool_.constant(64, size)), b);
+  };
+  for (const auto &[id, symbol] : symbols) {
+    const Variable &one = *variable(symbol);
+    const bool shared = one.space == StateSpace::shared;
+    formulas.push_back(
+        pool_.ult(symbol, pool_.constant(64, shared ? window : std::uint64_t{1} << 56)));
+    const std::uint64_t alignment = alignment_of(one);
+    if (alignment > 1)
+      formulas.push_back(
+          pool_.eq(pool_.truncate(symbol, static_cast<unsigned>(std::countr_zero(alignment))),
+                   pool_.constant(static_cast<unsigned>(std::countr_zero(alignment)), 0)));
+    for (const auto &[other_id, other] : symbols) {
+      const Variable &two = *variable(other);
+      if (other_id >= id || one.space != two.space)
+        continue;
+      if (one.size() == 0 && two.size() == 0)
+        formulas.push_back(pool_.eq(symbol, other));
+      else if (one.size() == 0)
+        formulas.push_back(before(other, two.size(), symbol));
+      else if (two.size() == 0)
+        formulas.push_back(before(symbol, one.size(), other));
+      else
+        formulas.push_back(
+            pool_.bit_or(before(symbol, one.size(), other), before(other, two.size(), symbol)));
+    }
+  }
+}
+
+// --- questions
+
+// Without products, whose order is enough to tell indices apart.
+SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) {
+  add_layout_facts(formulas);
+  for (const LaunchRelation &known : assumptions_.relations)
+    if (const Expr holds = relation(known))
+      formulas.push_back(holds);
+  std::erase_if(formulas, [](Expr formula) {
+    return formula->kind == ExprKind::constant && !formula->value.is_zero();
+  });
+  if (out_of_effort_)
+    return SolverAnswer::unknown;
+  const auto count = [&](SolverAnswer answer) {
+    ++proof_.questions;
+    if (answer != SolverAnswer::sat && answer != SolverAnswer::unsat)
+      ++proof_.unanswered;
+    out_of_effort_ |=
+        proof_.questions >= options_.questions || proof_.unanswered >= options_.unanswered;
+    return answer;
+  };
+  const auto abstracted = [&](bool numbers, bool &replaced) {
+    ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
+    std::vector<Expr> result;
+    for (const Expr formula : formulas)
+      result.push_back(abstract(formula));
+    for (const Expr axiom : abstract.axioms())
+      result.push_back(axiom);
+    replaced = abstract.replaced();
+    return result;
+  };
+  bool replaced = false, numbers_too = false;
+  const std::vector<Expr> linear = abstracted(false, replaced);
+  const std::vector<Expr> orders = abstracted(true, numbers_too);
+  if (numbers_too) {
+    ++proof_.questions;
+    if (order_solver_.check("a property, by order", orders) == SolverAnswer::unsat)
+      return SolverAnswer::unsat;
+  }
+  std::vector<Expr> symbols;
+  for (const Expr symbol : paths_.symbols())
+    if (symbol->width <= 64 && ThreadCopy::shared_symbol(paths_, launch_, symbol) == symbol)
+      symbols.push_back(symbol);
+  for (const char axis : {'x', 'y', 'z'})
+    for (const char *extent : {"ntid", "nctaid"})
+      if (const Expr symbol = named(fmt::format("{}.{}", extent, axis));
+          symbol->kind == ExprKind::symbol &&
+          std::find(symbols.begin(), symbols.end(), symbol) == symbols.end())
+        symbols.push_back(symbol);
+  std::vector<std::uint64_t> values;
+  SolverAnswer answer = count(solver_.find("a property, linear", linear, symbols, values));
+  // Where products may wrap around, what they are exactly may still exclude it.
+  if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap) {
+    std::vector<std::uint64_t> exact;
+    const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
+    ++proof_.questions;
+    if (again == SolverAnswer::sat)
+      values = std::move(exact);
+    if (again == SolverAnswer::unsat || again == SolverAnswer::sat)
+      answer = again;
+  }
+  about.model.clear();
+  for (std::size_t i = 0; answer == SolverAnswer::sat && i < values.size(); ++i) {
+    const auto field = paths_.emulation().parameter_field(symbols[i]);
+    const std::string &name = pool_.symbols()[symbols[i]->index].name;
+    if (field || name.starts_with('%'))
+      about.model[field ? facts::parameter_name(*field, kernel_) : name.substr(1)] = values[i];
+  }
+  return answer;
+}
+
+Expr SafetyProof::same_warp(ThreadCopy &one, ThreadCopy &two) {
+  const auto warp = [&](ThreadCopy &thread) {
+    return pool_.lshr(thread.linear_tid(), pool_.constant(32, 5));
+  };
+  return pool_.eq(warp(one), warp(two));
+}
+
+// --- barriers
+
+// Branches between which and the nearest block through which all ways to the end lead there is a
+// barrier; and those that leave loops around such branches and barriers.
+std::vector<BlockId> SafetyProof::deciding(bool of_warp) const {
+  const ControlFlowGraph &cfg = paths_.cfg();
+  std::vector<bool> has_barrier(cfg.blocks().size(), false);
+  for (const BarrierSite &site : paths_.barriers())
+    if (site.of_warp == of_warp)
+      has_barrier[site.block] = true;
+  std::vector<BlockEdge> ends;
+  for (const BlockId block : cfg.reverse_postorder()) {
+    const BasicBlock &info = cfg.blocks()[block];
+    const bool may_exit =
+        info.branch != no_index && info.successors.size() == 1 &&
+        is_one_of(module_.opcode(kernel_.instructions[info.branch]).op, {Op::exit, Op::ret});
+    if (info.successors.empty() || may_exit)
+      ends.push_back({block, no_index});
+  }
+  const std::vector<BlockId> behind = immediate_postdominators(cfg, ends);
+  std::vector<bool> decides(cfg.blocks().size(), false);
+  std::vector<LoopId> loops;
+  const auto add_loops = [&](BlockId block) {
+    for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
+      if (std::find(loops.begin(), loops.end(), loop) == loops.end())
+        loops.push_back(loop);
+  };
+  for (const BlockId block : cfg.reverse_postorder()) {
+    if (has_barrier[block])
+      add_loops(block);
+    if (cfg.blocks()[block].branch == no_index)
+      continue;
+    std::vector<bool> seen(cfg.blocks().size(), false);
+    std::vector<BlockId> work(cfg.blocks()[block].successors);
+    while (!work.empty() && !decides[block]) {
+      const BlockId at = work.back();
+      work.pop_back();
+      if (at == behind[block] || seen[at])
+        continue;
+      seen[at] = true;
+      decides[block] = has_barrier[at];
+      work.insert(work.end(), cfg.blocks()[at].successors.begin(),
+                  cfg.blocks()[at].successors.end());
+    }
+    if (decides[block])
+      add_loops(block);
+  }
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    for (const BlockId block : cfg.reverse_postorder()) {
+      const auto &successors = cfg.blocks()[block].successors;
+      if (cfg.blocks()[block].branch == no_index || !cfg.contains(loops[i], block) ||
+          (successors.size() > 1 &&
+           std::all_of(successors.begin(), successors.end(),
+                       [&](BlockId to) { return cfg.contains(loops[i], to); })))
+        continue;
+      if (!decides[block])
+        add_loops(block);
+      decides[block] = true;
+    }
+  std::vector<BlockId> result;
+  for (BlockId block = 0; block < decides.size(); ++block)
+    if (decides[block] && cfg.reachable(block) && paths_.cfg().reachable(block))
+      result.push_back(block);
+  return result;
+}
+
+// Two threads that are in the same round of all loops around the block make the same choice there.
+bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
+  if (!choice)
+    return false;
+  Emulation &emulation = paths_.emulation();
+  if (emulation.uniform(choice, block))
+    return true;
+  const Rounds rounds(paths_.cfg().loops().size(), Round::same);
+  const ThreadPair pair{true, true, no_index};
+  ThreadCopy one(paths_, launch_, pair, 1, block, rounds, invariants_of_);
+  ThreadCopy two(paths_, launch_, pair, 2, block, rounds, invariants_of_);
+  const Expr chosen = emulation.expand(choice);
+  std::vector<Expr> formulas{pool_.bit_not(pool_.eq(one(chosen), two(chosen)))};
+  for (ThreadCopy *thread : {&one, &two}) {
+    formulas.push_back((*thread)(paths_.way(block)));
+    add_launch_facts(formulas, *thread);
+  }
+  if (of_warp)
+    formulas.push_back(same_warp(one, two));
+  for (ThreadCopy *thread : {&one, &two})
+    for (const Expr fact : thread->facts())
+      formulas.push_back(fact);
+  return ask(std::move(formulas), proof_.barriers) == SolverAnswer::unsat;
+}
+
+bool SafetyProof::all_agree(bool of_warp, std::uint32_t &line) {
+  for (const BlockId block : deciding(of_warp)) {
+    if (!paths_.emulation().feasible(block))
+      continue;
+    line = kernel_.instructions[paths_.cfg().blocks()[block].branch].line;
+    if (!agrees(paths_.emulation().branch_choice(block), block, of_warp))
+      return false;
+  }
+  for (const BarrierSite &site : paths_.barriers())
+    if (site.of_warp == of_warp && site.guard) {
+      line = site.line;
+      if (!agrees(site.guard, site.block, of_warp))
+        return false;
+    }
+  return true;
+}
+
+void SafetyProof::prove_barriers() {
+  PropertyProof &proof = proof_.barriers;
+  const auto has = [&](bool of_warp) {
+    return std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
+                       [&](const BarrierSite &site) { return site.of_warp == of_warp; });
+  };
+  std::uint32_t line = 0;
+  barriers_order_ = all_agree(false, line);
+  if (!barriers_order_) {
+    proof.line = line;
+    proof.reason = "threads of a block may part here, and some may not come to a barrier";
+  } else if (paths_.partial_barrier()) {
+    proof.line = paths_.partial_barrier()->line;
+    proof.reason = paths_.partial_barrier()->reason;
+  } else {
+    proof.verdict = ProofVerdict::proved;
+  }
+  warp_barriers_order_ = has(true) && all_agree(true, line);
+}
+
+// --- races
+
+bool SafetyProof::may_race(const SharedAccess &a, const SharedAccess &b,
+                           ThreadScope between) const {
+  const auto weak = [&](const SharedAccess &access) {
+    return access.weak || (options_.volatile_races && access.is_volatile);
+  };
+  return a.space == b.space && (a.writes() || b.writes()) &&
+         (weak(a) || weak(b) || std::min(a.scope, b.scope) < between);
+}
+
+Expr SafetyProof::meet(const SharedAccess &a, const SharedAccess &b, Expr at_a, Expr at_b) {
+  if (a.base && b.base && a.base != b.base && launch_.disjoint)
+    return pool_.constant(1, 0);
+  const unsigned wider = std::max(a.bytes, b.bytes);
+  if (a.bytes == b.bytes)
+    return pool_.eq(at_a, at_b);
+  const Expr whole = pool_.constant(64, ~std::uint64_t{wider - 1});
+  return pool_.eq(pool_.bit_and(at_a, whole), pool_.bit_and(at_b, whole));
+}
+
+bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
+                        const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct) {
+  ThreadCopy one(paths_, launch_, pair, 1, a.first().block, place_a.rounds, invariants_of_);
+  ThreadCopy two(paths_, launch_, pair, 2, b.first().block, place_b.rounds, invariants_of_);
+  Expr any = pool_.constant(1, 0);
+  for (const SharedAccess *first : a.members)
+    for (const SharedAccess *second : b.members)
+      any = pool_.bit_or(any, meet(*first, *second, one(first->address), two(second->address)));
+  std::vector<Expr> formulas{any};
+  if (any->kind == ExprKind::constant && any->value.is_zero())
+    return true;
+  const auto add = [&](ThreadCopy &thread, const SharedAccess &access) {
+    formulas.push_back(thread(paths_.way(access.block)));
+    if (access.guard)
+      formulas.push_back(thread(access.guard));
+    add_launch_facts(formulas, thread);
+  };
+  add(one, a.first());
+  add(two, b.first());
+  if (distinct) {
+    Expr equal = pool_.constant(1, 1);
+    for (int axis = 0; axis < 3; ++axis)
+      equal = pool_.bit_and(equal, pair.same_block ? pool_.eq(one.tid(axis), two.tid(axis))
+                                                   : pool_.eq(one.ctaid(axis), two.ctaid(axis)));
+    formulas.push_back(pool_.bit_not(equal));
+  }
+  if (warps != Warps::any) {
+    const Expr same = same_warp(one, two);
+    formulas.push_back(warps == Warps::same ? same : pool_.bit_not(same));
+  }
+  for (ThreadCopy *thread : {&one, &two})
+    for (const Expr fact : thread->facts())
+      formulas.push_back(fact);
+  return ask(std::move(formulas), proof_.races) == SolverAnswer::unsat;
+}
+
+// Every interval that both are in.
+bool SafetyProof::in_one_block(const AccessGroup &a, const AccessGroup &b) {
+  const auto free = [&](const std::vector<IntervalPlace> &of_a,
+                        const std::vector<IntervalPlace> &of_b, bool in_step, Warps warps) {
+    for (const IntervalPlace &place_a : of_a)
+      for (const IntervalPlace &place_b : of_b) {
+        if (place_a.start != place_b.start)
+          continue;
+        const BlockId start =
+            place_a.start == no_index ? no_index : paths_.cfg().block_of(place_a.start);
+        if (!apart(a, b, {true, in_step, start}, warps, place_a, place_b, true))
+          return false;
+      }
+    return true;
+  };
+  if (free(a.places, b.places, barriers_order_, Warps::any))
+    return true;
+  return warp_barriers_order_ && free(a.places, b.places, barriers_order_, Warps::different) &&
+         free(a.warp_places, b.warp_places, true, Warps::same);
+}
+
+bool SafetyProof::race_free(const AccessGroup &a, const AccessGroup &b) {
+  const SharedAccess &first = a.first(), &second = b.first();
+  const std::vector<IntervalPlace> anywhere = Intervals::anywhere(paths_.cfg());
+  // What is read as memory that nobody writes is not written in any order.
+  const bool contract =
+      (first.read_only && second.writes()) || (second.read_only && first.writes());
+  if (contract &&
+      !apart(a, b, {true, false, no_index}, Warps::any, anywhere[0], anywhere[0], false))
+    return false;
+  if (!contract && may_race(first, second, ThreadScope::block) &&
+      !(paths_.launch().block && paths_.launch().block->count() == 1) && !in_one_block(a, b))
+    return false;
+  const bool many_blocks = !assumptions_.grid || assumptions_.grid->count() > 1;
+  return first.space == StateSpace::shared || !many_blocks ||
+         !may_race(first, second, ThreadScope::device) ||
+         apart(a, b, {false, false, no_index}, Warps::any, anywhere[0], anywhere[0], true);
+}
+
+std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
+                                             const Intervals &of_warp) const {
+  const auto same_places = [](const std::vector<IntervalPlace> &a,
+                              const std::vector<IntervalPlace> &b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto &x, const auto &y) {
+      return x.start == y.start && x.rounds == y.rounds;
+    });
+  };
+  std::vector<AccessGroup> result;
+  for (const SharedAccess &access : paths_.accesses()) {
+    AccessGroup group{{&access},
+                      barriers_order_ ? of_block.places(access.instruction)
+                                      : Intervals::anywhere(paths_.cfg()),
+                      warp_barriers_order_ ? of_warp.places(access.instruction)
+                                           : Intervals::anywhere(paths_.cfg())};
+    const auto known = std::find_if(result.begin(), result.end(), [&](const AccessGroup &other) {
+      const SharedAccess &first = other.first();
+      return first.block == access.block && first.guard == access.guard &&
+             first.kind == access.kind && first.space == access.space &&
+             first.weak == access.weak && first.is_volatile == access.is_volatile &&
+             first.scope == access.scope && first.read_only == access.read_only &&
+             same_places(other.places, group.places) &&
+             same_places(other.warp_places, group.warp_places);
+    });
+    if (known != result.end())
+      known->members.push_back(&access);
+    else
+      result.push_back(std::move(group));
+  }
+  return result;
+}
+
+// Says which two accesses of the groups are in the way.
+void SafetyProof::blame(const AccessGroup &a, const AccessGroup &b) {
+  PropertyProof &proof = proof_.races;
+  const auto say = [&](const SharedAccess &one, const SharedAccess &other) {
+    proof.line = one.line;
+    proof.other_line = other.line;
+    proof.reason =
+        &one == &other
+            ? fmt::format("two threads may be at {} with a byte in common", place_of(one))
+            : fmt::format("{} and {} may have a byte in common, and nothing orders them",
+                          place_of(one), place_of(other));
+    if (out_of_effort_)
+      proof.reason += "; the solver gave no answer within its limits";
+  };
+  say(a.first(), b.first());
+  if (a.members.size() * b.members.size() == 1)
+    return;
+  for (const SharedAccess *one : a.members)
+    for (const SharedAccess *other : b.members) {
+      const auto model = proof.model;
+      if (!race_free({{one}, a.places, a.warp_places}, {{other}, b.places, b.warp_places}))
+        return say(*one, *other);
+      proof.model = model;
+    }
+}
+
+void SafetyProof::prove_races() {
+  std::vector<std::uint32_t> of_block, of_warp;
+  for (const BarrierSite &site : paths_.barriers()) {
+    if (site.guard && (site.guard->kind != ExprKind::constant || site.guard->value.is_zero()))
+      continue; // all pass it by, or none
+    if (!site.of_warp && barriers_order_)
+      of_block.push_back(site.instruction);
+    if (site.of_warp ? warp_barriers_order_ : barriers_order_)
+      of_warp.push_back(site.instruction);
+  }
+  const std::vector<AccessGroup> all =
+      groups(Intervals(paths_.cfg(), of_block), Intervals(paths_.cfg(), of_warp));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      if (!race_free(all[i], all[j]))
+        return blame(all[i], all[j]);
+  proof_.races.verdict = ProofVerdict::proved;
+  proof_.races.reason.clear();
+}
+
+// --- bounds
+
+void SafetyProof::prove_bounds() {
+  PropertyProof &proof = proof_.bounds;
+  const auto size_of = [&](const SharedAccess &access) -> std::optional<std::uint64_t> {
+    if (!access.base)
+      return std::nullopt;
+    if (const Variable *own = variable(access.base))
+      return own->size() != 0 ? own->size() : assumptions_.dynamic_shared;
+    const auto field = paths_.emulation().parameter_field(access.base);
+    const auto told = field ? assumptions_.sizes.find(facts::parameter_name(*field, kernel_))
+                            : assumptions_.sizes.end();
+    return told == assumptions_.sizes.end() ? std::nullopt : std::optional(told->second);
+  };
+  const auto &accesses = paths_.accesses();
+  if (assumptions_.sizes.empty() &&
+      std::any_of(accesses.begin(), accesses.end(),
+                  [&](const SharedAccess &access) { return !size_of(access); })) {
+    proof.verdict = ProofVerdict::not_asked;
+    return;
+  }
+  for (const SharedAccess &access : accesses) {
+    proof.line = access.line;
+    const auto size = size_of(access);
+    if (!size) {
+      proof.reason = fmt::format("the size of what {} is to is not known", place_of(access));
+      return;
+    }
+    const Rounds rounds(paths_.cfg().loops().size(), Round::any);
+    ThreadCopy thread(paths_, launch_, {}, 1, access.block, rounds, invariants_of_);
+    const Expr offset = pool_.sub(thread(access.address), thread(access.base));
+    const Expr inside = *size < access.bytes
+                            ? pool_.constant(1, 0)
+                            : pool_.ule(offset, pool_.constant(64, *size - access.bytes));
+    std::vector<Expr> formulas{pool_.bit_not(inside), thread(paths_.way(access.block))};
+    if (access.guard)
+      formulas.push_back(thread(access.guard));
+    add_launch_facts(formulas, thread);
+    for (const Expr fact : thread.facts())
+      formulas.push_back(fact);
+    if (ask(std::move(formulas), proof) != SolverAnswer::unsat) {
+      proof.reason = fmt::format("{} may leave its {} bytes", place_of(access), *size);
+      return;
+    }
+  }
+  proof.line = 0;
+  proof.verdict = ProofVerdict::proved;
+}
+
+KernelProof SafetyProof::run() {
+  if (paths_.obstacle()) {
+    for (PropertyProof *proof : {&proof_.races, &proof_.barriers, &proof_.bounds}) {
+      proof->line = paths_.obstacle()->line;
+      proof->reason = paths_.obstacle()->reason;
+    }
+    return proof_;
+  }
+  prove_barriers();
+  prove_races();
+  prove_bounds();
+  return proof_;
+}
+
+} // namespace
+
+KernelProof prove_safety(const Module &module, const Function &kernel,
+                         const ProofAssumptions &assumptions, const ProofOptions &options) {
+  return SafetyProof(module, kernel, assumptions, options).run();
+}
+
+} // namespace ptxasw::analysis

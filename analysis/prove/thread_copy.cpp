@@ -1,0 +1,301 @@
+// Which symbols two threads share decides what can be proved of them.
+//
+//   parameters, extents, addresses of variables    always
+//   ctaid                                          in one block
+//   a loop's round                                 if both are in the round of the barrier they
+//                                                  waited at, or in the next one
+//   a register at a loop's header, a join          if it is the same in a whole block in one round,
+//                                                  and both are in that round
+//   what was loaded                                by the address, where nothing writes
+//   everything else                                never
+//
+// Of each loop whose registers or rounds occur it is known that this is the first round, or that
+// the branches at the end of the one before led back: `i < n` of a loop that tests it at its end.
+// The round before is a copy of its own, in which what the loop writes are other symbols.
+
+#include "analysis/prove/thread_copy.h"
+
+#include "emulator/facts/reading.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw::inline analysis {
+namespace {
+
+/// More rounds than any thread lives for; and more than a loop has whose indices do not wrap.
+constexpr std::uint64_t most_rounds = std::uint64_t{1} << 48;
+constexpr std::uint64_t most_rounds_without_wrap = std::uint64_t{1} << 31;
+
+bool is_special(const std::string &name, std::string_view what) {
+  return name.starts_with(what) && name.size() == what.size() + 1;
+}
+
+} // namespace
+
+ThreadCopy::ThreadCopy(KernelPaths &paths, const FixedLaunch &launch, ThreadPair pair,
+                       unsigned number, BlockId at, const Rounds &rounds,
+                       const InvariantsOf &invariants)
+    : paths_(paths), pool_(paths.pool()), launch_(launch), pair_(pair), number_(number), at_(at),
+      rounds_(rounds), invariants_(invariants), substitution_(pool_) {
+  for (LoopId loop = paths.cfg().loop_of(at); loop != no_index;
+       loop = paths.cfg().loops()[loop].parent)
+    touch(loop);
+}
+
+ThreadCopy::ThreadCopy(ThreadCopy &later, LoopId loop)
+    : paths_(later.paths_), pool_(later.pool_), launch_(later.launch_), pair_(later.pair_),
+      number_(later.number_), at_(later.at_), rounds_(later.rounds_),
+      invariants_(later.invariants_), later_(&later), loop_(loop), substitution_(pool_) {}
+
+ThreadCopy::~ThreadCopy() = default;
+
+Expr ThreadCopy::fresh(Expr like) {
+  return pool_.symbol(fmt::format("{}'{}", pool_.symbols()[like->index].name, number_), like->width,
+                      like->maximum);
+}
+
+void ThreadCopy::add_fact(Expr fact) {
+  if (later_) // it may be that there is no round before
+    fact = pool_.bit_or(
+        fact, pool_.eq((*later_)(paths_.emulation().trip_count(loop_)), pool_.constant(64, 0)));
+  facts_.push_back(fact);
+}
+
+Expr ThreadCopy::operator()(Expr expr) {
+  for_each_node(expr, [&](Expr node) {
+    if (node->kind == ExprKind::symbol && !mapped_.contains(node)) {
+      const Expr to = map(node);
+      mapped_.emplace(node, to);
+      substitution_.map(node, to);
+    }
+  });
+  return substitution_(expr);
+}
+
+Expr ThreadCopy::shared_symbol(KernelPaths &paths, const FixedLaunch &launch, Expr symbol) {
+  ExprPool &pool = paths.pool();
+  const std::string &name = pool.symbols()[symbol->index].name;
+  if (const auto field = paths.emulation().parameter_field(symbol)) {
+    const auto given = launch.parameters.find(facts::parameter_name(*field, paths.kernel()));
+    return given == launch.parameters.end() || symbol->width > 64
+               ? symbol
+               : pool.constant(symbol->width, static_cast<std::uint64_t>(given->second));
+  }
+  if (is_special(name, "%nctaid.") && launch.grid)
+    return pool.constant(32, (*launch.grid)[name.back() - 'x']);
+  return name.starts_with('&') || is_special(name, "%ntid.") || is_special(name, "%nctaid.")
+             ? symbol
+             : nullptr;
+}
+
+Expr ThreadCopy::tid(int axis) {
+  return (*this)(paths_.emulation().special(fmt::format("%tid.{}", "xyz"[axis])));
+}
+
+Expr ThreadCopy::ctaid(int axis) {
+  return (*this)(paths_.emulation().special(fmt::format("%ctaid.{}", "xyz"[axis])));
+}
+
+Expr ThreadCopy::linear_tid() {
+  const auto extent = [&](const char *name) { return (*this)(paths_.emulation().special(name)); };
+  const Expr row = pool_.add(tid(1), pool_.mul(extent("%ntid.y"), tid(2)));
+  return pool_.add(tid(0), pool_.mul(extent("%ntid.x"), row));
+}
+
+// Of a symbol that belongs to no loop around the place. Its own loop was entered and left in the
+// same rounds of the loops around it by both threads; unless they wait at a barrier inside: then
+// one may have left it while the other has not.
+bool ThreadCopy::shared_outside(Expr symbol, LoopId loop) {
+  const ControlFlowGraph &cfg = paths_.cfg();
+  for (LoopId around = loop; around != no_index; around = cfg.loops()[around].parent)
+    if (cfg.contains(around, at_) ? rounds_[around] != Round::same
+                                  : pair_.start != no_index && cfg.contains(around, pair_.start))
+      return false;
+  return paths_.emulation().uniform(symbol, at_);
+}
+
+// `home`: where the symbol gets its value.
+bool ThreadCopy::is_shared(Expr symbol, BlockId home) {
+  if (!pair_.same_block || later_)
+    return false;
+  const LoopId loop = paths_.cfg().loop_of(home);
+  if (loop == no_index || !paths_.cfg().contains(loop, at_))
+    return shared_outside(symbol, loop);
+  for (LoopId around = loop; around != no_index; around = paths_.cfg().loops()[around].parent)
+    if (rounds_[around] != Round::same)
+      return false;
+  return pair_.in_step && paths_.emulation().uniform(symbol, home);
+}
+
+Expr ThreadCopy::map(Expr symbol) {
+  Emulation &emulation = paths_.emulation();
+  if (const Expr shared = shared_symbol(paths_, launch_, symbol))
+    return shared;
+  if (later_ && emulation.invariant(symbol, loop_))
+    return (*later_)(symbol);
+  const std::string &name = pool_.symbols()[symbol->index].name;
+  if (is_special(name, "%ctaid."))
+    return pair_.same_block ? symbol : fresh(symbol);
+  if (is_special(name, "%tid."))
+    return fresh(symbol);
+  if (name == "%laneid")
+    return pool_.bit_and(linear_tid(), pool_.constant(32, 31));
+  for (LoopId loop = 0; loop < paths_.cfg().loops().size(); ++loop)
+    if (symbol == emulation.trip_count(loop))
+      return map_trip(symbol, loop);
+  if (const auto at_header = emulation.loop_register(symbol))
+    return map_loop_register(symbol, *at_header);
+  if (const auto join = emulation.join_register(symbol))
+    return map_join(symbol, *join);
+  if (const auto instruction = emulation.produced_by(symbol))
+    return map_result(symbol, *instruction);
+  return fresh(symbol);
+}
+
+Expr ThreadCopy::map_trip(Expr symbol, LoopId loop) {
+  touch(loop);
+  if (later_ && loop == loop_)
+    return pool_.sub((*later_)(symbol), pool_.constant(64, 1));
+  Expr result = nullptr;
+  if (!later_ && paths_.cfg().contains(loop, at_)) {
+    if (rounds_[loop] == Round::first)
+      return pool_.constant(64, 0);
+    if (rounds_[loop] == Round::same)
+      result = symbol;
+    if (rounds_[loop] == Round::next)
+      result = pool_.add(symbol, pool_.constant(64, 1));
+  } else if (!later_ && is_shared(symbol, paths_.cfg().loops()[loop].header)) {
+    result = symbol;
+  }
+  if (!result)
+    result = fresh(symbol);
+  add_fact(pool_.ult(result,
+                     pool_.constant(64, launch_.no_wrap ? most_rounds_without_wrap : most_rounds)));
+  return result;
+}
+
+Expr ThreadCopy::map_loop_register(Expr symbol, const LoopRegister &at_header) {
+  Emulation &emulation = paths_.emulation();
+  const LoopId loop = at_header.loop;
+  const BlockId header = paths_.cfg().loops()[loop].header;
+  touch(loop);
+  const bool around = paths_.cfg().contains(loop, at_);
+  if (!later_ && around && rounds_[loop] == Round::first)
+    return (*this)(emulation.expand(at_header.initial));
+  const auto outer_same = [&] {
+    for (LoopId outer = paths_.cfg().loops()[loop].parent; outer != no_index;
+         outer = paths_.cfg().loops()[outer].parent)
+      if (rounds_[outer] != Round::same)
+        return false;
+    return true;
+  };
+  // In the round behind that of the barrier it is what the barrier's round makes of it.
+  const bool is_even = pair_.same_block && pair_.in_step && around &&
+                       rounds_[loop] == Round::next && outer_same() &&
+                       emulation.uniform(symbol, header);
+  if (later_ && loop == loop_ && is_even && !later_->later_)
+    return symbol;
+  Expr result = nullptr;
+  if (!later_ && is_even)
+    return before(loop)(emulation.expand(at_header.next));
+  if (!later_ && is_shared(symbol, header))
+    result = symbol;
+  if (!result)
+    result = fresh(symbol);
+  if (!later_) {
+    mapped_.emplace(symbol, result); // what follows speaks of it
+    substitution_.map(symbol, result);
+    const Expr first = pool_.eq((*this)(emulation.trip_count(loop)), pool_.constant(64, 0));
+    const Expr begun = pool_.eq(result, (*this)(emulation.expand(at_header.initial)));
+    const Expr gone_on = pool_.eq(result, before(loop)(emulation.expand(at_header.next)));
+    add_fact(pool_.ite(first, begun, gone_on));
+  }
+  return result;
+}
+
+// One of the values, by the edge that was taken; the conditions of edges may hold together.
+Expr ThreadCopy::map_join(Expr symbol, const JoinRegister &join) {
+  Emulation &emulation = paths_.emulation();
+  const BlockId from = paths_.cfg().immediate_dominator(join.block);
+  std::vector<std::pair<Expr, Expr>> edges; // condition, value
+  for (const auto &[before, value] : join.values) {
+    if (!value)
+      return fresh(symbol);
+    const Expr taken = pool_.bit_and(paths_.way(before, from), paths_.edge(before, join.block));
+    edges.emplace_back((*this)(taken), (*this)(emulation.expand(value)));
+  }
+  if (edges.size() == 2 && edges[0].first == pool_.bit_not(edges[1].first))
+    return pool_.ite(edges[0].first, edges[0].second, edges[1].second);
+  const Expr result = is_shared(symbol, join.block) ? symbol : fresh(symbol);
+  Expr any = pool_.constant(1, 0);
+  for (const auto &[taken, value] : edges)
+    any = pool_.bit_or(any, pool_.bit_and(taken, pool_.eq(result, value)));
+  add_fact(any);
+  return result;
+}
+
+// What is loaded from where no thread writes is a function of the address.
+Expr ThreadCopy::map_result(Expr symbol, std::uint32_t instruction) {
+  const Instruction &source = paths_.kernel().instructions[instruction];
+  const Opcode &opcode = paths_.module().opcode(source);
+  const auto &accesses = paths_.accesses();
+  const auto load = std::find_if(accesses.begin(), accesses.end(), [&](const SharedAccess &a) {
+    return a.instruction == instruction;
+  });
+  if (load == accesses.end() || load->kind != facts::AccessKind::load || opcode.vector != 1 ||
+      load->guard || load->space != StateSpace::global || !load->base || !load->weak)
+    return fresh(symbol);
+  for (const SharedAccess &other : accesses)
+    if (other.writes() && other.space == StateSpace::global) {
+      if (!launch_.disjoint || !other.base || other.base == load->base)
+        return fresh(symbol);
+      launch_.needed_disjoint = true;
+    }
+  const Expr arguments[] = {(*this)(load->address)};
+  return pool_.uninterpreted(fmt::format("{}.{}", opcode.text, symbol->width), symbol->width,
+                             arguments);
+}
+
+ThreadCopy &ThreadCopy::before(LoopId loop) {
+  std::unique_ptr<ThreadCopy> &copy = before_[loop];
+  if (!copy)
+    copy.reset(new ThreadCopy(*this, loop));
+  return *copy;
+}
+
+void ThreadCopy::touch(LoopId loop) {
+  if (!later_)
+    touched_.insert(loop);
+}
+
+// This is the first round, or the one before led to another one; and what always holds.
+void ThreadCopy::add_loop_facts(LoopId loop) {
+  Emulation &emulation = paths_.emulation();
+  const Expr trip = (*this)(emulation.trip_count(loop));
+  for (const Expr invariant : invariants_(loop))
+    add_fact((*this)(invariant));
+  if (trip->kind == ExprKind::constant)
+    return;
+  const Expr first = pool_.eq(trip, pool_.constant(64, 0));
+  ThreadCopy &earlier = before(loop);
+  add_fact(pool_.bit_or(first, earlier(paths_.another_round(loop))));
+  for (const Expr invariant : invariants_(loop))
+    add_fact(pool_.bit_or(first, earlier(invariant)));
+}
+
+const std::vector<Expr> &ThreadCopy::facts() {
+  if (later_)
+    return facts_;
+  while (done_.size() < touched_.size())
+    for (const LoopId loop : std::set<LoopId>(touched_))
+      if (done_.insert(loop).second)
+        add_loop_facts(loop);
+  for (auto &[loop, copy] : before_) {
+    facts_.insert(facts_.end(), copy->facts_.begin(), copy->facts_.end());
+    copy->facts_.clear();
+  }
+  return facts_;
+}
+
+} // namespace ptxasw::analysis

@@ -1,0 +1,97 @@
+#pragma once
+
+// A thread at a place, as expressions: the emulation's symbols replaced by those of one of two
+// threads, and what is known of them.
+
+#include "analysis/prove/intervals.h"
+#include "analysis/prove/kernel_paths.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw::inline analysis {
+
+/// What is the same for all threads of the launches that are looked at.
+struct FixedLaunch {
+  std::optional<Extents> grid;
+  /// Parameters, by facts::parameter_name(), as bit patterns.
+  std::map<std::string, std::int64_t> parameters;
+  bool no_wrap = false;                 ///< 32-bit arithmetic on indices does not wrap around
+  bool disjoint = false;                ///< no two pointers or variables lead to the same memory
+  mutable bool needed_disjoint = false; ///< something rests on that
+};
+
+/// What holds of a loop at the beginning of each of its rounds, in terms of its registers and its
+/// trip count; found by LoopInvariants.
+using InvariantsOf = std::function<const std::vector<Expr> &(LoopId)>;
+
+/// The two threads that are looked at, apart from what each does.
+struct ThreadPair {
+  bool same_block = true;
+  /// Both wait at the same barriers: what is the same in a whole block in one round of a loop is
+  /// the same expression where both are in that round.
+  bool in_step = false;
+  /// The block of that barrier; no_index: the kernel's entry.
+  BlockId start = no_index;
+};
+
+class ThreadCopy {
+public:
+  /// `number` is 1 or 2; `at` the place's block.
+  ThreadCopy(KernelPaths &paths, const FixedLaunch &launch, ThreadPair pair, unsigned number,
+             BlockId at, const Rounds &rounds, const InvariantsOf &invariants);
+  ~ThreadCopy();
+
+  /// An expanded expression of the emulation in this thread.
+  Expr operator()(Expr expr);
+  /// What holds of everything that operator() has returned so far.
+  const std::vector<Expr> &facts();
+  /// A coordinate of the thread in its block.
+  Expr tid(int axis);
+  Expr ctaid(int axis);
+  /// The thread's number in its block, and so in its warp (PTX ISA 10.8).
+  Expr linear_tid();
+
+  /// The launch's part: what any two threads share.
+  static Expr shared_symbol(KernelPaths &paths, const FixedLaunch &launch, Expr symbol);
+
+private:
+  /// The same thread in the round of a loop before.
+  ThreadCopy(ThreadCopy &later, LoopId loop);
+  Expr map(Expr symbol);
+  Expr map_trip(Expr symbol, LoopId loop);
+  Expr map_loop_register(Expr symbol, const LoopRegister &loop_register);
+  Expr map_join(Expr symbol, const JoinRegister &join);
+  Expr map_result(Expr symbol, std::uint32_t instruction);
+  Expr fresh(Expr like);
+  bool shared_outside(Expr symbol, LoopId loop);
+  bool is_shared(Expr symbol, BlockId home);
+  void touch(LoopId loop);
+  void add_loop_facts(LoopId loop);
+  ThreadCopy &before(LoopId loop);
+  void add_fact(Expr fact);
+
+  KernelPaths &paths_;
+  ExprPool &pool_;
+  const FixedLaunch &launch_;
+  const ThreadPair pair_;
+  const unsigned number_;
+  const BlockId at_;
+  const Rounds &rounds_;
+  const InvariantsOf &invariants_;
+  ThreadCopy *const later_ = nullptr; ///< this is the round before of loop_
+  const LoopId loop_ = no_index;
+  Substitution substitution_;
+  std::unordered_map<Expr, Expr> mapped_;
+  std::vector<Expr> facts_;
+  std::set<LoopId> touched_, done_;
+  std::map<LoopId, std::unique_ptr<ThreadCopy>> before_;
+};
+
+} // namespace ptxasw::analysis

@@ -1,0 +1,35 @@
+#pragma once
+
+// Loads ahead: of a loop, the loads of K iterations before any of what they read is used (loop
+// unrolling with the loads first, as software pipelining has them), where it is known that all K
+// iterations will run; the rest of the iterations by the loop as it was.
+//
+// Which loops: sites.h. How it is written, and an example: write.cpp. Why it is right: prove.cpp.
+
+#include "synth/family.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw::inline synth {
+
+/// All variants: how many iterations, `k4`, `k8`, `k2`.
+const std::vector<std::string> &ahead_variants();
+
+/// The module's text with the loads of a kernel's loops ahead by that many iterations, 2 or more;
+/// nothing if there is no such loop.
+std::optional<std::string> loads_ahead(const Module &module, const Function &kernel,
+                                       unsigned iterations);
+
+/// What is not proved of a kernel whose loads were brought ahead, for the same launch; empty: each
+/// thread does what it did, in the same order. Both may be of one module.
+std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
+                              const Function &changed);
+
+FamilyAnswer propose_ahead(const Module &module, const Function &kernel);
+std::string write_ahead(const Module &module, const Function &kernel, const Proposal &proposal);
+std::string prove_ahead(const Module &written, const Function &kernel, const Function &sibling,
+                        const Proposal &proposal);
+
+} // namespace ptxasw::synth

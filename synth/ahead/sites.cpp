@@ -1,0 +1,251 @@
+// An iteration's loads can be done before those in front of it are over if nothing in the loop but
+// loads can be seen from outside, and if it is known then that the iteration will run: the
+// conditions of its branches must not depend on what the loop loads.
+
+#include "synth/ahead/sites.h"
+
+#include "emulator/semantics/effects.h"
+#include "grammar/roles.h"
+#include "synth/beside/terms.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+namespace ptxasw::inline synth::ahead {
+namespace {
+
+namespace refusal {
+constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
+constexpr Refusal shape{"control-flow", "ways part within an iteration of the loop, it is around "
+                                        "another one, or where it goes is not understood"};
+constexpr Refusal effects{"writes",
+                          "something in the loop writes or synchronises, or is not known"};
+constexpr Refusal nothing{"no-load", "the loop loads nothing from global memory"};
+constexpr Refusal guarded{"guarded-load", "a load of the loop, or what it needs, is under a guard"};
+constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what it loads"};
+constexpr Refusal kinds{"register-type", "a register of a kind that cannot be copied by a mov"};
+constexpr Refusal too_large{"budget", "the loop is too large to be copied"};
+} // namespace refusal
+
+constexpr std::size_t largest_loop = 1'000; ///< instructions
+
+class Finder {
+public:
+  Finder(const Module &module, const Function &function, const ControlFlowGraph &cfg, LoopId loop)
+      : module_(module), function_(function), cfg_(cfg), loop_(loop) {}
+
+  tl::expected<AheadLoop, Refusal> run() {
+    const BlockId header = cfg_.loops()[loop_].header;
+    result_.header = cfg_.blocks()[header].first;
+    at_ = result_.header;
+    const Refusal *why = find_way(header);
+    for (std::size_t i = 0; !why && i < result_.steps.size(); ++i)
+      why = look_at(i);
+    if (!why && !loads_)
+      why = &refusal::nothing;
+    if (!why)
+      why = find_early();
+    if (!why)
+      return std::move(result_);
+    Refusal told = *why;
+    told.line = function_.instructions[at_].line;
+    return tl::unexpected(told);
+  }
+
+private:
+  const Instruction &instruction(std::size_t step) const {
+    return function_.instructions[result_.steps[step].instruction];
+  }
+
+  /// The blocks of an iteration, one behind the other.
+  const Refusal *find_way(BlockId header) {
+    std::size_t blocks = 0;
+    for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
+      blocks += cfg_.reachable(block) && cfg_.contains(loop_, block);
+    BlockId next = header;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const BasicBlock &block = cfg_.blocks()[next];
+      at_ = block.end - 1;
+      if (cfg_.loop_of(next) != loop_ || cfg_.irreducible(next) || (i > 0 && next == header))
+        return &refusal::shape;
+      for (std::uint32_t one = block.first; one < block.end; ++one)
+        result_.steps.push_back({one});
+      if (result_.steps.size() > largest_loop)
+        return &refusal::too_large;
+      if (const Refusal *why = go_on(block, next))
+        return why;
+    }
+    return next == header ? find_back() : &refusal::shape;
+  }
+
+  /// From a block to the one that follows it in the loop.
+  const Refusal *go_on(const BasicBlock &block, BlockId &next) {
+    const Instruction &last = function_.instructions[block.end - 1];
+    const Op op = module_.opcode(last).op;
+    if (op == Op::ret || op == Op::exit || op == Op::brx)
+      return &refusal::shape;
+    if (op != Op::bra || last.guard == no_register) {
+      if (block.successors.size() != 1)
+        return &refusal::shape;
+      next = block.successors[0];
+      return cfg_.contains(loop_, next) ? nullptr : &refusal::shape;
+    }
+    if (block.successors.size() != 2 || wants_agreement(module_.opcode(last)))
+      return &refusal::shape;
+    const bool taken = cfg_.contains(loop_, block.successors[0]);
+    if (taken == cfg_.contains(loop_, block.successors[1]))
+      return &refusal::shape;
+    result_.exits.push_back({result_.steps.size() - 1, !taken, block.successors[taken ? 1 : 0]});
+    next = block.successors[taken ? 0 : 1];
+    return nullptr;
+  }
+
+  /// The last step must be a branch whose target is the header's label.
+  const Refusal *find_back() {
+    result_.back = result_.steps.back().instruction;
+    const Instruction &last = function_.instructions[result_.back];
+    const auto operands = module_.operands(last);
+    if (module_.opcode(last).op != Op::bra || operands.size() != 1 ||
+        operands[0].kind != Operand::Kind::symbol || operands[0].value != 0)
+      return &refusal::shape;
+    const Label *label = function_.find_label(module_.symbol(operands[0]).name, last.scope);
+    return label && label->position == result_.header && label->scope == 0 ? nullptr
+                                                                           : &refusal::shape;
+  }
+
+  bool is_steady(std::span<const Operand> operands) const {
+    return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return operand.kind != Operand::Kind::other &&
+             (operand.kind != Operand::Kind::special ||
+              beside::keeps_its_value(module_.text(operand.span))) &&
+             is_steady(module_.children(operand));
+    });
+  }
+
+  /// What one instruction does.
+  const Refusal *look_at(std::size_t step) {
+    const Instruction &one = instruction(step);
+    const Opcode &opcode = module_.opcode(one);
+    at_ = result_.steps[step].instruction;
+    if (!one.well_formed || one.scope != 0)
+      return &refusal::shape;
+    if (opcode.op == Op::bra)
+      return nullptr;
+    if (!is_steady(module_.operands(one)) || opcode.has(Modifier::cc) ||
+        first_operand(opcode) != FirstOperand::destination)
+      return &refusal::effects;
+    if (opcode.op == Op::ld) {
+      const Effect effect = effect_of(opcode);
+      if (effect != Effect::load && effect != Effect::none)
+        return &refusal::effects;
+      if (opcode.space == StateSpace::global || opcode.space == StateSpace::generic)
+        loads_ = true;
+      result_.last_load = step;
+      return nullptr;
+    }
+    const bool takes_carry =
+        opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc;
+    return is_pure(opcode) && !takes_carry ? nullptr : &refusal::effects;
+  }
+
+  /// Calls `visit(register)` for what a step reads or, if `writes`, for what it writes.
+  template <class Visit> void registers_of(std::size_t step, bool writes, Visit visit) const {
+    for_each_register(module_, instruction(step), [&](RegisterId reg, RegisterUse use) {
+      if ((use != RegisterUse::read) == writes)
+        visit(reg);
+    });
+  }
+
+  /// All steps on which what `needed` holds depends become `early`.
+  void reach(std::set<RegisterId> needed, Early early) {
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t i = 0; i < result_.steps.size(); ++i) {
+        bool is_needed = false;
+        registers_of(i, true, [&](RegisterId reg) { is_needed |= needed.contains(reg); });
+        if (!is_needed)
+          continue;
+        if (result_.steps[i].early == Early::no)
+          result_.steps[i].early = early;
+        registers_of(i, false, [&](RegisterId reg) { more = needed.insert(reg).second || more; });
+      }
+    }
+  }
+
+  const Refusal *find_early() {
+    std::set<RegisterId> needed;
+    for (const Exit &exit : result_.exits)
+      needed.insert(instruction(exit.step).guard);
+    reach(needed, Early::test);
+    needed.clear();
+    for (std::size_t i = 0; i < result_.steps.size(); ++i) {
+      if (module_.opcode(instruction(i)).op != Op::ld)
+        continue;
+      at_ = result_.steps[i].instruction;
+      if (result_.steps[i].early == Early::test)
+        return &refusal::polls;
+      result_.steps[i].early = Early::load;
+      registers_of(i, false, [&](RegisterId reg) { needed.insert(reg); });
+    }
+    reach(needed, Early::load);
+    for (std::size_t i = 0; i < result_.steps.size(); ++i) {
+      if (result_.steps[i].early == Early::no)
+        continue;
+      at_ = result_.steps[i].instruction;
+      const Refusal *why = instruction(i).guard == no_register ? nullptr : &refusal::guarded;
+      for_each_register(module_, instruction(i), [&](RegisterId reg, RegisterUse use) {
+        if (use == RegisterUse::may_be_written)
+          why = &refusal::guarded;
+        if (use != RegisterUse::read && !is_copied(function_.registers[reg]))
+          why = &refusal::kinds;
+      });
+      if (why)
+        return why;
+    }
+    return nullptr;
+  }
+
+  static bool is_copied(const Register &reg) {
+    const unsigned bits = bit_width(reg.type);
+    return reg.vector == 1 &&
+           (reg.type == ScalarType::pred || bits == 16 || bits == 32 || bits == 64);
+  }
+
+  const Module &module_;
+  const Function &function_;
+  const ControlFlowGraph &cfg_;
+  const LoopId loop_;
+  AheadLoop result_;
+  std::uint32_t at_ = 0; ///< the instruction that is looked at
+  bool loads_ = false;   ///< from global memory
+};
+
+} // namespace
+
+tl::expected<AheadLoop, Refusal> ahead_loop(const Module &module, const Function &function,
+                                            const ControlFlowGraph &cfg, LoopId loop) {
+  return Finder(module, function, cfg, loop).run();
+}
+
+std::vector<AheadLoop> ahead_loops(const Module &module, const Function &kernel,
+                                   std::vector<Refusal> &refusals) {
+  std::vector<AheadLoop> loops;
+  const ControlFlowGraph cfg(module, kernel);
+  if (!cfg.well_formed() || !kernel.target_lists.empty()) {
+    refusals.push_back(refusal::shape);
+    return loops;
+  }
+  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
+    if (auto found = ahead_loop(module, kernel, cfg, loop))
+      loops.push_back(std::move(*found));
+    else
+      add_refusal(refusals, found.error());
+  if (cfg.loops().empty())
+    refusals.push_back(refusal::no_loop);
+  std::sort(loops.begin(), loops.end(),
+            [](const AheadLoop &a, const AheadLoop &b) { return a.header < b.header; });
+  return loops;
+}
+
+} // namespace ptxasw::synth::ahead

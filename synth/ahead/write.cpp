@@ -1,0 +1,214 @@
+// A loop gets another one in front of it, entered in its place. For two iterations, registers
+// shortened:
+//
+//	$loop:
+//		add.s32 %a0, %r1, %r2;         what the ends of the iterations depend on
+//		setp.lt.s32 %q0, %a0, %r3;
+//		add.s32 %a1, %a0, %r2;
+//		setp.lt.s32 %q1, %a1, %r3;
+//		@!%q0 bra $rest;               is there a second one?
+//		mul.wide.s32 %d0, %r1, 4;      the loads, with what they need, in order
+//		add.s64 %d1, %rd1, %d0;
+//		ld.global.f32 %b0, [%d1];
+//		mul.wide.s32 %d2, %a0, 4;
+//		add.s64 %d3, %rd1, %d2;
+//		ld.global.f32 %b1, [%d3];
+//		mov.b32 %f2, %b0;              the first, by the kernel's registers
+//		add.f32 %f1, %f1, %f2;
+//		mov.b32 %r1, %a0;
+//		mov.b32 %f2, %b1;              the second
+//		add.f32 %f1, %f1, %f2;
+//		mov.b32 %r1, %a1;
+//		mov.pred %p1, %q1;
+//		@!%p1 bra $out;
+//		bra.uni $loop;
+//	$rest:
+//		...                            the loop as it was
+//		@%p1 bra $rest;
+//
+// Where fewer than K iterations are left, the loop as it was does them. An iteration is known to
+// run if none of the branches is taken by which those before it can be left; where a load stands
+// behind such a branch, that of the last iteration is tested, too. All of these are computed by the
+// kernel's own instructions, so however the loop counts, and whatever wraps around, they are what
+// the kernel will decide.
+
+#include "synth/ahead/write.h"
+
+#include "grammar/code_writer.h"
+#include "grammar/edits.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+
+namespace ptxasw::inline synth::ahead {
+namespace {
+
+class Writer {
+public:
+  Writer(const Module &module, const Function &function, unsigned iterations)
+      : module_(module), function_(function), cfg_(module, function), iterations_(iterations) {
+    unsigned serial = 0;
+    do
+      name_ = fmt::format("ahead{}_", serial++);
+    while (module.text().find(name_) != std::string_view::npos);
+    for (const Register &reg : function.registers)
+      own_.emplace_back(reg.name);
+  }
+
+  std::optional<std::string> run(const std::vector<AheadLoop> &loops) {
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      write(loops[i], fmt::format("${}rest{}", name_, i));
+    std::string declarations;
+    for (const auto &[type, count] : count_)
+      declarations += fmt::format("\n\t.reg .{} %{}{}_<{}>;", type, name_, type, count);
+    edits_.insert(function_.body.begin + 1, declarations);
+    return edits_.apply(module_.text());
+  }
+
+private:
+  using Names = std::vector<std::string>; ///< by register of the kernel's
+
+  const Instruction &instruction(const AheadLoop &loop, std::size_t step) const {
+    return function_.instructions[loop.steps[step].instruction];
+  }
+
+  void write(const AheadLoop &loop, const std::string &rest) {
+    text_ = "\n";
+    results_.assign(iterations_, std::vector<Names>(loop.steps.size()));
+    early(loop, Early::test);
+    for (unsigned k = 0; k < iterations_; ++k)
+      for (const Exit &exit : loop.exits)
+        if (is_tested(loop, exit, k))
+          leave(exit.when_taken, instruction(loop, exit.step), results_[k][exit.step][0], rest);
+    early(loop, Early::load);
+    for (unsigned k = 0; k < iterations_; ++k)
+      iteration(loop, k);
+    const Operand &back = module_.operands(function_.instructions[loop.back])[0];
+    text_ += fmt::format("\tbra.uni {};\n{}:", module_.text(back.span), rest);
+    std::uint32_t end = 0;
+    for (const Label &label : function_.labels)
+      if (label.position == loop.header)
+        end = std::max(end, label.span.end);
+    edits_.insert(end, text_);
+    edits_.replace(back.span, rest);
+  }
+
+  /// Returns true if it is known before the loads that the loop is not left by this branch.
+  bool is_tested(const AheadLoop &loop, const Exit &exit, unsigned iteration) const {
+    return iteration + 1 < iterations_ || exit.step < loop.last_load;
+  }
+
+  void leave(bool when_taken, const Instruction &branch, std::string_view predicate,
+             std::string_view target) {
+    text_ += fmt::format("\t@{}{} bra {};\n", when_taken != branch.guard_negated ? "" : "!",
+                         predicate, target);
+  }
+
+  std::string fresh(RegisterId reg) {
+    const std::string type(to_string(function_.registers[reg].type));
+    return fmt::format("%{}{}_{}", name_, type, count_[type]++);
+  }
+
+  /// What all iterations do of that kind, on registers of its own.
+  void early(const AheadLoop &loop, Early kind) {
+    Renaming names{own_, {}, {}, own_};
+    for (unsigned k = 0; k < iterations_; ++k)
+      for (std::size_t i = 0; i < loop.steps.size(); ++i) {
+        const Instruction &one = instruction(loop, i);
+        Names &results = results_[k][i];
+        if (one.guard != no_register && module_.opcode(one).op == Op::bra && kind == Early::test)
+          results = {names.registers[one.guard]};
+        if (loop.steps[i].early == Early::no || loop.steps[i].early > kind)
+          continue;
+        const std::vector<RegisterId> written = written_by(one);
+        if (loop.steps[i].early == kind) {
+          for (const RegisterId reg : written)
+            results.push_back(names.written[reg] = fresh(reg));
+          text_ += fmt::format("\t{}\n", renamed(module_, one, names));
+        }
+        for (std::size_t j = 0; j < written.size(); ++j)
+          names.registers[written[j]] = results[j];
+      }
+  }
+
+  std::vector<RegisterId> written_by(const Instruction &one) const {
+    std::vector<RegisterId> written;
+    for_each_register(module_, one, [&](RegisterId reg, RegisterUse use) {
+      if (use != RegisterUse::read)
+        written.push_back(reg);
+    });
+    return written;
+  }
+
+  /// One iteration by the kernel's registers: what was early is copied.
+  void iteration(const AheadLoop &loop, unsigned k) {
+    auto exit = loop.exits.begin();
+    for (std::size_t i = 0; i < loop.steps.size(); ++i) {
+      const Instruction &one = instruction(loop, i);
+      if (exit != loop.exits.end() && exit->step == i) {
+        if (!is_tested(loop, *exit, k))
+          leave(exit->when_taken, one, own_[one.guard], outside(*exit, one));
+        ++exit;
+      } else if (module_.opcode(one).op == Op::bra) {
+        continue; // to what follows
+      } else if (loop.steps[i].early == Early::no) {
+        text_ += fmt::format("\t{}\n", module_.text(one.span));
+      } else {
+        const std::vector<RegisterId> written = written_by(one);
+        for (std::size_t j = 0; j < written.size(); ++j)
+          text_ += fmt::format("\tmov.{} {}, {};\n", copied_as(written[j]), own_[written[j]],
+                               results_[k][i][j]);
+      }
+    }
+  }
+
+  std::string copied_as(RegisterId reg) const {
+    const ScalarType type = function_.registers[reg].type;
+    return type == ScalarType::pred ? "pred" : fmt::format("b{}", bit_width(type));
+  }
+
+  /// The name of where a loop is left to.
+  std::string outside(const Exit &exit, const Instruction &branch) {
+    if (exit.when_taken)
+      return std::string(module_.text(module_.operands(branch)[0].span));
+    const std::uint32_t first = cfg_.blocks()[exit.out].first;
+    for (const Label &label : function_.labels)
+      if (label.position == first && label.scope == 0)
+        return std::string(label.name);
+    const auto [found, added] = outside_.try_emplace(exit.out);
+    if (!added)
+      return found->second;
+    std::uint32_t begin = function_.instructions[first].span.begin;
+    for (const Pragma &pragma : function_.pragmas)
+      if (pragma.position == first)
+        begin = std::min(begin, pragma.span.begin);
+    found->second = fmt::format("${}out{}", name_, outside_.size() - 1);
+    edits_.insert(begin, found->second + ":\n\t");
+    return found->second;
+  }
+
+  const Module &module_;
+  const Function &function_;
+  const ControlFlowGraph cfg_;
+  const unsigned iterations_;
+  std::string name_, text_;
+  Names own_;
+  Edits edits_;
+  std::map<std::string, unsigned> count_; ///< new registers by type
+  /// By iteration and step: what holds its results, in the order in which it writes them; of a
+  /// branch its predicate.
+  std::vector<std::vector<Names>> results_;
+  std::map<BlockId, std::string> outside_;
+};
+
+} // namespace
+
+std::optional<std::string> write_ahead_loops(const Module &module, const Function &function,
+                                             const std::vector<AheadLoop> &loops,
+                                             unsigned iterations) {
+  return Writer(module, function, iterations).run(loops);
+}
+
+} // namespace ptxasw::synth::ahead

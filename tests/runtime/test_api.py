@@ -1,0 +1,108 @@
+"""Programs that check themselves, linked statically and dynamically, by each of the documented ways."""
+
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "wrapper"))
+from support import PTXASW, Scratch, cuda_home, main, need_cuda, run  # noqa: E402
+
+need_cuda()
+PROGRAMS = HERE / "programs"
+RUNTIME = PTXASW.parent / "no-gpu"
+
+
+class Api(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(run([PTXASW, "overlay", "o", "--cuda", cuda_home()]).returncode, 0)
+
+    def compile(self, *words, target="-arch=sm_90", name="p"):
+        done = run(["o/bin/nvcc", "--no-gpu", target, "-std=c++17", "-o", name, *words])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def check(self, *words, **variables):
+        done = run(words, env=dict(os.environ, **variables))
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1:]), (0, ["ok"]), done.stdout + done.stderr)
+        return done
+
+    def test_memory(self):
+        self.compile(PROGRAMS / "memory.cu")
+        self.check("./p")
+        self.check("./p", PTXASW_RUNTIME_THREADS="1")
+
+    def test_streams(self):
+        self.compile(PROGRAMS / "streams.cu")
+        self.check("./p")
+
+    def test_launches(self):
+        self.compile(PROGRAMS / "launches.cu")
+        done = self.check("./p")
+        self.assertIn("thread 0 of two: 2.50\nthread 1 of two: 2.50\n", done.stdout)
+        self.assertEqual(done.stderr.count("cudaDestroyTextureObject is not supported"), 1)
+
+    def test_faults_lose_the_device(self):
+        self.compile(PROGRAMS / "lost.cu")
+        for how, message in ("b", "out of bounds"), ("m", "misaligned"), ("t", "trap"), \
+                ("a", "assertion: `p == nullptr` does not hold"), ("n", "out of bounds"):
+            self.assertIn(message, self.check("./p", how).stderr)
+        self.assertIn("step limit", self.check("./p", "e", PTXASW_RUNTIME_STEPS="100000").stderr)
+
+    def test_relocatable_code_is_linked(self):
+        self.compile("-rdc=true", PROGRAMS / "part_one.cu", PROGRAMS / "part_two.cu")
+        self.check("./p")
+
+    def test_shared_runtime(self):
+        self.compile("-cudart", "shared", PROGRAMS / "streams.cu")
+        self.check("./p")
+        # A program that was linked with the toolkit's, and only finds ours.
+        done = run([cuda_home() / "bin/nvcc", "-arch=sm_90", "-std=c++17", "-cudart", "shared", "-o", "q",
+                    PROGRAMS / "streams.cu"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check("./q", LD_LIBRARY_PATH=str(RUNTIME))
+
+    def test_a_default_stream_per_thread(self):
+        self.compile("-default-stream", "per-thread", PROGRAMS / "memory.cu")
+        self.check("./p")
+
+    def test_without_ptx(self):
+        self.compile(PROGRAMS / "streams.cu", target="-gencode=arch=compute_90,code=sm_90")
+        done = run(["./p"])
+        self.assertIn("the program has no PTX for sm_90, only machine code for sm_90; nvcc -arch=sm_90 puts it in",
+                      done.stderr)
+        self.assertIn("cudaErrorNoKernelImageForDevice", done.stdout)
+
+    def test_another_architecture(self):
+        self.compile(PROGRAMS / "streams.cu", target="-arch=compute_80")
+        self.check("./p", PTXASW_RUNTIME_GPU="sm_80")
+        self.write("q.cu", "#include <cstdio>\nint main() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0);"
+                   " printf(\"%d.%d\\n\", p.major, p.minor); }\n")
+        self.compile("q.cu", name="q")
+        self.assertEqual(run(["./q"], env=dict(os.environ, PTXASW_RUNTIME_GPU="sm_80")).stdout, "8.0\n")
+
+    def test_under_run(self):
+        shutil.copytree(PROGRAMS, "src")
+        self.write("build.sh", f"{cuda_home()}/bin/nvcc -arch=sm_90 -std=c++17 -c -o s.o src/streams.cu && "
+                   f"g++ s.o -o p -L{cuda_home()}/lib64 -lcudart_static -ldl -lrt -lpthread && "
+                   f"g++ s.o -o q {cuda_home()}/lib64/libcudart_static.a -ldl -lrt -lpthread\n")
+        done = run([PTXASW, "run", "--no-gpu", "--", "sh", "build.sh"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check("./p")
+        self.check("./q")
+
+    def test_no_runtime(self):
+        alone = self.dir / "alone"
+        alone.mkdir()
+        shutil.copy(PTXASW, alone / "ptxasw")
+        subprocess.run([alone / "ptxasw", "overlay", "a", "--cuda", cuda_home()], check=True, capture_output=True)
+        done = run(["a/bin/nvcc", "--no-gpu", "-o", "p", PROGRAMS / "streams.cu"])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no libptxasw_cudart.a beside", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""`ptxasw check`: seeded faults, each compiled into its program by a number, are found where the source
+says so, and nothing is found in the program without them."""
+
+import json
+import re
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "wrapper"))
+from support import PTXASW, Scratch, cuda_home, main, need, need_cuda, run  # noqa: E402
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+need_cuda()
+need("addr2line")
+ROOT = HERE.parent.parent
+FAULTS = HERE / "faults"
+TOOLS = "memcheck,racecheck,initcheck,synccheck,leakcheck"
+
+
+def marked(text, mark, number):
+    """Lines of the source that bear the mark of a fault."""
+    return [line for line, words in enumerate(text.splitlines(), 1)
+            if re.search(rf"// (?:.*\b)?{mark}(?: \d+)*? {number}\b", words)]
+
+
+class Check(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(run([PTXASW, "overlay", "o", "--cuda", cuda_home()]).returncode, 0)
+
+    def compile(self, name, fault):
+        done = run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-g", "-lineinfo", f"-DFAULT={fault}", "-o", "p",
+                    FAULTS / f"{name}.cu"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def findings(self):
+        done = run([PTXASW, "check", "--json", "--tool", TOOLS, "--", "./p"])
+        self.assertTrue(done.stdout.startswith("end\n"), done.stdout + done.stderr)
+        document = json.loads(done.stdout[4:])
+        if jsonschema:
+            jsonschema.validate(document, json.loads((ROOT / "docs/check.schema.json").read_text()))
+        found = document["findings"]
+        self.assertEqual(done.returncode, 1 if found else 0)
+        return found
+
+    def faults(self, name, kinds):
+        text = (FAULTS / f"{name}.cu").read_text()
+        self.compile(name, 0)
+        self.assertEqual(self.findings(), [])
+        for number, kind in enumerate(kinds, 1):
+            with self.subTest(program=name, fault=number):
+                self.compile(name, number)
+                found = self.findings()
+                lines = marked(text, "FAULT", number)
+                right = [f for f in found if f["kind"] == kind and (not lines or f.get("line") in lines)]
+                self.assertTrue(right, found)
+                made = marked(text, "MADE", number)
+                if made:
+                    self.assertIn(f"{name}.cu:{made[0]} (main)", right[0]["made"])
+
+    def test_memory(self):
+        self.faults("memory", ["out of bounds"] * 3 + ["misaligned"] + ["out of bounds"] * 8 +
+                    ["double free", "leak", "bad free"])
+
+    def test_races(self):
+        self.faults("races", ["race"] * 6)
+
+    def test_initialised(self):
+        self.faults("initialised", ["uninitialized"] * 5)
+
+    def test_barriers(self):
+        self.faults("barriers", ["divergent barrier"] * 2 + ["missing lane"])
+
+    def test_options(self):
+        self.compile("memory", 3)
+
+        def check(*words):
+            return run([PTXASW, "check", *words, "--", "./p"])
+        done = check()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("byte 0 of 400 bytes of cudaMalloc, which was freed", done.stderr)
+        self.assertRegex(done.stderr, r"freed at \S*memory.cu:\d+ \(main\)")
+        self.assertEqual(check("--error-exitcode", "9").returncode, 9)
+        self.assertEqual(check("--tool", "racecheck", "--kernel", "nothing").returncode, 0)
+        self.write("known", "# of old\nwhich was freed\n")
+        self.assertEqual(check("--suppress", "known").returncode, 0)
+        self.assertEqual(check("--suppress", "unknown").returncode, 2)
+        self.assertEqual(check("--sarif", "out.sarif").returncode, 1)
+        sarif = json.loads((self.dir / "out.sarif").read_text())
+        self.assertEqual(sarif["runs"][0]["results"][0]["ruleId"], "memcheck/out of bounds")
+        self.assertNotIn("end", check("--stop-after", "1").stdout)
+        self.assertEqual(run([PTXASW, "check"]).returncode, 2)
+        done = run([PTXASW, "check", "--", "true"])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("does not use our runtime", done.stderr)
+
+    def test_the_exit_code_is_the_programs(self):
+        self.write("q.cu", "int main() { int *p; cudaMalloc(&p, 4); cudaFree(p); return 5; }\n")
+        self.assertEqual(run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", "q", "q.cu"]).returncode, 0)
+        self.assertEqual(run([PTXASW, "check", "--", "./q"]).returncode, 5)
+
+
+if __name__ == "__main__":
+    main()

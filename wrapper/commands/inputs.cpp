@@ -1,0 +1,309 @@
+// CUDA sources go through the nvcc that lies beside the real ptxas, with -lineinfo, into a file
+// that is gone when it has been read.
+
+#include "wrapper/commands/inputs.h"
+
+#include "grammar/fat_binary.h"
+
+#include "wrapper/commands/command.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/lint/names.h"
+#include "wrapper/os/files.h"
+#include "wrapper/os/process.h"
+#include "wrapper/os/progress.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/core.h>
+#include <iterator>
+#include <tl/expected.hpp>
+#include <unistd.h>
+
+namespace ptxasw::inline wrapper {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for temporary files that is gone with it.
+class ScratchFolder {
+public:
+  ScratchFolder() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "ptxasw-XXXXXX").string();
+    if (::mkdtemp(name.data()))
+      path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code error;
+    if (!path_.empty())
+      fs::remove_all(path_, error);
+  }
+  ScratchFolder(const ScratchFolder &) = delete;
+  ScratchFolder &operator=(const ScratchFolder &) = delete;
+  /// Empty if it could not be made.
+  const fs::path &path() const { return path_; }
+
+private:
+  fs::path path_;
+};
+
+/// The text behind blanks and comments of C++.
+std::string_view behind_comments(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n\f\v");
+    if (first == std::string_view::npos)
+      return "";
+    text.remove_prefix(first);
+    const bool line = text.starts_with("//"), block = text.starts_with("/*");
+    if (!line && !block)
+      return text;
+    const std::size_t end = text.find(line ? "\n" : "*/", 2);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + (line ? 1 : 2));
+  }
+  return text;
+}
+
+std::vector<std::string> words_of(const std::vector<std::string> &texts) {
+  std::vector<std::string> words;
+  for (const std::string &text : texts)
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      if (end > at)
+        words.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  return words;
+}
+
+tl::expected<std::string, std::string> find_nvcc() {
+  const auto settings = load_settings({}, "--");
+  const auto real = find_real(settings ? settings->real : std::string(), invoked_path());
+  if (real)
+    if (const std::string nvcc = (fs::path(real->path).parent_path() / "nvcc").string();
+        ::access(nvcc.c_str(), X_OK) == 0)
+      return nvcc;
+  return tl::unexpected(std::string("there is no nvcc to compile it with; put one on PATH, or give "
+                                    "the PTX (`nvcc -ptx -lineinfo`)"));
+}
+
+/// The PTX of a CUDA source. Errors: what nvcc says, or why it could not be asked.
+tl::expected<std::string, std::string> compile(const std::string &source, const std::string &shown,
+                                               const InputRequest &request) {
+  const auto nvcc = find_nvcc();
+  if (!nvcc)
+    return tl::unexpected(fmt::format("`{}` is a CUDA source, and {}", shown, nvcc.error()));
+  const ScratchFolder folder;
+  if (folder.path().empty())
+    return tl::unexpected(std::string("cannot make a temporary folder"));
+  const std::string ptx = (folder.path() / "module.ptx").string();
+  ChildPlan plan{*nvcc, "nvcc", {"-ptx", "-lineinfo", "-o", ptx}, -1, STDERR_FILENO};
+  if (!request.arch.empty())
+    plan.arguments.push_back("-arch=" + request.arch);
+  for (std::string &word : words_of(request.nvcc_options))
+    plan.arguments.push_back(std::move(word));
+  plan.arguments.insert(plan.arguments.end(), {"-x", "cu", source});
+  Progress progress;
+  progress.show(fmt::format("nvcc compiles {}", shown));
+  const ChildResult child = run_child(plan);
+  progress.clear();
+  if (!child.succeeded())
+    return tl::unexpected(fmt::format("nvcc does not compile `{}`{}{}", shown,
+                                      child.captured.empty() ? "" : ":\n", child.captured));
+  tell_user(child.captured); // its warnings
+  return read_input(ptx);
+}
+
+/// Why what the bytes of a file are is nothing to look at; empty: it may be.
+std::string no_ptx(Content content, const std::string &shown) {
+  switch (content) {
+  case Content::empty:
+    return fmt::format("`{}` is empty; give PTX or a CUDA source", shown);
+  case Content::cubin:
+    return fmt::format("`{}` is a cubin: machine code, without the PTX that it was made of; give "
+                       "that (`nvcc -ptx -lineinfo`, or `-keep`)",
+                       shown);
+  case Content::llvm:
+    return fmt::format("`{}` is LLVM IR; give the PTX that `llc -march=nvptx64` makes of it",
+                       shown);
+  case Content::unknown:
+    return fmt::format("`{}` is neither PTX nor a CUDA source, but some binary file", shown);
+  case Content::program:
+  case Content::ptx:
+  case Content::cuda:
+    break;
+  }
+  return "";
+}
+
+/// Says why; nothing.
+std::nullopt_t refuse(const std::string &why) {
+  complain(why);
+  return std::nullopt;
+}
+
+/// Adds the module of a text; false, with a message, if it is none.
+bool add_module(std::string text, const std::string &shown, std::vector<InputFile> &inputs) {
+  auto module = parse(std::move(text), shown);
+  if (!module) {
+    fmt::print(stderr, "{}", format(module.error()));
+    return false;
+  }
+  warn_of_missing_semicolons(**module, shown);
+  inputs.push_back({shown, std::move(*module)});
+  return true;
+}
+
+/// The PTX in a program, an object, a library or a fat binary; of several architectures the one
+/// that `arch` would be given.
+std::optional<std::vector<InputFile>> load_program(std::string_view bytes, const std::string &shown,
+                                                   const InputRequest &request) {
+  const auto images = read_fat_file(bytes);
+  if (!images)
+    return refuse(fmt::format("`{}`: {}", shown, images.error()));
+  unsigned sm = 0;
+  for (const char c : request.arch)
+    sm = c >= '0' && c <= '9' ? sm * 10 + static_cast<unsigned>(c - '0') : sm;
+  const auto chosen = choose_ptx(*images, sm);
+  if (images->empty())
+    return refuse(fmt::format("`{}` is a program, an object or a library without code for GPUs; "
+                              "give PTX or a CUDA source",
+                              shown));
+  if (chosen.empty())
+    return refuse(fmt::format("`{}` has machine code for GPUs, but no PTX{}; compile it with "
+                              "`-gencode arch=compute_90,code=compute_90`, or give the CUDA source",
+                              shown, sm ? " that " + request.arch + " could run" : ""));
+  std::vector<InputFile> inputs;
+  for (const FatImage *image : chosen) {
+    const std::string name = !image->source.empty() ? fmt::format("{}({})", shown, image->source)
+                             : chosen.size() > 1 ? fmt::format("{}({})", shown, inputs.size() + 1)
+                                                 : shown;
+    auto text = image->unpack();
+    if (!text)
+      return refuse(fmt::format("`{}`: {}", name, text.error()));
+    if (!add_module(std::move(*text), name, inputs))
+      return std::nullopt;
+  }
+  return inputs;
+}
+
+/// Reads, compiles and parses one file; has said why there is nothing.
+std::optional<std::vector<InputFile>> load_file(const std::string &path,
+                                                const InputRequest &request) {
+  const std::string shown = path == "-" ? "<stdin>" : path;
+  auto bytes = read_input(path);
+  if (!bytes)
+    return refuse(bytes.error());
+  const Content content = content_of(*bytes, path);
+  if (const std::string why = no_ptx(content, shown); !why.empty())
+    return refuse(why);
+  if (content == Content::program)
+    return load_program(*bytes, shown, request);
+  if (content == Content::cuda) {
+    const ScratchFolder folder; // for what comes from a pipe
+    const bool from_stdin = path == "-";
+    const std::string source = from_stdin ? (folder.path() / "stdin.cu").string() : path;
+    if (from_stdin && !write_file_atomically(source, *bytes))
+      return refuse("cannot write a temporary file");
+    bytes = compile(source, shown, request);
+    if (!bytes)
+      return refuse(bytes.error());
+    for (std::size_t at = bytes->find(source); from_stdin && at != std::string::npos;
+         at = bytes->find(source, at + 1))
+      bytes->replace(at, source.size(), shown);
+  }
+  std::vector<InputFile> inputs;
+  if (!add_module(std::move(*bytes), shown, inputs))
+    return std::nullopt;
+  return inputs;
+}
+
+/// The PTX files and CUDA sources of a folder and of those in it.
+std::vector<std::string> files_in(const std::string &folder,
+                                  const std::vector<std::string> &exclude) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator
+           at(folder, fs::directory_options::skip_permission_denied, error),
+       end;
+       !error && at != end; at.increment(error)) {
+    const std::string path = at->path().string();
+    const bool excluded =
+        std::any_of(exclude.begin(), exclude.end(), [&](const std::string &pattern) {
+          return is_like(path, pattern) || is_like(path, "*/" + pattern);
+        });
+    std::error_code ignored;
+    if (excluded) {
+      if (at->is_directory(ignored))
+        at.disable_recursion_pending();
+      continue;
+    }
+    const std::string ending = at->path().extension().string();
+    if ((ending == ".ptx" || ending == ".cu") && at->is_regular_file(ignored))
+      files.push_back(path);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+} // namespace
+
+void declare_inputs(Words &words, InputRequest &request) {
+  words.inputs("input", request.paths,
+               "PTX, CUDA sources, programs with PTX in them, folders; - for standard input");
+  words.list("--exclude PATTERN", request.exclude,
+             "of folders, without paths like this, in which * is any text; may be repeated");
+  words.list("--nvcc-options WORDS", request.nvcc_options,
+             "for the nvcc that compiles CUDA sources; may be repeated");
+}
+
+// ELF: the machine is a 16-bit number at byte 18; 190 is EM_CUDA.
+Content content_of(std::string_view bytes, std::string_view name) {
+  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return Content::empty;
+  if (bytes.starts_with("\x7f"
+                        "ELF") &&
+      bytes.size() > 19 && static_cast<unsigned char>(bytes[18]) == 190)
+    return Content::cubin;
+  if (is_fat_file(bytes))
+    return Content::program;
+  const std::string_view text = behind_comments(bytes);
+  if (text.starts_with(".version") || text.starts_with(".target"))
+    return Content::ptx;
+  if (bytes.substr(0, 4096).find('\0') != std::string_view::npos)
+    return Content::unknown;
+  if (name.ends_with(".ptx"))
+    return Content::ptx;
+  if (name.ends_with(".cu") || bytes.find("__global__") != std::string_view::npos)
+    return Content::cuda;
+  if (text.starts_with("; ModuleID") || text.starts_with("source_filename =") ||
+      text.starts_with("target triple") || text.starts_with("target datalayout"))
+    return Content::llvm;
+  return Content::ptx; // the parser says what is wrong with it
+}
+
+std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request) {
+  std::vector<InputFile> result;
+  for (const std::string &path : request.paths) {
+    std::vector<std::string> files{path};
+    std::error_code error;
+    if (request.folders && path != "-" && fs::is_directory(path, error)) {
+      files = files_in(path, request.exclude);
+      if (files.empty()) {
+        complain(fmt::format("there is no `.ptx` and no `.cu` in the folder `{}`", path));
+        return std::nullopt;
+      }
+    }
+    for (const std::string &file : files) {
+      auto inputs = load_file(file, request);
+      if (!inputs)
+        return std::nullopt;
+      std::move(inputs->begin(), inputs->end(), std::back_inserter(result));
+    }
+  }
+  return result;
+}
+
+} // namespace ptxasw::wrapper

@@ -1,0 +1,265 @@
+// `ptxasw prove`: the answers of analysis/prove as text and as JSON.
+
+#include "analysis/prove/prove.h"
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_file.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/numbers.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/os/files.h"
+#include "wrapper/settings/launch_point.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace ptxasw::inline wrapper {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// `ptxasw prove FILE`.
+struct ProveRequest {
+  std::string input;
+  std::vector<std::string> kernels; ///< only these; empty is all
+  std::vector<std::string> at, names, assume, sizes, races;
+  std::string launch, witness;
+  unsigned launches = 24;
+  Shard shard;
+  bool json = false, verbose = false;
+};
+
+constexpr int proved = 0, refuted = 1, not_possible = 2, unknown = 3;
+
+/// What was given, for one kernel. Errors: the first word that is not understood.
+tl::expected<ProofAssumptions, std::string>
+assumptions_of(const ProveRequest &request, const Function &kernel,
+               std::optional<LaunchDescription> &launch) {
+  ProofAssumptions result;
+  const ParameterNames names(kernel, cut_at_commas(request.names));
+  LaunchPoint point;
+  if (const auto fault = read_point(request.at, point))
+    return tl::unexpected(*fault);
+  result.block = point.block;
+  const auto has_grid = std::any_of(point.numbers.begin(), point.numbers.end(),
+                                    [](const auto &n) { return n.first.starts_with("nctaid."); });
+  for (const auto &[name, value] : names.values_at(point))
+    if (name.starts_with("nctaid."))
+      (result.grid ? *result.grid : result.grid.emplace())[name.back() - 'x'] =
+          static_cast<std::uint32_t>(value);
+    else if (!name.starts_with("ntid."))
+      result.parameters[name] = value;
+  if (has_grid && !result.grid)
+    return tl::unexpected(std::string("--at: the grid is not understood"));
+  // Names on the command line stand for those of the PTX.
+  const auto own = [&](const std::string &called) -> std::string {
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+      if (names(names.own(i)) == called)
+        return names.own(i);
+    return called;
+  };
+  for (const std::string &word : cut_at_commas(request.assume)) {
+    if (!assume(word, result))
+      return tl::unexpected(
+          fmt::format("--assume: `{}` is not disjoint, no-wrap, 1d, 2d, a comparison such as "
+                      "n >= 0, or NAME % NUMBER == 0",
+                      word));
+  }
+  for (LaunchRelation &relation : result.relations)
+    for (auto *side : {&relation.left, &relation.right})
+      for (LaunchRelation::Product &product : *side)
+        for (std::string &name : product.names)
+          name = own(name);
+  for (const std::string &word : cut_at_commas(request.sizes)) {
+    const auto parts = split_at(word, '=');
+    std::uint64_t bytes = 0;
+    if (parts.size() != 2 || !to_number(parts[1], bytes))
+      return tl::unexpected(fmt::format("--size: `{}` is not NAME=BYTES", word));
+    if (parts[0] == "shared")
+      result.dynamic_shared = bytes;
+    else
+      result.sizes[own(parts[0])] = bytes;
+  }
+  if (!request.launch.empty()) {
+    auto file = read_launch_file(request.launch);
+    if (!file)
+      return tl::unexpected(file.error());
+    launch = std::move(file->first);
+    launch->kernel = kernel.name;
+    result.block = launch->block;
+    result.grid = launch->grid;
+    result.dynamic_shared = launch->shared;
+    for (std::size_t i = 0; i < launch->arguments.size() && i < kernel.parameters.size(); ++i) {
+      const ArgumentDescription &argument = launch->arguments[i];
+      const bool number = argument.fields.size() == 1 && argument.fields[0].at == 0 &&
+                          argument.fields[0].kind == FieldDescription::Kind::bits;
+      if ((argument.fields.empty() && argument.bytes.size() <= 8) || number) {
+        std::uint64_t bits = 0;
+        if (number)
+          bits = argument.fields[0].bits;
+        else
+          std::memcpy(&bits, argument.bytes.data(), argument.bytes.size());
+        result.parameters[names.own(i)] = static_cast<std::int64_t>(bits);
+      } else if (argument.fields.size() == 1 && argument.fields[0].at == 0 &&
+                 argument.fields[0].kind == FieldDescription::Kind::buffer) {
+        const BufferDescription *buffer = launch->buffer(argument.fields[0].name);
+        if (buffer && buffer->size >= argument.fields[0].bits)
+          result.sizes[names.own(i)] = buffer->size - argument.fields[0].bits;
+      }
+    }
+  }
+  return result;
+}
+
+const char *verdict_of(const PropertyProof &proof, const std::optional<SafetyWitness> &witness) {
+  return witness                                    ? "refuted"
+         : proof.verdict == ProofVerdict::proved    ? "proved"
+         : proof.verdict == ProofVerdict::not_asked ? "not asked"
+                                                    : "unknown";
+}
+
+Json to_json(const PropertyProof &proof, const std::optional<SafetyWitness> &witness,
+             const std::string &file) {
+  Json json;
+  json["verdict"] = verdict_of(proof, witness);
+  const bool open = proof.verdict == ProofVerdict::unknown;
+  json["line"] = witness              ? Json(witness->fault.line)
+                 : open && proof.line ? Json(proof.line)
+                                      : Json();
+  const std::uint32_t other = !witness                        ? proof.other_line
+                              : witness->fault.others.empty() ? 0
+                                                              : witness->fault.others[0].line;
+  json["other_line"] = other && (witness || open) ? Json(other) : Json();
+  json["reason"] = witness ? Json(format(witness->fault)) : open ? Json(proof.reason) : Json();
+  json["launch"] = witness && !file.empty() ? Json(file) : Json();
+  return json;
+}
+
+void print(const char *name, const PropertyProof &proof,
+           const std::optional<SafetyWitness> &witness, const std::string &file) {
+  fmt::print("  {:<9} {}", name, verdict_of(proof, witness));
+  if (witness)
+    fmt::print(": {}{}", format(witness->fault),
+               file.empty() ? "" : "\n            launch: " + file);
+  else if (proof.verdict == ProofVerdict::unknown)
+    fmt::print("{}: {}", proof.line ? fmt::format(", line {}", proof.line) : "", proof.reason);
+  else if (proof.verdict == ProofVerdict::not_asked)
+    fmt::print(": no sizes are given (--size, --launch)");
+  fmt::print("\n");
+}
+
+/// Writes a witness next to others; the file's name, empty if none is asked for. Errors: it cannot
+/// be written.
+tl::expected<std::string, std::string> write_witness(const ProveRequest &request,
+                                                     const std::optional<SafetyWitness> &witness,
+                                                     const std::string &kernel, const char *what) {
+  if (!witness || request.witness.empty())
+    return std::string();
+  const std::string path = fmt::format("{}/{}.{}.toml", request.witness, kernel, what);
+  if (const auto written = write_file_atomically(path, launch_file_text(witness->launch)); !written)
+    return tl::unexpected(written.error());
+  return path;
+}
+
+int run(const ProveRequest &request, const Invocation &) {
+  const auto module = load_module(request.input);
+  if (!module)
+    return not_possible;
+  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
+  if (!kernels)
+    return not_possible;
+  const WarpProgram program(*module);
+  Json all;
+  all["file"] = request.input;
+  all["kernels"] = Json::array();
+  bool any_refuted = false, any_unknown = false;
+  for (std::uint32_t number = 0; number < program.function_count(); ++number) {
+    const Function &kernel = *program.function(number).function;
+    if (!kernel.is_entry || !kernel.has_body ||
+        (!kernels->empty() &&
+         std::find(kernels->begin(), kernels->end(), kernel.name) == kernels->end()))
+      continue;
+    SafetyOptions options;
+    options.launches = request.launches;
+    options.proof.volatile_races =
+        std::find(request.races.begin(), request.races.end(), "volatile") != request.races.end();
+    const auto assumptions = assumptions_of(request, kernel, options.launch);
+    if (!assumptions)
+      return complain(assumptions.error(), not_possible);
+    const SafetyAnswer answer = answer_safety(program, number, *assumptions, options);
+    const auto race_file = write_witness(request, answer.race, answer.kernel, "race");
+    const auto barrier_file = write_witness(request, answer.barrier, answer.kernel, "barrier");
+    if (!race_file || !barrier_file)
+      return complain(race_file ? barrier_file.error() : race_file.error(), not_possible);
+    const KernelProof &proof = answer.proof;
+    any_refuted |= answer.race || answer.barrier;
+    for (const PropertyProof *one : {&proof.races, &proof.barriers, &proof.bounds})
+      any_unknown |= one->verdict == ProofVerdict::unknown;
+    if (request.json) {
+      Json json;
+      json["name"] = answer.kernel;
+      json["race_free"] = to_json(proof.races, answer.race, *race_file);
+      json["barriers"] = to_json(proof.barriers, answer.barrier, *barrier_file);
+      json["in_bounds"] = to_json(proof.bounds, std::nullopt, "");
+      json["assumptions"] = answer.used;
+      json["would_do"] = answer.would_do;
+      json["questions"] = proof.questions;
+      json["unanswered"] = proof.unanswered;
+      all["kernels"].push_back(std::move(json));
+      continue;
+    }
+    fmt::print("{}:\n", answer.kernel);
+    print("race free", proof.races, answer.race, *race_file);
+    print("barriers", proof.barriers, answer.barrier, *barrier_file);
+    print("in bounds", proof.bounds, std::nullopt, "");
+    for (const std::string &text : answer.used)
+      fmt::print("  if: {}\n", text);
+    if (!answer.would_do.empty()) {
+      std::string texts;
+      for (const std::string &text : answer.would_do)
+        texts += (texts.empty() ? "" : ", ") + text;
+      fmt::print("  all would be proved with: {}\n", texts);
+    }
+    if (request.verbose)
+      fmt::print("  questions to Z3: {}, without an answer: {}\n", proof.questions,
+                 proof.unanswered);
+  }
+  if (request.json)
+    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+  return any_refuted ? refuted : any_unknown ? unknown : proved;
+}
+
+void declare(Words &words, ProveRequest &request) {
+  words.required("input", request.input, "PTX to read, - for standard input");
+  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
+  words.list("--at NAME=NUMBER,...", request.at,
+             "launches of this kind only: parameters, block=XxYxZ, grid=XxYxZ");
+  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
+  words.list("--assume WHAT,...", request.assume,
+             "disjoint: no two pointers or variables lead to the same memory; no-wrap: index\n"
+             "arithmetic does not overflow; 1d, 2d: so many dimensions of blocks and grids;\n"
+             "comparisons of parameters, blockDim.x and gridDim.x:\n"
+             "n >= 0, n == blockDim.x * gridDim.x, blockDim.x % 32 == 0");
+  words.list("--size NAME=BYTES,...", request.sizes,
+             "bytes behind a pointer parameter, or of dynamic shared memory (shared)");
+  words.text("--launch FILE.toml", request.launch, "the launch that this file describes, only");
+  words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
+  words.number("--launches", request.launches, "that are tried for a refutation");
+  words.text("--witness DIRECTORY", request.witness,
+             "where to write launches that refute, for `emulate`");
+  words.shard(request.shard);
+  words.flag("--json", request.json, "as JSON");
+  words.flag("-v,--verbose", request.verbose, "how many questions were asked");
+  words.footer(
+      "Exit codes: 0 everything that was asked is proved, 1 something is refuted, 2 a file "
+      "or word\nis not understood, 3 something is unknown.");
+}
+
+} // namespace
+
+const Command prove_command = {
+    "prove", "prove for every launch that a kernel has no race and its barriers are met by all",
+    bind<ProveRequest, declare, run>};
+
+} // namespace ptxasw::wrapper

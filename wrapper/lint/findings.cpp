@@ -1,0 +1,76 @@
+// Grouping goes by place. Without `.loc` a place is a line of the PTX, of which unrolling makes
+// many: there equal sentences about one kernel are one finding.
+
+#include "wrapper/lint/findings.h"
+
+#include "wrapper/lint/kernel_names.h"
+#include "wrapper/lint/names.h"
+
+#include <algorithm>
+
+namespace ptxasw::inline wrapper {
+namespace {
+
+bool is_one_finding(const Finding &a, const Finding &b) {
+  if (a.told.code != b.told.code || a.has_source != b.has_source)
+    return false;
+  return a.has_source ? a.place == b.place
+                      : a.place.file == b.place.file && a.ptx_kernel == b.ptx_kernel &&
+                            a.told.message == b.told.message && a.told.note == b.told.note;
+}
+
+/// Takes another copy, or instance, into a finding.
+void add_to(Finding &finding, Finding other) {
+  const bool same_kernel = finding.ptx_kernel == other.ptx_kernel;
+  if (!finding.has_source)
+    finding.other_lines.push_back(other.told.line);
+  if (same_kernel) {
+    finding.told.weight += other.told.weight;
+    finding.told.copies += other.told.copies;
+    return;
+  }
+  if (other.told.weight > finding.told.weight)
+    std::swap(finding, other);
+  finding.kernels.insert(finding.kernels.end(), other.kernels.begin(), other.kernels.end());
+}
+
+} // namespace
+
+std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources &sources) {
+  std::vector<Finding> findings;
+  for (const LintedModule &module : modules)
+    for (const KernelLint &kernel : *module.kernels) {
+      if (kernel.warnings.empty())
+        continue;
+      const KernelNames names(kernel.facts->function(), *module.places, sources);
+      for (Told told : kernel.warnings) {
+        told.message = names.in_words(std::move(told.message));
+        told.note = names.in_words(std::move(told.note));
+        Finding finding;
+        finding.is_near = !told.source;
+        const auto source =
+            told.source ? told.source : module.places->near(kernel.facts->function(), told.line);
+        finding.has_source = source.has_value();
+        finding.place = source.value_or(Place{module.file, told.line, 0});
+        finding.kernels = {names.shown()};
+        finding.ptx_kernel = kernel.name;
+        finding.array = names.of_source(told.array);
+        finding.told = std::move(told);
+        const auto found =
+            std::find_if(findings.begin(), findings.end(),
+                         [&](const Finding &other) { return is_one_finding(finding, other); });
+        if (found == findings.end())
+          findings.push_back(std::move(finding));
+        else
+          add_to(*found, std::move(finding));
+      }
+    }
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
+    if (a.told.weight != b.told.weight)
+      return a.told.weight > b.told.weight;
+    return a.place.file != b.place.file ? a.place.file < b.place.file : a.place.line < b.place.line;
+  });
+  return findings;
+}
+
+} // namespace ptxasw::wrapper
