@@ -14,6 +14,8 @@ namespace {
 
 /// Blocks tried at once, for each thread: enough that threads do not wait for each other.
 constexpr std::uint64_t blocks_a_thread = 8;
+/// A block that is tried may take this many times as long as any before it, and this much more.
+constexpr std::uint64_t longer = 64, waiting_steps = 1'000'000;
 
 struct Attempt {
   std::optional<GlobalMemory> memory;
@@ -34,6 +36,7 @@ public:
         launch_.blocks.empty() ? launch_.grid.count() : launch_.blocks.size();
     const std::uint64_t batch = blocks_a_thread * threads_;
     std::uint64_t first = 0;
+    run_in_place(first++); // how long a block takes
     for (; first < count && !total_.fault && !is_full_; first += batch)
       run_batch(first, std::min(count, first + batch));
     for (; first < count && !total_.fault; ++first)
@@ -54,11 +57,14 @@ private:
     std::vector<Attempt> attempts(end - first);
     if (!collide_) {
       std::atomic<std::uint64_t> next{first};
+      // A block that waits for an earlier one waits for ever on a copy.
+      WarpOptions trial = options_;
+      trial.step_limit = std::min(options_.step_limit, waiting_steps + longer * largest_);
       const auto work = [&] {
         for (std::uint64_t index = next++; index < end; index = next++) {
           Attempt &attempt = attempts[index - first];
           attempt.memory.emplace(memory_.view());
-          attempt.outcome = run_kernel(program_, kernel_, only(index), *attempt.memory, options_);
+          attempt.outcome = run_kernel(program_, kernel_, only(index), *attempt.memory, trial);
         }
       };
       std::vector<std::thread> helpers;
@@ -119,6 +125,7 @@ private:
   }
 
   void add(WarpOutcome &outcome) {
+    largest_ = std::max(largest_, outcome.steps);
     total_.steps += outcome.steps;
     if (total_.machine_line == 0)
       total_.machine_line = outcome.machine_line;
@@ -132,6 +139,7 @@ private:
   WarpOptions options_;
   unsigned threads_ = 1;
   bool collide_ = false, is_full_ = false;
+  std::uint64_t largest_ = 0; ///< thread-instructions of a block so far
   WarpOutcome total_;
 };
 

@@ -180,3 +180,29 @@ TEST_CASE("variables lie where they are placed") {
   CHECK_FALSE(run_kernel(program, *program.find_kernel("k"), launch, memory, {}).fault);
   CHECK(out[31] == 9);
 }
+
+TEST_CASE("a block that waits for the one before it is not tried for ever") {
+  // Word i of `out` is set once word i - 1 is.
+  const auto module = parse_module(in_warp_kernel(R"(
+  mov.u32 %r1, %ctaid.x;
+  setp.ne.u32 %p1, %t, 0;
+  @%p1 bra done;
+  mul.wide.u32 %d1, %r1, 4;
+  add.s64 %d1, %d1, %base;
+wait:
+  ld.volatile.global.u32 %r2, [%d1];
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra wait;
+  add.u32 %r2, %r2, 1;
+  st.volatile.global.u32 [%d1+4], %r2;
+done:
+)"));
+  std::vector<std::uint32_t> words(41);
+  words[0] = 1;
+  GlobalMemory memory;
+  memory.allocate_host("out", address_of(words.data()), 41 * 4, true);
+  WarpOptions options;
+  options.threads = 4;
+  CHECK_FALSE(run_on(*module, memory, words.data(), options, 40).fault);
+  CHECK(words[40] == 41);
+}
