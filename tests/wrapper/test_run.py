@@ -192,7 +192,7 @@ class GccOffload(Scratch):
     def test_warnings_have_lines_of_the_source(self):
         strided = OPENACC.replace("b[i] = a[i - 1]", "b[i] = a[32 * i]")
         self.write("stencil.c", strided)
-        self.assertRegex(self.under_run("--lint"), r"(?m)^stencil\.c:4:\d+: warning: ")
+        self.assertRegex(self.under_run("--lint"), r"(?m)^stencil\.c:4:\d+: warning\[uncoalesced\]: ")
         gate = run([PTXASW, "run", "--lint", "--lint-errors=uncoalesced", "--", *self.command], env=self.env)
         self.assertNotEqual(gate.returncode, 0)
 

@@ -31,7 +31,7 @@ std::string filled(std::string_view text, std::size_t column) {
   std::string result;
   std::size_t at = column;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty())
