@@ -39,6 +39,15 @@ bool is_pointer_like(const ExprPool &pool, const Emulation &emulation, Expr atom
          emulation.parameter_field(atom).has_value();
 }
 
+/// False for an addend that may be a pointer itself: one that was loaded or chosen.
+bool is_number(const Emulation &emulation, Expr atom) {
+  for (LoopId loop = 0; loop < emulation.cfg().loops().size(); ++loop)
+    if (atom == emulation.trip_count(loop))
+      return true;
+  return atom->width < 64 || (atom->kind != ExprKind::symbol && atom->kind != ExprKind::uf &&
+                              atom->kind != ExprKind::ite && atom->kind != ExprKind::concat);
+}
+
 /// The only pointer among the addends of an address.
 Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
   if (address->kind == ExprKind::zext) // of an address of 32 bits
@@ -54,8 +63,13 @@ Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
     Expr atom = address->children[i];
     if (atom->kind == ExprKind::extract && atom->index == 0 && atom->width == 32)
       atom = atom->children[0];
-    if (address->coefficients[i] != 1 || !is_pointer_like(pool, emulation, atom))
+    if (address->coefficients[i] != 1)
       continue;
+    if (!is_pointer_like(pool, emulation, atom)) {
+      if (!is_number(emulation, atom))
+        return nullptr;
+      continue;
+    }
     if (base)
       return nullptr;
     base = atom;
