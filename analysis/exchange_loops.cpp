@@ -87,7 +87,7 @@ private:
           return word == "cas" || word == "global" || word == "relaxed" || word == "gpu" ||
                  word == "sys" || word == "b32" || word == "b64";
         });
-    return at.op == Op::atom && known_words && at.has("cas") && operands.size() == 4 &&
+    return at.op == Op::atom && known_words && at.has(Modifier::cas) && operands.size() == 4 &&
            is_whole_register(operands[0]) && operands[1].kind == Operand::Kind::address &&
            is_kept(module_.children(operands[1])[0]) && is_whole_register(operands[2]) &&
            is_whole_register(operands[3]);

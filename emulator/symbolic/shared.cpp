@@ -186,8 +186,8 @@ bool Emulation::Implementation::unchanged_meanwhile(const MemoryAccess &load) {
   return unchanged;
 }
 
-// The same of a barrier of all lanes of the warp, in a loop with meetings that is in step: between a
-// branch at which lanes part and where they join again lies no meeting there (E1), so in each
+// The same of a barrier of all lanes of the warp, in a loop with meetings that is in step: between
+// a branch at which lanes part and where they join again lies no meeting there (E1), so in each
 // iteration all lanes come to the same meetings in the same order, whichever barrier answers which,
 // and those before the load are as many for each of two lanes.
 bool Emulation::Implementation::regroups_warp(const MemoryAccess &event, const MemoryAccess &load) {

@@ -5,10 +5,10 @@
  * Every kernel takes device pointers and has the parameters of its CUDA version, less what that is
  * told of its launch; bounds, types and sums are those of the published OpenACC versions.
  *
- * The pragmas have two forms. As they are, they are the suite's: `acc kernels`, 65535 gangs over the
- * outermost loop, vectors of 512 (128 in gameoflife) over the contiguous one. With ACC_PARALLEL they
- * say `acc parallel loop`, by which GCC 12 spreads the work, too: gangs over the outermost loop, a
- * warp over the contiguous one, and each gang does the loops between by itself. */
+ * The pragmas have two forms. As they are, they are the suite's: `acc kernels`, 65535 gangs over
+ * the outermost loop, vectors of 512 (128 in gameoflife) over the contiguous one. With ACC_PARALLEL
+ * they say `acc parallel loop`, by which GCC 12 spreads the work, too: gangs over the outermost
+ * loop, a warp over the contiguous one, and each gang does the loops between by itself. */
 #ifndef KERNELGEN_ACC_GRID_H
 #define KERNELGEN_ACC_GRID_H
 

@@ -4,6 +4,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "family.h"
 
+#include "emulator/symbolic/generic.h"
 #include "emulator/symbolic/emulate.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/detect.h"
@@ -34,7 +35,7 @@ Measured measure(const scaling::Family &family, std::size_t size) {
   Measured result{function.instructions.size(), emulation.effort(), 0};
   RewriteOptions options;
   options.shuffle = ShuffleMode::always;
-  detect(**module, function, emulation, options, true);
+  detect(**module, function, emulation, options, GenericAddresses(**module));
   result.expressions = emulation.effort().expressions;
   return result;
 }
