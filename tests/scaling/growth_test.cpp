@@ -4,8 +4,8 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "family.h"
 
-#include "emulator/symbolic/generic.h"
 #include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/generic.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/detect.h"
 
