@@ -313,6 +313,7 @@ Shown Paths::contradict(std::vector<Expr> conditions, std::span<const Expr> abou
       symbols.insert(symbols.end(), own->begin(), own->end());
   conditions = connected(conditions, std::move(symbols));
   std::vector<std::pair<Expr, bool>> all;
+  all.reserve(conditions.size());
   for (const Expr condition : conditions)
     all.emplace_back(condition, true);
   Known known(pool);

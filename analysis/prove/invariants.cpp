@@ -49,7 +49,8 @@ std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop) {
       result.push_back({in_round(trip, is_signed), in_round(zero, is_signed),
                         in_round(pool.add(trip, one), is_signed)});
   }
-  for (const auto &[symbol, found] : uneven) {
+  for (const auto &[key, found] : uneven) {
+    const Expr symbol = key;
     if (symbol->width != 32 && symbol->width != 64)
       continue;
     const Expr initial = emulation.expand(found.initial), next = emulation.expand(found.next);

@@ -236,6 +236,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
   const auto abstracted = [&](bool numbers, bool &replaced) {
     ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
     std::vector<Expr> result;
+    result.reserve(formulas.size());
     for (const Expr formula : formulas)
       result.push_back(abstract(formula));
     for (const Expr axiom : abstract.axioms())

@@ -48,7 +48,7 @@ struct CallPlace {
 std::string demangled(const std::string &name) {
   int status = 0;
   char *const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  const std::string result = status == 0 && text ? text : name;
+  std::string result = status == 0 && text ? text : name;
   std::free(text);
   return result;
 }

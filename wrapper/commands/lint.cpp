@@ -90,8 +90,8 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
       return tl::unexpected(messages.error());
     const AssemblerFacts assembled{parse_resources(*messages), parse_advisories(*messages)};
     tell_user(advice_text(assembled));
-    const auto fine = pass_gate(baseline, target, states_of(one.kernels, target, assembled),
-                                request.update_baseline, request.gate_resources);
+    auto fine = pass_gate(baseline, target, states_of(one.kernels, target, assembled),
+                          request.update_baseline, request.gate_resources);
     if (!fine)
       return fine;
     passed = passed && *fine;
@@ -199,6 +199,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
     linted.push_back(std::move(one));
   }
   std::vector<LintedModule> told;
+  told.reserve(linted.size());
   for (const LintedInput &one : linted)
     told.push_back({one.input.name, one.input.module.get(), one.places.get(), &one.kernels});
   if (request.json) {

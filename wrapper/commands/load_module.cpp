@@ -166,7 +166,7 @@ std::optional<std::vector<std::string>> choose_kernels(const Module &module,
                                                        const std::vector<std::string> &wanted,
                                                        const Shard &shard,
                                                        const std::string &path) {
-  const auto names = kernels_called({&module}, wanted, path);
+  auto names = kernels_called({&module}, wanted, path);
   if (!names || shard.count == 1)
     return names;
   std::vector<std::string> all;

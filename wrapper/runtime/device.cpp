@@ -96,8 +96,8 @@ cudaError_t Allocations::remove(void *address, MemoryKind kind) {
   if (block.mapped != 0) {
     // A checked address stays what it was: nothing else is ever found there.
     if (device_.checks().any())
-      ::mmap(address, block.mapped, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      static_cast<void>(::mmap(address, block.mapped, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
     else
       ::munmap(address, block.mapped);
   }

@@ -87,7 +87,6 @@ std::optional<int> attribute_of(cudaDeviceAttr attribute) {
   case cudaDevAttrMaxRegistersPerBlock:
     return all.regsPerBlock;
   case cudaDevAttrClockRate:
-    return 1'000'000;
   case cudaDevAttrMemoryClockRate:
     return 1'000'000;
   case cudaDevAttrTextureAlignment:

@@ -30,6 +30,7 @@ void register_variable(void **handle, const void *host, const char *name, void *
 
 } // namespace
 
+// NOLINTBEGIN(bugprone-reserved-identifier): nvcc calls them so
 extern "C" {
 
 void **__cudaRegisterFatBinary(void *wrapper) {
@@ -105,3 +106,4 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
 }
 
 } // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)
