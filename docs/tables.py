@@ -174,6 +174,24 @@ def carried(path):
     yield [None, None, f"{span(carried_gains(rows['zmarch']))}; with `__restrict__` {span(carried_gains(rows['zmarch_restrict']))}"]
 
 
+@table
+def grid_loops(path):
+    """Of each loop, whatever the type of its index: what versions gain in the mean, the least and the most of it."""
+    launches = defaultdict(lambda: defaultdict(dict))
+    for row in tsv(path):
+        name, _, index = row["kernel"].rpartition("_")
+        loop = name if index in ("int", "unsigned", "size") else row["kernel"]
+        width = f", rows of {row['width']}" if row["width"] != "0" else ""
+        launches[loop + width][row["kernel"], row["grid"], row["block"]][row["version"]] = float(row["ratio"])
+    for loop, found in launches.items():
+        cells = [loop, str(len(found))]
+        for version in ("wide_x2", "wide_x4", "ahead_k2", "ahead_k4", "ahead_k8", "best"):
+            gains = [max(1, *gain.values()) if version == "best" else gain.get(version) for gain in found.values()]
+            spread = f" ({span(gains)})" if None not in gains and len(gains) > 1 else ""
+            cells.append("" if None in gains else number(geomean(gains)) + spread)
+        yield cells
+
+
 STAGED = (("nbody", "4096", "nbody, 4,096 bodies of 16 bytes"), ("nbody", "65536", "nbody, 65,536"),
           ("bodies", "4096", "bodies, 4,096 in four arrays"), ("bodies", "65536", "bodies, 65,536"),
           ("filter", "4194304,1024", "filter, 1,024 taps"), ("matmul", "2048", "matmul 2,048, blocks of one row"),
