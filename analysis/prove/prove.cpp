@@ -253,6 +253,8 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   bool proves_without = false; ///< something that was assumed
   answer.proof = prove_safety(program.module(), kernel, assumptions, options.proof);
   answer.used = texts_of(assumptions);
+  if (answer.proof.contradiction)
+    return answer;
   // What rests on less says so.
   for (const bool no_wrap : {false, true})
     for (const bool disjoint : {false, true}) {

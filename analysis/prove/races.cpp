@@ -54,6 +54,7 @@ public:
   KernelProof run();
 
 private:
+  bool no_launch();
   void prove_barriers();
   bool all_agree(bool of_warp, std::uint32_t &line);
   bool agrees(Expr choice, BlockId block, bool of_warp);
@@ -642,7 +643,25 @@ void SafetyProof::prove_bounds() {
   proof.verdict = ProofVerdict::proved;
 }
 
+// True if there is no thread of any launch that keeps what is assumed. Of none everything is true.
+bool SafetyProof::no_launch() {
+  const Rounds rounds(paths_.cfg().loops().size(), Round::same);
+  ThreadCopy thread(paths_, launch_, {}, 1, 0, rounds, invariants_of_);
+  std::vector<Expr> formulas;
+  add_launch_facts(formulas, thread);
+  for (const Expr fact : thread.facts())
+    formulas.push_back(fact);
+  PropertyProof nothing;
+  return ask(std::move(formulas), nothing) == SolverAnswer::unsat;
+}
+
 KernelProof SafetyProof::run() {
+  if (!paths_.obstacle() && no_launch()) {
+    proof_.contradiction = true;
+    for (PropertyProof *proof : {&proof_.races, &proof_.barriers, &proof_.bounds})
+      proof->reason = "no launch keeps what is assumed";
+    return proof_;
+  }
   if (paths_.obstacle()) {
     for (PropertyProof *proof : {&proof_.races, &proof_.barriers, &proof_.bounds}) {
       proof->line = paths_.obstacle()->line;

@@ -66,6 +66,7 @@ struct PropertyProof {
 struct KernelProof {
   PropertyProof races, barriers, bounds;
   unsigned questions = 0, unanswered = 0; ///< to the solver; of these without an answer
+  bool contradiction = false; ///< no launch keeps what is assumed: nothing is proved by that
 };
 
 /// Looks for proofs for one kernel with a body.

@@ -7,6 +7,10 @@
 // it counts as missed; not found, it is listed, with the line. With --every only each N-th mutant
 // is tried.
 //
+// A module whose index comes from memory may ask for more launches by a line `// oracle: runs=N`:
+// few launches have a given number at a given place of memory, and N says how many the oracle
+// takes.
+//
 // Exit code 0: none was missed.
 
 #include "emulator/machine/warp_verify.h"
@@ -109,6 +113,15 @@ struct Tally {
   unsigned mutants = 0, killed = 0, missed = 0, same = 0;
 };
 
+/// Launches as `verify` makes them by default, or as many as the module's text asks for.
+VerifyOptions usual_launches(const std::string &text) {
+  VerifyOptions options;
+  std::smatch asked;
+  if (std::regex_search(text, asked, std::regex("// oracle: runs=([0-9]+)")))
+    options.runs = static_cast<unsigned>(std::stoul(asked[1]));
+  return options;
+}
+
 KernelVerdict::Kind judge(const Module &original, const std::string &text,
                           const std::string &kernel, VerifyOptions options) {
   const auto mutant = parse(text, "mutant.ptx");
@@ -149,6 +162,7 @@ int main(int argc, char **argv) try {
     if (!rewritten || !rewritten->changed)
       continue;
     const std::vector<std::string> lines = lines_of(rewritten->text);
+    const VerifyOptions usual = usual_launches(text);
     for (const Mutant &mutant : mutants_of(lines)) {
       if (number++ % every != 0)
         continue;
@@ -157,7 +171,7 @@ int main(int argc, char **argv) try {
       const std::string mutated = join(changed);
       Tally &tally = tallies[mutant.kind];
       ++tally.mutants;
-      if (judge(**original, mutated, mutant.kernel, {}) == KernelVerdict::Kind::differ) {
+      if (judge(**original, mutated, mutant.kernel, usual) == KernelVerdict::Kind::differ) {
         ++tally.killed;
         continue;
       }

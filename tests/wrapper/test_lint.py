@@ -189,6 +189,13 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         self.assertEqual((failed.returncode, failed.stdout), (2, ""))
         self.assertIn("there is no kernel `heap` in `a.ptx`; it has:\n  heat<float>(float*)\n", failed.stderr)
 
+    def test_a_kernel_of_one_of_several_files(self):
+        self.write("a.ptx", module(64, "_Z4heatf"))
+        self.write("b.ptx", module(64, "_Z4coolf", "_Z4meltf"))
+        for files in (("a.ptx", "b.ptx"), ("b.ptx", "a.ptx")):
+            result = self.lint(*files, "--json", "--kernel", "cool")
+            self.assertEqual([k["name"] for k in json.loads(result.stdout)["kernels"]], ["_Z4coolf"])
+
     def test_allowed_where_it_stands(self):
         self.write("a.ptx", module(64))
         line = "  x = p[i];"

@@ -54,6 +54,18 @@ class Prove(Scratch):
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
         self.assertIn("  race free proved\n  barriers  proved\n  in bounds proved\n  if: block = 64x1x1\n", result.stdout)
 
+    def test_of_no_launch_nothing_is_proved(self):
+        for words in (("--at", "block=16x16", "--assume", "1d"), ("--assume", "n >= 1,n <= 0"),
+                      ("--at", "block=128", "--assume", "blockDim.x <= 64")):
+            result = self.prove(KERNEL, *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            self.assertIn("no launch of `k` keeps all that is assumed: ", result.stderr)
+
+    def test_a_module_without_a_kernel(self):
+        result = self.prove(KERNEL[:KERNEL.index(".visible")])
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("there is no kernel", result.stderr)
+
     def test_assumptions_that_are_not_needed_are_not_listed(self):
         code, kernel = self.json(KERNEL, "--at", "block=64,grid=4", "--assume", "disjoint,no-wrap,n >= 0")
         self.assertEqual((code, kernel["assumptions"]), (0, ["block = 64x1x1", "grid = 4x1x1", "n >= 0"]))

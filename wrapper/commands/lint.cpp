@@ -191,7 +191,15 @@ int run(const LintRequest &request, const Invocation &invocation) {
   std::vector<LintedInput> linted;
   for (InputFile &input : *inputs) {
     allowances.look_at(*input.module, input.name);
-    const auto chosen = choose_kernels(*input.module, *wanted, request.shard, input.name);
+    std::vector<std::string> here; // of those that are asked for, which some input has
+    for (const Function &function : input.module->functions)
+      if (std::find(wanted->begin(), wanted->end(), function.name) != wanted->end())
+        here.emplace_back(function.name);
+    if (here.empty() && !wanted->empty())
+      continue;
+    const auto chosen = choose_kernels(*input.module, here, request.shard, input.name);
+    if (!chosen)
+      return usage_error;
     LintedInput one{std::move(input), nullptr, {}};
     one.places = std::make_unique<Places>(*one.input.module);
     one.kernels = lint_module(*one.input.module, *one.places,

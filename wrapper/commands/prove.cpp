@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace ptxasw::inline wrapper {
@@ -156,6 +158,8 @@ tl::expected<std::string, std::string> write_witness(const ProveRequest &request
                                                      const std::string &kernel, const char *what) {
   if (!witness || request.witness.empty())
     return std::string();
+  std::error_code none; // writing says what is wrong
+  std::filesystem::create_directories(request.witness, none);
   const std::string path = fmt::format("{}/{}.{}.toml", request.witness, kernel, what);
   if (const auto written = write_file_atomically(path, launch_file_text(witness->launch)); !written)
     return tl::unexpected(written.error());
@@ -168,6 +172,8 @@ int run(const ProveRequest &request, const Invocation &) {
     return not_possible;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
+    return not_possible;
+  if (!has_a_kernel(*module, request.input))
     return not_possible;
   const WarpProgram program(*module);
   Json all;
@@ -188,6 +194,10 @@ int run(const ProveRequest &request, const Invocation &) {
     if (!assumptions)
       return complain(assumptions.error(), not_possible);
     const SafetyAnswer answer = answer_safety(program, number, *assumptions, options);
+    if (answer.proof.contradiction)
+      return complain(fmt::format("no launch of `{}` keeps all that is assumed: {}", answer.kernel,
+                                  fmt::join(answer.used, ", ")),
+                      not_possible);
     const auto race_file = write_witness(request, answer.race, answer.kernel, "race");
     const auto barrier_file = write_witness(request, answer.barrier, answer.kernel, "barrier");
     if (!race_file || !barrier_file)
