@@ -12,6 +12,7 @@
 #include "emulator/symbolic/calls.h"
 #include "emulator/symbolic/convergence.h"
 #include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/generic.h"
 #include "emulator/symbolic/path.h"
 
 #include <functional>
@@ -224,11 +225,12 @@ private:
   std::vector<bool> needed_;
   std::vector<Phi> phis_;
   std::vector<Shared> shared_;
-  std::vector<std::vector<std::uint32_t>> events_;  ///< by block: in trace_, of stores and syncs
-  std::size_t unchanged_visited_ = 0;               ///< blocks
-  std::vector<std::vector<std::uint32_t>> phis_at_; ///< by block
-  std::vector<Expr> current_;                       ///< by register; null: never written
-  Expr guard_ = nullptr;                            ///< of the instruction being computed
+  std::optional<GenericAddresses> generic_addresses_; ///< made when first asked for
+  std::vector<std::vector<std::uint32_t>> events_;    ///< by block: in trace_, of stores and syncs
+  std::size_t unchanged_visited_ = 0;                 ///< blocks
+  std::vector<std::vector<std::uint32_t>> phis_at_;   ///< by block
+  std::vector<Expr> current_;                         ///< by register; null: never written
+  Expr guard_ = nullptr;                              ///< of the instruction being computed
   std::vector<std::pair<RegisterId, Expr>> undo_;
   std::unordered_map<std::uint64_t, bool> dead_edges_;
   PathKnowledge path_{pool_}; ///< what branches on the path established

@@ -48,6 +48,14 @@ Emulation::Implementation::shared_at(BlockId block, std::uint32_t index, const O
   if (guard_->kind != ExprKind::constant || guard_->value.is_zero() || role_ != Role::trace ||
       !function_.is_entry || cfg_.irreducible(block))
     return std::nullopt;
+  // A generic address of local memory is the same number for all lanes, and other bytes for each.
+  const Instruction &instruction = function_.instructions[index];
+  if (one.is_load && module_.opcode(instruction).space == StateSpace::generic) {
+    if (!generic_addresses_)
+      generic_addresses_.emplace(module_);
+    if (!generic_addresses_->is_global(function_, instruction))
+      return std::nullopt;
+  }
   Shared result{.block = block, .instruction = index};
   for (const Operand *operand : one.agreed) {
     const Expr value = operand->kind == Operand::Kind::address ? address_value(block, *operand)

@@ -41,6 +41,6 @@ with tempfile.TemporaryDirectory() as scratch:
     waits.write_text(WAITS)
     assert run("barriers", waits) == "waits: 2\n"
 assert "count the barriers of each function" in run("describe", "man", "barriers")
-assert "count the barriers" in run("--help")
+assert "count the barriers" in run("help", "--all")
 assert "twin" in run("explain", kernel)
 print("the recipes work")
