@@ -100,6 +100,20 @@ class Check(Scratch):
         self.assertEqual(done.returncode, 2)
         self.assertIn("does not use our runtime", done.stderr)
 
+    def test_what_was_not_checked_is_not_fine(self):
+        program = """#include <cstdio>
+__global__ void k(int *p) { %s }
+int main() { int *p; cudaMalloc(&p, 4); k<<<1, %d>>>(p); cudaDeviceSynchronize(); puts("end"); }
+"""
+        unknown = 'int r; asm("vadd.s32.s32.s32 %0, %1.h0, %1.h1;" : "=r"(r) : "r"(3)); *p = r;'
+        for body, threads, code, words in (("*p = 1;", 1, 0, "0 findings"), ("*p = 1;", 2048, 2, "no kernel of the program ran"),
+                                           (unknown, 1, 3, "not emulated")):
+            self.write("p.cu", program % (body, threads))
+            self.assertEqual(run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", "p", "p.cu"]).returncode, 0)
+            done = run([PTXASW, "check", "--", "./p"])
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(words, done.stderr)
+
     def test_the_exit_code_is_the_programs(self):
         self.write("q.cu", "int main() { int *p; cudaMalloc(&p, 4); cudaFree(p); return 5; }\n")
         self.assertEqual(run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", "q", "q.cu"]).returncode, 0)

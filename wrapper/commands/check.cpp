@@ -288,10 +288,13 @@ int run(const CheckRequest &request, const Invocation &invocation) {
   }
   Json findings = Json::array();
   Symbols symbols;
+  bool ran = false, left = false; // a kernel; one that was not understood
   std::size_t from = 0;
   for (std::size_t end = lines.find('\n'); end != lines.npos; end = lines.find('\n', from)) {
     Json finding = Json::parse(lines.substr(from, end - from), nullptr, false);
     from = end + 1;
+    ran |= finding.is_object() && finding.contains("ran");
+    left |= finding.is_object() && finding.contains("left");
     if (finding.is_discarded() || !finding.contains("kind"))
       continue;
     finding = completed(std::move(finding), symbols);
@@ -319,7 +322,14 @@ int run(const CheckRequest &request, const Invocation &invocation) {
             write_file_atomically(request.sarif, sarif_of(findings).dump(2) + "\n");
         !written)
       return complain(written.error(), usage_error);
-  return findings.empty() ? exit_like(child.status) : static_cast<int>(request.error_code);
+  if (!findings.empty())
+    return static_cast<int>(request.error_code);
+  if (left)
+    return complain(
+        "a kernel was not checked to its end: it has an instruction that is not emulated", 3);
+  if (!ran && child.status == 0)
+    return complain("nothing was checked: no kernel of the program ran", usage_error);
+  return exit_like(child.status);
 }
 
 void declare(Words &words, CheckRequest &request) {
@@ -337,7 +347,7 @@ void declare(Words &words, CheckRequest &request) {
   words.flag("--json", request.json, "findings as JSON on standard output");
   words.text("--sarif FILE", request.sarif, "also write the findings as SARIF 2.1.0");
   words.footer("Exit codes: 1 or --error-exitcode if something was found, 2 if nothing could be "
-               "checked, otherwise the program's.");
+               "checked, 3 if a kernel was not checked to its end, otherwise the program's.");
 }
 
 } // namespace

@@ -185,6 +185,13 @@ void Checks::report(const Module &module, const std::string &kind, const WarpFau
   write(line + "}");
 }
 
+void Checks::note_run(bool whole) {
+  bool &noted = whole ? noted_run_ : noted_left_;
+  if (!noted)
+    write(whole ? "{\"ran\":true}" : "{\"left\":true}");
+  noted = true;
+}
+
 void Checks::report_call(const std::string &kind, const std::string &message, const CallSite &where,
                          const CallSite &made) {
   write(fmt::format("{{\"kind\":{},\"message\":{}{}{}}}", quoted(kind), quoted(message),

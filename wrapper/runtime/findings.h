@@ -39,6 +39,9 @@ public:
   /// A finding of a call: `made` is where its memory came from.
   void report_call(const std::string &kind, const std::string &message, const CallSite &where,
                    const CallSite &made);
+  /// A kernel ran as far as it could be checked; `whole`: nothing in it was not understood. Told
+  /// once of each.
+  void note_run(bool whole);
   /// Remembers memory that is no more.
   void note_end(std::uint64_t address, std::uint64_t size, const std::string &name,
                 const CallSite &made);
@@ -56,6 +59,7 @@ private:
 
   int file_ = -1;
   std::uint64_t count_ = 0;
+  bool noted_run_ = false, noted_left_ = false;
   std::map<std::uint64_t, Ended> ended_;
   std::set<std::string> told_;
 };

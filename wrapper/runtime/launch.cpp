@@ -51,11 +51,13 @@ void tell(const LoadedModule &module, const WarpOutcome &outcome) {
   report(outcome.race, "race");
   report(outcome.barrier, outcome.barrier ? to_string(outcome.barrier->kind) : "");
   report(outcome.uninitialized, "uninitialized");
-  if (outcome.fault) {
+  const bool unknown = outcome.fault && outcome.fault->kind == FaultKind::unsupported;
+  if (unknown)
+    say(format(*outcome.fault)); // no finding: it is ours
+  else if (outcome.fault)
     report(outcome.fault, to_string(outcome.fault->kind));
-    if (outcome.fault->kind == FaultKind::unsupported)
-      say(format(*outcome.fault));
-  }
+  if (!outcome.fault || outcome.fault->kind != FaultKind::bad_launch)
+    checks.note_run(!unknown);
 }
 
 const WarpFunction &function_of(const CUkern_st &kernel) {
