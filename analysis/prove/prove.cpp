@@ -39,6 +39,10 @@ std::vector<std::string> texts_of(const ProofAssumptions &given) {
     texts.push_back(fmt::format("{} = {}", name, value));
   for (const LaunchRelation &relation : given.relations)
     texts.push_back(relation.text);
+  for (const auto &[name, bytes] : given.sizes)
+    texts.push_back(fmt::format("size of {} = {}", name, bytes));
+  if (given.dynamic_shared)
+    texts.push_back(fmt::format("size of dynamic shared memory = {}", *given.dynamic_shared));
   if (given.disjoint)
     texts.push_back("disjoint");
   if (given.no_wrap)
