@@ -359,10 +359,10 @@ void KernelPaths::find_accesses() {
     access.base = base_of(pool(), emulation_, access.address);
     access.is_volatile = opcode.has(Modifier::volatile_);
     // A vector is one access to each element; taken for weak, as it may meet others in a part.
-    access.weak = opcode.vector != 1 ||
-                  (site.kind != facts::AccessKind::atomic && !access.is_volatile &&
-                   !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
-                   !opcode.has(Modifier::release));
+    access.weak =
+        opcode.vector != 1 || (site.kind != facts::AccessKind::atomic && !access.is_volatile &&
+                               !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
+                               !opcode.has(Modifier::release));
     access.scope = opcode.has(Modifier::cta)       ? ThreadScope::block
                    : opcode.has(Modifier::cluster) ? ThreadScope::cluster
                                                    : ThreadScope::device;

@@ -221,8 +221,7 @@ Expr ProductAbstraction::multiple(Expr factor, Expr by) {
   if (is_common(factor) && is_common(by)) { // it is as much a multiple of the other
     by_[factor->id] = factor;
     const bool swapped = fits(by, factor);
-    multiples_[factor->id].push_back(
-        {by, value, pool_.constant(1, swapped || no_wrap_), swapped});
+    multiples_[factor->id].push_back({by, value, pool_.constant(1, swapped || no_wrap_), swapped});
   }
   return value;
 }
@@ -282,8 +281,11 @@ std::vector<Expr> ProductAbstraction::axioms() {
             implies(pool_.bit_and(a.valid, pool_.bit_and(b.valid, pool_.eq(a.factor, b.factor))),
                     pool_.eq(a.value, b.value)));
         for (const auto &[less, more] : {std::pair(a, b), std::pair(b, a)})
-          axioms.push_back(implies(pool_.bit_and(both, pool_.slt(less.factor, more.factor)),
-                                   pool_.sle(pool_.add(less.value, by), more.value)));
+          // As less.value + by is at most more.value, it does not wrap around.
+          axioms.push_back(
+              implies(pool_.bit_and(both, pool_.slt(less.factor, more.factor)),
+                      pool_.bit_and(pool_.sle(pool_.add(less.value, by), more.value),
+                                    pool_.sle(less.value, pool_.add(less.value, by)))));
       }
     }
   }

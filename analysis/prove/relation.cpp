@@ -92,7 +92,8 @@ std::optional<LaunchRelation> read_relation(const std::string &given) {
       const auto read =
           std::from_chars(modulus.data(), modulus.data() + modulus.size(), relation.modulus);
       if (read.ec != std::errc() || read.ptr != modulus.data() + modulus.size() ||
-          relation.modulus == 0 || relation.modulus >> 63 != 0 || second != "0" || spelling.kind != Kind::equal)
+          relation.modulus == 0 || relation.modulus >> 63 != 0 || second != "0" ||
+          spelling.kind != Kind::equal)
         return std::nullopt;
       first.resize(percent);
     }

@@ -87,7 +87,7 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
                ? pool_.constant(32, 0)
                : named(text, 32,
                        is_extent || lanes_ < LaneGroup::warp ? SymbolKind::uniform
-                                                              : SymbolKind::lane,
+                                                             : SymbolKind::lane,
                        is_extent ? most : most - 1);
   }
   if (name == "%ctaid.x" || name == "%nctaid.x")

@@ -76,7 +76,7 @@ class Prove(Scratch):
         self.assertIn("no-wrap", kernel["would_do"])
 
     def test_bounds(self):
-        for words, code in (("a=1024", 0), ("a=1020", 3), ("b=4", 3)):
+        for words, code in (("a=1024", 0), ("a=1020", 3), ("b=4", 2)):
             self.assertEqual(self.prove(KERNEL, "--at", "block=64,grid=4", "--size", words).returncode, code, words)
         code, kernel = self.json(KERNEL, "--at", "block=96,grid=1", "--size", "a=1024")
         self.assertEqual((code, kernel["in_bounds"]["verdict"], kernel["in_bounds"]["line"]), (3, "unknown", 12))
@@ -106,7 +106,9 @@ class Prove(Scratch):
         self.assertRegex(self.prove(KERNEL, "--at", "block=64,grid=4", "-v").stdout, r"questions to Z3: \d+, without an answer: 0")
 
     def test_errors(self):
-        for words, text in ((["--assume", "n >"], "--assume: `n >`"), (["--size", "a"], "--size: `a`"),
+        for words, text in ((["--assume", "n >"], "--assume: `n >`"), (["--assume", "1<n<5"], "1<n<5"),
+                            (["--assume", "m >= 0"], "no parameter `m`; there are: a, n"),
+                            (["--at", "m=1"], "--at: there is no parameter `m`"), (["--size", "a"], "--size: `a`"),
                             (["--kernel", "none"], "none"), (["--at", "block"], "--at"), (["--launch", "none"], "none")):
             result = self.prove(KERNEL, *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)

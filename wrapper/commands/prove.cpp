@@ -224,13 +224,13 @@ std::string name_fault(const Module &module, const std::vector<std::string> &cho
         known = true;
         using enum ScalarType;
         const bool is_whole =
-            parameter.vector == 1 &&
-            plus == name.size() &&
+            parameter.vector == 1 && plus == name.size() &&
             (parameter.type == b32 || parameter.type == u32 || parameter.type == s32 ||
              parameter.type == b64 || parameter.type == u64 || parameter.type == s64);
         if (use.is_number && !parameter.is_array && !is_whole)
-          return fmt::format("{}: `{}` is not a parameter of 32 or 64 bits that holds a whole number",
-                             use.option, use.name);
+          return fmt::format(
+              "{}: `{}` is not a parameter of 32 or 64 bits that holds a whole number", use.option,
+              use.name);
       }
     }
     if (!known)
