@@ -63,6 +63,7 @@ private:
   std::vector<BlockId> deciding(bool of_warp) const;
   std::optional<BlockId> endless();
   bool reads_decide();
+  std::uint32_t waiting_line();
   void prove_races();
   bool race_free(const AccessGroup &a, const AccessGroup &b);
   void blame(const AccessGroup &a, const AccessGroup &b);
@@ -664,6 +665,22 @@ void SafetyProof::prove_races() {
   proof_.races.reason.clear();
 }
 
+// Where a loop reads, by an atomic or strong access, what branches or addresses depend on; 0:
+// nowhere. Such a loop may have no end.
+std::uint32_t SafetyProof::waiting_line() {
+  for (const Expr symbol : paths_.symbols()) {
+    const auto instruction = paths_.emulation().produced_by(symbol);
+    if (!instruction || paths_.cfg().loop_of(paths_.cfg().block_of(*instruction)) == no_index)
+      continue;
+    const Instruction &source = kernel_.instructions[*instruction];
+    const Opcode &opcode = module_.opcode(source);
+    if (opcode.op == Op::atom || opcode.has(Modifier::volatile_) || opcode.has(Modifier::relaxed) ||
+        opcode.has(Modifier::acquire))
+      return source.line;
+  }
+  return 0;
+}
+
 // True if something that was read from memory, or got from other threads, comes into branches.
 bool SafetyProof::reads_decide() {
   const auto &symbols = paths_.symbols();
@@ -762,6 +779,12 @@ KernelProof SafetyProof::run() {
     proof_.barriers.line = proof_.races.line;
     proof_.barriers.reason = "what is read decides, and there may be a race";
   }
+  if (proof_.barriers.verdict == ProofVerdict::proved && waits)
+    if (const std::uint32_t line = waiting_line()) {
+      proof_.barriers.verdict = ProofVerdict::unknown;
+      proof_.barriers.line = line;
+      proof_.barriers.reason = "a loop may wait here for what another thread writes";
+    }
   prove_bounds();
   return proof_;
 }
