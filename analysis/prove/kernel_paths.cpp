@@ -39,16 +39,47 @@ bool is_pointer_like(const ExprPool &pool, const Emulation &emulation, Expr atom
          emulation.parameter_field(atom).has_value();
 }
 
-/// False for an addend that may be a pointer itself: one that was loaded or chosen.
-bool is_number(const Emulation &emulation, Expr atom) {
-  for (LoopId loop = 0; loop < emulation.cfg().loops().size(); ++loop)
-    if (atom == emulation.trip_count(loop))
+/// True if something that is, or may be, an address comes into the expression, by whatever way: a
+/// parameter of 64 bits, a variable, what was loaded with 64 bits; also by what joins and loops
+/// make of it.
+bool has_pointer(const ExprPool &pool, const Emulation &emulation, Expr root) {
+  std::set<Expr> seen;
+  std::vector<Expr> work{root};
+  while (!work.empty()) {
+    const Expr expr = work.back();
+    work.pop_back();
+    if (!expr)
+      return true; // not understood
+    bool found = false;
+    for_each_node(expr, [&](Expr node) {
+      if (node->kind == ExprKind::uf && pool.function_name(node).starts_with("cvta"))
+        found = true;
+      if (node->kind != ExprKind::symbol || !seen.insert(node).second)
+        return;
+      if (is_pointer_like(pool, emulation, node)) {
+        found = true;
+        return;
+      }
+      for (LoopId loop = 0; loop < emulation.cfg().loops().size(); ++loop)
+        if (node == emulation.trip_count(loop))
+          return;
+      if (const auto at_header = emulation.loop_register(node)) {
+        work.push_back(at_header->initial);
+        work.push_back(at_header->next);
+      } else if (const auto join = emulation.join_register(node)) {
+        for (const auto &[from, value] : join->values)
+          work.push_back(value);
+      } else if (node->width >= 64) {
+        found = true;
+      }
+    });
+    if (found)
       return true;
-  return atom->width < 64 || (atom->kind != ExprKind::symbol && atom->kind != ExprKind::uf &&
-                              atom->kind != ExprKind::ite && atom->kind != ExprKind::concat);
+  }
+  return false;
 }
 
-/// The only pointer among the addends of an address.
+/// The only pointer among the addends of an address, if none comes into the others.
 Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
   if (address->kind == ExprKind::zext) // of an address of 32 bits
     address = address->children[0];
@@ -63,18 +94,30 @@ Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
     Expr atom = address->children[i];
     if (atom->kind == ExprKind::extract && atom->index == 0 && atom->width == 32)
       atom = atom->children[0];
-    if (address->coefficients[i] != 1)
-      continue;
-    if (!is_pointer_like(pool, emulation, atom)) {
-      if (!is_number(emulation, atom))
-        return nullptr;
-      continue;
-    }
-    if (base)
+    if (!base && address->coefficients[i] == 1 && is_pointer_like(pool, emulation, atom))
+      base = atom;
+    else if (has_pointer(pool, emulation, atom))
       return nullptr;
-    base = atom;
   }
   return base;
+}
+
+/// True if the address is of shared memory whatever is chosen: one converted from there, and
+/// numbers.
+bool is_shared_address(const ExprPool &pool, const Emulation &emulation, Expr address) {
+  if (converted_from_shared(pool, address))
+    return true;
+  if (address->kind != ExprKind::sum)
+    return false;
+  unsigned converted = 0;
+  for (std::uint32_t i = 0; i < address->child_count; ++i) {
+    const Expr atom = address->children[i];
+    if (address->coefficients[i] == 1 && converted_from_shared(pool, atom))
+      ++converted;
+    else if (has_pointer(pool, emulation, atom))
+      return false;
+  }
+  return converted == 1;
 }
 
 } // namespace
@@ -82,7 +125,7 @@ Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
 KernelPaths::KernelPaths(const Module &module, const Function &kernel, const LaunchFacts &launch)
     : module_(module), kernel_(kernel), launch_(launch),
       sites_(facts::access_sites(module, kernel)), probes_(probes()),
-      emulation_(module, kernel, launch, probes_, LaneGroup::warp) {
+      emulation_(module, kernel, launch, probes_, LaneGroup::block) {
   if (!emulation_.complete() || cfg().blocks().size() > blocks_budget) {
     obstruct(0, "its control flow is too much, or not understood");
     return;
@@ -228,6 +271,29 @@ void KernelPaths::find_barriers() {
   });
 }
 
+// Only what needs no proof: a place in a variable, written as a number.
+bool KernelPaths::stays_inside(const facts::AccessSite &site, Expr address) {
+  const Operand::Kind kind = module_.children(*site.address)[0].kind;
+  if (site.space == StateSpace::param && kind == Operand::Kind::symbol)
+    return true;
+  if (!address)
+    return false;
+  std::uint64_t offset = 0;
+  if (address->kind == ExprKind::sum && address->child_count == 1 &&
+      address->coefficients[0] == 1) {
+    offset = address->value.low;
+    address = address->children[0];
+  }
+  if (address->kind != ExprKind::symbol)
+    return false;
+  const std::string_view name = emulation_.pool().symbols()[address->index].name;
+  for (const auto *list : {&kernel_.variables, &module_.variables})
+    for (const Variable &variable : *list)
+      if (name.starts_with('&') && variable.name == name.substr(1))
+        return variable.size() >= site.bytes && offset <= variable.size() - site.bytes;
+  return false;
+}
+
 void KernelPaths::find_accesses() {
   std::size_t probe = 0;
   for (const Instruction &source : kernel_.instructions)
@@ -251,8 +317,15 @@ void KernelPaths::find_accesses() {
         opcode.has(Modifier::async) || opcode.has(Modifier::mmio))
       continue; // judged below
     is_site[site.instruction] = true;
-    if (!cfg().reachable(access.block) || !emulation_.feasible(access.block) ||
-        site.space == StateSpace::local || site.space == StateSpace::constant ||
+    if (!cfg().reachable(access.block) || !emulation_.feasible(access.block))
+      continue;
+    if (!unbounded_ &&
+        (site.space == StateSpace::local || site.space == StateSpace::constant ||
+         site.space == StateSpace::param) &&
+        !stays_inside(site, access.address))
+      unbounded_ = ProofObstacle{source.line, "local, constant and parameter memory is not looked "
+                                              "at, and this address is computed"};
+    if (site.space == StateSpace::local || site.space == StateSpace::constant ||
         site.space == StateSpace::param ||
         (access.guard && access.guard->kind == ExprKind::constant && access.guard->value.is_zero()))
       continue;
@@ -262,20 +335,19 @@ void KernelPaths::find_accesses() {
       return obstruct(source.line, "the address is not understood");
     if (access.space == StateSpace::generic) {
       Substitution plain(pool());
-      bool from_shared = false, from_other = false;
+      bool converts = false;
       for_each_node(access.address, [&](Expr node) {
-        if (const Expr inner = converted_from_shared(pool(), node)) {
+        converts |= node->kind == ExprKind::uf && pool().function_name(node).starts_with("cvta.") &&
+                    !pool().function_name(node).starts_with("cvta.to");
+        if (const Expr inner = converted_from_shared(pool(), node))
           plain.map(node, pool().zext(inner, 64));
-          from_shared = true;
-        } else if (node->kind == ExprKind::uf && pool().function_name(node).starts_with("cvta.") &&
-                   !pool().function_name(node).starts_with("cvta.to")) {
-          from_other = true;
-        }
       });
       const Expr base = base_of(pool(), emulation_, access.address);
-      if (from_shared && !from_other) {
+      if (is_shared_address(pool(), emulation_, access.address)) {
         access.space = StateSpace::shared;
         access.address = plain(access.address);
+      } else if (converts) {
+        return obstruct(source.line, "it is not known what memory the address is of");
       } else if (generic_global || (base && emulation_.parameter_field(base))) {
         access.space = StateSpace::global; // a host has no other addresses to pass
       } else {
@@ -286,9 +358,11 @@ void KernelPaths::find_accesses() {
       return obstruct(source.line, "memory of this kind is not looked at");
     access.base = base_of(pool(), emulation_, access.address);
     access.is_volatile = opcode.has(Modifier::volatile_);
-    access.weak = site.kind != facts::AccessKind::atomic && !access.is_volatile &&
-                  !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
-                  !opcode.has(Modifier::release);
+    // A vector is one access to each element; taken for weak, as it may meet others in a part.
+    access.weak =
+        opcode.vector != 1 || (site.kind != facts::AccessKind::atomic && !access.is_volatile &&
+                               !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
+                               !opcode.has(Modifier::release));
     access.scope = opcode.has(Modifier::cta)       ? ThreadScope::block
                    : opcode.has(Modifier::cluster) ? ThreadScope::cluster
                                                    : ThreadScope::device;

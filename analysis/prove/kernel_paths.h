@@ -67,6 +67,9 @@ public:
   /// of a cluster. It counts as no order.
   const std::optional<ProofObstacle> &partial_barrier() const { return partial_barrier_; }
 
+  /// An access to local, constant or parameter memory that may leave its variable.
+  const std::optional<ProofObstacle> &unbounded() const { return unbounded_; }
+
   /// What holds, expanded, where control has come to `block`, from a block `from` that dominates
   /// it, without regard to rounds of loops before the last one.
   Expr way(BlockId block, BlockId from = 0);
@@ -87,6 +90,7 @@ private:
   Expr address_of(const facts::AccessSite &site, std::size_t &probe);
   Expr guard_of(std::uint32_t instruction, std::size_t &probe);
   void obstruct(std::uint32_t line, std::string reason);
+  bool stays_inside(const facts::AccessSite &site, Expr address);
   bool is_harmless(const Instruction &instruction) const;
 
   const Module &module_;
@@ -99,7 +103,7 @@ private:
   std::optional<std::vector<Expr>> symbols_;
   std::vector<SharedAccess> accesses_;
   std::vector<BarrierSite> barriers_;
-  std::optional<ProofObstacle> obstacle_, partial_barrier_;
+  std::optional<ProofObstacle> obstacle_, partial_barrier_, unbounded_;
 };
 
 } // namespace ptxasw::analysis

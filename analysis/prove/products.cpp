@@ -217,10 +217,11 @@ Expr ProductAbstraction::multiple(Expr factor, Expr by) {
   const Expr value =
       pool_.symbol(fmt::format("product({}, {}){}", factor->id, by->id, thread), factor->width);
   const Expr valid = pool_.constant(1, small || no_wrap_);
-  known.push_back({factor, value, valid});
+  known.push_back({factor, value, valid, small});
   if (is_common(factor) && is_common(by)) { // it is as much a multiple of the other
     by_[factor->id] = factor;
-    multiples_[factor->id].push_back({by, value, valid});
+    const bool swapped = fits(by, factor);
+    multiples_[factor->id].push_back({by, value, pool_.constant(1, swapped || no_wrap_), swapped});
   }
   return value;
 }
@@ -237,7 +238,7 @@ Expr ProductAbstraction::divided(Expr node, Expr dividend, Expr divisor) {
     const Expr valid = pool_.bit_and(pool_.sle(zero, dividend), pool_.slt(zero, divisor));
     const Expr value = pool_.symbol(fmt::format("multiple{}", thread), width);
     by_[divisor->id] = divisor;
-    multiples_[divisor->id].push_back({quotient, value, valid});
+    multiples_[divisor->id].push_back({quotient, value, valid, false});
     const Expr parts[] = {pool_.eq(dividend, pool_.add(value, remainder)),
                           pool_.sle(zero, remainder),
                           pool_.slt(remainder, divisor),
@@ -265,9 +266,10 @@ std::vector<Expr> ProductAbstraction::axioms() {
       const Multiple &a = all[i];
       const Expr holds = pool_.bit_and(a.valid, positive);
       axioms.push_back(implies(pool_.eq(a.factor, zero), pool_.eq(a.value, zero)));
-      axioms.push_back(implies(
-          pool_.bit_and(holds, pool_.sle(zero, a.factor)),
-          pool_.bit_and(pool_.sle(zero, a.value), pool_.sle(a.value, pool_.add(a.value, by)))));
+      const Expr not_negative = pool_.bit_and(holds, pool_.sle(zero, a.factor));
+      axioms.push_back(implies(not_negative, pool_.sle(zero, a.value)));
+      if (a.has_room)
+        axioms.push_back(implies(not_negative, pool_.sle(a.value, pool_.add(a.value, by))));
       axioms.push_back(
           implies(pool_.bit_and(holds, pool_.slt(zero, a.factor)), pool_.sle(by, a.value)));
       axioms.push_back(implies(pool_.bit_and(holds, pool_.slt(a.factor, zero)),
@@ -279,8 +281,11 @@ std::vector<Expr> ProductAbstraction::axioms() {
             implies(pool_.bit_and(a.valid, pool_.bit_and(b.valid, pool_.eq(a.factor, b.factor))),
                     pool_.eq(a.value, b.value)));
         for (const auto &[less, more] : {std::pair(a, b), std::pair(b, a)})
-          axioms.push_back(implies(pool_.bit_and(both, pool_.slt(less.factor, more.factor)),
-                                   pool_.sle(pool_.add(less.value, by), more.value)));
+          // As less.value + by is at most more.value, it does not wrap around.
+          axioms.push_back(
+              implies(pool_.bit_and(both, pool_.slt(less.factor, more.factor)),
+                      pool_.bit_and(pool_.sle(pool_.add(less.value, by), more.value),
+                                    pool_.sle(less.value, pool_.add(less.value, by)))));
       }
     }
   }

@@ -36,6 +36,7 @@ private:
   /// value = factor * by wherever `valid` holds, without wrapping around.
   struct Multiple {
     Expr factor, value, valid;
+    bool has_room = false; ///< value + by does not wrap around either, whatever the two are
   };
 
   Expr rewrite(Expr node);

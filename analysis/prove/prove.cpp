@@ -39,6 +39,10 @@ std::vector<std::string> texts_of(const ProofAssumptions &given) {
     texts.push_back(fmt::format("{} = {}", name, value));
   for (const LaunchRelation &relation : given.relations)
     texts.push_back(relation.text);
+  for (const auto &[name, bytes] : given.sizes)
+    texts.push_back(fmt::format("size of {} = {}", name, bytes));
+  if (given.dynamic_shared)
+    texts.push_back(fmt::format("size of dynamic shared memory = {}", *given.dynamic_shared));
   if (given.disjoint)
     texts.push_back("disjoint");
   if (given.no_wrap)
@@ -60,6 +64,18 @@ public:
       communicates_ |= is_one_of(opcode.op, {Op::atom, Op::red, Op::membar, Op::fence}) ||
                        opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
                        opcode.has(Modifier::relaxed);
+      const auto is_narrow = [](ScalarType type) {
+        return type != ScalarType::none && type != ScalarType::pred && bit_width(type) < 32;
+      };
+      const bool computes = is_one_of(opcode.op, {Op::add, Op::sub, Op::mul, Op::mad, Op::shl});
+      const auto operands = program.module().operands(instruction);
+      wraps_easily_ |=
+          computes && (is_narrow(opcode.type) ||
+                       std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+                         return operand.kind == Operand::Kind::integer &&
+                                (operand.value > 65535 || operand.value < -65535 ||
+                                 (opcode.op == Op::shl && operand.value > 15));
+                       }));
     }
   }
 
@@ -77,6 +93,7 @@ private:
   const ProofAssumptions &assumptions_;
   const SafetyOptions &options_;
   std::vector<ParameterSlot> slots_;
+  bool wraps_easily_ = false; ///< in few threads: of numbers of 16 bits, by large constants
   bool communicates_ = false; ///< by memory: what it finds there at first matters
   std::uint64_t work_ = 0;    ///< thread-instructions so far
   WarpRandom random_;
@@ -175,6 +192,9 @@ void WitnessSearchByRuns::try_description(LaunchDescription launch, SafetyAnswer
 }
 
 void WitnessSearchByRuns::run(SafetyAnswer &answer) {
+  // Runs do not say if something has wrapped around.
+  if (assumptions_.no_wrap && wraps_easily_)
+    return;
   if (options_.launch)
     return try_description(*options_.launch, answer);
   const auto &model =

@@ -23,6 +23,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <fmt/core.h>
 #include <set>
 
@@ -59,6 +61,9 @@ private:
   bool all_agree(bool of_warp, std::uint32_t &line);
   bool agrees(Expr choice, BlockId block, bool of_warp);
   std::vector<BlockId> deciding(bool of_warp) const;
+  std::optional<BlockId> endless();
+  bool reads_decide();
+  std::uint32_t waiting_line();
   void prove_races();
   bool race_free(const AccessGroup &a, const AccessGroup &b);
   void blame(const AccessGroup &a, const AccessGroup &b);
@@ -129,14 +134,37 @@ Expr SafetyProof::named(const std::string &name) {
     return extent->kind == ExprKind::symbol ? ThreadCopy::shared_symbol(paths_, launch_, extent)
                                             : extent;
   }
-  for (const Expr symbol : paths_.symbols())
-    if (const auto field = paths_.emulation().parameter_field(symbol);
-        field && facts::parameter_name(*field, kernel_) == name)
-      return ThreadCopy::shared_symbol(paths_, launch_, symbol);
-  return nullptr;
+  Expr found = nullptr;
+  for (const Expr symbol : paths_.symbols()) {
+    const auto field = paths_.emulation().parameter_field(symbol);
+    if (!field || facts::parameter_name(*field, kernel_) != name)
+      continue;
+    const auto whole =
+        std::find_if(kernel_.parameters.begin(), kernel_.parameters.end(),
+                     [&](const Variable &own) { return own.name == field->parameter; });
+    if (whole == kernel_.parameters.end() ||
+        (!whole->is_array && field->width != whole->size() * 8))
+      continue; // a part of the number that is meant
+    if (found || (field->width != 32 && field->width != 64))
+      return nullptr; // read in two ways
+    found = symbol;
+  }
+  return found ? ThreadCopy::shared_symbol(paths_, launch_, found) : nullptr;
 }
 
 Expr SafetyProof::number(const std::vector<LaunchRelation::Product> &sum) {
+  // What may not fit in 64 bits says nothing: the formulas would wrap around.
+  const bool is_plain = sum.size() == 1 && sum[0].coefficient == 1 && sum[0].names.size() == 1;
+  double most = 0;
+  for (const LaunchRelation::Product &product : sum) {
+    double one = std::abs(static_cast<double>(product.coefficient));
+    for (const std::string &name : product.names)
+      if (const Expr factor = named(name))
+        one *= std::ldexp(1.0, static_cast<int>(factor->width) - 1);
+    most += one;
+  }
+  if (!is_plain && most > std::ldexp(1.0, 62))
+    return nullptr;
   Expr total = pool_.constant(64, 0);
   for (const LaunchRelation::Product &product : sum) {
     Expr value = pool_.constant(64, static_cast<std::uint64_t>(product.coefficient));
@@ -157,7 +185,7 @@ Expr SafetyProof::relation(const LaunchRelation &relation) {
   if (!left || !right)
     return nullptr;
   if (relation.modulus != 0)
-    return pool_.eq(pool_.urem(left, pool_.constant(64, relation.modulus)), right);
+    return pool_.eq(pool_.srem(left, pool_.constant(64, relation.modulus)), right);
   return relation.kind == Kind::less         ? pool_.slt(left, right)
          : relation.kind == Kind::less_equal ? pool_.sle(left, right)
          : relation.kind == Kind::equal      ? pool_.eq(left, right)
@@ -363,8 +391,6 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
   if (!choice)
     return false;
   Emulation &emulation = paths_.emulation();
-  if (emulation.uniform(choice, block))
-    return true;
   const Rounds rounds(paths_.cfg().loops().size(), Round::same);
   const ThreadPair pair{true, true, no_index};
   ThreadCopy one(paths_, launch_, pair, 1, block, rounds, invariants_of_);
@@ -383,7 +409,46 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
   return ask(std::move(formulas), proof_.barriers) == SolverAnswer::unsat;
 }
 
+// A block from which no way leads to the end: of what does not end nothing is said.
+std::optional<BlockId> SafetyProof::endless() {
+  const ControlFlowGraph &cfg = paths_.cfg();
+  std::vector<bool> ends(cfg.blocks().size(), false);
+  std::vector<BlockId> work;
+  const auto is_live = [&](BlockId block) {
+    return cfg.reachable(block) && paths_.emulation().feasible(block);
+  };
+  for (BlockId block = 0; block < cfg.blocks().size(); ++block) {
+    const BasicBlock &info = cfg.blocks()[block];
+    const bool may_exit =
+        info.branch != no_index &&
+        is_one_of(module_.opcode(kernel_.instructions[info.branch]).op, {Op::exit, Op::ret});
+    if (is_live(block) && (info.successors.empty() || may_exit)) {
+      ends[block] = true;
+      work.push_back(block);
+    }
+  }
+  while (!work.empty()) {
+    const BlockId at = work.back();
+    work.pop_back();
+    for (const BlockId before : cfg.blocks()[at].predecessors)
+      if (is_live(before) && !ends[before]) {
+        ends[before] = true;
+        work.push_back(before);
+      }
+  }
+  for (BlockId block = 0; block < ends.size(); ++block)
+    if (is_live(block) && !ends[block])
+      return block;
+  return std::nullopt;
+}
+
 bool SafetyProof::all_agree(bool of_warp, std::uint32_t &line) {
+  if (const auto block = endless();
+      block && std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
+                           [&](const BarrierSite &site) { return site.of_warp == of_warp; })) {
+    line = kernel_.instructions[paths_.cfg().blocks()[*block].first].line;
+    return false;
+  }
   for (const BlockId block : deciding(of_warp)) {
     if (!paths_.emulation().feasible(block))
       continue;
@@ -428,11 +493,16 @@ bool SafetyProof::may_race(const SharedAccess &a, const SharedAccess &b,
     return access.weak || (options_.volatile_races && access.is_volatile);
   };
   return a.space == b.space && (a.writes() || b.writes()) &&
-         (weak(a) || weak(b) || std::min(a.scope, b.scope) < between);
+         (weak(a) || weak(b) || a.bytes != b.bytes || std::min(a.scope, b.scope) < between);
 }
 
 Expr SafetyProof::meet(const SharedAccess &a, const SharedAccess &b, Expr at_a, Expr at_b) {
-  if (a.base && b.base && a.base != b.base && launch_.disjoint)
+  const auto is_dynamic = [&](Expr base) { // these all begin at the same place
+    const Variable *own = variable(base);
+    return own && own->size() == 0;
+  };
+  if (a.base && b.base && a.base != b.base && launch_.disjoint &&
+      !(is_dynamic(a.base) && is_dynamic(b.base)))
     return pool_.constant(1, 0);
   const unsigned wider = std::max(a.bytes, b.bytes);
   if (a.bytes == b.bytes)
@@ -537,6 +607,7 @@ std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
              first.kind == access.kind && first.space == access.space &&
              first.weak == access.weak && first.is_volatile == access.is_volatile &&
              first.scope == access.scope && first.read_only == access.read_only &&
+             (first.bytes == access.bytes || (access.weak && !access.is_volatile)) &&
              same_places(other.places, group.places) &&
              same_places(other.warp_places, group.warp_places);
     });
@@ -594,6 +665,30 @@ void SafetyProof::prove_races() {
   proof_.races.reason.clear();
 }
 
+// Where a loop reads, by an atomic or strong access, what branches or addresses depend on; 0:
+// nowhere. Such a loop may have no end.
+std::uint32_t SafetyProof::waiting_line() {
+  for (const Expr symbol : paths_.symbols()) {
+    const auto instruction = paths_.emulation().produced_by(symbol);
+    if (!instruction || paths_.cfg().loop_of(paths_.cfg().block_of(*instruction)) == no_index)
+      continue;
+    const Instruction &source = kernel_.instructions[*instruction];
+    const Opcode &opcode = module_.opcode(source);
+    if (opcode.op == Op::atom || opcode.has(Modifier::volatile_) || opcode.has(Modifier::relaxed) ||
+        opcode.has(Modifier::acquire))
+      return source.line;
+  }
+  return 0;
+}
+
+// True if something that was read from memory, or got from other threads, comes into branches.
+bool SafetyProof::reads_decide() {
+  const auto &symbols = paths_.symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [&](Expr symbol) {
+    return paths_.emulation().produced_by(symbol).has_value();
+  });
+}
+
 // --- bounds
 
 void SafetyProof::prove_bounds() {
@@ -613,6 +708,11 @@ void SafetyProof::prove_bounds() {
       std::any_of(accesses.begin(), accesses.end(),
                   [&](const SharedAccess &access) { return !size_of(access); })) {
     proof.verdict = ProofVerdict::not_asked;
+    return;
+  }
+  if (const auto &obstacle = paths_.unbounded()) {
+    proof.line = obstacle->line;
+    proof.reason = obstacle->reason;
     return;
   }
   for (const SharedAccess &access : accesses) {
@@ -671,6 +771,20 @@ KernelProof SafetyProof::run() {
   }
   prove_barriers();
   prove_races();
+  const bool waits = std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
+                                 [](const BarrierSite &site) { return !site.of_warp; });
+  if (proof_.barriers.verdict == ProofVerdict::proved &&
+      proof_.races.verdict != ProofVerdict::proved && waits && reads_decide()) {
+    proof_.barriers.verdict = ProofVerdict::unknown;
+    proof_.barriers.line = proof_.races.line;
+    proof_.barriers.reason = "what is read decides, and there may be a race";
+  }
+  if (proof_.barriers.verdict == ProofVerdict::proved && waits)
+    if (const std::uint32_t line = waiting_line()) {
+      proof_.barriers.verdict = ProofVerdict::unknown;
+      proof_.barriers.line = line;
+      proof_.barriers.reason = "a loop may wait here for what another thread writes";
+    }
   prove_bounds();
   return proof_;
 }

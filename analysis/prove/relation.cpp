@@ -44,9 +44,14 @@ std::optional<std::vector<LaunchRelation::Product>> read_sum(std::string_view te
       const bool is_name = (word[0] >= 'A' && word[0] <= 'Z') ||
                            (word[0] >= 'a' && word[0] <= 'z') || word[0] == '_' || word[0] == '%' ||
                            word[0] == '$';
-      if (read.ec == std::errc() && read.ptr == word.data() + word.size())
-        product.coefficient *= number;
-      else if (is_name)
+      const bool is_word = std::all_of(word.begin() + 1, word.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '$' || c == '.';
+      });
+      if (read.ec == std::errc() && read.ptr == word.data() + word.size()) {
+        if (__builtin_mul_overflow(product.coefficient, number, &product.coefficient))
+          return std::nullopt;
+      } else if (is_name && is_word)
         product.names.push_back(own_name(word[0] == '%' ? word.substr(1) : word));
       else
         return std::nullopt;
@@ -87,7 +92,8 @@ std::optional<LaunchRelation> read_relation(const std::string &given) {
       const auto read =
           std::from_chars(modulus.data(), modulus.data() + modulus.size(), relation.modulus);
       if (read.ec != std::errc() || read.ptr != modulus.data() + modulus.size() ||
-          relation.modulus == 0 || second != "0" || spelling.kind != Kind::equal)
+          relation.modulus == 0 || relation.modulus >> 63 != 0 || second != "0" ||
+          spelling.kind != Kind::equal)
         return std::nullopt;
       first.resize(percent);
     }

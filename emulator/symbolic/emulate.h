@@ -78,6 +78,7 @@ enum class LaneGroup : std::uint8_t {
   row,       ///< those of one row of the warp, for which tid.y and tid.z are the same
   whole_row, ///< the same, where rows are taken to be whole warps
   warp,      ///< all lanes of the warp, in whatever rows
+  block,     ///< all threads of the block: what lanes of a warp exchange is not theirs
 };
 
 /// The symbolic emulation of one function (paper, section 4).

@@ -86,8 +86,8 @@ Expr Emulation::Implementation::special_value(BlockId block, std::string_view na
     return !is_extent && most == 1
                ? pool_.constant(32, 0)
                : named(text, 32,
-                       is_extent || lanes_ != LaneGroup::warp ? SymbolKind::uniform
-                                                              : SymbolKind::lane,
+                       is_extent || lanes_ < LaneGroup::warp ? SymbolKind::uniform
+                                                             : SymbolKind::lane,
                        is_extent ? most : most - 1);
   }
   if (name == "%ctaid.x" || name == "%nctaid.x")

@@ -117,7 +117,7 @@ void Emulation::Implementation::find_uniformity() {
     infos_[trip->index].uniform = true;
   for (const Shared &shared : shared_)
     for (const Expr symbol : shared.symbols)
-      infos_[symbol->index].uniform = true;
+      infos_[symbol->index].uniform = lanes_ != LaneGroup::block;
   lower_awaited_loads();
   for (int round = 0;; ++round) {
     const bool all = round >= uniformity_rounds;
@@ -269,7 +269,7 @@ bool Emulation::Implementation::uniform(Expr expr, BlockId block, bool lane_coun
 // tid.x is laneid and a multiple of 32 where every warp lies in one row (PTX ISA 10.4). Where rows
 // of unknown length are taken to be whole warps, that length is a multiple of 32.
 Expr Emulation::Implementation::by_lane(Expr expr) {
-  if (lanes_ != LaneGroup::whole_row && !facts_.whole_warps())
+  if (lanes_ == LaneGroup::block || (lanes_ != LaneGroup::whole_row && !facts_.whole_warps()))
     return expr;
   if (!by_lane_) {
     const auto whole = [&](std::string_view name, std::uint64_t maximum) {

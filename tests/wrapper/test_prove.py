@@ -76,7 +76,7 @@ class Prove(Scratch):
         self.assertIn("no-wrap", kernel["would_do"])
 
     def test_bounds(self):
-        for words, code in (("a=1024", 0), ("a=1020", 3), ("b=4", 3)):
+        for words, code in (("a=1024", 0), ("a=1020", 3), ("b=4", 2)):
             self.assertEqual(self.prove(KERNEL, "--at", "block=64,grid=4", "--size", words).returncode, code, words)
         code, kernel = self.json(KERNEL, "--at", "block=96,grid=1", "--size", "a=1024")
         self.assertEqual((code, kernel["in_bounds"]["verdict"], kernel["in_bounds"]["line"]), (3, "unknown", 12))
@@ -93,6 +93,20 @@ class Prove(Scratch):
         code, kernel = self.json(KERNEL.replace("bar.sync", "setp.lt.u32 %p, %r0, 8; @%p bar.sync"), "--at", "block=64,grid=4")
         self.assertEqual((code, kernel["barriers"]["verdict"]), (1, "refuted"))
 
+    def test_barriers_that_are_not_proved(self):
+        for before in ("setp.lt.u32 %p, %r0, 8; @!%p bra over; around: bra around; over: bar.sync",
+                       "shr.u32 %r8, %r0, 5; again: bar.sync 0; sub.u32 %r8, %r8, 1; setp.eq.u32 %p, %r8, 0; @%p bra again; bar.sync",
+                       "again: ld.volatile.shared.u32 %r8, [%r1]; setp.eq.u32 %p, %r8, 0; @%p bra again; bar.sync"):
+            code, kernel = self.json(KERNEL.replace("bar.sync", before), "--at", "block=64,grid=4", "--launches", "0")
+            self.assertEqual((code, kernel["barriers"]["verdict"]), (3, "unknown"), before)
+
+    def test_computed_addresses_in_local_memory(self):
+        text = KERNEL.replace(".shared", ".local .align 4 .b32 own[4];\n  .shared", 1).replace(
+            "bar.sync", "mov.u64 %d2, own; mul.wide.u32 %d3, %r0, 4; add.u64 %d2, %d2, %d3; st.local.u32 [%d2], %r0; bar.sync")
+        code, kernel = self.json(text, "--at", "block=64,grid=4", "--size", "a=1024", "--launches", "0")
+        self.assertEqual((code, kernel["in_bounds"]["verdict"]), (3, "unknown"))
+        self.assertIn("size of a = 1024", kernel["assumptions"])
+
     def test_a_launch_file(self):
         self.write("l.toml", 'kernel = "k"\ngrid = [4]\nblock = [64]\n'
                              'buffer = [{ name = "a", type = "u32", count = 256 }]\n'
@@ -106,7 +120,9 @@ class Prove(Scratch):
         self.assertRegex(self.prove(KERNEL, "--at", "block=64,grid=4", "-v").stdout, r"questions to Z3: \d+, without an answer: 0")
 
     def test_errors(self):
-        for words, text in ((["--assume", "n >"], "--assume: `n >`"), (["--size", "a"], "--size: `a`"),
+        for words, text in ((["--assume", "n >"], "--assume: `n >`"), (["--assume", "1<n<5"], "1<n<5"),
+                            (["--assume", "m >= 0"], "no parameter `m`; there are: a, n"),
+                            (["--at", "m=1"], "--at: there is no parameter `m`"), (["--size", "a"], "--size: `a`"),
                             (["--kernel", "none"], "none"), (["--at", "block"], "--at"), (["--launch", "none"], "none")):
             result = self.prove(KERNEL, *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)

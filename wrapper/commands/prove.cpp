@@ -15,6 +15,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -166,6 +167,79 @@ tl::expected<std::string, std::string> write_witness(const ProveRequest &request
   return path;
 }
 
+/// What is wrong with the names that were given numbers or relations: that no kernel has such a
+/// parameter, or that it is not a whole number of 32 or 64 bits. Empty if nothing is.
+std::string name_fault(const Module &module, const std::vector<std::string> &chosen,
+                       const ProveRequest &request) {
+  struct Use {
+    std::string option, name;
+    bool is_number = true;
+  };
+  std::vector<Use> uses;
+  LaunchPoint point;
+  if (const auto fault = read_point(request.at, point))
+    return *fault;
+  for (const auto &[name, value] : point.numbers)
+    uses.push_back({"--at", name, true});
+  ProofAssumptions assumed;
+  for (const std::string &word : cut_at_commas(request.assume))
+    if (!assume(word, assumed))
+      return fmt::format("--assume: `{}` is not disjoint, no-wrap, 1d, 2d, a comparison such as "
+                         "n >= 0, or NAME % NUMBER == 0",
+                         word);
+  for (const LaunchRelation &relation : assumed.relations)
+    for (const auto *side : {&relation.left, &relation.right})
+      for (const LaunchRelation::Product &product : *side)
+        for (const std::string &name : product.names)
+          uses.push_back({"--assume", name, true});
+  for (const std::string &word : cut_at_commas(request.sizes))
+    if (const std::string name = word.substr(0, word.find('=')); name != "shared")
+      uses.push_back({"--size", name, false});
+  for (const Use &use : uses) {
+    const auto is_extent = [&](const char *what) {
+      const std::string prefix = what;
+      return use.name.starts_with(prefix) && use.name.size() == prefix.size() + 1 &&
+             std::string_view("xyz").find(use.name.back()) != std::string_view::npos;
+    };
+    if (is_extent("ntid.") || is_extent("nctaid."))
+      continue;
+    bool known = false;
+    std::set<std::string> there;
+    for (const Function &kernel : module.functions) {
+      if (!kernel.is_entry || !kernel.has_body ||
+          (!chosen.empty() && std::find(chosen.begin(), chosen.end(), kernel.name) == chosen.end()))
+        continue;
+      const ParameterNames names(kernel, cut_at_commas(request.names));
+      std::string name = use.name;
+      const std::string prefix = std::string(kernel.name) + ":";
+      if (name.starts_with(prefix))
+        name = name.substr(prefix.size());
+      for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+        const Variable &parameter = kernel.parameters[i];
+        const std::string called = names(names.own(i));
+        there.insert(called);
+        const std::size_t plus = std::min(name.find('+'), name.size());
+        if (name.substr(0, plus) != called && name.substr(0, plus) != names.own(i))
+          continue;
+        known = true;
+        using enum ScalarType;
+        const bool is_whole =
+            parameter.vector == 1 && plus == name.size() &&
+            (parameter.type == b32 || parameter.type == u32 || parameter.type == s32 ||
+             parameter.type == b64 || parameter.type == u64 || parameter.type == s64);
+        if (use.is_number && !parameter.is_array && !is_whole)
+          return fmt::format(
+              "{}: `{}` is not a parameter of 32 or 64 bits that holds a whole number", use.option,
+              use.name);
+      }
+    }
+    if (!known)
+      return fmt::format("{}: there is no parameter `{}`; there are: {}", use.option, use.name,
+                         there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", ")));
+  }
+  return {};
+}
+
 int run(const ProveRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
@@ -175,6 +249,8 @@ int run(const ProveRequest &request, const Invocation &) {
     return not_possible;
   if (!has_a_kernel(*module, request.input))
     return not_possible;
+  if (const std::string fault = name_fault(*module, *kernels, request); !fault.empty())
+    return complain(fault, not_possible);
   const WarpProgram program(*module);
   Json all;
   all["file"] = request.input;
