@@ -227,7 +227,7 @@ Json to_t4(const TuningFindings &findings) {
   return {{"schema_version", "1.0.0"}, {"results", std::move(results)}};
 }
 
-tl::expected<launch::Profile, std::string> read_profile(const std::string &path) {
+tl::expected<launch::Profile, std::string> earlier_profile(const std::string &path) {
   if (path.empty() || !fs::exists(path))
     return launch::Profile{};
   const auto text = read_input(path);
@@ -278,7 +278,7 @@ int run(const TuneRequest &request, const Invocation &invocation) {
   if (invocation.foreign.empty())
     return complain("nothing to run; write the program after `--`: ptxasw tune -- ./app",
                     usage_error);
-  auto profile = read_profile(request.profile);
+  auto profile = earlier_profile(request.profile);
   if (!profile)
     return complain(profile.error());
   const Scratch scratch;
