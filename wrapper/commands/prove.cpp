@@ -93,6 +93,7 @@ assumptions_of(const ProveRequest &request, const Function &kernel,
     result.block = launch->block;
     result.grid = launch->grid;
     result.dynamic_shared = launch->shared;
+    std::set<std::string> buffers;
     for (std::size_t i = 0; i < launch->arguments.size() && i < kernel.parameters.size(); ++i) {
       const ArgumentDescription &argument = launch->arguments[i];
       const bool number = argument.fields.size() == 1 && argument.fields[0].at == 0 &&
@@ -107,6 +108,9 @@ assumptions_of(const ProveRequest &request, const Function &kernel,
       } else if (argument.fields.size() == 1 && argument.fields[0].at == 0 &&
                  argument.fields[0].kind == FieldDescription::Kind::buffer) {
         const BufferDescription *buffer = launch->buffer(argument.fields[0].name);
+        if (result.disjoint && !buffers.insert(argument.fields[0].name).second)
+          return tl::unexpected(std::string("--assume: two parameters of the launch lead to one "
+                                            "buffer, so they are not disjoint"));
         if (buffer && buffer->size >= argument.fields[0].bits)
           result.sizes[names.own(i)] = buffer->size - argument.fields[0].bits;
       }
