@@ -58,6 +58,8 @@ ELSEWHERE = {
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
     "~/cuda-ptxasw/bin/nvcc --no-gpu": "links a whole program; tests/runtime does",
     "ptxasw run --no-gpu": "links a whole program; tests/runtime does",
+    "kernelgen-bench/openacc": "the test synth.openacc does, where GCC can offload",
+    "ptxasw check: ": "what check printed",
     "ptxasw check -- ./app": "needs a whole program; tests/runtime has some",
     "cmake -B build -DCMAKE_CUDA_ARCHITECTURES": "configures a project of the reader's",
     "LD_LIBRARY_PATH=$(dirname": "needs a whole program; tests/runtime has some",
