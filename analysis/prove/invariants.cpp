@@ -114,6 +114,7 @@ const std::vector<Expr> &LoopInvariants::of(LoopId loop) {
       }
   }
   std::vector<Expr> result;
+  result.reserve(left.size());
   for (const Candidate &candidate : left)
     result.push_back(candidate.now);
   return known_[loop] = std::move(result);

@@ -346,9 +346,7 @@ void KernelPaths::find_accesses() {
       if (is_shared_address(pool(), emulation_, access.address)) {
         access.space = StateSpace::shared;
         access.address = plain(access.address);
-      } else if (converts) {
-        return obstruct(source.line, "it is not known what memory the address is of");
-      } else if (generic_global || (base && emulation_.parameter_field(base))) {
+      } else if (!converts && (generic_global || (base && emulation_.parameter_field(base)))) {
         access.space = StateSpace::global; // a host has no other addresses to pass
       } else {
         return obstruct(source.line, "it is not known what memory the address is of");
