@@ -381,7 +381,7 @@ TEST_CASE("an address that is not a progression is refused") {
 TEST_CASE("what is widened needs the number of rounds, a pointer does not") {
   const char *body = "ld.global.u32 %x, [%p];\nmad.wide.s32 %a, %i, 4, %q;\nst.global.u32 [%a], "
                      "%x;\nadd.s64 %p, %p, 4;\nadd.s32 %i, %i, 1;";
-  for (const auto &[end, known] : std::initializer_list<std::pair<std::string, bool>>{
+  for (const auto &one : std::initializer_list<std::pair<std::string, bool>>{
            {"setp.lt.s32 %t, %i, %n;", true},
            {"setp.gt.s32 %t, %n, %i;", true},
            {"setp.ge.s32 %e, %i, %n;\nnot.pred %t, %e;", true},
@@ -396,6 +396,8 @@ TEST_CASE("what is widened needs the number of rounds, a pointer does not") {
            {"setp.lt.s64 %t, %p, %s;", false},                       // 64 bits
            {"setp.lt.f32 %t, %f, 0f00000000;", false},               // no counter
        }) {
+    const std::string &end = one.first;
+    const bool known = one.second;
     INFO(end);
     LoopUnderTest loop(fmt::format("$L:\n{}\n{}\n@%t bra $L;", body, end));
     std::vector<Condition> conditions;

@@ -134,7 +134,7 @@ TEST_CASE("added code ends where a copy goes on") {
 }
 
 TEST_CASE("the same in other words ends at the same place") {
-  for (const auto &[from, to] : std::initializer_list<std::pair<const char *, const char *>>{
+  for (const auto &change : std::initializer_list<std::pair<const char *, const char *>>{
            {"mul.lo.u32 %c, %b, 2;\nadd.u32 %d, %c, 1;", "mad.lo.u32 %d, %b, 2, 1;"},
            {"%b, 2;", "%b, 0x2;"},
            {"add.u32 %d, %c, 1;", "add.u32 %d, %c, 3;\nadd.u32 %d, %d, 0xfffffffe;"},
@@ -142,6 +142,7 @@ TEST_CASE("the same in other words ends at the same place") {
            {"@%t bra $alone;", "@%t bra $there;\nbra $here;\n$there:\nbra $alone;\n$here:"},
            {"ld.param.u32 %a, [grid];\nmov.u32 %b, %ctaid.x;",
             "mov.u32 %b, %ctaid.x;\nld.param.u32 %a, [grid];"}}) {
+    const char *const from = change.first, *const to = change.second;
     INFO(std::string(to));
     AddedCode both(replaced(dispatch, from, to)), one(replaced(dispatch, from, to));
     CHECK(both.run({.inside = 2}) == "add.u32 %k1, %k1, 1;");
@@ -201,8 +202,9 @@ TEST_CASE("a line that is changed, left out or moved is where the run stops") {
     }
   }
   // These go on, to the other place.
-  for (const auto &[from, to] : std::initializer_list<std::pair<const char *, const char *>>{
+  for (const auto &change : std::initializer_list<std::pair<const char *, const char *>>{
            {"@%t bra", "@!%t bra"}, {"@%t bra $alone;\n", ""}, {"@%t bra", "bra"}}) {
+    const char *const from = change.first, *const to = change.second;
     INFO(std::string(to));
     AddedCode both(replaced(dispatch, from, to)), one(replaced(dispatch, from, to));
     CHECK((both.run({.inside = 2}) != "add.u32 %k1, %k1, 1;" ||
