@@ -118,18 +118,22 @@ void GlobalMemory::select_page(std::uint64_t number) {
 }
 
 // Gaps are wider than a page, so a page belongs to one allocation, which need not begin with it. Of
-// host memory any number may be on a page.
+// host memory any number may be on a page, and what lies beside them may be nobody's: it is not read.
 void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
   const std::uint64_t start = number * page_size, end = start + page_size;
   const Allocation *owner = last_below(end - 1);
   if (owner && start >= owner->base && start - owner->base >= owner->size)
     owner = nullptr;
+  page.bytes.fill(0);
   if (owner && owner->is_host) {
-    std::memcpy(page.bytes.data(), reinterpret_cast<const void *>(start), page_size);
     page.is_host = true;
+    for (; owner && owner->base + owner->size > start; owner = last_below(owner->base - 1)) {
+      const std::uint64_t first = std::max(start, owner->base);
+      std::memcpy(&page.bytes[first - start], reinterpret_cast<const void *>(first),
+                  std::min(end, owner->base + owner->size) - first);
+    }
     return;
   }
-  page.bytes.fill(0);
   if (!owner || owner->fill == Fill::zeros)
     return;
   if (owner->fill == Fill::uninitialized)
