@@ -104,6 +104,11 @@ unsigned mutant_stride() {
   return value ? std::max(1U, static_cast<unsigned>(std::strtoul(value, nullptr, 10))) : 1;
 }
 
+bool more_than(unsigned count, unsigned of_all) {
+  const unsigned stride = mutant_stride();
+  return count * stride > (stride > 1 ? of_all / 2 : of_all);
+}
+
 bool next_in_sample() {
   static unsigned next = 0;
   return next++ % mutant_stride() == 0;

@@ -49,6 +49,10 @@ struct LineChanges {
 /// proofs.
 unsigned mutant_stride();
 
+/// True if `count` stands for more than so many of all mutants; of a sample, in which chance
+/// decides, for half as many.
+bool more_than(unsigned count, unsigned of_all);
+
 /// True if the next mutant belongs to the sample.
 bool next_in_sample();
 
