@@ -1,7 +1,8 @@
 // A thread that waits at barrier S gets to an instruction I without passing another barrier in one
 // of these ways. Let L1, L2, ... be the loops around both, the outermost first.
 //
-//   no back edge of any of them is taken: it is in the same round of all;
+//   no back edge of any of them is taken: it is in the same round of all. Loops around S alone it
+//   has left in that round, if none of their back edges is taken, either;
 //   Lj's is taken, and of no loop around that: the same round of L1 to Lj-1, the next one of Lj,
 //   and from the header on it is in the first round of what lies inside, unless a round may pass
 //   without a barrier.
@@ -109,12 +110,24 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
         common.push_back(loop);
     const bool tail_open = !cut_between(start + 1, cfg_.blocks()[at].end);
     const bool direct = at == block && start < instruction && !cut_between(start + 1, instruction);
-    if (direct || (tail_open && arrives(reach({at}, no_index, common), common))) {
+    const auto add_same = [&](const std::vector<LoopId> &loops) {
       IntervalPlace place{start, rounds_inside(block)};
-      for (const LoopId loop : common)
+      for (const LoopId loop : loops)
         place.rounds[loop] = Round::same;
       result.push_back(std::move(place));
-    }
+    };
+    // Loops around the barrier alone are left in its round, unless another one begins on the way.
+    const std::vector<LoopId> around = loops_around(at);
+    const std::vector<bool> in_round = reach({at}, no_index, around);
+    const bool left_in_round = tail_open && arrives(in_round, around);
+    if (direct || left_in_round)
+      add_same(around);
+    const bool goes_round = std::any_of(around.begin(), around.end(), [&](LoopId loop) {
+      return !cfg_.contains(loop, block) && open_[cfg_.loops()[loop].header] &&
+             crosses(in_round, loop);
+    });
+    if (tail_open && goes_round && arrives(reach({at}, no_index, common), common))
+      add_same(common);
     for (std::size_t j = 0; tail_open && j < common.size(); ++j) {
       const LoopId loop = common[j];
       const BlockId header = cfg_.loops()[loop].header;
@@ -130,8 +143,8 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
       if (!arrives_behind)
         continue;
       IntervalPlace place{start, rounds_inside(block)};
-      for (const LoopId around : outer)
-        place.rounds[around] = Round::same;
+      for (const LoopId outside : outer)
+        place.rounds[outside] = Round::same;
       place.rounds[loop] = free_round_[loop] ? Round::any : Round::next;
       result.push_back(std::move(place));
     }

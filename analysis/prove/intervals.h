@@ -19,7 +19,8 @@ enum class Round : std::uint8_t {
   next,  ///< the one behind that of the barrier
 };
 
-/// One way to get to a place: the rounds of the loops around it, by loop; `any` of others.
+/// One way to get to a place: the rounds of the loops around it, by loop. Of others `any`, or
+/// `same` if they have been left in the barrier's round.
 using Rounds = std::vector<Round>;
 
 /// A place that a thread gets to without passing a barrier.

@@ -204,10 +204,14 @@ bool KernelPaths::is_harmless(const Instruction &instruction) const {
     return false;
   if (opcode.op == Op::call) {
     const auto operands = module_.operands(instruction);
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      const std::string_view name = module_.text(operand.span);
-      return name == "vprintf" || name == "__assertfail"; // which only read what they are passed
+    const auto callee = std::find_if(operands.begin(), operands.end(), [](const Operand &operand) {
+      return operand.kind != Operand::Kind::group;
     });
+    if (callee == operands.end() || callee->kind != Operand::Kind::symbol)
+      return false;
+    const Symbol &symbol = module_.symbol(*callee);
+    return (symbol.name == "vprintf" || symbol.name == "__assertfail") && // only read their inputs
+           symbol.kind == Symbol::Kind::function && !module_.functions[symbol.index].has_body;
   }
   if (effect_of(opcode) == Effect::none)
     return true;
@@ -242,7 +246,8 @@ void KernelPaths::find_barriers() {
       if (operands.size() == 1 && operands[0].kind == Operand::Kind::integer &&
           static_cast<std::uint32_t>(operands[0].value) == ~0u && !(guarded && !site.guard))
         barriers_.push_back(site);
-      // With another mask it orders less than is asked for: no order at all.
+      else // it orders less than is asked for: no order at all
+        partial(source.line, "bar.warp.sync of a part of a warp");
     } else {
       const std::size_t first = reduces ? 1 : 0;
       const std::size_t numbers =

@@ -5,6 +5,8 @@
 
 #include "analysis/prove/prove.h"
 
+#include "analysis/prove/wrap_watch.h"
+
 #include "emulator/facts/reading.h"
 #include "emulator/machine/warp_draw.h"
 #include "emulator/semantics/parameter_layout.h"
@@ -64,18 +66,6 @@ public:
       communicates_ |= is_one_of(opcode.op, {Op::atom, Op::red, Op::membar, Op::fence}) ||
                        opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
                        opcode.has(Modifier::relaxed);
-      const auto is_narrow = [](ScalarType type) {
-        return type != ScalarType::none && type != ScalarType::pred && bit_width(type) < 32;
-      };
-      const bool computes = is_one_of(opcode.op, {Op::add, Op::sub, Op::mul, Op::mad, Op::shl});
-      const auto operands = program.module().operands(instruction);
-      wraps_easily_ |=
-          computes && (is_narrow(opcode.type) ||
-                       std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-                         return operand.kind == Operand::Kind::integer &&
-                                (operand.value > 65535 || operand.value < -65535 ||
-                                 (opcode.op == Op::shl && operand.value > 15));
-                       }));
     }
   }
 
@@ -93,7 +83,6 @@ private:
   const ProofAssumptions &assumptions_;
   const SafetyOptions &options_;
   std::vector<ParameterSlot> slots_;
-  bool wraps_easily_ = false; ///< in few threads: of numbers of 16 bits, by large constants
   bool communicates_ = false; ///< by memory: what it finds there at first matters
   std::uint64_t work_ = 0;    ///< thread-instructions so far
   WarpRandom random_;
@@ -178,9 +167,14 @@ void WitnessSearchByRuns::try_description(LaunchDescription launch, SafetyAnswer
     how.check_races = how.check_barriers = true;
     how.volatile_races = options_.proof.volatile_races;
     how.step_limit = launch.step_limit;
+    WrapWatch watch;
+    if (assumptions_.no_wrap)
+      how.observer = &watch;
     const WarpOutcome outcome =
         run_kernel(program_, prepared->kernel, prepared->launch, memory, how);
     work_ += outcome.steps;
+    if (watch.wrapped())
+      return; // this launch does not keep what is assumed
     const auto &race = outcome.race ? outcome.race : outcome.same_value_race;
     if (race && !answer.race && answer.proof.races.verdict != ProofVerdict::proved)
       answer.race = SafetyWitness{launch, *race};
@@ -192,9 +186,6 @@ void WitnessSearchByRuns::try_description(LaunchDescription launch, SafetyAnswer
 }
 
 void WitnessSearchByRuns::run(SafetyAnswer &answer) {
-  // Runs do not say if something has wrapped around.
-  if (assumptions_.no_wrap && wraps_easily_)
-    return;
   if (options_.launch)
     return try_description(*options_.launch, answer);
   const auto &model =

@@ -391,7 +391,10 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
   if (!choice)
     return false;
   Emulation &emulation = paths_.emulation();
-  const Rounds rounds(paths_.cfg().loops().size(), Round::same);
+  const ControlFlowGraph &cfg = paths_.cfg();
+  Rounds rounds(cfg.loops().size(), Round::any);
+  for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
+    rounds[loop] = Round::same;
   const ThreadPair pair{true, true, no_index};
   ThreadCopy one(paths_, launch_, pair, 1, block, rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, block, rounds, invariants_of_);
@@ -483,6 +486,11 @@ void SafetyProof::prove_barriers() {
     proof.verdict = ProofVerdict::proved;
   }
   warp_barriers_order_ = has(true) && all_agree(true, line);
+  if (has(true) && !warp_barriers_order_ && proof.verdict == ProofVerdict::proved) {
+    proof.verdict = ProofVerdict::unknown;
+    proof.line = line;
+    proof.reason = "lanes of a warp may part here, and some may not come to bar.warp.sync";
+  }
 }
 
 // --- races
@@ -507,8 +515,12 @@ Expr SafetyProof::meet(const SharedAccess &a, const SharedAccess &b, Expr at_a, 
   const unsigned wider = std::max(a.bytes, b.bytes);
   if (a.bytes == b.bytes)
     return pool_.eq(at_a, at_b);
+  const auto rest = [&](Expr at, unsigned bytes) {
+    return pool_.eq(pool_.bit_and(at, pool_.constant(64, bytes - 1)), pool_.constant(64, 0));
+  };
   const Expr whole = pool_.constant(64, ~std::uint64_t{wider - 1});
-  return pool_.eq(pool_.bit_and(at_a, whole), pool_.bit_and(at_b, whole));
+  return pool_.bit_and(pool_.eq(pool_.bit_and(at_a, whole), pool_.bit_and(at_b, whole)),
+                       pool_.bit_and(rest(at_a, a.bytes), rest(at_b, b.bytes)));
 }
 
 bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
@@ -745,7 +757,7 @@ void SafetyProof::prove_bounds() {
 
 // True if there is no thread of any launch that keeps what is assumed. Of none everything is true.
 bool SafetyProof::no_launch() {
-  const Rounds rounds(paths_.cfg().loops().size(), Round::same);
+  const Rounds rounds(paths_.cfg().loops().size(), Round::any);
   ThreadCopy thread(paths_, launch_, {}, 1, 0, rounds, invariants_of_);
   std::vector<Expr> formulas;
   add_launch_facts(formulas, thread);

@@ -109,10 +109,17 @@ Expr ThreadCopy::linear_tid() {
 bool ThreadCopy::shared_outside(Expr symbol, LoopId loop) {
   const ControlFlowGraph &cfg = paths_.cfg();
   for (LoopId around = loop; around != no_index; around = cfg.loops()[around].parent)
-    if (cfg.contains(around, at_) ? rounds_[around] != Round::same
-                                  : pair_.start != no_index && cfg.contains(around, pair_.start))
+    if (rounds_[around] != Round::same &&
+        (cfg.contains(around, at_) ||
+         (pair_.start != no_index && cfg.contains(around, pair_.start))))
       return false;
   return paths_.emulation().uniform(symbol, at_);
+}
+
+// True if what the thread has of the loop's symbols is of a round that is known by its relation to
+// the barrier's.
+bool ThreadCopy::has_round(LoopId loop) const {
+  return paths_.cfg().contains(loop, at_) || rounds_[loop] == Round::same;
 }
 
 // `home`: where the symbol gets its value.
@@ -120,7 +127,7 @@ bool ThreadCopy::is_shared(Expr symbol, BlockId home) {
   if (!pair_.same_block || later_)
     return false;
   const LoopId loop = paths_.cfg().loop_of(home);
-  if (loop == no_index || !paths_.cfg().contains(loop, at_))
+  if (loop == no_index || !has_round(loop))
     return shared_outside(symbol, loop);
   for (LoopId around = loop; around != no_index; around = paths_.cfg().loops()[around].parent)
     if (rounds_[around] != Round::same)
@@ -158,7 +165,7 @@ Expr ThreadCopy::map_trip(Expr symbol, LoopId loop) {
   if (later_ && loop == loop_)
     return pool_.sub((*later_)(symbol), pool_.constant(64, 1));
   Expr result = nullptr;
-  if (!later_ && paths_.cfg().contains(loop, at_)) {
+  if (!later_ && has_round(loop)) {
     if (rounds_[loop] == Round::first)
       return pool_.constant(64, 0);
     if (rounds_[loop] == Round::same)

@@ -71,6 +71,7 @@ private:
   Expr map_result(Expr symbol, std::uint32_t instruction);
   Expr fresh(Expr like);
   bool shared_outside(Expr symbol, LoopId loop);
+  bool has_round(LoopId loop) const;
   bool is_shared(Expr symbol, BlockId home);
   void touch(LoopId loop);
   void add_loop_facts(LoopId loop);

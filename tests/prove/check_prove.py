@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_prove.py PTXASW HEAD KERNELS [-v] [--every N], or check_prove.py PTXASW --races FOLDER [--every N]: `ptxasw prove` on every
-kernel of the table, or on each N-th. No racy one is proved, no race-free one is refuted, at least 80 % of the race-free ones are
-proved; and every launch that refutes is run again by `ptxasw emulate`, which has to see the race. Of the programs for the race
-check none that races may be proved."""
+kernel of the table, or on each N-th. No racy one is proved (`diverge`: its barriers are not, `outside`: its bounds are not), no
+race-free one is refuted, at least 80 % of the race-free ones are proved; and every launch that refutes is run again by
+`ptxasw emulate`, which has to see the race. Of the programs for the race check none that races may be proved."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 
 USUAL = "--at block=64,grid=2 --assume disjoint"
 EVERY = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
-LINE = re.compile(r"(free|race):(?: \[(--[^\]]*)\](?= |$))?(?: (.*))?$")
+LINE = re.compile(r"(free|race|diverge|outside):(?: \[(--[^\]]*)\](?= |$))?(?: (.*))?$")
 
 
 def changed(body, edits):
@@ -51,7 +51,7 @@ def check_races(ptxasw, folder):
             directives = f".reqnctapercluster {cluster}" if cluster else ""
             source.write_text(head.replace("BODY", body).replace("DIRECTIVES", directives))
             at = ",".join(f"{name}={extent}" for name, extent in launch.items())
-            done = subprocess.run([ptxasw, "prove", source, "--json", "--launches", "0", "--at", at], capture_output=True,
+            done = subprocess.run([ptxasw, "prove", source, "--json", "--only-given", "--launches", "0", "--at", at], capture_output=True,
                                   text=True)
             answer = json.loads(done.stdout)["kernels"][0]["race_free"]["verdict"]
             counts[said["verdict"], answer] = counts.get((said["verdict"], answer), 0) + 1
@@ -72,19 +72,21 @@ def main():
         source = Path(place) / "kernel.ptx"
         for name, verdict, options, body in list(kernels(table))[::EVERY]:
             source.write_text(head.replace("BODY", body))
-            done = subprocess.run([ptxasw, "prove", source, "--json", "--witness", place, *options], capture_output=True,
+            done = subprocess.run([ptxasw, "prove", source, "--json", "--only-given", "--witness", place, *options], capture_output=True,
                                   text=True)
             if done.returncode not in (0, 1, 3):
                 wrong.append(f"{name}: {done.stderr}")
                 continue
             answer = json.loads(done.stdout)["kernels"][0]
             races, barriers = answer["race_free"], answer["barriers"]
-            got = races["verdict"]
+            of_which = {"diverge": barriers, "outside": answer["in_bounds"]}.get(verdict, races)
+            got = of_which["verdict"]
             counts[verdict, got] = counts.get((verdict, got), 0) + 1
+            if (verdict == "free") != (got == "proved") and got in ("proved", "refuted") or (
+                    verdict == "free" and barriers["verdict"] == "refuted"):
+                wrong.append(f"{name}: {verdict}, but {got}: {of_which['reason']}")
             if verbose:
-                print(f"{name}: {verdict}, {got}, barriers {barriers['verdict']}, {answer['would_do']} {races['reason'] or ''}")
-            if (verdict, got) in (("race", "proved"), ("free", "refuted")):
-                wrong.append(f"{name}: {verdict}, but {got}: {races['reason']}")
+                print(f"{name}: {verdict}, {got}, barriers {barriers['verdict']}, {races['reason'] or ''}")
             for what in (races, barriers):
                 if what["verdict"] == "refuted" and subprocess.run(
                         [ptxasw, "emulate", source, "--launch", what["launch"], "--check", "races,barriers", *(

@@ -30,6 +30,7 @@ struct ProveRequest {
   std::string launch, witness;
   unsigned launches = 24;
   Shard shard;
+  bool only_given = false; ///< no other assumptions are tried
   bool json = false, verbose = false;
 };
 
@@ -268,6 +269,7 @@ int run(const ProveRequest &request, const Invocation &) {
       continue;
     SafetyOptions options;
     options.launches = request.launches;
+    options.propose = !request.only_given;
     options.proof.volatile_races =
         std::find(request.races.begin(), request.races.end(), "volatile") != request.races.end();
     const auto assumptions = assumptions_of(request, kernel, options.launch);
@@ -334,6 +336,7 @@ void declare(Words &words, ProveRequest &request) {
   words.list("--size NAME=BYTES,...", request.sizes,
              "bytes behind a pointer parameter, or of dynamic shared memory (shared)");
   words.text("--launch FILE.toml", request.launch, "the launch that this file describes, only");
+  words.flag("--only-given", request.only_given, "do not look for assumptions that would do");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
   words.number("--launches", request.launches, "that are tried for a refutation");
   words.text("--witness DIRECTORY", request.witness,

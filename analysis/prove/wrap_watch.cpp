@@ -1,0 +1,69 @@
+// Each result is computed again, in 128 bits, from its operands as signed numbers of their width. A
+// product of two numbers of 64 bits fits there, and so does a third added to it.
+
+#include "analysis/prove/wrap_watch.h"
+
+#include "grammar/module.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptxasw::inline analysis {
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+bool is_packed(ScalarType type) { return type == ScalarType::u16x2 || type == ScalarType::s16x2; }
+
+bool fits(Wide value, unsigned width) {
+  const Wide limit = Wide{1} << (width - 1);
+  return -limit <= value && value < limit;
+}
+
+} // namespace
+
+void WrapWatch::before(const WarpStep &step) {
+  const WarpInstruction &in = *step.instruction;
+  if (wrapped_ || in.action != WarpAction::compute || in.is_float || !in.opcode)
+    return;
+  const Op op = in.opcode->op;
+  const bool widens = in.opcode->has(Modifier::wide);
+  const bool multiplies = is_one_of(op, {Op::mul, Op::mad, Op::madc, Op::mul24, Op::mad24});
+  const bool adds = is_one_of(op, {Op::mad, Op::madc, Op::mad24});
+  if ((!multiplies && !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl})) ||
+      (multiplies && !adds && (widens || in.opcode->has(Modifier::hi))))
+    return;
+  const auto is_read = [](const WarpOperand &operand) {
+    return operand.kind == WarpOperand::Kind::reg || operand.kind == WarpOperand::Kind::immediate;
+  };
+  if (is_packed(in.opcode->type) || in.inputs.size() > 3 || in.carries || in.sets_carry ||
+      in.opcode->has(Modifier::hi) || !std::all_of(in.inputs.begin(), in.inputs.end(), is_read)) {
+    wrapped_ = true;
+    return;
+  }
+  const bool unsigned_factors = widens && !is_signed(in.opcode->type);
+  for (std::uint32_t lanes = step.lanes; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    Wide v[3] = {};
+    for (std::size_t i = 0; i < in.inputs.size(); ++i) {
+      const WarpOperand &operand = in.inputs[i];
+      const std::uint64_t bits = (operand.kind == WarpOperand::Kind::reg
+                                      ? step.registers[std::size_t{operand.reg} * warp_lanes + lane]
+                                      : operand.value) &
+                                 mask64(in.input_widths[i]);
+      v[i] = unsigned_factors && i < 2 ? Wide{bits} : Wide{as_signed(bits, in.input_widths[i])};
+    }
+    if (op == Op::shl) {
+      const bool drops = v[1] < 0 || v[1] >= in.width;
+      wrapped_ |= drops ? v[0] != 0 : !fits(v[0] * (Wide{1} << v[1]), in.width);
+    } else if (multiplies) {
+      const Wide product = v[0] * v[1];
+      wrapped_ |= !fits(product, in.width) || !fits(product + v[2], in.width);
+    } else {
+      const bool subtracts = op == Op::sub || op == Op::subc;
+      wrapped_ |= !fits(op == Op::neg ? -v[0] : subtracts ? v[0] - v[1] : v[0] + v[1], in.width);
+    }
+  }
+}
+
+} // namespace ptxasw::analysis
