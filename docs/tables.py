@@ -647,8 +647,9 @@ def copper_bounds(published):
     told = {row["benchmark"]: row["words"] for row in tsv(published) if row["what"] == "bounds"}
     for benchmark, kernel, names in COPPER_KERNELS:
         module = "tests/bound/racuda/branches.ptx" if kernel == "synBrdis" else "tests/synth/optimize/copper.ptx"
-        said = json.loads(ptxasw("optimize", module, "--kernel", kernel, "--base-align", "256", "--block", "256", "--json",
-                                 *(["--names", names] if names else [])))
+        text = ptxasw("optimize", module, "--kernel", kernel, "--launch", "base-align=256,block=256", "--json")
+        by_name = names.split(",") if names else []
+        said = json.loads(re.sub(r"\bparam_(\d+)\b", lambda found: by_name[int(found[1])] if by_name else found[0], text))
         candidates = said["kernels"][0]["candidates"]
         found = [f"`{one['wsteps']}`" for one in candidates if not one["steps"] or one["chosen"]]
         yield [None, told.get(benchmark), ", ".join(found), None]

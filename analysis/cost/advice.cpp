@@ -119,10 +119,10 @@ private:
         continue;
       advice_.fixed[axis] = fmt::format("{}, line {}: {}", to_string(a.verdict), a.line, a.reason);
       if (!question_.current && !question_.required) {
-        advice_.refusal =
-            fmt::format("another shape along {} may compute something else ({}); --block says "
-                        "which one stands",
-                        "xyz"[axis], advice_.fixed[axis]);
+        advice_.refusal = fmt::format(
+            "another shape along {} may compute something else ({}); --launch block= says "
+            "which one stands",
+            "xyz"[axis], advice_.fixed[axis]);
         return false;
       }
     }

@@ -39,18 +39,18 @@ def threads(kernel, extents):
 
 
 def arguments(kernel, extents):
-    """The words of --arg: extents, scalars and what the launch is told of itself; pointers are assumed."""
+    """The words of --launch: extents, scalars and what the launch is told of itself; pointers are assumed."""
     words = []
     for place, argument in enumerate(kernel.arguments):
         if argument["kind"] == "extent":
-            words += ["--arg", f"{place}={extents['xyz'.index(argument['name'][1])]}"]
+            words += ["--launch", f"param_{place}={extents['xyz'.index(argument['name'][1])]}"]
         elif argument["kind"] == "scalar":
-            words += ["--arg", f"{place}={argument['value']}"]
+            words += ["--launch", f"param_{place}={argument['value']}"]
         elif argument["kind"] == "stride":
-            words += ["--arg", f"{place}=threads.{argument['axis']}"]
+            words += ["--launch", f"param_{place}=threads.{argument['axis']}"]
         elif argument["kind"] == "plan":
             for n, axis in enumerate("xyz"):
-                words += ["--arg", f"{place}+{STRIDES + 4 * n}:u32=threads.{axis}"]
+                words += ["--launch", f"param_{place}+{STRIDES + 4 * n}:u32=threads.{axis}"]
     return words
 
 
@@ -99,14 +99,14 @@ class Predictor:
         (registers, local_bytes), extents = launches[0].registers, extents[kernel.name, size]
         command = [self.ptxasw, "advise", self.ptx(kernel.name, version), "--json", "--gpu", self.gpu]
         command += ["--kernel", kernel.entry, "--registers", registers, "--spills", local_bytes]
-        command += ["--threads", ",".join(map(str, threads(kernel, extents)))]
+        command += ["--launch", "threads=" + "x".join(map(str, threads(kernel, extents)))]
         command += arguments(kernel, extents)
-        words = [",".join(map(str, launch.block)) for launch in launches]
-        found = self.ask(command, *(word for text in words for word in ("--shape", text)))
+        words = ["x".join(map(str, launch.block)) for launch in launches]
+        found = self.ask(command, *(word for text in words for word in ("--launch", f"shape={text}")))
         if found["refusal"]:
             found = {"shapes": []}
             for text in words:
-                found["shapes"] += self.ask(command, "--block", text, "--shape", text)["shapes"]
+                found["shapes"] += self.ask(command, "--launch", f"block={text},shape={text}")["shapes"]
         by_block = {tuple(shape["block"][:2]): shape for shape in found["shapes"]}
         return [
             Predicted(launch, *(by_block[launch.block][key] for key in ("microseconds", "least", "most", "limit")))

@@ -21,7 +21,7 @@ def split(text):
 def head_of(path, body):
     # Only the code that the file is about, and those on by default.
     code = next(c for c in CODES if path.name.startswith(c))
-    found = subprocess.run([PTXASW, "lint", "-", "--json", "--assume", "base-align=256", "-W", code],
+    found = subprocess.run([PTXASW, "lint", "-", "--json", "--launch", "base-align=256", "-W", code],
                            input=body, capture_output=True, text=True, check=True)
     (kernel,) = json.loads(found.stdout)["kernels"]
     return "".join(f"// warns: {w['code']}\n// says: {w['message']}\n// note: {w['note']}\n"

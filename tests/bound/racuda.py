@@ -5,6 +5,7 @@ docs/bound.md; with --launches the launches at which is counted, for device/laun
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -105,27 +106,26 @@ KERNELS["histogram256"]["conflicts"] = lambda n: 0.875 * (63 + n)
 
 
 def bound(name, kernel, launch=None):
-    words = [PTXASW, "bound", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--names", kernel["names"],
-             "--base-align", "256", "--json"]
+    words = [PTXASW, "bound", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--launch", "base-align=256", "--json"]
+    names = kernel["names"].split(",")
     if launch:
-        numbers = [f"{k}={v}" for k, v in launch["numbers"].items()]
-        words += ["--at", ",".join([*numbers, f"block={launch['block']}", f"grid={launch['grid']}"])]
+        numbers = [f"param_{names.index(k)}={v}" for k, v in launch["numbers"].items()]
+        words += ["--launch", ",".join([*numbers, f"block={launch['block']}", f"grid={launch['grid']}"])]
     else:
-        words += ["--block", {"matmul": "32,32", "histogram": "64", "mandelbrot": "32",
-                              "branches": "32"}.get(kernel["file"], "256")]
+        block = {"matmul": "32x32", "histogram": "64", "mandelbrot": "32", "branches": "32"}.get(kernel["file"], "256")
+        words += ["--launch", f"block={block}"]
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
     if done.returncode not in (0, 3) or not done.stdout:
         sys.exit(f"{name}: {done.stderr}")
-    return json.loads(done.stdout)["kernels"][0]
+    by_name = re.sub(r"\bparam_(\d+)\b", lambda found: names[int(found[1])], done.stdout)
+    return json.loads(by_name)["kernels"][0]
 
 
 def count(name, kernel, launch):
-    words = [PTXASW, "emulate", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--count", "--block",
-             launch["block"].replace("x", ","), "--grid", launch["grid"].replace("x", ",")]
-    if launch["shared"]:
-        words += ["--shared", launch["shared"]]
-    for argument in launch["args"]:
-        words.append(f"--arg={argument}")
+    words = [PTXASW, "emulate", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--count", "--launch",
+             f"block={launch['block']},grid={launch['grid']},shared={launch['shared']}"]
+    for place, argument in enumerate(launch["args"]):
+        words.append(f"--launch=param_{place}={argument}")
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{name}: {done.stderr}")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-USUAL = "--at block=64,grid=2 --assume disjoint"
+USUAL = "--launch block=64,grid=2 --assume disjoint"
 EVERY = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
 LINE = re.compile(r"(free|race|diverge|outside):(?: \[(--[^\]]*)\](?= |$))?(?: (.*))?$")
 
@@ -51,7 +51,7 @@ def check_races(ptxasw, folder):
             directives = f".reqnctapercluster {cluster}" if cluster else ""
             source.write_text(head.replace("BODY", body).replace("DIRECTIVES", directives))
             at = ",".join(f"{name}={extent}" for name, extent in launch.items())
-            done = subprocess.run([ptxasw, "prove", source, "--json", "--only-given", "--launches", "0", "--at", at], capture_output=True,
+            done = subprocess.run([ptxasw, "prove", source, "--json", "--only-given", "--launches", "0", "--launch", at], capture_output=True,
                                   text=True)
             answer = json.loads(done.stdout)["kernels"][0]["race_free"]["verdict"]
             counts[said["verdict"], answer] = counts.get((said["verdict"], answer), 0) + 1

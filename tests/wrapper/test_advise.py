@@ -8,7 +8,7 @@ from support import JACOBI, PTXASW, Scratch, main, need_cuda, run
 
 CUDA = need_cuda()
 ROOT = Path(__file__).resolve().parent.parent.parent
-LAUNCH = ["--threads", "8190,4094", "--arg", "0=8192", "--arg", "1=4096"]
+LAUNCH = ["--launch", "threads=8190x4094,param_0=8192,param_1=4096"]
 
 BARRIER = """.version 8.0
 .target sm_90
@@ -66,30 +66,30 @@ class Advise(Scratch):
             self.skipTest("no jsonschema")
         schema = json.loads((ROOT / "docs/advise.schema.json").read_text())
         self.write("barrier.ptx", BARRIER)
-        for words in ([JACOBI, *LAUNCH], [JACOBI, *LAUNCH, "--block", "512", "--gpu", "H200"],
-                      ["barrier.ptx", "--threads", "99"], ["barrier.ptx", "--threads", "99", "--block", "33"],
-                      [JACOBI, "--threads", "4"]):
+        for words in ([JACOBI, *LAUNCH], [JACOBI, *LAUNCH, "--launch", "block=512", "--gpu", "H200"],
+                      ["barrier.ptx", "--launch", "threads=99"], ["barrier.ptx", "--launch", "threads=99,block=33"],
+                      [JACOBI, "--launch", "threads=4"]):
             jsonschema.validate(self.json(*words), schema)
 
     def test_only_shapes_that_are_asked_for(self):
-        (kernel,) = self.json(JACOBI, *LAUNCH, "--shape", "64,4", "--shape", "256")["kernels"]
+        (kernel,) = self.json(JACOBI, *LAUNCH, "--launch", "shape=64x4,shape=256")["kernels"]
         self.assertEqual({tuple(shape["block"]) for shape in kernel["shapes"]}, {(64, 4, 1), (256, 1, 1)})
 
     def test_what_is_not_independent_stays(self):
         self.write("barrier.ptx", BARRIER)
-        (kernel,) = self.json("barrier.ptx", "--threads", "1024")["kernels"]
-        self.assertIn("--block", kernel["refusal"])
+        (kernel,) = self.json("barrier.ptx", "--launch", "threads=1024")["kernels"]
+        self.assertIn("--launch block=", kernel["refusal"])
         self.assertEqual(kernel["shapes"], [])
-        (kernel,) = self.json("barrier.ptx", "--threads", "1024", "--block", "128")["kernels"]
+        (kernel,) = self.json("barrier.ptx", "--launch", "threads=1024,block=128")["kernels"]
         self.assertEqual([shape["block"] for shape in kernel["shapes"]], [[128, 1, 1]])
         self.assertIsNotNone(kernel["fixed"]["x"])
         self.assertEqual(kernel["is_better"], False)
-        result = self.advise("barrier.ptx", "--threads", "1024")
+        result = self.advise("barrier.ptx", "--launch", "threads=1024")
         self.assertEqual(result.returncode, 0)
         self.assertIn("no advice", result.stdout)
 
     def test_text(self):
-        result = self.advise(JACOBI, *LAUNCH, "--block", "32,1", "--most", "3")
+        result = self.advise(JACOBI, *LAUNCH, "--launch", "block=32x1", "--most", "3")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"^jacobi on H100, 8190x4094 threads: \d+ registers")
         self.assertEqual(result.stdout.count(" us - "), 4)  # three and the current one
@@ -111,60 +111,60 @@ class Advise(Scratch):
             self.assertLessEqual(shape["block"][0] * shape["block"][1], 256)
 
     def test_values_that_are_missing_are_told(self):
-        (kernel,) = self.json(JACOBI, "--threads", "8190,4094")["kernels"]
+        (kernel,) = self.json(JACOBI, "--launch", "threads=8190x4094")["kernels"]
         self.assertTrue(any("is not given" in doubt for doubt in kernel["doubts"]), kernel["doubts"])
 
     def test_a_launch_that_is_told_to_the_kernel(self):
         """The suite's kernels step by the threads of the grid, which are in a struct."""
         laplacian = ROOT / "kernelgen-bench/suite/laplacian.ptx"
-        words = [laplacian, "--threads", "510,254,254", "--registers", "32", "--arg", "0=512", "--arg", "1=256", "--arg", "2=256"]
-        words += ["--shape", "128", "--shape", "512"]
-        told = [word for n, axis in enumerate("xyz") for word in ("--arg", f"laplacian_param_3+{24 + 4 * n}:u32=threads.{axis}")]
+        words = [laplacian, "--launch", "threads=510x254x254,param_0=512,param_1=256,param_2=256", "--registers", "32"]
+        words += ["--launch", "shape=128", "--launch", "shape=512"]
+        told = [word for n, axis in enumerate("xyz") for word in ("--launch", f"laplacian_param_3+{24 + 4 * n}:u32=threads.{axis}")]
         (kernel,) = self.json(*words, *told)["kernels"]
         self.assertEqual(kernel["doubts"], [])
         (untold,) = self.json(*words, *told[:4])["kernels"]
         self.assertTrue(any("laplacian_param_3 is not given" in doubt for doubt in untold["doubts"]), untold["doubts"])
         # The same numbers for one shape: 512 threads along x, and a member for each axis that is as long as the grid.
-        numbers = ["--arg", "3+24:u32=512", "--arg", "3+28:u64=" + str(254 + (254 << 32))]
-        (given,) = self.json(*words[:-4], *numbers, "--shape", "512")["kernels"]
+        numbers = ["--launch", "param_3+24:u32=512", "--launch", "param_3+28:u64=" + str(254 + (254 << 32))]
+        (given,) = self.json(*words[:-4], *numbers, "--launch", "shape=512")["kernels"]
         self.assertEqual(given["shapes"], [shape for shape in kernel["shapes"] if shape["block"] == [512, 1, 1]])
         # A kernel that steps by half as many goes round twice.
-        (half,) = self.json(*words[:-4], "--arg", "3+24:u32=256", *numbers[2:], "--shape", "512")["kernels"]
+        (half,) = self.json(*words[:-4], "--launch", "param_3+24:u32=256", *numbers[2:], "--launch", "shape=512")["kernels"]
         self.assertGreater(half["shapes"][0]["microseconds"], given["shapes"][0]["microseconds"])
         jacobi = ROOT / "kernelgen-bench/suite/jacobi.ptx"
-        words = [jacobi, "--threads", "8190,4094", "--registers", "32", "--arg", "0=8192", "--arg", "1=4096"]
-        (kernel,) = self.json(*words, "--arg", "2=threads.x", "--arg", "3=threads.y")["kernels"]
+        words = [jacobi, "--launch", "threads=8190x4094,param_0=8192,param_1=4096", "--registers", "32"]
+        (kernel,) = self.json(*words, "--launch", "param_2=threads.x,param_3=threads.y")["kernels"]
         self.assertEqual(kernel["doubts"], [])
 
     def test_errors_of_members(self):
-        words = [ROOT / "kernelgen-bench/suite/laplacian.ptx", "--threads", "64", "--registers", "32", "--arg"]
-        self.refused("no single number; NAME+OFFSET:TYPE", *words, "3=5")
-        self.refused("its offset in bytes", *words, "3+24=5")
-        self.refused("its offset in bytes", *words, "3+:u32=5")
-        self.refused("one such as u32", *words, "3+24:u99=5")
-        self.refused("has 56 bytes", *words, "3+54:u32=5")
-        self.refused("has 4 bytes", *words, "0+1:u32=5")
-        self.refused("member's type, u32", *words, "3+24:u32=threads.w")
-        self.refused("member's type, f32", *words, "3+24:f32=threads.x")
-        self.refused("no such parameter", *words, "+24:u32=5")
+        words = [ROOT / "kernelgen-bench/suite/laplacian.ptx", "--launch", "threads=64", "--registers", "32", "--launch"]
+        self.refused("no single number; NAME+OFFSET:TYPE", *words, "param_3=5")
+        self.refused("its offset in bytes", *words, "param_3+24=5")
+        self.refused("its offset in bytes", *words, "param_3+:u32=5")
+        self.refused("one such as u32", *words, "param_3+24:u99=5")
+        self.refused("has 56 bytes", *words, "param_3+54:u32=5")
+        self.refused("has 4 bytes", *words, "param_0+1:u32=5")
+        self.refused("member's type, u32", *words, "param_3+24:u32=threads.w")
+        self.refused("member's type, f32", *words, "param_3+24:f32=threads.x")
+        self.refused("no kernel has a parameter", *words, "+24:u32=5")
 
     def test_errors(self):
-        self.refused("--threads", JACOBI, code=2)
-        self.refused("0 threads", JACOBI, "--threads", "0", code=2)
-        self.refused("no shape of a block", JACOBI, "--threads", "64", "--shape", "0", code=2)
-        self.refused("no shape of a block", JACOBI, "--threads", "64", "--shape", "4096", code=2)
-        self.refused("NAME=VALUE", JACOBI, "--threads", "64", "--arg", "n")
-        self.refused("no such parameter", JACOBI, "--threads", "64", "--arg", "nothing=3")
-        self.refused("no such parameter", JACOBI, "--threads", "64", "--arg", "99=3")
-        self.refused("no number that fits", JACOBI, "--threads", "64", "--arg", "0=4294967296")
-        self.refused("no number that fits", JACOBI, "--threads", "64", "--arg", "0=")
-        self.refused("no number that fits", JACOBI, "--threads", "64", "--arg", "2=fast")
-        self.refused("there are H100 (sm_90), H200 (sm_90)", JACOBI, "--threads", "64", "--gpu", "V100")
-        self.refused("sm_70", JACOBI, "--threads", "64", "--arch", "sm_70")
-        self.refused("none", JACOBI, "--threads", "64", "--kernel", "none")
-        self.refused("cannot read", "missing.ptx", "--threads", "64")
+        self.refused("--launch threads=", JACOBI, code=2)
+        self.refused("from 1 on", JACOBI, "--launch", "threads=0", code=2)
+        self.refused("the shape of a block", JACOBI, "--launch", "threads=64,shape=0", code=2)
+        self.refused("the shape of a block", JACOBI, "--launch", "threads=64,shape=4096", code=2)
+        self.refused("NAME=NUMBER", JACOBI, "--launch", "threads=64,n")
+        self.refused("no kernel has a parameter `nothing`", JACOBI, "--launch", "threads=64,nothing=3")
+        self.refused("no kernel has a parameter `param_99`", JACOBI, "--launch", "threads=64,param_99=3")
+        self.refused("it is a number from", JACOBI, "--launch", "threads=64,param_0=4294967296")
+        self.refused("no whole number", JACOBI, "--launch", "threads=64,param_0=")
+        self.refused("no number that fits", JACOBI, "--launch", "threads=64,param_2=fast")
+        self.refused("there are H100 (sm_90), H200 (sm_90)", JACOBI, "--launch", "threads=64", "--gpu", "V100")
+        self.refused("sm_70", JACOBI, "--launch", "threads=64", "--arch", "sm_70")
+        self.refused("none", JACOBI, "--launch", "threads=64", "--kernel", "none")
+        self.refused("cannot read", "missing.ptx", "--launch", "threads=64")
         self.write("empty.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")
-        self.assertEqual(self.json("empty.ptx", "--threads", "64")["kernels"], [])
+        self.assertEqual(self.json("empty.ptx", "--launch", "threads=64")["kernels"], [])
 
 
 if __name__ == "__main__":

@@ -22,20 +22,19 @@ class Bound(Scratch):
         return json.loads(result.stdout)["kernels"][0]
 
     def test_formulas(self):
-        kernel = self.one(RACUDA / "addsub.ptx", "--kernel", "addSub0", "--names", "A,B,w,h", "--block", "256",
-                          "--base-align", "256")
-        self.assertEqual(kernel["bounds"]["sectors"]["warp"], "65*max(0, w)")
+        kernel = self.one(RACUDA / "addsub.ptx", "--kernel", "addSub0", "--launch", "block=256,base-align=256")
+        self.assertEqual(kernel["bounds"]["sectors"]["warp"], "65*max(0, param_2)")
         self.assertEqual(kernel["bounds"]["conflicts"]["launch"], "0")
         self.assertEqual(kernel["bounds"]["conflicts"]["verdict"], "exact")
 
     def test_numbers(self):
-        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--names", "A,B,w,h", "--at"]
-        kernel = self.one(*words, "w=100,h=256,block=256,grid=1")
+        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--launch"]
+        kernel = self.one(*words, "param_2=100,addSub0_param_3=256,block=256,grid=1")
         self.assertEqual(kernel["bounds"]["sectors"]["launch"], str(65 * 100 * 8))
-        result = bound(*words, "h=256,block=256,grid=1")
+        result = bound(*words, "param_3=256,block=256,grid=1")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertIn("--at says nothing of w", result.stderr)
-        result = bound(*words, "w=100000000,h=256,block=256,grid=256")
+        self.assertIn("--launch says nothing of param_2", result.stderr)
+        result = bound(*words, "param_2=100000000,param_3=256,block=256,grid=256")
         self.assertEqual((result.returncode, result.stdout), (3, ""))
         self.assertIn("the bounds hold only if", result.stderr)
 
@@ -60,9 +59,9 @@ class Bound(Scratch):
 """)
         self.assertEqual(self.one(self.dir / "stride.ptx")["bounds"]["conflicts"]["warp"], "31")
         for grid, conflicts in ((1, 0), (2, 1), (8, 7), (32, 31)):
-            found = self.one(self.dir / "stride.ptx", "--at", f"block=64,grid={grid}")["bounds"]["conflicts"]
+            found = self.one(self.dir / "stride.ptx", "--launch", f"block=64,grid={grid}")["bounds"]["conflicts"]
             self.assertEqual(found["warp"], str(conflicts), grid)
-            counted = run([PTXASW, "emulate", "stride.ptx", "--grid", grid, "--block", "64", "--count"])
+            counted = run([PTXASW, "emulate", "stride.ptx", "--launch", f"grid={grid},block=64", "--count"])
             self.assertRegex(counted.stdout, rf"\n *conflicts +{conflicts} ", grid)
 
     def test_conditions_that_nothing_keeps(self):
@@ -93,7 +92,7 @@ DONE:
   ret;
 }
 """)
-        kernel = self.one("back.ptx", "--names", "p,n", "--block", "256")
+        kernel = self.one("back.ptx", "--launch", "block=256")
         self.assertEqual(kernel["conditions"], ["0 <= n"])
         self.assertEqual(kernel["bounds"]["sectors"]["warp"], "11")
 
@@ -119,13 +118,13 @@ E:
 }}
 """)
             for number in (-100, 2**width - 100, 3):
-                told = self.one(kernel, "--at", f"n={number},block=32,grid=1")["bounds"]["steps"]
-                counted = run([PTXASW, "emulate", kernel, "--block", "32", "--arg", str(number), "--count"]).stdout
+                told = self.one(kernel, "--launch", f"n={number},block=32,grid=1")["bounds"]["steps"]
+                counted = run([PTXASW, "emulate", kernel, "--launch", f"block=32,n={number}", "--count"]).stdout
                 (steps,) = [line.split()[-1] for line in counted.splitlines() if line.split()[0] == "steps"]
                 self.assertEqual((told["verdict"], told["launch"]), ("exact", steps), number)
             for command in ("bound", "lint", "report"):
-                result = run([PTXASW, command, kernel, "--at", f"n={2**width},block=32,grid=1"])
-                self.assertIn(f"--at n={2**width}: it is a number from {-2**(width - 1)} to {2**width - 1}",
+                result = run([PTXASW, command, kernel, "--launch", f"n={2**width},block=32,grid=1"])
+                self.assertIn(f"--launch n={2**width}: it is a number from {-2**(width - 1)} to {2**width - 1}",
                               result.stderr, command)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
 
@@ -157,20 +156,20 @@ M:
   ret;
 }}
 """)
-            steps = self.one(kernel, "--block", "32")["bounds"]["steps"]["launch"]
+            steps = self.one(kernel, "--launch", "block=32")["bounds"]["steps"]["launch"]
             self.assertRegex(steps, r"\bn:(16|32)\b")
             for number in (70000, 2**31 + 5):
-                self.assertEqual(bound(kernel, "--at", f"n={number},block=32,grid=1").returncode, 2)
+                self.assertEqual(bound(kernel, "--launch", f"n={number},block=32,grid=1").returncode, 2)
 
     def test_numbers_of_one_kernel(self):
-        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--names", "A,B,w,h", "--at"]
-        kernel = self.one(*words, "w=7,addSub0:w=100,h=256,block=256,grid=1")
+        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--launch"]
+        kernel = self.one(*words, "param_2=7,addSub0:param_2=100,param_3=256,block=256,grid=1")
         self.assertEqual(kernel["bounds"]["sectors"]["launch"], str(65 * 100 * 8))
 
     def test_weights(self):
         weights = self.dir / "weights.json"
         weights.write_text('{"instructions": 1, "sectors": 5, "conflicts": 1, "divwarps": 1}')
-        words = [RACUDA / "vectoradd.ptx", "--block", "256", "--base-align", "256"]
+        words = [RACUDA / "vectoradd.ptx", "--launch", "block=256,base-align=256"]
         kernel = self.one(*words, "--weights", weights)
         self.assertEqual(int(kernel["bounds"]["weighted"]["warp"]),
                          int(kernel["bounds"]["steps"]["warp"]) + 4 * 12)
@@ -212,11 +211,11 @@ L:
 }
 """)
         at = ["block=32,grid=1"]
-        self.assertEqual(self.one(kernel, "--at", *at, "--at", "table+8=5")["bounds"]["steps"]["launch"], "18")
-        self.assertIn("says nothing of table+8", bound(kernel, "--at", *at).stderr)
-        self.assertIn("no kernel has a parameter `tabel+8`", bound(kernel, "--at", *at, "--at", "tabel+8=5").stderr)
+        self.assertEqual(self.one(kernel, "--launch", *at, "--launch", "table+8=5")["bounds"]["steps"]["launch"], "18")
+        self.assertIn("says nothing of table+8", bound(kernel, "--launch", *at).stderr)
+        self.assertIn("no kernel has a parameter `tabel+8`", bound(kernel, "--launch", *at, "--launch", "tabel+8=5").stderr)
         # A name of either file of a comparison is one.
-        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--at", "param_2=4,param_3=4,block=32,grid=1", "--at"]
+        words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--launch", "param_2=4,param_3=4,block=32,grid=1", "--launch"]
         self.assertIn("no kernel has a parameter `n`", bound(*words, "n=1").stderr)
         self.assertIn("no kernel of one name", bound(*words, "n=1", "--compare", kernel).stderr)
 
@@ -241,15 +240,15 @@ L:
 }
 """)
         begin = time.process_time() + sum(os.times()[2:4])
-        steps = self.one(kernel, "--at", "n=255,block=32,grid=1")["bounds"]["steps"]
+        steps = self.one(kernel, "--launch", "n=255,block=32,grid=1")["bounds"]["steps"]
         self.assertLess(time.process_time() + sum(os.times()[2:4]) - begin, 10)
         self.assertGreaterEqual(int(steps["launch"]), 3 + 3 * 8 + 1)
 
     def test_bad_words(self):
-        for words, said in ((["--at", "q=5"], "no kernel has a parameter `q`"),
-                            (["--at", "ntid.q=5"], "no kernel has a parameter `ntid.q`"),
-                            (["--at", "w"], "expected NAME=NUMBER"), (["--at", "block=0"], "expected X, XxY"),
-                            (["--base-align", "3"], "a power of two"), (["--kernel", "none"], "no kernel")):
+        for words, said in ((["--launch", "q=5"], "no kernel has a parameter `q`"),
+                            (["--launch", "ntid.q=5"], "no kernel has a parameter `ntid.q`"),
+                            (["--launch", "w"], "expected NAME=NUMBER"), (["--launch", "block=0"], "expected X, XxY"),
+                            (["--launch", "base-align=3"], "a power of two"), (["--kernel", "none"], "no kernel")):
             result = bound(RACUDA / "vectoradd.ptx", *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn(said, result.stderr)
@@ -266,8 +265,8 @@ L:
             jsonschema.validate(json.loads(result.stdout), schema)
 
     def test_counts(self):
-        result = run([PTXASW, "emulate", RACUDA / "reduce.ptx", "--kernel", "reduce1", "--block", "256", "--grid", "4",
-                      "--shared", "1024", "--arg", "zeros:4096", "--arg", "zeros:16", "--arg", "1024", "--count"])
+        result = run([PTXASW, "emulate", RACUDA / "reduce.ptx", "--kernel", "reduce1", "--launch",
+                      "block=256,grid=4,shared=1024,param_0=zeros:4096,param_1=zeros:16,param_2=1024", "--count"])
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stdout, r"(?m)^ +conflicts +87 +105 +420$")
 

@@ -44,8 +44,9 @@ class WrongWords(Scratch):
                             (["bound", "a", "b", "c"], "`b` is one word too many for `ptxasw bound`"),
                             (["bound"], "input is required; see `ptxasw bound --help`"),
                             (["lnt"], "there is no command `lnt`; did you mean `lint`?"),
-                            (["advise", "--threads", "axb", "x"], "`axb` is not X, XxY or XxYxZ"),
-                            (["bound", "--block", "0", "x"], "no shape of a block")):
+                            (["advise", "--threads", "axb", "x"], "`--threads` is written `--launch threads=2048x2048` now"),
+                            (["lint", "x", "--at=n=3"], "`--at` is written `--launch NAME=NUMBER` now"),
+                            (["bound", "--block", "0", "x"], "`--block` is written `--launch block=32x8` now")):
             result = run([PTXASW, *words])
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertTrue(result.stderr.startswith("ptxasw: error: "), result.stderr)
@@ -53,8 +54,8 @@ class WrongWords(Scratch):
             self.assertEqual(result.stderr.count("\n"), 1)
 
     def test_no_option_takes_the_name_of_the_file(self):
-        for words in (["advise", "--threads", "64", "none.ptx"], ["siblings", "--retile", "x2", "none.ptx"],
-                      ["emulate", "--grid", "2x1", "none.ptx"], ["lint", "-W", "all", "none.ptx"]):
+        for words in (["advise", "--launch", "threads=64", "none.ptx"], ["siblings", "--retile", "x2", "none.ptx"],
+                      ["emulate", "--launch", "grid=2x1", "none.ptx"], ["lint", "-W", "all", "none.ptx"]):
             self.assertIn("cannot read `none.ptx`", run([PTXASW, *words]).stderr, words)
 
     def test_exit_code_2(self):

@@ -120,7 +120,7 @@ class LaunchFiles(Scratch):
         self.write("k.cu", "__global__ void copy(float *to, const float *from,\n                     int n) {\n  f();\n}\n")
         told = run([PTXASW, "emulate", "k.ptx", "--kernel", "copy"])
         self.assertEqual((told.returncode, told.stdout), (2, ""))
-        self.assertIn("the kernel needs arguments: copy(float* to, float const* from, int n)\n", told.stderr)
+        self.assertIn("no value is given for `to`; the kernel needs arguments: copy(float* to, float const* from, int n)\n", told.stderr)
         command = told.stderr.splitlines()[-2].strip()
         self.assertEqual(run(["bash", "-c", command.replace("ptxasw", str(PTXASW), 1)]).returncode, 0, command)
         made = run([PTXASW, "emulate", "k.ptx", "--kernel", "copy", "--init", "first.toml"])
@@ -213,7 +213,7 @@ fields = [{ at = 0, buffer = "x", offset = 4 }, { at = 12, type = "u32", value =
             self.assertIn(text, done.stderr)
         self.assertEqual(self.emulate("--launch", "none.toml").returncode, 2)
         self.write("l.toml", LAUNCH)
-        self.assertEqual(self.emulate("--launch", "l.toml", "--arg", "1").returncode, 2)
+        self.assertEqual(self.emulate("--launch", "l.toml", "--launch", "factor=1").returncode, 2)
         self.assertEqual(self.verify("--launch", "l.toml", "--rtol", "x").returncode, 2)
 
     def test_debugging(self):

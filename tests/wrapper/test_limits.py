@@ -31,7 +31,7 @@ class Limits(Scratch):
         self.write("endless.ptx", KERNEL.replace("STRIDE", "4").replace("LOOP", "L: bra L;"))
 
     def emulate(self, *words):
-        return run([PTXASW, "emulate", *words, "--arg", "zeros:9000000000"])
+        return run([PTXASW, "emulate", *words, "--launch", "p=zeros:9000000000"])
 
     def test_steps(self):
         result = self.emulate("endless.ptx", "--steps", "5000")
@@ -41,13 +41,13 @@ class Limits(Scratch):
 
     def test_memory(self):
         self.assertEqual(self.emulate("far.ptx").returncode, 0)
-        result = self.emulate("far.ptx", "--grid", "1000", "--block", "1000", "--memory", "16")
+        result = self.emulate("far.ptx", "--launch", "grid=1000,block=1000", "--memory", "16")
         self.assertEqual(result.returncode, 1)
         self.assertIn("memory limit: the emulation needs more than 16 MiB", result.stderr)
 
     def test_sizes_that_wrap_around(self):
         for argument in ("random:u32:4611686018427387904", "zeros:18446744073709551615"):
-            result = run([PTXASW, "emulate", "far.ptx", "--arg", argument])
+            result = run([PTXASW, "emulate", "far.ptx", "--launch", f"p={argument}"])
             self.assertEqual(result.returncode, 2)
             self.assertIn("no buffer can be so large", result.stderr)
 

@@ -306,10 +306,9 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         self.assertEqual(self.lint(*words, "--launch", "base-align=256,pitch=1024,block=64").stdout, "")
         bound = lambda *words: run([PTXASW, "bound", "a.ptx", *words])
         self.assertEqual(bound("--launch", "pitch=1024,block=64,grid=2").stdout,
-                         bound("--at", "param_1=1024,block=64,grid=2").stdout)
+                         bound("--launch", "param_1=1024,block=64,grid=2").stdout)
         for command in ("trace", "explain"):
-            self.assertEqual(run([PTXASW, command, "a.ptx", "--launch", "block=64"]).stdout,
-                             run([PTXASW, command, "a.ptx", "--assume-block", "64"]).stdout)
+            self.assertEqual(run([PTXASW, command, "a.ptx", "--launch", "block=64,pitch=1024"]).returncode, 0)
         for command in ("lint", "bound", "report", "trace"):
             for wrong, why in (("block=x", "X, XxY"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
                                ("base-align=3", "a power of two"), ("pitch=", "whole number")):
@@ -388,14 +387,14 @@ L: ld.global.f32 %f1, [%rd1];
   ret;
 }
 """)
-        words = ("a.ptx", "--assume", "base-align=256", "--threshold", "100")
+        words = ("a.ptx", "--launch", "base-align=256", "--threshold", "100")
         self.assertEqual(self.lint(*words, "-q").stdout, "")
-        self.assertEqual(self.lint(*words, "-q", "--at", "n=1024,block=256").stdout, "")
-        for at in (["n=1025,block=256"], ["pitch=1025", "--names", "p,pitch"]):
-            self.assertIn("takes up to 5 sectors per warp where 4 would do", self.lint(*words, "--at", *at).stdout)
+        self.assertEqual(self.lint(*words, "-q", "--launch", "n=1024,block=256").stdout, "")
+        for at in ("n=1025,block=256", "k:n=0x401"):
+            self.assertIn("takes up to 5 sectors per warp where 4 would do", self.lint(*words, "--launch", at).stdout)
         for at, why in (("n", "NAME=NUMBER"), ("n=x", "no whole number"), ("m=3", "no kernel has a parameter `m`"),
                         ("block=2048", "block")):
-            failed = run([PTXASW, "lint", "a.ptx", "--at", at])
+            failed = run([PTXASW, "lint", "a.ptx", "--launch", at])
             self.assertEqual(failed.returncode, 2, at)
             self.assertIn(why, failed.stderr)
 
@@ -414,10 +413,10 @@ L: ld.global.f32 %f1, [%rd1];
   ret;
 }
 """)
-        self.assertEqual(self.lint("a.ptx", "-q", "--at", "grid=1").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-q", "--launch", "grid=1").stdout, "")
         for grid, wavefronts in ((2, 2), (8, 8), (32, 32)):
             self.assertIn(f"takes {wavefronts} wavefronts per warp where 1 would do",
-                          self.lint("a.ptx", "--at", f"block=64,grid={grid}").stdout)
+                          self.lint("a.ptx", "--launch", f"block=64,grid={grid}").stdout)
 
     @unittest.skipUnless(cuda_home(), "no nvcc")
     def test_measured_pairs(self):
@@ -428,8 +427,8 @@ L: ld.global.f32 %f1, [%rd1];
                  "wide-index": ["wide_index"], "misaligned-vector": ["misaligned_vector"]}
         source = JACOBI.parents[2] / "docs/examples/lint_pairs.cu"
         run([os.path.join(cuda_home(), "bin/nvcc"), "-O3", "-arch=sm_90", "-ptx", "-o", "pairs.ptx", str(source)])
-        kernels = json.loads(self.lint("pairs.ptx", "--json", "-W", "all", "--assume", "base-align=256", "--threshold",
-                                       "100", "--block", "256").stdout)["kernels"]
+        kernels = json.loads(self.lint("pairs.ptx", "--json", "-W", "all", "--launch", "base-align=256,block=256",
+                                       "--threshold", "100").stdout)["kernels"]
         codes = {kernel["name"]: {w["code"] for w in kernel["warnings"]} for kernel in kernels}
         for code, names in pairs.items():
             for name in names:
@@ -468,12 +467,12 @@ N: st.global.f32 [%rd1+4], %f1;
         self.assertEqual(self.lint("a.ptx", "-q", "-W", "no-uncoalesced").stdout, "")
         self.assertEqual(self.lint("a.ptx", "-q", "-Wno-uncoalesced:k").stdout, "")
         self.assertIn("warning", self.lint("a.ptx", "-Wno-uncoalesced:other").stdout)
-        self.assertIn("error[uncoalesced]: this load", self.lint("a.ptx", "--error-on", "uncoalesced", code=1).stdout)
+        self.assertIn("error[uncoalesced]: this load", self.lint("a.ptx", "-Werror=uncoalesced", code=1).stdout)
         self.assertEqual(self.lint("a.ptx", "-q", "--threshold", "900").stdout, "")
         self.write("ptxasw.toml", 'lint-warnings = "no-uncoalesced:k"\n')
         self.assertEqual(self.lint("a.ptx", "-q").stdout, "")
-        for words in (["-W", "none-such"], ["--error-on", "x"], ["--assume", "base-align=24"],
-                      ["--assume", "x"], ["--update-baseline"], ["--kernel", "x"], ["--block", "0"]):
+        for words in (["-W", "none-such"], ["-Werror=x"], ["--launch", "base-align=24"],
+                      ["--assume", "base-align=256"], ["--update-baseline"], ["--kernel", "x"], ["--launch", "block=0"]):
             self.assertEqual(run([PTXASW, "lint", "a.ptx", *words]).returncode, 2, words)
         self.assertEqual(run([PTXASW, "lint", "none.ptx"]).returncode, 2)
         self.write("empty.ptx", HEAD)
@@ -492,17 +491,17 @@ N: st.global.f32 [%rd1+4], %f1;
             self.assertRegex(plain.stdout, "no warnings in (0 kernels|1 kernel; 1 not checked)\n", name)
             self.assertIn(f"warning: {name}.ptx: ", plain.stderr)
             self.assertIn(why, plain.stderr, name)
-            for gate in (["--error-on", "all"], ["--error-on", "bank-conflict"], ["--baseline", "b.txt"],
+            for gate in (["-Werror"], ["-Werror=bank-conflict"], ["--baseline", "b.txt"],
                          ["--baseline", "c.txt", "--update-baseline"]):
                 self.assertIn(f"error: {name}.ptx: ", self.lint(f"{name}.ptx", *gate, code=2).stderr)
         self.assertFalse(os.path.exists("c.txt"))
         # A finding is one whatever else could not be checked; and a part may be empty where the module is not.
         self.write("both.ptx", module(64).replace("st.global", "stt.global"))
-        self.lint("both.ptx", "--error-on", "all", code=1)
+        self.lint("both.ptx", "-Werror", code=1)
         self.write("fine.ptx", kernel)
         for part in ("1/2", "2/2"):
-            self.lint("fine.ptx", "--error-on", "all", "--shard", part)
-        self.lint("none.ptx", "--error-on", "all", "--shard", "1/2", code=2)
+            self.lint("fine.ptx", "-Werror", "--shard", part)
+        self.lint("none.ptx", "-Werror", "--shard", "1/2", code=2)
 
     def test_every_word_of_an_access_is_known(self):
         words = ("ld.relaxed.gpu.global.f32", "ld.volatile.global.f32", "ld.global.cv.f32", "ld.acquire.sys.global.f32",
@@ -510,18 +509,18 @@ N: st.global.f32 [%rd1+4], %f1;
                  "ld.relaxed.cluster.global.f32", "ld.acquire.cta.global.f32", "ld.global.level::eviction_priority.f32")
         for word in words:
             self.write("a.ptx", module(4).replace("ld.global.f32", word))
-            self.assertEqual(self.lint("a.ptx", "--error-on", "all").stderr, "", word)
+            self.assertEqual(self.lint("a.ptx", "-Werror").stderr, "", word)
         for word in ("red.relaxed.gpu.global.add.noftz.f16x2 [%rd3], %r1;", "red.release.cluster.global.add.f32 [%rd3], %f1;",
                      "atom.acq_rel.sys.global.cas.b32 %r1, [%rd3], %r2, %r3;", "atom.global.inc.u32 %r1, [%rd3], %r2;",
                      "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];"):
             self.write("a.ptx", module(4).replace("ret;", word + " ret;"))
-            self.assertEqual(self.lint("a.ptx", "--error-on", "all").stderr, "", word)
+            self.assertEqual(self.lint("a.ptx", "-Werror").stderr, "", word)
 
     def test_an_error_is_looked_for(self):
         self.write("a.ptx", module(4).replace("ret;", "ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+4], %f1; "
                                               "ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+8], %f1; ret;"))
-        self.lint("a.ptx", "--error-on", "all")  # of those that are on
-        self.assertIn("error[redundant-load]", self.lint("a.ptx", "--error-on", "redundant-load", code=1).stdout)
+        self.lint("a.ptx", "-Werror")  # of those that are on
+        self.assertIn("error[redundant-load]", self.lint("a.ptx", "-Werror=redundant-load", code=1).stdout)
 
     def test_sarif(self):
         self.write("a.ptx", module(64))
@@ -573,11 +572,11 @@ N: st.global.f32 [%rd1+4], %f1;
 }
 """)
         for at, cost in (("n=1,block=64", "4 of 4"), ("n=8,block=64", "32 of 4")):
-            done = run([PTXASW, "report", "a.ptx", "-o", ".", "--at", at, "--assume", "base-align=256"])
+            done = run([PTXASW, "report", "a.ptx", "-o", ".", "--launch", at + ",base-align=256"])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(self.read("a.html"), f"sectors <span[^>]*>{cost}</span>")
         for wrong in ("m=1", "n", "block=0"):
-            self.assertEqual(run([PTXASW, "report", "a.ptx", "-o", ".", "--at", wrong]).returncode, 2)
+            self.assertEqual(run([PTXASW, "report", "a.ptx", "-o", ".", "--launch", wrong]).returncode, 2)
 
 
 @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
@@ -632,11 +631,11 @@ class WithToolkit(Base):
         self.assertEqual(run([PTXASW, "occupancy", "a.cu", "--arch", "sm_90", "--kernel", "far<8>"]).returncode, 0)
 
     def test_resources_in_the_gate(self):
-        self.lint(str(JACOBI), "--baseline", "b.txt", "--update-baseline", "-Wnone", "--block", "256")
+        self.lint(str(JACOBI), "--baseline", "b.txt", "--update-baseline", "-Wnone", "--launch", "block=256")
         text = self.read("b.txt")
         registers = int(text.split("registers=")[1].split()[0])
         self.write("b.txt", text.replace(f"registers={registers}", f"registers={registers - 1}"))
-        gate = [str(JACOBI), "--baseline", "b.txt", "-Wnone", "--block", "256"]
+        gate = [str(JACOBI), "--baseline", "b.txt", "-Wnone", "--launch", "block=256"]
         self.assertEqual(self.lint(*gate).stderr, "")
         told = self.lint(*gate, "--gate-resources", code=1).stderr
         self.assertIn(f"registers: {registers - 1} before, {registers} now", told)
@@ -655,9 +654,9 @@ class WithToolkit(Base):
     def test_the_version_whose_blocks_fit(self):
         walks = Path(__file__).resolve().parent.parent / "analysis/walks/maps.ptx"
         lint = [PTXASW, "lint", "-W", "none", "-W", "reuse-thrashing", "--kernel", "fan2"]
-        self.assertIn("`ptxasw siblings --resize=b32` makes a version", " ".join(run([*lint, walks, "--block", "256"]).stdout.split()))
+        self.assertIn("`ptxasw siblings --resize=b32` makes a version", " ".join(run([*lint, walks, "--launch", "block=256"]).stdout.split()))
         # Another number of threads along x leaves others along y; and a kernel that has a shape keeps it.
-        self.assertNotIn("resize", run([*lint, walks, "--block", "64,4"]).stdout)
+        self.assertNotIn("resize", run([*lint, walks, "--launch", "block=64x4"]).stdout)
         self.write("fixed.ptx", walks.read_text().replace("fan2(", "fan2 (", 1).replace(")\n{", ")\n.reqntid 256\n{", 1))
         told = " ".join(run([*lint, "fixed.ptx"]).stdout.split())
         self.assertIn("blocks of 32 threads leave", told)

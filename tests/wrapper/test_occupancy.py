@@ -50,24 +50,24 @@ class Occupancy(Scratch):
         self.assertEqual(by_size[32]["limited_by"], ["blocks"])
 
     def test_text(self):
-        result = run([PTXASW, "occupancy", JACOBI, "--block", "16,16"], env=self.env)
+        result = run([PTXASW, "occupancy", JACOBI, "--launch", "block=16x16"], env=self.env)
         self.assertRegex(result.stdout, r"^jacobi on sm_90: \d+ registers")
         self.assertRegex(result.stdout, r"\n +256 +8 +64 +100.0 %  warps")
 
     def test_another_architecture(self):
-        (kernel,) = self.json(JACOBI, "--arch", "sm_120", "--block", "1024")
+        (kernel,) = self.json(JACOBI, "--arch", "sm_120", "--launch", "block=1024")
         self.assertEqual((kernel["arch"], kernel["shapes"][0]["blocks"]), ("sm_120", 1))
         (kernel,) = self.json(JACOBI, "--arch", "sm_110", "--registers", "32")
         self.assertFalse(kernel["confirmed"])
 
     def test_shared_memory_and_bounds_of_the_kernel(self):
         self.write("a.ptx", SHARED.format(MAX=""))
-        (kernel,) = self.json("a.ptx", "--block", "64")
+        (kernel,) = self.json("a.ptx", "--launch", "block=64")
         self.assertEqual(kernel["static_shared"], 40000)
         self.assertEqual((kernel["shapes"][0]["blocks"], kernel["shapes"][0]["limited_by"]), (5, ["shared memory"]))
-        (kernel,) = self.json("a.ptx", "--block", "64", "--dynamic-shared", "60000")
+        (kernel,) = self.json("a.ptx", "--launch", "block=64,shared=60000")
         self.assertEqual(kernel["shapes"][0]["blocks"], 0)
-        (kernel,) = self.json("a.ptx", "--block", "64", "--dynamic-shared", "60000", "--opt-in")
+        (kernel,) = self.json("a.ptx", "--launch", "block=64,shared=60000", "--opt-in")
         self.assertEqual(kernel["shapes"][0]["blocks"], 2)
         self.write("b.ptx", SHARED.format(MAX=".maxntid 128"))
         (kernel,) = self.json("b.ptx")
@@ -77,7 +77,7 @@ class Occupancy(Scratch):
         self.assertEqual([shape["threads"] for shape in kernel["shapes"]], [64])
 
     def test_without_a_file(self):
-        (kernel,) = self.json("--arch", "sm_90", "--registers", "64", "--block", "256")
+        (kernel,) = self.json("--arch", "sm_90", "--registers", "64", "--launch", "block=256")
         self.assertEqual(kernel["shapes"][0]["occupancy"], 0.5)
         self.refused("--arch and --registers", "--arch", "sm_90")
 
@@ -90,7 +90,7 @@ class Occupancy(Scratch):
         self.write("odd.ptx", text.replace("ld.param.u64", "ld.nothing", 1))
         line = text[: text.index("ld.param.u64")].count("\n") + 1
         self.refused(f"ptxas odd.ptx, line {line}", "odd.ptx")
-        result = run([PTXASW, "occupancy", JACOBI, "--block", "0"], env=self.env)
+        result = run([PTXASW, "occupancy", JACOBI, "--launch", "block=0"], env=self.env)
         self.assertEqual(result.returncode, 2)
 
 

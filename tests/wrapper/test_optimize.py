@@ -44,7 +44,7 @@ class Optimize(Scratch):
         self.assertEqual(Path("out.ptx").read_bytes(), Path(VECTORADD).read_bytes())
 
     def test_melding_is_found(self):
-        at = ["--names", "out,n,m,val", "--at", "n=16,m=64,val=1,block=32,grid=1"]
+        at = ["--launch", "param_1=16,param_2=64,param_3=1,block=32,grid=1"]
         kernel = kernels(BRANCHES, "--kernel", "synBrdis", *at, "-o", "out.ptx")["synBrdis"]
         self.assertTrue(kernel["improved"])
         best, original = chosen(kernel), kernel["candidates"][0]
@@ -60,23 +60,23 @@ class Optimize(Scratch):
 
     def test_repeated_loads_are_promoted(self):
         for name in ("addSub2", "dvmm", "conv1D", "elementWise"):
-            kernel = kernels(COPPER, "--kernel", name, "--base-align", "256", "--block", "256", "-o", "out.ptx")[name]
+            kernel = kernels(COPPER, "--kernel", name, "--launch", "base-align=256,block=256", "-o", "out.ptx")[name]
             self.assertTrue(kernel["improved"], name)
             self.assertTrue(chosen(kernel)["apart"], name)
             self.assertTrue(any(step.startswith("promote:") for step in chosen(kernel)["steps"]), name)
             self.assertIn("%promote0_", Path("out.ptx").read_text())
-        self.assertFalse(kernels(COPPER, "--kernel", "dmvm", "--base-align", "256", "--block", "256")["dmvm"]["improved"])
+        self.assertFalse(kernels(COPPER, "--kernel", "dmvm", "--launch", "base-align=256,block=256")["dmvm"]["improved"])
 
     def test_formulas_without_sizes(self):
-        kernel = kernels(COPPER, "--kernel", "addSub0", "--names", "A,B,w,h", "--base-align", "256", "-o", "out.ptx")["addSub0"]
+        kernel = kernels(COPPER, "--kernel", "addSub0", "--launch", "base-align=256", "-o", "out.ptx")["addSub0"]
         self.assertTrue(kernel["improved"])
-        self.assertIn("w", chosen(kernel)["wsteps"])
+        self.assertIn("param_2", chosen(kernel)["wsteps"])
         check = run([PTXASW, "verify", COPPER, "out.ptx", "--kernel", "addSub0", "--runs", "3", "--search", "0", "--steps", "50000"])
         self.assertNotEqual(check.returncode, 1, check.stdout)
 
     @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
     def test_time(self):
-        at = ["--names", "out,n,m,val", "--at", "n=16,m=64,val=1,block=32,grid=64"]
+        at = ["--launch", "param_1=16,param_2=64,param_3=1,block=32,grid=64"]
         os.environ["PATH"] = f"{cuda_home() / 'bin'}:{os.environ['PATH']}"
         kernel = kernels(BRANCHES, "--kernel", "synBrdis", "--metric", "time", "--gpu", "H100", *at)["synBrdis"]
         for candidate in kernel["candidates"]:
@@ -88,9 +88,9 @@ class Optimize(Scratch):
         words = [BRANCHES, "--kernel", "synBrdis", "--metric", "time", "--gpu", "H100"]
         few, many, named = (
             kernels(*words, *at)["synBrdis"]["candidates"][0]["microseconds"]
-            for at in (["--at", "param_1=16,param_2=64,param_3=1,block=32,grid=64"],
-                       ["--at", "param_1=64,param_2=512,param_3=1,block=32,grid=64"],
-                       ["--names", "out,n,m,val", "--at", "n=64,m=512,val=1,block=32,grid=64"]))
+            for at in (["--launch", "param_1=16,param_2=64,param_3=1,block=32,grid=64"],
+                       ["--launch", "param_1=64,param_2=512,param_3=1,block=32,grid=64"],
+                       ["--launch", "synBrdis_param_1=0x40,param_2=512,param_3=1,threads=2048,block=32"]))
         self.assertLess(few, many)
         self.assertEqual(named, many)
 
@@ -112,10 +112,10 @@ L:
   ret;
 }
 """)
-        original = kernels("count.ptx", "--at", "n=5,block=32,grid=1")["k"]["candidates"][0]
+        original = kernels("count.ptx", "--launch", "n=5,block=32,grid=1")["k"]["candidates"][0]
         self.assertEqual((original["wsteps"], original["reason"]), ("18", None))
         for number in (-1, 4294967295):
-            at = ["--at", f"n={number},block=32,grid=1"]
+            at = ["--launch", f"n={number},block=32,grid=1"]
             kernel = kernels("count.ptx", *at)["k"]
             original = kernel["candidates"][0]
             self.assertFalse(kernel["improved"])
@@ -133,12 +133,12 @@ L:
             ([BRANCHES, "--budget", "soon"], 2, "--budget `soon`"),
             ([BRANCHES, "--budget", "-1s"], 2, "--budget `-1s`"),
             ([BRANCHES, "--metric", "speed"], 2, "no `speed`"),
-            ([BRANCHES, "--metric", "time"], 2, "needs --at"),
-            ([BRANCHES, "--base-align", "3"], 2, "power of two"),
-            ([BRANCHES, "--at", "n"], 2, "NAME=NUMBER"),
-            ([BRANCHES, "--kernel", "synBrdis", "--at", "block=32"], 2, "--at says nothing of"),
-            ([BRANCHES, "--at", "param_9=4"], 2, "no kernel has a parameter `param_9`"),
-            ([BRANCHES, "--at", "param_1=4294967296"], 2, "a number from -2147483648 to 4294967295"),
+            ([BRANCHES, "--metric", "time"], 2, "needs --launch"),
+            ([BRANCHES, "--launch", "base-align=3"], 2, "power of two"),
+            ([BRANCHES, "--launch", "n"], 2, "NAME=NUMBER"),
+            ([BRANCHES, "--kernel", "synBrdis", "--launch", "block=32,grid=1"], 2, "--launch says nothing of"),
+            ([BRANCHES, "--launch", "param_9=4"], 2, "no kernel has a parameter `param_9`"),
+            ([BRANCHES, "--launch", "param_1=4294967296"], 2, "a number from -2147483648 to 4294967295"),
             ([BRANCHES, "--kernel", "nobody"], 2, "nobody"),
             (["no-such.ptx"], 2, "no-such.ptx"),
         ):

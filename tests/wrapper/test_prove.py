@@ -50,13 +50,13 @@ class Prove(Scratch):
         return result.returncode, document["kernels"][0]
 
     def test_proved(self):
-        result = self.prove(KERNEL, "--at", "block=64,grid=4", "--size", "a=1024")
+        result = self.prove(KERNEL, "--launch", "block=64,grid=4", "--size", "a=1024")
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
         self.assertIn("  race free proved\n  barriers  proved\n  in bounds proved\n  if: block = 64x1x1\n", result.stdout)
 
     def test_of_no_launch_nothing_is_proved(self):
-        for words in (("--at", "block=16x16", "--assume", "1d"), ("--assume", "n >= 1,n <= 0"),
-                      ("--at", "block=128", "--assume", "blockDim.x <= 64")):
+        for words in (("--launch", "block=16x16", "--assume", "1d"), ("--assume", "n >= 1,n <= 0"),
+                      ("--launch", "block=128", "--assume", "blockDim.x <= 64")):
             result = self.prove(KERNEL, *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertIn("no launch of `k` keeps all that is assumed: ", result.stderr)
@@ -67,7 +67,7 @@ class Prove(Scratch):
         self.assertIn("there is no kernel", result.stderr)
 
     def test_assumptions_that_are_not_needed_are_not_listed(self):
-        code, kernel = self.json(KERNEL, "--at", "block=64,grid=4", "--assume", "disjoint,no-wrap,n >= 0")
+        code, kernel = self.json(KERNEL, "--launch", "block=64,grid=4", "--assume", "disjoint,no-wrap,n >= 0")
         self.assertEqual((code, kernel["assumptions"]), (0, ["block = 64x1x1", "grid = 4x1x1", "n >= 0"]))
 
     def test_what_would_do(self):
@@ -77,12 +77,12 @@ class Prove(Scratch):
 
     def test_bounds(self):
         for words, code in (("a=1024", 0), ("a=1020", 3), ("b=4", 2)):
-            self.assertEqual(self.prove(KERNEL, "--at", "block=64,grid=4", "--size", words).returncode, code, words)
-        code, kernel = self.json(KERNEL, "--at", "block=96,grid=1", "--size", "a=1024")
+            self.assertEqual(self.prove(KERNEL, "--launch", "block=64,grid=4", "--size", words).returncode, code, words)
+        code, kernel = self.json(KERNEL, "--launch", "block=96,grid=1", "--size", "a=1024")
         self.assertEqual((code, kernel["in_bounds"]["verdict"], kernel["in_bounds"]["line"]), (3, "unknown", 12))
 
     def test_a_refutation_runs(self):
-        code, kernel = self.json(KERNEL.replace("bar.sync 0;", ""), "--at", "block=64,grid=4", "--witness", ".")
+        code, kernel = self.json(KERNEL.replace("bar.sync 0;", ""), "--launch", "block=64,grid=4", "--witness", ".")
         self.assertEqual((code, kernel["race_free"]["verdict"]), (1, "refuted"))
         self.assertEqual({kernel["race_free"]["line"], kernel["race_free"]["other_line"]}, {12, 14})
         seen = run([PTXASW, "emulate", "k.ptx", "--launch", kernel["race_free"]["launch"], "--check", "races"])
@@ -90,20 +90,20 @@ class Prove(Scratch):
         self.assertIn("race", seen.stderr)
 
     def test_barriers(self):
-        code, kernel = self.json(KERNEL.replace("bar.sync", "setp.lt.u32 %p, %r0, 8; @%p bar.sync"), "--at", "block=64,grid=4")
+        code, kernel = self.json(KERNEL.replace("bar.sync", "setp.lt.u32 %p, %r0, 8; @%p bar.sync"), "--launch", "block=64,grid=4")
         self.assertEqual((code, kernel["barriers"]["verdict"]), (1, "refuted"))
 
     def test_barriers_that_are_not_proved(self):
         for before in ("setp.lt.u32 %p, %r0, 8; @!%p bra over; around: bra around; over: bar.sync",
                        "shr.u32 %r8, %r0, 5; again: bar.sync 0; sub.u32 %r8, %r8, 1; setp.eq.u32 %p, %r8, 0; @%p bra again; bar.sync",
                        "again: ld.volatile.shared.u32 %r8, [%r1]; setp.eq.u32 %p, %r8, 0; @%p bra again; bar.sync"):
-            code, kernel = self.json(KERNEL.replace("bar.sync", before), "--at", "block=64,grid=4", "--launches", "0")
+            code, kernel = self.json(KERNEL.replace("bar.sync", before), "--launch", "block=64,grid=4", "--launches", "0")
             self.assertEqual((code, kernel["barriers"]["verdict"]), (3, "unknown"), before)
 
     def test_computed_addresses_in_local_memory(self):
         text = KERNEL.replace(".shared", ".local .align 4 .b32 own[4];\n  .shared", 1).replace(
             "bar.sync", "mov.u64 %d2, own; mul.wide.u32 %d3, %r0, 4; add.u64 %d2, %d2, %d3; st.local.u32 [%d2], %r0; bar.sync")
-        code, kernel = self.json(text, "--at", "block=64,grid=4", "--size", "a=1024", "--launches", "0")
+        code, kernel = self.json(text, "--launch", "block=64,grid=4", "--size", "a=1024", "--launches", "0")
         self.assertEqual((code, kernel["in_bounds"]["verdict"]), (3, "unknown"))
         self.assertIn("size of a = 1024", kernel["assumptions"])
 
@@ -117,13 +117,13 @@ class Prove(Scratch):
         self.assertIn("in bounds proved", result.stdout)
 
     def test_verbose(self):
-        self.assertRegex(self.prove(KERNEL, "--at", "block=64,grid=4", "-v").stdout, r"questions to Z3: \d+, without an answer: 0")
+        self.assertRegex(self.prove(KERNEL, "--launch", "block=64,grid=4", "-v").stdout, r"questions to Z3: \d+, without an answer: 0")
 
     def test_errors(self):
         for words, text in ((["--assume", "n >"], "--assume: `n >`"), (["--assume", "1<n<5"], "1<n<5"),
                             (["--assume", "m >= 0"], "no parameter `m`; there are: a, n"),
-                            (["--at", "m=1"], "--at: there is no parameter `m`"), (["--size", "a"], "--size: `a`"),
-                            (["--kernel", "none"], "none"), (["--at", "block"], "--at"), (["--launch", "none"], "none")):
+                            (["--launch", "m=1"], "--launch: no kernel has a parameter `m`"), (["--size", "a"], "--size: `a`"),
+                            (["--kernel", "none"], "none"), (["--launch", "block"], "--launch block: expected NAME=NUMBER"), (["--launch", "none"], "none")):
             result = self.prove(KERNEL, *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertTrue(re.search(re.escape(text), result.stderr), result.stderr)

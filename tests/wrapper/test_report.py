@@ -43,7 +43,7 @@ class Report(Scratch):
         return text, checker.names
 
     def test_page(self):
-        text, names = self.page(str(JACOBI), "--block", "128", "--assume", "base-align=256")
+        text, names = self.page(str(JACOBI), "--launch", "block=128,base-align=256")
         self.assertGreaterEqual(names.count("svg"), 9)
         self.assertGreaterEqual(names.count("details"), 10)
         for part in ("prefers-color-scheme: dark", "width=device-width", "sector", "reuse: lane",
@@ -63,7 +63,7 @@ class Report(Scratch):
         self.assertIn("<h1>empty.ptx</h1>", self.page("empty.ptx")[0])
         for words in (["none.ptx"], ["empty.ptx", "--kernel", "k"], ["empty.ptx", "-o", "/dev/null/x"]):
             self.assertEqual(run([PTXASW, "report", *words]).returncode, 2, words)
-        self.assertEqual(run([PTXASW, "report", "empty.ptx", "--assume", "x"]).returncode, 2)
+        self.assertEqual(run([PTXASW, "report", "empty.ptx", "--launch", "x"]).returncode, 2)
 
     def test_a_page_has_an_end(self):
         kernel = module(64).split("\n", 3)[3]

@@ -30,7 +30,7 @@ def luminance(color):
 
 class Page(Scratch):
     def browse(self, ptx, width, scheme):
-        result = run([PTXASW, "report", str(ptx), "-o", str(self.dir), "--block", "256"])
+        result = run([PTXASW, "report", str(ptx), "-o", str(self.dir), "--launch", "block=256"])
         self.assertEqual(result.returncode, 0, result.stderr)
         page = pathlib.Path(result.stdout.strip())
         text = page.read_text()

@@ -116,7 +116,7 @@ class Rewrite(Scratch):
     def test_modules_without_a_kernel(self):
         self.write("none.ptx", "// nothing\n")
         self.write("target.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")
-        for words in (["occupancy"], ["advise", "--threads", "32"]):
+        for words in (["occupancy"], ["advise", "--launch", "threads=32"]):
             result = run([PTXASW, words[0], "none.ptx", *words[1:]])
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn("`none.ptx` has no `.target`; --arch says for which one", result.stderr)
@@ -164,7 +164,7 @@ class Rewrite(Scratch):
 
     def test_a_shape_that_the_user_vouches_for(self):
         report = self.dir / "report.json"
-        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--assume-block=64,4", "--report", report)
+        self.rewrite("in.ptx", "-o", "out.ptx", ALWAYS, "--launch=block=64x4", "--report", report)
         text = (self.dir / "out.ptx").read_text()
         self.assertNotIn("above, %ptxasw", text)  # no row tests
         (kernel,) = json.loads(report.read_text())["kernels"]

@@ -8,7 +8,7 @@ import unittest
 from support import PTXASW, Scratch, main, run
 
 COMMANDS = (["trace"], ["explain"], ["independent"], ["bound"])
-ONLY_JSON = (["lint", "--block=32"],)  # its text names a place once, however many kernels have it
+ONLY_JSON = (["lint", "--launch=block=32"],)  # its text names a place once, however many kernels have it
 KERNEL = ".visible .entry k{}(.param .u64 p)\n{{\n.reg .b64 %rd<2>;\n.reg .f32 %f<2>;\nld.param.u64 %rd1, [p];\n" \
          "ld.global.f32 %f1, [%rd1+{}];\nst.global.f32 [%rd1+64], %f1;\nret;\n}}\n"
 

@@ -179,7 +179,7 @@ class Siblings(Scratch):
         (kernel,) = json.loads(Path("report.json").read_text())["kernels"]
         self.assertEqual((kernel["in_kernel"]["variant"], kernel["in_kernel"]["block"]), ("", []))
         self.assertTrue(kernel["in_kernel"]["why"][0].startswith("block-unknown"))
-        result = run([PTXASW, *words, "--assume-block=64,2", "--verbose"])
+        result = run([PTXASW, *words, "--launch=block=64x2", "--verbose"])
         self.assertIn("    in the kernel: y2 for blocks of 64x2x1\n", result.stderr)
         (kernel,) = json.loads(Path("report.json").read_text())["kernels"]
         self.assertEqual((kernel["in_kernel"]["variant"], kernel["in_kernel"]["block"]), ("y2", [64, 2, 1]))
@@ -187,9 +187,9 @@ class Siblings(Scratch):
         self.assertIn("$ptxasw_original:", Path("out.ptx").read_text())
         self.assertEqual(run([PTXASW, "rewrite", JACOBI, "-o", "out.ptx", "--in-kernel=x3"]).returncode, 2)
         # What is sure to pay is nothing here.
-        run([PTXASW, "rewrite", JACOBI, "-o", "out.ptx", "--in-kernel=auto", "--assume-block=64,2"])
+        run([PTXASW, "rewrite", JACOBI, "-o", "out.ptx", "--in-kernel=auto", "--launch=block=64x2"])
         self.assertEqual(Path("out.ptx").read_bytes(), Path(JACOBI).read_bytes())
-        text = run([PTXASW, "explain", JACOBI, "--assume-block=512"]).stdout
+        text = run([PTXASW, "explain", JACOBI, "--launch=block=512"]).stdout
         self.assertRegex(text, r"\n  in the kernel, for blocks of 512x1x1:.* y4-rows ")
         self.assertNotIn("in the kernel", run([PTXASW, "explain", JACOBI]).stdout)
 

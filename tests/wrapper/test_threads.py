@@ -86,8 +86,8 @@ class Threads(Scratch):
                 module.write_text(HEAD + body + "\tret;\n}\n")
                 left = []
                 for threads in ("1", "2", "7"):
-                    done = run([PTXASW, "emulate", module, "--grid", "300", "--block", "1", "--arg", "zeros:4096",
-                                  "--arg", "zeros:4096", "--dump", "0:u32:400", "--dump", "1:u32:400",
+                    done = run([PTXASW, "emulate", module, "--launch", "grid=300,block=1", "--launch",
+                                "a=zeros:4096,b=zeros:4096", "--dump", "0:u32:400", "--dump", "1:u32:400",
                                   "--threads", threads])
                     self.assertEqual(done.returncode, 0, done.stderr)
                     left.append(done.stdout)
@@ -107,8 +107,8 @@ DONE:
 \tret;
 }
 """)
-        said = [run([PTXASW, "emulate", module, "--grid", "300", "--block", "1", "--arg", "zeros:4096",
-                       "--arg", "zeros:4096", "--threads", threads]) for threads in ("1", "4")]
+        said = [run([PTXASW, "emulate", module, "--launch",
+                     "grid=300,block=1,a=zeros:4096,b=zeros:4096", "--threads", threads]) for threads in ("1", "4")]
         self.assertEqual(said[0].returncode, 1)
         self.assertEqual((said[0].returncode, said[0].stderr), (said[1].returncode, said[1].stderr))
 

@@ -96,8 +96,8 @@ class Trace(Scratch):
         self.write("rows.ptx", KERNEL.replace("%tid.x", "%tid.y"))
         for command in ("trace", "explain"):
             self.assertIn("%tid.y", self.ask(command, "rows.ptx").stdout)
-            self.assertNotIn("zext64", self.ask(command, "rows.ptx", "--assume-block=64").stdout)
-            self.assertEqual(self.ask(command, "rows.ptx", "--assume-block=64,99").returncode, 2)
+            self.assertNotIn("zext64", self.ask(command, "rows.ptx", "--launch=block=64").stdout)
+            self.assertEqual(self.ask(command, "rows.ptx", "--launch=block=64x99").returncode, 2)
 
     def test_explain_opcodes(self):
         text = self.ask("explain", "--opcodes").stdout

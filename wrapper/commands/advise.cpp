@@ -4,6 +4,7 @@
 #include "analysis/cost/advice.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/kernel_needs.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
@@ -21,16 +22,13 @@ using Json = nlohmann::ordered_json;
 /// What `ptxasw advise` was asked.
 struct AdviseRequest {
   std::string input;
-  std::vector<std::string> kernels;   ///< only these; empty is all
-  std::string arch;                   ///< empty: the module's target
-  std::string gpu;                    ///< empty: the first of the architecture
-  std::vector<std::uint32_t> threads; ///< of the grid, along each axis
-  std::vector<std::string> arguments; ///< see arguments_of()
-  std::optional<BlockShape> block;    ///< as it is now
-  std::vector<std::string> shapes;    ///< only these
+  std::vector<std::string> kernels; ///< only these; empty is all
+  std::string arch;                 ///< empty: the module's target
+  std::string gpu;                  ///< empty: the first of the architecture
+  std::vector<std::string> launch;
   std::optional<std::uint32_t> registers;
-  std::uint64_t static_shared = 0, dynamic_shared = 0; ///< bytes of a block
-  std::uint64_t spills = 0; ///< bytes per thread, stored and loaded once each
+  std::uint64_t static_shared = 0; ///< bytes of a block
+  std::uint64_t spills = 0;        ///< bytes per thread, stored and loaded once each
   bool opted_in = false;
   std::string model = "measured";
   unsigned most = 10; ///< shapes to print, 0: all
@@ -65,18 +63,6 @@ std::optional<std::uint64_t> bits_of(const std::string &text, ScalarType type) {
   return (negative ? 0 - number : number) & mask64(width);
 }
 
-/// The parameter that a word names, or numbers from 0; null if there is none.
-const Variable *parameter_of(const Function &function, const std::string &word) {
-  std::size_t place = 0;
-  const auto number = std::from_chars(word.data(), word.data() + word.size(), place);
-  const bool by_place = !word.empty() && number.ptr == word.data() + word.size();
-  const auto &parameters = function.parameters;
-  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Variable &p) {
-    return by_place ? static_cast<std::size_t>(&p - parameters.data()) == place : p.name == word;
-  });
-  return found == parameters.end() ? nullptr : &*found;
-}
-
 /// What a value says for a parameter, or a member, of that type; nothing if it does not fit.
 std::optional<cost::Argument> argument_from(const std::string &value, ScalarType type) {
   cost::Argument argument;
@@ -94,46 +80,51 @@ std::optional<cost::Argument> argument_from(const std::string &value, ScalarType
   return argument;
 }
 
-/// The words `NAME=VALUE` and `NAME+OFFSET:TYPE=VALUE` as values of a kernel's parameters.
-/// Errors: a word of another form, or one that fits no parameter.
-tl::expected<cost::Arguments, std::string> arguments_of(const std::vector<std::string> &words,
+/// What a launch gives the parameters of a kernel. Errors: a value that fits no parameter.
+tl::expected<cost::Arguments, std::string> arguments_of(const AskedLaunch &launch,
                                                         const Function &function) {
   cost::Arguments values;
-  for (const std::string &word : words) {
+  // Numbers of a launch file are bit patterns.
+  const ParameterNames names(function, {});
+  if (launch.file)
+    for (const auto &[name, bits] : names.values_at(launch.point))
+      for (std::size_t i = 0; i < function.parameters.size(); ++i)
+        if (names.own(i) == name)
+          values[{std::string(function.parameters[i].name), 0}].bits =
+              static_cast<std::uint64_t>(bits) &
+              mask64(std::min(64u, bit_width(function.parameters[i].type)));
+  for (const ParameterValue &word : values_for(function, launch)) {
+    const Variable &found = function.parameters[word.parameter];
     const auto fault = [&](const std::string &what) {
-      return tl::unexpected(fmt::format("--arg `{}`: {}", word, what));
+      return tl::unexpected(fmt::format("--launch {}{}={}: {}", names.own(word.parameter),
+                                        word.member, word.value, what));
     };
-    const std::size_t equals = word.find('=');
-    if (equals == std::string::npos)
-      return fault("it is NAME=VALUE, or NAME+OFFSET:TYPE=VALUE for a member of a struct");
-    const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
-    const std::size_t plus = name.find('+');
-    const bool is_member = plus != std::string::npos;
-    const Variable *const found = parameter_of(function, name.substr(0, plus));
-    if (found == nullptr)
-      return fault(fmt::format("`{}` has no such parameter", function.name));
-    if (!is_member && (found->count != 1 || found->vector != 1 || found->is_array))
+    if (word.value.find(':') != std::string::npos) // what a buffer holds says nothing of a time
+      continue;
+    const bool is_member = !word.member.empty();
+    if (!is_member && (found.count != 1 || found.vector != 1 || found.is_array))
       return fault("the parameter is no single number; NAME+OFFSET:TYPE=VALUE gives a member");
-    ScalarType type = found->type;
+    ScalarType type = found.type;
     std::uint32_t offset = 0;
     if (is_member) {
-      const char *const begin = name.data() + plus + 1, *const end = name.data() + name.size();
+      const char *const begin = word.member.data() + 1, *const end =
+                                                            word.member.data() + word.member.size();
       const auto [colon, error] = std::from_chars(begin, end, offset);
       if (error != std::errc{} || colon == end || *colon != ':')
         return fault("a member is NAME+OFFSET:TYPE, its offset in bytes");
       type = scalar_type({colon + 1, end});
       if (bit_width(type) < 8 || bit_width(type) > 64)
         return fault("a member's type is one such as u32");
-      if (offset + std::uint64_t{bit_width(type)} / 8 > found->size())
-        return fault(fmt::format("the parameter has {} bytes", found->size()));
+      if (offset + std::uint64_t{bit_width(type)} / 8 > found.size())
+        return fault(fmt::format("the parameter has {} bytes", found.size()));
     }
-    auto argument = argument_from(value, type);
+    auto argument = argument_from(word.value, type);
     if (!argument)
-      return fault(fmt::format("`{}` is no number that fits the {} type, {}", value,
+      return fault(fmt::format("`{}` is no number that fits the {} type, {}", word.value,
                                is_member ? "member's" : "parameter's", to_string(type)));
     if (is_member)
       argument->bytes = bit_width(type) / 8;
-    values[{std::string(found->name), offset}] = *argument;
+    values[{std::string(found.name), offset}] = *argument;
   }
   return values;
 }
@@ -153,9 +144,9 @@ std::string time_text(double microseconds) {
 }
 
 void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu,
-           const AdviseRequest &request, const Extents &threads) {
+           const AdviseRequest &request, const cost::Question &question) {
   fmt::print("{} on {}, {} threads: {} registers per thread\n", subject.name, gpu.name,
-             text_of(threads), subject.needs.registers);
+             text_of(question.threads), subject.needs.registers);
   if (!advice.refusal.empty()) {
     fmt::print("  no advice: {}\n", advice.refusal);
     return;
@@ -167,7 +158,7 @@ void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::G
   bool rounded = false;
   for (const cost::ShapeAdvice &shape : advice.shapes) {
     const cost::Prediction &p = shape.prediction;
-    const bool current = request.block && shape.block == *request.block;
+    const bool current = question.current && shape.block == *question.current;
     if (left == 0 && !current)
       continue;
     left -= left > 0;
@@ -192,7 +183,7 @@ void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::G
     fmt::print("  vague: {}\n", doubt);
   if (advice.is_better && !request.published())
     fmt::print("  the first is {} than {}\n",
-               *advice.is_better ? "faster" : "not known to be faster", text_of(*request.block));
+               *advice.is_better ? "faster" : "not known to be faster", text_of(*question.current));
 }
 
 Json extents_json(const Extents &extents) { return {extents.x, extents.y, extents.z}; }
@@ -260,23 +251,16 @@ tl::expected<const cost::Gpu *, std::string> gpu_of(const AdviseRequest &request
 }
 
 /// The launch that is asked about, without the kernel. Errors: what makes no sense of it.
-tl::expected<cost::Question, std::string> question_of(const AdviseRequest &request) {
+tl::expected<cost::Question, std::string> question_of(const AskedLaunch &launch) {
   cost::Question question;
-  for (std::size_t i = 0; i < request.threads.size(); ++i) {
-    if (request.threads[i] == 0)
-      return tl::unexpected(std::string("--threads: there is no grid of 0 threads"));
-    question.threads[static_cast<int>(i)] = request.threads[i];
-  }
-  if (request.threads.empty())
-    return tl::unexpected(
-        std::string("how many threads there are along each axis, --threads says: X[,Y[,Z]]"));
-  question.current = request.block;
-  for (const std::string &text : request.shapes) {
-    const auto shape = parse_block_shape(text);
-    if (!shape)
-      return tl::unexpected(fmt::format("--shape: `{}` is no shape of a block", text));
-    question.shapes.push_back(*shape);
-  }
+  if (launch.threads.empty())
+    return tl::unexpected(std::string("how many threads there are along each axis is not known: "
+                                      "--launch threads=2048x2048, or block=32x8,grid=64x256"));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    question.threads[static_cast<int>(axis)] = launch.threads[axis];
+  question.current = launch.point.block;
+  question.shapes = launch.shapes;
+  question.needs.dynamic_shared = launch.shared.value_or(0);
   return question;
 }
 
@@ -288,15 +272,20 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     return complain(
         fmt::format("--model: there are `measured` and `mwp-cwp`, no `{}`", request.model),
         usage_error);
-  auto question = question_of(request);
-  if (!question)
-    return complain(question.error(), usage_error);
   const auto module = load_module(request.input);
   if (!module)
     return usage_error;
   const auto kernels = kernels_called({module.get()}, request.kernels, request.input);
   if (!kernels)
     return usage_error;
+  Sources sources;
+  sources.add_folder_of(request.input);
+  const auto launch = read_launch(request.launch, {module.get()}, sources);
+  if (!launch)
+    return complain(launch.error());
+  const auto question = question_of(*launch);
+  if (!question)
+    return complain(question.error());
   if (module->target.empty() && request.arch.empty() && request.gpu.empty())
     return complain(no_target(request.input));
   if (!request.json && !has_a_kernel(*module, request.input))
@@ -314,12 +303,12 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
   all["file"] = request.input;
   all["kernels"] = Json::array();
   for (const KernelNeeds &subject : *subjects) {
-    auto arguments = arguments_of(request.arguments, *subject.function);
+    auto arguments = arguments_of(*launch, *subject.function);
     if (!arguments)
       return complain(arguments.error());
     cost::Question asked = *question;
     asked.needs = subject.needs;
-    asked.needs.dynamic_shared = request.dynamic_shared;
+    asked.needs.dynamic_shared = question->needs.dynamic_shared;
     asked.needs.opted_in = request.opted_in;
     asked.spill_stores = request.registers ? request.spills : subject.spill_stores;
     asked.spill_loads = request.registers ? request.spills : subject.spill_loads;
@@ -334,7 +323,7 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     if (request.json)
       all["kernels"].push_back(to_json(subject, advice, **gpu));
     else
-      print(subject, advice, **gpu, request, question->threads);
+      print(subject, advice, **gpu, request, *question);
   }
   if (request.json)
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -345,22 +334,17 @@ void declare(Words &words, AdviseRequest &request) {
   words.required("input", request.input,
                  "PTX to read; the real ptxas assembles it to learn its registers");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.extents("--threads X[,Y[,Z]]", request.threads,
-                "threads that are needed along each axis of the grid");
-  words.list(
-      "--arg NAME=VALUE", request.arguments,
-      "a number that the kernel is called with, by the parameter's name or place (from 0), or "
-      "`threads.x` for as many as the grid has threads along x; NAME+OFFSET:TYPE for a "
-      "member of a struct; may be repeated");
+  words.launch(request.launch,
+               "threads=2048x2048 says how many are needed, or block= and grid= how it is launched "
+               "now; shape=64x4, once or more, compares only these shapes; a parameter may be "
+               "threads.x, as many as there are along x, and NAME+OFFSET:TYPE is a member of a "
+               "struct");
   words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
   words.text("--gpu NAME", request.gpu, "H100 or H200; otherwise the first of the architecture");
-  words.block_shape("--block", request.block, "the shape that the kernel is launched with now");
-  words.list("--shape X[,Y[,Z]]", request.shapes, "only this shape; may be repeated");
   words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 255);
   words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
   words.number("--spills", request.spills,
                "bytes that a thread stores and loads again, with --registers");
-  words.number("--dynamic-shared", request.dynamic_shared, "bytes of a block at the launch");
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");
   words.text("--model NAME", request.model,
@@ -369,8 +353,8 @@ void declare(Words &words, AdviseRequest &request) {
   words.flag("--json", request.json, "as JSON, all shapes");
   words.footer(
       "Exit codes: 0, or 2 if the file, the arguments, the GPU or ptxas does not give the answer.");
-  words.examples({"ptxasw advise heat.ptx --threads 2048x2048",
-                  "ptxasw advise heat.ptx --threads 1048576 --block 256 --gpu H200"});
+  words.examples({"ptxasw advise heat.ptx --launch threads=2048x2048",
+                  "ptxasw advise heat.ptx --launch block=256,grid=4096,n=1048576 --gpu H200"});
 }
 
 } // namespace

@@ -7,7 +7,6 @@
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
-#include "wrapper/settings/launch_point.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -26,11 +25,7 @@ struct BoundRequest {
   std::string input;
   std::string compare;              ///< a second file
   std::vector<std::string> kernels; ///< only these; empty is all
-  std::optional<BlockShape> block;
   std::vector<std::string> launch;
-  std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
-  std::vector<std::string> names; ///< of the parameters, in order, cut at commas
-  unsigned base_alignment = 1;
   std::string weights; ///< a file
   Shard shard;
   bool json = false;
@@ -162,7 +157,7 @@ void print_bounds(const ToldBounds &told, const LaunchPoint *point) {
 /// Why numbers cannot be given at a point; empty if they can.
 std::string not_at(const ToldBounds &told, const LaunchPoint &point) {
   if (told.bounds.whole_rows)
-    return "--at needs block=X, XxY or XxYxZ";
+    return "--launch needs block=X, XxY or XxYxZ";
   AmountsAt value = amounts_at(told, point);
   for (const MetricBound &metric : told.bounds.metrics)
     for (const Bound *bound : {&metric.warp, &metric.block, &metric.launch})
@@ -182,12 +177,11 @@ bool wanted(const Function &function, const std::vector<std::string> &kernels) {
 }
 
 std::vector<ToldBounds> tell(const Module &module, const std::vector<std::string> &kernels,
-                             const BoundRequest &request, BoundOptions options,
-                             const LaunchPoint &point) {
+                             BoundOptions options, const LaunchPoint &point, Sources &sources) {
   std::vector<ToldBounds> result;
   for (const Function &function : module.functions)
     if (wanted(function, kernels)) {
-      ParameterNames names(function, cut_at_commas(request.names));
+      ParameterNames names = source_names(function, module, sources);
       // What a formula cannot say: strides by which lanes are apart. The rest it has names for.
       options.grid = names.values_at(point);
       std::erase_if(options.grid,
@@ -273,8 +267,7 @@ int compare(const std::vector<ToldBounds> &first, const std::vector<ToldBounds> 
   return lacking ? no_bound : 0;
 }
 
-int run(const BoundRequest &asked, const Invocation &) {
-  BoundRequest request = asked;
+int run(const BoundRequest &request, const Invocation &) {
   if (request.shard.count > 1 && !request.compare.empty())
     return complain(
         "--shard and --compare do not go together: kernels are found by name in both files",
@@ -282,28 +275,23 @@ int run(const BoundRequest &asked, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
     return usage_error;
+  const auto other = request.compare.empty() ? nullptr : load_module(request.compare);
+  if (!request.compare.empty() && !other)
+    return usage_error;
+  std::vector<const Module *> modules{module.get()};
+  if (other)
+    modules.push_back(other.get());
   Sources sources;
   sources.add_folder_of(request.input);
-  const auto launch = launch_words(request.launch, {module.get()}, sources);
+  const auto launch = read_launch(request.launch, modules, sources);
   if (!launch)
     return complain(launch.error());
-  request.at.insert(request.at.begin(), launch->at.begin(), launch->at.end());
-  request.base_alignment = launch->base_alignment.value_or(request.base_alignment);
-  LaunchPoint point;
-  if (const auto wrong = read_point(request.at, point))
-    return complain(*wrong);
-  if (request.base_alignment == 0 || (request.base_alignment & (request.base_alignment - 1)) != 0)
-    return complain(
-        fmt::format("--base-align {}: expected a power of two", request.base_alignment));
+  const LaunchPoint &point = launch->point;
   // A shape alone leaves formulas; numbers are asked for with others.
-  const bool at = !asked.at.empty() ||
-                  std::any_of(launch->at.begin(), launch->at.end(),
-                              [](const std::string &word) { return !word.starts_with("block="); });
+  const bool at = !launch->shape_only;
   BoundOptions options;
-  options.block = point.block ? point.block : request.block;
-  options.base_alignment = request.base_alignment;
-  if (options.block && !launch_shape_error({}, *options.block).empty())
-    return complain(launch_shape_error({}, *options.block));
+  options.block = point.block;
+  options.base_alignment = launch->base_alignment.value_or(1);
   if (!request.weights.empty()) {
     BoundMetric weighted;
     if (const auto wrong = read_weights(request.weights, weighted))
@@ -313,22 +301,14 @@ int run(const BoundRequest &asked, const Invocation &) {
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
     return usage_error;
-  const auto other = request.compare.empty() ? nullptr : load_module(request.compare);
-  if (!request.compare.empty() && !other)
-    return usage_error;
-  std::vector<const Module *> modules{module.get()};
-  if (other)
-    modules.push_back(other.get());
-  if (const std::string fault = point_fault(modules, request.names, point, true); !fault.empty())
-    return complain(fault);
-  const std::vector<ToldBounds> told = tell(*module, *kernels, request, options, point);
+  const std::vector<ToldBounds> told = tell(*module, *kernels, options, point, sources);
   if (at && request.compare.empty())
     for (const ToldBounds &one : told)
       if (const std::string why = not_at(one, point); !why.empty())
         return complain(fmt::format("{}: {}", one.bounds.name, why),
                         why.starts_with("the bounds hold") ? no_bound : usage_error);
   if (other) {
-    const std::vector<ToldBounds> second = tell(*other, request.kernels, request, options, point);
+    const std::vector<ToldBounds> second = tell(*other, request.kernels, options, point, sources);
     for (const auto *side : {&told, &second})
       for (const ToldBounds &one : *side)
         if (const std::string why = at ? not_at(one, point) : ""; !why.empty())
@@ -354,12 +334,6 @@ void declare(Words &words, BoundRequest &request) {
   words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.launch(request.launch);
-  words.block_shape("--block", request.block, "as --launch block=XxYxZ");
-  words.number("--base-align", request.base_alignment, "as --launch base-align=BYTES", 1, 4096);
-  words.list("--at NAME=NUMBER,...", request.at, "as --launch");
-  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
-  for (const char *name : {"--block", "--base-align", "--at"})
-    words.former(name);
   words.text("--weights FILE", request.weights,
              "bound a weighted sum, too: a JSON object with weights of instructions, sectors, "
              "conflicts and divwarps");

@@ -5,6 +5,7 @@
 #include "wrapper/commands/describe_run.h"
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/launch_guess.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
@@ -24,12 +25,10 @@ using Json = nlohmann::ordered_json;
 
 /// `ptxasw emulate FILE`.
 struct EmulateRequest {
-  std::string file, kernel, launch;
+  std::string file, kernel;
   std::string init; ///< a launch file to write
-  std::vector<std::uint32_t> grid, block;
-  std::uint32_t shared = 0;
+  std::vector<std::string> launch;
   std::uint64_t step_limit = 10'000'000'000, memory_limit = 4096; ///< thread-instructions, MiB
-  std::vector<std::string> arguments; ///< in the order of the kernel's parameters
   std::vector<std::string> dumps;
   std::string schedule;
   std::vector<std::string> checks, races;
@@ -42,24 +41,25 @@ constexpr int ran = 0, failed = 1, not_tried = 2;
 
 int not_possible(const std::string &message) { return complain(message, not_tried); }
 
-/// What to say to whoever gives a kernel no arguments: how it is called, and a command to begin
-/// with.
-std::string needs_arguments(const Function &function, const Module &module,
-                            const std::string &file) {
-  std::string words;
-  for (const std::string &argument : guessed_arguments(function))
-    words += " --arg " + argument;
-  return fmt::format("the kernel needs arguments: {0}\n"
+/// What to say to whoever gives a kernel too few arguments: how it is called, and a command to
+/// begin with.
+std::string needs_arguments(const Function &function, const Module &module, const std::string &file,
+                            const ParameterNames &names, std::size_t missing) {
+  std::string words = "grid=2,block=32";
+  const std::vector<std::string> guessed = guessed_arguments(function);
+  for (std::size_t i = 0; i < guessed.size(); ++i)
+    words += fmt::format(",{}={}", names(names.own(i)), guessed[i]);
+  return fmt::format("no value is given for `{4}`; the kernel needs arguments: {0}\n"
                      "  with sizes that are only guessed, in one command or in a launch file:\n"
-                     "  ptxasw emulate {1} --kernel '{2}' --grid 2 --block 32{3}\n"
+                     "  ptxasw emulate {1} --kernel '{2}' --launch {3}\n"
                      "  ptxasw emulate {1} --kernel '{2}' --init launch.toml",
                      kernel_signature(function, module, file), file, short_name(function.name),
-                     words);
+                     words, names(names.own(missing)));
 }
 
 /// Writes a launch file to begin with.
 int write_first_launch(const EmulateRequest &request, const std::string &kernel,
-                       const WarpProgram &program) {
+                       const WarpProgram &program, Sources &sources) {
   const auto found = program.find_kernel(kernel);
   if (!found)
     return not_possible(fmt::format("there is no kernel in `{}`", request.file));
@@ -68,8 +68,10 @@ int write_first_launch(const EmulateRequest &request, const std::string &kernel,
   launch.kernel = function.name;
   launch.grid = {2, 1, 1};
   const std::vector<std::string> arguments = guessed_arguments(function);
+  const ParameterNames names = source_names(function, program.module(), sources);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (const std::string why = add_argument(arguments[i], function.parameters[i], launch);
+    if (const std::string why =
+            add_argument(arguments[i], names(names.own(i)), function.parameters[i], launch);
         !why.empty())
       return not_possible(fmt::format("{}: {}", function.parameters[i].name, why));
   const std::string text = fmt::format("# {}\n# Sizes and numbers are guessed: change them.\n{}",
@@ -84,27 +86,22 @@ int write_first_launch(const EmulateRequest &request, const std::string &kernel,
 
 /// The launch that words and file describe together; empty, or what is wrong.
 std::string describe_launch(const EmulateRequest &request, const std::string &kernel,
-                            const WarpProgram &program, LaunchDescription &launch) {
-  if (!request.launch.empty()) {
-    auto file = read_launch_file(request.launch);
-    if (!file)
-      return file.error();
-    launch = std::move(file->first);
-    if (!request.arguments.empty())
-      return "--arg: the launch file has the arguments";
-  }
+                            const WarpProgram &program, Sources &sources,
+                            LaunchDescription &launch) {
+  const auto asked = read_launch(request.launch, {&program.module()}, sources);
+  if (!asked)
+    return asked.error();
+  if (asked->file)
+    launch = *asked->file;
   if (!kernel.empty())
     launch.kernel = kernel;
-  const auto set = [](const std::vector<std::uint32_t> &from, Extents &to) {
-    if (!from.empty())
-      to = {1, 1, 1};
-    for (std::size_t axis = 0; axis < from.size(); ++axis)
-      to[static_cast<int>(axis)] = from[axis];
-  };
-  set(request.grid, launch.grid);
-  set(request.block, launch.block);
-  if (request.shared != 0)
-    launch.shared = request.shared;
+  if (asked->point.block)
+    launch.block = {asked->point.block->x, asked->point.block->y, asked->point.block->z};
+  for (int axis = 0; axis < 3; ++axis)
+    if (const auto grid = asked->point.numbers.find(fmt::format("nctaid.{}", "xyz"[axis]));
+        grid != asked->point.numbers.end())
+      launch.grid[axis] = static_cast<std::uint32_t>(facts::floor_of(grid->second));
+  launch.shared = asked->shared.value_or(launch.shared);
   if (!request.schedule.empty())
     launch.schedule = request.schedule;
   const auto found = program.find_kernel(launch.kernel);
@@ -113,17 +110,27 @@ std::string describe_launch(const EmulateRequest &request, const std::string &ke
                ? fmt::format("there is no kernel in `{}`", request.file)
                : fmt::format("there is no kernel `{}` in `{}`", launch.kernel, request.file);
   const Function &function = *program.function(*found).function;
-  if (!request.launch.empty())
+  const ParameterNames names = source_names(function, program.module(), sources);
+  std::vector<std::string> given(function.parameters.size());
+  for (const ParameterValue &word : values_for(function, *asked)) {
+    if (!word.member.empty())
+      return fmt::format("--launch {}{}: members of structs are for launch files",
+                         names.own(word.parameter), word.member);
+    given[word.parameter] = word.value;
+  }
+  if (asked->file) {
+    if (std::any_of(given.begin(), given.end(), [](const auto &one) { return !one.empty(); }))
+      return "--launch: the launch file has the arguments";
     return {};
-  if (request.arguments.empty() && !function.parameters.empty())
-    return needs_arguments(function, program.module(), request.file);
-  if (request.arguments.size() != function.parameters.size())
-    return fmt::format("{} has {} parameters, {} --arg are given", function.name,
-                       function.parameters.size(), request.arguments.size());
-  for (std::size_t i = 0; i < request.arguments.size(); ++i)
-    if (const std::string why = add_argument(request.arguments[i], function.parameters[i], launch);
-        !why.empty())
-      return fmt::format("--arg {}: {}", request.arguments[i], why);
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Variable &parameter = function.parameters[i];
+    const std::string called = names(names.own(i));
+    if (given[i].empty())
+      return needs_arguments(function, program.module(), request.file, names, i);
+    if (const std::string why = add_argument(given[i], called, parameter, launch); !why.empty())
+      return fmt::format("--launch {}={}: {}", called, given[i], why);
+  }
   return {};
 }
 
@@ -272,10 +279,13 @@ int run(const EmulateRequest &request, const Invocation &) {
   const auto kernel = kernel_called(*module, request.kernel, request.file);
   if (!kernel)
     return not_tried;
+  Sources sources;
+  sources.add_folder_of(request.file);
   if (!request.init.empty())
-    return write_first_launch(request, *kernel, program);
+    return write_first_launch(request, *kernel, program, sources);
   LaunchDescription launch;
-  if (const std::string why = describe_launch(request, *kernel, program, launch); !why.empty())
+  if (const std::string why = describe_launch(request, *kernel, program, sources, launch);
+      !why.empty())
     return not_possible(why);
   WarpOptions options;
   if (!launch.schedule.empty() && !read_schedule(launch.schedule, options.schedule, options.seed))
@@ -343,16 +353,13 @@ void declare(Words &words, EmulateRequest &request) {
   words.text("--kernel", request.kernel, "which kernel; otherwise the first");
   words.text("--init FILE", request.init,
              "only write a launch file to begin with, its sizes guessed");
-  words.text("--launch FILE.toml", request.launch, "all that describes the launch, in a file");
-  words.extents("--grid", request.grid, "X,Y,Z");
-  words.extents("--block", request.block, "X,Y,Z; otherwise 32");
-  words.number("--shared", request.shared, "bytes of dynamic shared memory");
-  words.list("--arg", request.arguments,
-             "one per parameter, in order: a number, zeros:BYTES, random:TYPE:COUNT[:SEED], "
-             "file:PATH, buffer:ARG[:OFFSET] or function:NAME");
+  words.launch(request.launch,
+               "every parameter has a value, by its name: a number, zeros:BYTES, "
+               "random:TYPE:COUNT[:SEED], file:PATH, buffer:NAME[:OFFSET] (into that of an "
+               "earlier parameter) or function:NAME; shared=BYTES of dynamic shared memory");
   words.list("--dump", request.dumps,
-             "a buffer after the run: ARG[:TYPE[:COUNT]] prints, ARG:file:PATH writes; ARG may be "
-             "the name of a buffer of the launch file");
+             "a buffer after the run: NAME[:TYPE[:COUNT]] prints, NAME:file:PATH writes; NAME is "
+             "a parameter or a buffer of the launch file");
   words.text("--schedule", request.schedule,
              "order of diverged lanes: reconverge, apart, random[:SEED]");
   words.choices("--check", request.checks, {"races", "bounds", "uninit", "barriers"},
@@ -381,10 +388,9 @@ void declare(Words &words, EmulateRequest &request) {
       "bound bounds them: no pairs of lanes served together");
   words.flag("--json", request.json, "as JSON; without --count");
   words.footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
-  words.examples(
-      {"ptxasw emulate heat.ptx --kernel step --grid 4 --block 256 --arg zeros:4096 --arg 1024",
-       "ptxasw emulate heat.ptx --kernel step --init step.toml",
-       "ptxasw emulate heat.ptx --launch step.toml --check races,bounds"});
+  words.examples({"ptxasw emulate heat.ptx --launch grid=4,block=256,in=zeros:4096,n=1024",
+                  "ptxasw emulate heat.ptx --kernel step --init step.toml",
+                  "ptxasw emulate heat.ptx --launch step.toml --check races,bounds"});
 }
 
 } // namespace

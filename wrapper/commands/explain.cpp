@@ -26,7 +26,6 @@ struct ExplainRequest {
   std::vector<std::string> kernels;
   Shard shard;
   std::vector<std::string> launch;
-  std::optional<BlockShape> assume_block;
   bool json = false;
   bool opcodes = false;
 };
@@ -181,17 +180,18 @@ int run(const ExplainRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
     return usage_error;
-  auto block = launch_block(request.launch, *module);
-  if (!block)
-    return complain(block.error());
-  if (!*block)
-    block = request.assume_block;
+  Sources sources;
+  sources.add_folder_of(request.input);
+  const auto launch = read_launch(request.launch, {module.get()}, sources);
+  if (!launch)
+    return complain(launch.error());
+  const auto &block = launch->point.block;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
     return usage_error;
   RewriteOptions options;
   options.kernels = *kernels;
-  options.assume_block = *block;
+  options.assume_block = block;
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
@@ -199,7 +199,7 @@ int run(const ExplainRequest &request, const Invocation &) {
     if (!request.json)
       print(kernel);
     Json siblings = explain_siblings(*module, kernel.name, request.json);
-    const Json in_kernel = explain_in_kernel(*module, kernel.name, *block, request.json);
+    const Json in_kernel = explain_in_kernel(*module, kernel.name, block, request.json);
     if (!request.json)
       continue;
     siblings.update(in_kernel);
@@ -215,9 +215,7 @@ void declare(Words &words, ExplainRequest &request) {
   words.text("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
-  words.list("--launch block=XxYxZ", request.launch, "what holds if every block has this shape");
-  words.block_shape("--assume-block", request.assume_block, "as --launch block=XxYxZ");
-  words.former("--assume-block");
+  words.launch(request.launch, "only the shape of blocks matters here");
   words.gone("--shared");
   words.flag("--json", request.json, "as JSON");
   words.flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");

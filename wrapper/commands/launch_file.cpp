@@ -446,14 +446,14 @@ std::string launch_file_text(const LaunchDescription &launch) {
   return text;
 }
 
-std::string add_argument(const std::string &text, const Variable &parameter,
-                         LaunchDescription &launch) {
+std::string add_argument(const std::string &text, const std::string &called,
+                         const Variable &parameter, LaunchDescription &launch) {
   const auto parts = split_at(text, ':');
   FieldDescription field;
   BufferDescription buffer;
-  buffer.name = fmt::format("argument {}", launch.arguments.size());
+  buffer.name = called;
   const std::string &kind = parts[0];
-  std::uint64_t count = 0, seed = 0;
+  std::uint64_t count = 0, seed = launch.arguments.size();
   if (parts.size() == 1) {
     double real = 0;
     std::int64_t number = 0;
@@ -483,11 +483,10 @@ std::string add_argument(const std::string &text, const Variable &parameter,
     if (parts.size() != 2 || !to_number(parts[1], buffer.size))
       return "expected zeros:BYTES";
   } else if (kind == "buffer") {
-    if (parts.size() > 3 || !to_number(parts[1], count) || count >= launch.arguments.size() ||
-        (parts.size() == 3 && !to_number(parts[2], field.bits)) ||
-        !launch.buffer(fmt::format("argument {}", count)))
-      return "expected buffer:NUMBER[:OFFSET], the number of an earlier argument";
-    field.name = fmt::format("argument {}", count);
+    if (parts.size() > 3 || !launch.buffer(parts[1]) ||
+        (parts.size() == 3 && !to_number(parts[2], field.bits)))
+      return "expected buffer:NAME[:OFFSET], the name of an earlier argument";
+    field.name = parts[1];
     launch.arguments.push_back({{}, {field}});
     return {};
   } else if (kind == "function") {

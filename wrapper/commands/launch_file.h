@@ -22,10 +22,11 @@ tl::expected<LaunchFile, std::string> read_launch_file(const std::string &path);
 /// The description as a launch file that reads back as the same.
 std::string launch_file_text(const LaunchDescription &launch);
 
-/// Adds the argument that `--arg` spells: a number, `zeros:BYTES`, `random:TYPE:COUNT[:SEED]`,
-/// `file:PATH`, `buffer:NUMBER[:OFFSET]` (into the buffer of an earlier argument) or
-/// `function:NAME`. Numbers are of the parameter's type. Empty, or what is wrong.
-std::string add_argument(const std::string &text, const Variable &parameter,
-                         LaunchDescription &launch);
+/// Adds the argument that `--launch NAME=` spells: a number, `zeros:BYTES`,
+/// `random:TYPE:COUNT[:SEED]`, `file:PATH`, `buffer:NAME[:OFFSET]` (into the buffer of an earlier
+/// argument) or `function:NAME`. Numbers are of the parameter's type; a buffer is called as the
+/// parameter is; contents without a seed differ from buffer to buffer. Empty, or what is wrong.
+std::string add_argument(const std::string &text, const std::string &called,
+                         const Variable &parameter, LaunchDescription &launch);
 
 } // namespace ptxasw::wrapper

@@ -13,8 +13,8 @@ namespace ptxasw::inline wrapper {
 /// parameters where these are known, otherwise PTX types and names.
 std::string kernel_signature(const Function &kernel, const Module &module, const std::string &file);
 
-/// For each parameter what --arg would say: buffers of 4096 elements for pointers, at random if the
-/// name of the kernel tells that they hold floating-point numbers, and 32 for numbers.
+/// For each parameter what --launch would say: buffers of 4096 elements for pointers, at random if
+/// the name of the kernel tells that they hold floating-point numbers, and 32 for numbers.
 std::vector<std::string> guessed_arguments(const Function &kernel);
 
 } // namespace ptxasw::wrapper

@@ -28,11 +28,7 @@ namespace {
 struct LintRequest {
   InputRequest inputs;
   std::vector<std::string> kernels;
-  std::optional<BlockShape> block;
-  std::vector<std::string> assume, warn, error_on;
-  std::vector<std::string> launch;
-  std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
-  std::vector<std::string> names; ///< of the parameters, in order, cut at commas
+  std::vector<std::string> warn, launch;
   std::vector<std::string> source_roots;
   std::optional<std::uint32_t> threshold;
   std::string baseline, sarif, explain, colour = "auto";
@@ -53,18 +49,9 @@ struct LintedInput {
 tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
                                                   const LintRequest &request) {
   LintChoices choices = settings.lint_choices;
-  for (const std::string &word : request.assume)
-    if (!choices.assume(word))
-      return tl::unexpected(
-          fmt::format("--assume: `{}` is not base-align=BYTES with a power of two "
-                      "up to 4096",
-                      word));
   for (const std::string &word : request.warn)
     if (!choices.warn(word))
       return tl::unexpected("-W: " + no_such_warning(word));
-  for (const std::string &word : request.error_on)
-    if (!choices.error_on(word))
-      return tl::unexpected("--error-on: " + no_such_warning(word));
   if (request.threshold)
     choices.options.threshold = *request.threshold;
   if (!request.baseline.empty())
@@ -115,20 +102,14 @@ std::vector<std::string> not_checked_here(const LintRequest &request, const Lint
 tl::expected<LaunchPoint, std::string> point_of(const LintRequest &request,
                                                 const std::vector<const Module *> &modules,
                                                 Sources &sources, LintChoices &choices) {
-  auto words = launch_words(request.launch, modules, sources);
-  if (!words)
-    return tl::unexpected(words.error());
-  choices.base_alignment = words->base_alignment.value_or(choices.base_alignment);
-  words->at.insert(words->at.end(), request.at.begin(), request.at.end());
-  LaunchPoint asked, point = choices.point;
-  if (auto wrong = read_point(words->at, asked))
-    return tl::unexpected(std::move(*wrong));
-  read_point(words->at, point);
-  if (point.block)
-    if (std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
-      return tl::unexpected(std::move(wrong));
-  if (std::string fault = point_fault(modules, request.names, asked); !fault.empty())
-    return tl::unexpected(std::move(fault));
+  auto launch = read_launch(request.launch, modules, sources);
+  if (!launch)
+    return tl::unexpected(launch.error());
+  choices.base_alignment = launch->base_alignment.value_or(choices.base_alignment);
+  LaunchPoint &point = launch->point; // what is asked for, then the settings
+  point.numbers.insert(choices.point.numbers.begin(), choices.point.numbers.end());
+  if (!point.block)
+    point.block = choices.point.block;
   return point;
 }
 
@@ -181,11 +162,9 @@ int run(const LintRequest &request, const Invocation &invocation) {
   const auto point = point_of(request, modules, sources, *choices);
   if (!point)
     return complain(point.error(), usage_error);
-  const auto block = point->block    ? point->block
-                     : request.block ? request.block
-                                     : settings->rewrite.assume_block;
+  const auto block = point->block ? point->block : settings->rewrite.assume_block;
   const auto values = [&](const Function &kernel) {
-    return ParameterNames(kernel, cut_at_commas(request.names)).values_at(*point);
+    return ParameterNames(kernel, {}).values_at(*point);
   };
   Allowances allowances(sources, *choices);
   std::vector<LintedInput> linted;
@@ -255,13 +234,6 @@ void declare(Words &words, LintRequest &request) {
   words.text("--explain CODE", request.explain, "say what a warning means, with an example");
   words.flag("--list-codes", request.list_codes, "list the warnings");
   words.launch(request.launch);
-  words.block_shape("--block", request.block, "as --launch block=XxYxZ");
-  words.list("--at NAME=NUMBER,...", request.at, "as --launch");
-  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
-  words.list("--assume base-align=BYTES", request.assume, "as --launch base-align=BYTES");
-  words.list("--error-on", request.error_on, "CODE or all: as -Werror=CODE and -Werror");
-  for (const char *name : {"--block", "--at", "--names", "--assume", "--error-on"})
-    words.former(name);
   words.number("--threshold", request.threshold,
                "warn of accesses that cost at least this percentage of the ideal", 100, 100000);
   words.list("--source-root DIR", request.source_roots,

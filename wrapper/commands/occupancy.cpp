@@ -3,6 +3,7 @@
 #include "analysis/occupancy.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/kernel_needs.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
@@ -15,13 +16,12 @@ namespace {
 
 /// What `ptxasw occupancy` was asked.
 struct OccupancyRequest {
-  std::string input;                      ///< PTX; empty: the numbers below
-  std::vector<std::string> kernels;       ///< only these; empty is all
-  std::string arch;                       ///< empty: the module's target
-  std::optional<BlockShape> block;        ///< nothing: every number of warps
+  std::string input;                ///< PTX; empty: the numbers below
+  std::vector<std::string> kernels; ///< only these; empty is all
+  std::string arch;                 ///< empty: the module's target
+  std::vector<std::string> launch;
   std::optional<std::uint32_t> registers; ///< instead of what ptxas gives
   std::uint64_t static_shared = 0;        ///< bytes, without a module
-  std::uint64_t dynamic_shared = 0;       ///< bytes
   bool opted_in = false;
   bool json = false;
 };
@@ -36,10 +36,10 @@ std::string known_architectures() {
 }
 
 /// The block sizes to examine: those asked for, those required, or every number of warps.
-std::vector<std::uint64_t> sizes(const OccupancyRequest &request, const KernelNeeds &subject,
+std::vector<std::uint64_t> sizes(const std::optional<BlockShape> &block, const KernelNeeds &subject,
                                  const Architecture &architecture) {
-  if (request.block)
-    return {request.block->count()};
+  if (block)
+    return {block->count()};
   if (subject.required)
     return {subject.required->count()};
   std::vector<std::uint64_t> list;
@@ -132,6 +132,14 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
       return complain(found.error());
     subjects = std::move(*found);
   }
+  Sources sources;
+  sources.add_folder_of(request.input);
+  std::vector<const Module *> modules;
+  if (module)
+    modules.push_back(module.get());
+  const auto launch = read_launch(request.launch, modules, sources);
+  if (!launch)
+    return complain(launch.error());
   const Architecture *architecture = find_architecture(target);
   if (!architecture)
     return complain(fmt::format("the limits of `{}` are not known; there are {}", target,
@@ -140,10 +148,10 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
   all["file"] = request.input;
   all["kernels"] = Json::array();
   for (KernelNeeds &subject : subjects) {
-    subject.needs.dynamic_shared = request.dynamic_shared;
+    subject.needs.dynamic_shared = launch->shared.value_or(0);
     subject.needs.opted_in = request.opted_in;
     std::vector<std::pair<std::uint64_t, Occupancy>> rows;
-    for (const std::uint64_t threads : sizes(request, subject, *architecture)) {
+    for (const std::uint64_t threads : sizes(launch->point.block, subject, *architecture)) {
       subject.needs.threads = threads;
       rows.emplace_back(threads, occupancy(*architecture, subject.needs));
     }
@@ -162,10 +170,11 @@ void declare(Words &words, OccupancyRequest &request) {
              "PTX to read; the real ptxas assembles it to learn its registers");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
-  words.block_shape("--block", request.block, "only this shape; otherwise every number of warps");
+  words.launch(request.launch,
+               "with block=32x8 only this shape, otherwise every number of warps; shared=BYTES of "
+               "dynamic shared memory");
   words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 255);
   words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
-  words.number("--dynamic-shared", request.dynamic_shared, "bytes of a block at the launch");
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");
   words.flag("--json", request.json, "as JSON");

@@ -5,10 +5,10 @@
 #include "synth/search/search.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/kernel_needs.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
-#include "wrapper/settings/launch_point.h"
 
 #include <charconv>
 #include <filesystem>
@@ -28,9 +28,8 @@ struct OptimizeRequest {
   std::string input, output;
   std::vector<std::string> kernels; ///< only these; empty is all
   std::string metric = "wsteps", gpu, budget = "60s";
-  std::optional<BlockShape> block;
-  std::vector<std::string> at, names;
-  unsigned base_alignment = 1, beam = 8;
+  std::vector<std::string> launch;
+  unsigned beam = 8;
   bool json = false;
 };
 
@@ -63,7 +62,7 @@ struct BoundAt {
 BoundAt value_at(const SearchCost &cost, const Amount &amount, const ParameterNames &names,
                  const LaunchPoint &point) {
   if (cost.whole_rows)
-    return {std::nullopt, "--at needs block=X, XxY or XxYxZ"};
+    return {std::nullopt, "--launch needs block=X, XxY or XxYxZ"};
   AmountsAt value(*cost.amounts, names, point);
   const auto number = value(amount);
   const Amount *const broken = value.violated(cost.conditions);
@@ -174,7 +173,7 @@ private:
   std::filesystem::path path_;
 };
 
-/// The predicted time of a version at the launch that `--at` describes.
+/// The predicted time of a version at the launch that `--launch` describes.
 void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPoint &point,
                   const ParameterNames &names, const Module &module, const Function &function,
                   SearchCost &cost) {
@@ -221,11 +220,9 @@ std::string fault_of(const OptimizeRequest &request, const LaunchPoint &point) {
   if (request.metric != "wsteps" && request.metric != "time")
     return fmt::format("--metric: there are `wsteps` and `time`, no `{}`", request.metric);
   if (request.metric == "time" && !point.block)
-    return "--metric time needs --at with block=, grid= and the numbers that the kernel gets";
+    return "--metric time needs --launch with block=, grid= and the numbers that the kernel gets";
   if (!seconds_of(request.budget))
     return fmt::format("--budget `{}`: expected seconds, as in 60s", request.budget);
-  if (request.base_alignment == 0 || (request.base_alignment & (request.base_alignment - 1)) != 0)
-    return fmt::format("--base-align {}: expected a power of two", request.base_alignment);
   return "";
 }
 
@@ -233,19 +230,19 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
     return complain(settings.error(), usage_error);
-  LaunchPoint point;
-  if (const auto wrong = read_point(request.at, point))
-    return complain(*wrong, usage_error);
-  if (const std::string fault = fault_of(request, point); !fault.empty())
-    return complain(fault, usage_error);
   std::shared_ptr<const Module> module = load_module(request.input);
   if (!module)
     return usage_error;
   const auto chosen = kernels_called({module.get()}, request.kernels, request.input);
   if (!chosen)
     return usage_error;
-  if (const std::string fault = point_fault({module.get()}, request.names, point, true);
-      !fault.empty())
+  Sources sources;
+  sources.add_folder_of(request.input);
+  const auto launch = read_launch(request.launch, {module.get()}, sources);
+  if (!launch)
+    return complain(launch.error(), usage_error);
+  const LaunchPoint &point = launch->point;
+  if (const std::string fault = fault_of(request, point); !fault.empty())
     return complain(fault, usage_error);
   const cost::Gpu *const gpu =
       cost::find_gpu(request.gpu.empty() ? std::string(module->target) : request.gpu);
@@ -256,10 +253,10 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
     for (const Function &function : module->functions)
       if (function.is_entry && function.has_body)
         names.emplace_back(function.name);
-  const LaunchPoint *const at = request.at.empty() ? nullptr : &point;
+  const LaunchPoint *const at = launch->shape_only ? nullptr : &point;
   SearchOptions options;
-  options.bound.block = point.block ? point.block : request.block;
-  options.bound.base_alignment = request.base_alignment;
+  options.bound.block = point.block;
+  options.bound.base_alignment = launch->base_alignment.value_or(1);
   options.beam = request.beam;
   options.seconds =
       *seconds_of(request.budget) / static_cast<double>(std::max<std::size_t>(1, names.size()));
@@ -270,7 +267,7 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
                      [&](const Function &function) { return function.name == name; });
     if (!found->is_entry || !found->has_body)
       return complain(fmt::format("{}: `{}` is no kernel with a body", request.input, name));
-    const ParameterNames parameters(*found, cut_at_commas(request.names));
+    const ParameterNames parameters = source_names(*found, *module, sources);
     if (at)
       options.at = [&](const SearchCost &cost, const Amount &amount) {
         return value_at(cost, amount, parameters, point).number;
@@ -308,19 +305,14 @@ void declare(Words &words, OptimizeRequest &request) {
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.text("--metric NAME", request.metric,
              "what to lower: `wsteps` (the default), a bound, or `time`, a prediction");
-  words.list("--at NAME=NUMBER,...", request.at,
-             "compare at these sizes: parameters, block=XxYxZ, grid=XxYxZ; otherwise formulas");
-  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
-  words.block_shape("--block", request.block, "the shape of every block; otherwise any shape");
-  words.number("--base-align", request.base_alignment,
-               "the alignment of pointer parameters in bytes: cudaMalloc gives 256", 1, 4096);
+  words.launch(request.launch, "versions are compared there; otherwise formulas are");
   words.text("--gpu NAME", request.gpu, "of --metric time; otherwise by the PTX's target");
   words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");
   words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
   words.flag("--json", request.json, "as JSON");
   words.footer("Exit codes: 0, also if nothing is better; 2 something cannot be read, or written.");
   words.examples({"ptxasw optimize heat.ptx -o fast.ptx",
-                  "ptxasw optimize heat.ptx --metric time --at block=256,grid=64,n=1024"});
+                  "ptxasw optimize heat.ptx --metric time --launch block=256,grid=64,n=1024"});
 }
 
 } // namespace

@@ -3,11 +3,11 @@
 #include "analysis/prove/prove.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/launch_file.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
-#include "wrapper/settings/launch_point.h"
 
 #include <algorithm>
 #include <cstring>
@@ -26,8 +26,8 @@ using Json = nlohmann::ordered_json;
 struct ProveRequest {
   std::string input;
   std::vector<std::string> kernels; ///< only these; empty is all
-  std::vector<std::string> at, names, assume, sizes, races;
-  std::string launch, witness;
+  std::vector<std::string> launch, assume, sizes, races;
+  std::string witness;
   unsigned launches = 24;
   Shard shard;
   bool only_given = false; ///< no other assumptions are tried
@@ -38,13 +38,10 @@ constexpr int proved = 0, refuted = 1, not_possible = 2, unknown = 3;
 
 /// What was given, for one kernel. Errors: the first word that is not understood.
 tl::expected<ProofAssumptions, std::string>
-assumptions_of(const ProveRequest &request, const Function &kernel,
-               std::optional<LaunchDescription> &launch) {
+assumptions_of(const ProveRequest &request, const AskedLaunch &asked, const Function &kernel,
+               const ParameterNames &names, std::optional<LaunchDescription> &launch) {
   ProofAssumptions result;
-  const ParameterNames names(kernel, cut_at_commas(request.names));
-  LaunchPoint point;
-  if (const auto fault = read_point(request.at, point))
-    return tl::unexpected(*fault);
+  const LaunchPoint &point = asked.point;
   result.block = point.block;
   const auto has_grid = std::any_of(point.numbers.begin(), point.numbers.end(),
                                     [](const auto &n) { return n.first.starts_with("nctaid."); });
@@ -55,7 +52,8 @@ assumptions_of(const ProveRequest &request, const Function &kernel,
     else if (!name.starts_with("ntid."))
       result.parameters[name] = value;
   if (has_grid && !result.grid)
-    return tl::unexpected(std::string("--at: the grid is not understood"));
+    return tl::unexpected(std::string("--launch: the grid is not understood"));
+  result.dynamic_shared = asked.shared;
   // Names on the command line stand for those of the PTX.
   const auto own = [&](const std::string &called) -> std::string {
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
@@ -85,11 +83,8 @@ assumptions_of(const ProveRequest &request, const Function &kernel,
     else
       result.sizes[own(parts[0])] = bytes;
   }
-  if (!request.launch.empty()) {
-    auto file = read_launch_file(request.launch);
-    if (!file)
-      return tl::unexpected(file.error());
-    launch = std::move(file->first);
+  if (asked.file) {
+    launch = asked.file;
     launch->kernel = kernel.name;
     result.block = launch->block;
     result.grid = launch->grid;
@@ -175,17 +170,15 @@ tl::expected<std::string, std::string> write_witness(const ProveRequest &request
 /// What is wrong with the names that were given numbers or relations: that no kernel has such a
 /// parameter, or that it is not a whole number of 32 or 64 bits. Empty if nothing is.
 std::string name_fault(const Module &module, const std::vector<std::string> &chosen,
-                       const ProveRequest &request) {
+                       const ProveRequest &request, const AskedLaunch &asked, Sources &sources) {
   struct Use {
     std::string option, name;
     bool is_number = true;
   };
   std::vector<Use> uses;
-  LaunchPoint point;
-  if (const auto fault = read_point(request.at, point))
-    return *fault;
-  for (const auto &[name, value] : point.numbers)
-    uses.push_back({"--at", name, true});
+  for (const auto &[name, value] : asked.point.numbers)
+    if (!asked.file)
+      uses.push_back({"--launch", name, true});
   ProofAssumptions assumed;
   for (const std::string &word : cut_at_commas(request.assume))
     if (!assume(word, assumed))
@@ -214,7 +207,7 @@ std::string name_fault(const Module &module, const std::vector<std::string> &cho
       if (!kernel.is_entry || !kernel.has_body ||
           (!chosen.empty() && std::find(chosen.begin(), chosen.end(), kernel.name) == chosen.end()))
         continue;
-      const ParameterNames names(kernel, cut_at_commas(request.names));
+      const ParameterNames names = source_names(kernel, module, sources);
       std::string name = use.name;
       const std::string prefix = std::string(kernel.name) + ":";
       if (name.starts_with(prefix))
@@ -254,7 +247,13 @@ int run(const ProveRequest &request, const Invocation &) {
     return not_possible;
   if (!has_a_kernel(*module, request.input))
     return not_possible;
-  if (const std::string fault = name_fault(*module, *kernels, request); !fault.empty())
+  Sources sources;
+  sources.add_folder_of(request.input);
+  const auto launch = read_launch(request.launch, {module.get()}, sources);
+  if (!launch)
+    return complain(launch.error(), not_possible);
+  if (const std::string fault = name_fault(*module, *kernels, request, *launch, sources);
+      !fault.empty())
     return complain(fault, not_possible);
   const WarpProgram program(*module);
   Json all;
@@ -272,7 +271,8 @@ int run(const ProveRequest &request, const Invocation &) {
     options.propose = !request.only_given;
     options.proof.volatile_races =
         std::find(request.races.begin(), request.races.end(), "volatile") != request.races.end();
-    const auto assumptions = assumptions_of(request, kernel, options.launch);
+    const ParameterNames names = source_names(kernel, *module, sources);
+    const auto assumptions = assumptions_of(request, *launch, kernel, names, options.launch);
     if (!assumptions)
       return complain(assumptions.error(), not_possible);
     const SafetyAnswer answer = answer_safety(program, number, *assumptions, options);
@@ -325,9 +325,7 @@ int run(const ProveRequest &request, const Invocation &) {
 void declare(Words &words, ProveRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.list("--at NAME=NUMBER,...", request.at,
-             "launches of this kind only: parameters, block=XxYxZ, grid=XxYxZ");
-  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
+  words.launch(request.launch, "only launches of this kind");
   words.list("--assume WHAT,...", request.assume,
              "disjoint: no two pointers or variables lead to the same memory; no-wrap: index\n"
              "arithmetic does not overflow; 1d, 2d: so many dimensions of blocks and grids;\n"
@@ -335,7 +333,6 @@ void declare(Words &words, ProveRequest &request) {
              "n >= 0, n == blockDim.x * gridDim.x, blockDim.x % 32 == 0");
   words.list("--size NAME=BYTES,...", request.sizes,
              "bytes behind a pointer parameter, or of dynamic shared memory (shared)");
-  words.text("--launch FILE.toml", request.launch, "the launch that this file describes, only");
   words.flag("--only-given", request.only_given, "do not look for assumptions that would do");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
   words.number("--launches", request.launches, "that are tried for a refutation");

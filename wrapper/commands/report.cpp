@@ -19,22 +19,11 @@ namespace {
 /// What `ptxasw report` was asked.
 struct ReportRequest {
   std::string input, directory = ".";
-  std::vector<std::string> kernels, assume, source_roots;
-  std::vector<std::string> launch;
-  std::vector<std::string> at;    ///< NAME=NUMBER, cut at commas
-  std::vector<std::string> names; ///< of the parameters, in order, cut at commas
-  std::optional<BlockShape> block;
+  std::vector<std::string> kernels, source_roots, launch;
 };
 
 int run(const ReportRequest &request, const Invocation &) {
   LintQuery query;
-  for (const std::string &word : request.assume)
-    if (!query.choices.assume(word))
-      return complain(
-          fmt::format("--assume: `{}` is not base-align=BYTES with a power of two up to "
-                      "4096",
-                      word),
-          usage_error);
   const auto module = load_module(request.input);
   if (!module)
     return usage_error;
@@ -43,23 +32,14 @@ int run(const ReportRequest &request, const Invocation &) {
     return usage_error;
   Sources sources(request.source_roots);
   sources.add_folder_of(request.input);
-  auto launch = launch_words(request.launch, {module.get()}, sources);
+  const auto launch = read_launch(request.launch, {module.get()}, sources);
   if (!launch)
     return complain(launch.error(), usage_error);
   if (launch->base_alignment)
     query.choices.base_alignment = *launch->base_alignment;
-  launch->at.insert(launch->at.end(), request.at.begin(), request.at.end());
-  LaunchPoint point;
-  if (const auto wrong = read_point(launch->at, point))
-    return complain(*wrong, usage_error);
-  if (point.block)
-    if (const std::string wrong = launch_shape_error({}, *point.block); !wrong.empty())
-      return complain(wrong, usage_error);
-  if (const std::string fault = point_fault({module.get()}, request.names, point); !fault.empty())
-    return complain(fault, usage_error);
-  query.block = point.block ? point.block : request.block;
+  query.block = launch->point.block;
   query.parameters = [&](const Function &kernel) {
-    return ParameterNames(kernel, cut_at_commas(request.names)).values_at(point);
+    return ParameterNames(kernel, {}).values_at(launch->point);
   };
   query.kernels = *kernels;
   const std::string file = request.input == "-" ? "stdin" : request.input;
@@ -87,12 +67,6 @@ void declare(Words &words, ReportRequest &request) {
   words.text("-o,--output DIR", request.directory, "where to put INPUT.html; otherwise here");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.launch(request.launch);
-  words.block_shape("--block", request.block, "as --launch block=XxYxZ");
-  words.list("--at NAME=NUMBER,...", request.at, "as --launch");
-  words.list("--names NAME,...", request.names, "what the parameters are called, in order");
-  words.list("--assume base-align=BYTES", request.assume, "as --launch base-align=BYTES");
-  for (const char *name : {"--block", "--at", "--names", "--assume"})
-    words.former(name);
   words.list("--source-root DIR", request.source_roots,
              "show lines of sources in this folder, besides the current one and that of the "
              "input; may be repeated");

@@ -2,6 +2,7 @@
 // an error leaves what was there.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
@@ -24,6 +25,7 @@ namespace {
 /// What `ptxasw rewrite` was asked; "-" is standard input or output.
 struct RewriteRequest {
   std::string input, output;
+  std::vector<std::string> launch;
 };
 
 /// The first of the wanted kernels that the module does not have.
@@ -59,16 +61,28 @@ tl::expected<void, std::string> measure(const Settings &settings, const std::str
 }
 
 int run(const RewriteRequest &request, const Invocation &invocation) {
-  const auto settings = invocation.settings();
+  auto settings = invocation.settings();
   if (!settings)
     return complain(settings.error(), usage_error);
-  const auto &[input, output] = request;
+  const std::string &input = request.input, &output = request.output;
   const bool from_stdin = input == "-";
   const auto text = read_input(input);
   if (!text)
     return complain(text.error());
   if (settings->rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
+  if (!request.launch.empty()) {
+    Sources sources;
+    sources.add_folder_of(input);
+    std::vector<const Module *> modules;
+    const auto module = parse(*text, input);
+    if (module)
+      modules.push_back(module->get());
+    const auto launch = read_launch(request.launch, modules, sources);
+    if (!launch)
+      return complain(launch.error());
+    settings->rewrite.assume_block = launch->point.block;
+  }
   RewriteOptions options = settings->rewrite;
   options.count_declined =
       settings->verbose || !settings->report.empty() || !settings->journal.empty();
@@ -116,6 +130,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
 void declare(Words &words, RewriteRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.required("-o,--output", request.output, "PTX to write, - for standard output");
+  words.launch(request.launch, "only the shape of blocks matters here");
   words.settings(false);
   words.examples({"ptxasw rewrite heat.ptx -o fast.ptx --shuffle=always",
                   "ptxasw rewrite heat.ptx -o more.ptx --retile=x2"});

@@ -21,7 +21,6 @@ struct TraceRequest {
   std::vector<std::string> kernels; ///< only these; empty is all
   Shard shard;
   std::vector<std::string> launch;
-  std::optional<BlockShape> assume_block;
   bool json = false;
 };
 
@@ -87,11 +86,12 @@ int run(const TraceRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
     return usage_error;
-  auto block = launch_block(request.launch, *module);
-  if (!block)
-    return complain(block.error());
-  if (!*block)
-    block = request.assume_block;
+  Sources sources;
+  sources.add_folder_of(request.input);
+  const auto launch = read_launch(request.launch, {module.get()}, sources);
+  if (!launch)
+    return complain(launch.error());
+  const auto &block = launch->point.block;
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
     return usage_error;
@@ -103,7 +103,7 @@ int run(const TraceRequest &request, const Invocation &) {
   all["kernels"] = Json::array();
   for (const Function &function : module->functions)
     if (function.has_body && wanted(function.name)) {
-      Json kernel = trace_of(*module, function, *block);
+      Json kernel = trace_of(*module, function, block);
       if (!request.json)
         print(kernel);
       all["kernels"].push_back(std::move(kernel));
@@ -117,9 +117,7 @@ void declare(Words &words, TraceRequest &request) {
   words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
-  words.list("--launch block=XxYxZ", request.launch, "what holds if every block has this shape");
-  words.block_shape("--assume-block", request.assume_block, "as --launch block=XxYxZ");
-  words.former("--assume-block");
+  words.launch(request.launch, "only the shape of blocks matters here");
   words.flag("--json", request.json, "as JSON");
 }
 

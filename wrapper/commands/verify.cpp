@@ -365,7 +365,8 @@ void declare(Words &words, VerifyRequest &request) {
                 "matrix-order: instructions on matrices order the lanes of their warp");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
   words.text("--launch FILE.toml", request.launch,
-             "compare on the launch that this file describes, for each side, and on no other");
+             "compare on the launch that this file describes, for each side, and on no other; "
+             "`ptxasw emulate --init` writes one");
   words.text("--rtol NUMBER", request.relative,
              "floating-point results may differ by this part of the first's magnitude,");
   words.text("--atol NUMBER", request.absolute, "plus this;");

@@ -121,6 +121,26 @@ std::string unknown_command(const std::vector<std::string> &words) {
 /// `--block` of `--block=3`.
 std::string_view name_of(std::string_view word) { return word.substr(0, word.find('=')); }
 
+/// Options as they were spelled before `--launch`, and what is written now.
+struct FormerSpelling {
+  std::string_view name, now;
+};
+constexpr FormerSpelling former_spellings[] = {
+    {"--arg", "--launch NAME=VALUE"},
+    {"--assume", "--launch base-align=BYTES"},
+    {"--assume-block", "--launch block=32x8"},
+    {"--at", "--launch NAME=NUMBER"},
+    {"--base-align", "--launch base-align=BYTES"},
+    {"--block", "--launch block=32x8"},
+    {"--error-on", "-Werror=CODE"},
+    {"--dynamic-shared", "--launch shared=BYTES"},
+    {"--grid", "--launch grid=64x64"},
+    {"--names", "--launch NAME=NUMBER with the names of the source, or param_0 of the PTX"},
+    {"--shape", "--launch shape=32x8"},
+    {"--shared", "--launch shared=BYTES"},
+    {"--threads", "--launch threads=2048x2048"},
+};
+
 /// What is wrong with words that a command has no use for: the first of them, as it was written.
 std::string unexpected_word(const std::vector<std::string> &words,
                             const std::vector<std::string> &left,
@@ -134,6 +154,10 @@ std::string unexpected_word(const std::vector<std::string> &words,
   std::vector<std::string_view> names;
   for (const OptionDescription &option : command.options)
     names.insert(names.end(), option.names.begin(), option.names.end());
+  for (const FormerSpelling &former : former_spellings)
+    if (former.name == name_of(word) &&
+        std::find(names.begin(), names.end(), "--launch") != names.end())
+      return fmt::format("`{}` is written `{}` now", former.name, former.now);
   const std::string_view near = nearest(name_of(word), names);
   return fmt::format("`ptxasw {}` has no option `{}`{}", command.name, name_of(word),
                      near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
@@ -329,7 +353,8 @@ void Words::shard(Shard &to, std::string_view meaning) {
 
 void Words::settings(bool all) {
   for (const SettingSpec &spec : setting_table())
-    if (all || spec.in_rewrite)
+    // A command that takes --launch knows the shape of blocks from there.
+    if (all || (spec.in_rewrite && spec.name != "assume-block"))
       add_setting(app_, spec, given_);
   gone("--halo");
   gone("--shared");
@@ -346,13 +371,12 @@ void Words::gone(std::string_view name) {
       ->group("");
 }
 
-void Words::launch(std::vector<std::string> &to) {
+void Words::launch(std::vector<std::string> &to, std::string_view meaning) {
   list("--launch FILE|NAME=NUMBER,...", to,
-       "a launch: a launch file, or numbers such as block=32x8,grid=64,n=1024 and "
-       "base-align=256 (bytes); what is said then holds for it");
+       fmt::format("a launch: a launch file, or numbers such as block=32x8,grid=64,n=1024 and "
+                   "base-align=256 (bytes); {}",
+                   meaning));
 }
-
-void Words::former(std::string_view name) { app_.get_option(std::string(name))->group(""); }
 
 void Words::footer(std::string_view text) { app_.footer(app_.get_footer() + std::string(text)); }
 

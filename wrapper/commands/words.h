@@ -61,10 +61,10 @@ public:
   /// An option that there was once (wrapper/settings/gone.h): an error that says so, and no word of
   /// help.
   void gone(std::string_view name);
-  /// `--launch`: a launch file, or NAME=NUMBER,... (launch_words()). May be repeated.
-  void launch(std::vector<std::string> &to);
-  /// An option as it was spelled before `--launch`: it still works, and help does not show it.
-  void former(std::string_view name);
+  /// `--launch`: a launch file, or NAME=NUMBER,... (read_launch()). May be repeated. `meaning`:
+  /// what the command does with it.
+  void launch(std::vector<std::string> &to,
+              std::string_view meaning = "what is said then holds for it");
   /// What help ends with: exit codes and the like.
   void footer(std::string_view text);
   /// Commands to copy, behind that.

@@ -14,27 +14,16 @@ namespace {
 
 std::optional<facts::Rational> to_rational(const std::string &text) {
   const bool minus = text.starts_with('-');
-  const std::string digits = text.substr(minus ? 1 : 0);
+  std::string digits = text.substr(minus ? 1 : 0);
+  const bool hexadecimal = digits.starts_with("0x") && digits.size() > 2;
+  const char *const known = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
   if (digits.empty() || digits.size() > 30 ||
-      !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      digits.find_first_not_of(known, hexadecimal ? 2 : 0) != std::string::npos)
     return std::nullopt;
+  if (!hexadecimal) // a zero in front would make it octal
+    digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
   const facts::Rational number{boost::multiprecision::cpp_int(digits)};
   return minus ? facts::Rational(-number) : number;
-}
-
-/// Three extents after `block=` or `grid=`: 256, or 16x16x1.
-std::optional<std::array<std::uint32_t, 3>> to_extents(const std::string &text) {
-  std::array<std::uint32_t, 3> result{1, 1, 1};
-  std::size_t axis = 0, begin = 0;
-  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find('x', begin);
-    const auto number =
-        to_rational(text.substr(begin, end == std::string::npos ? end : end - begin));
-    if (!number || *number < 1 || *number > 0x7fffffff || axis == 3)
-      return std::nullopt;
-    result[axis++] = static_cast<std::uint32_t>(facts::floor_of(*number));
-  }
-  return result;
 }
 
 facts::Rational power_of_two(unsigned exponent) {
@@ -63,7 +52,7 @@ unsigned width_of(const Variable &parameter) {
 /// The message about a number that something cannot hold.
 std::string does_not_fit(const std::string &name, const facts::Rational &number,
                          const facts::Rational &low, const facts::Rational &high) {
-  return fmt::format("--at {}={}: it is a number from {} to {}", name, number.str(), low.str(),
+  return fmt::format("--launch {}={}: it is a number from {} to {}", name, number.str(), low.str(),
                      high.str());
 }
 
@@ -94,17 +83,31 @@ std::vector<std::string> cut_at_commas(const std::vector<std::string> &texts) {
   return result;
 }
 
+std::optional<std::array<std::uint32_t, 3>> extents_of(const std::string &text) {
+  std::array<std::uint32_t, 3> result{1, 1, 1};
+  std::size_t axis = 0, begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find('x', begin);
+    const auto number =
+        to_rational(text.substr(begin, end == std::string::npos ? end : end - begin));
+    if (!number || *number < 1 || *number > 0x7fffffff || axis == 3)
+      return std::nullopt;
+    result[axis++] = static_cast<std::uint32_t>(facts::floor_of(*number));
+  }
+  return result;
+}
+
 std::optional<std::string> read_point(const std::vector<std::string> &texts, LaunchPoint &point) {
   for (const std::string &text : cut_at_commas(texts)) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
     if (equals == std::string::npos || name.empty())
-      return fmt::format("--at {}: expected NAME=NUMBER", text);
+      return fmt::format("--launch {}: expected NAME=NUMBER", text);
     const std::string value = text.substr(equals + 1);
     if (name == "block" || name == "grid") {
-      const auto extents = to_extents(value);
+      const auto extents = extents_of(value);
       if (!extents)
-        return fmt::format("--at {}: expected X, XxY or XxYxZ", text);
+        return fmt::format("--launch {}: expected X, XxY or XxYxZ", text);
       for (int axis = 0; axis < 3; ++axis)
         point.numbers[fmt::format("{}.{}", name == "grid" ? "nctaid" : "ntid",
                                   static_cast<char>('x' + axis))] =
@@ -115,7 +118,7 @@ std::optional<std::string> read_point(const std::vector<std::string> &texts, Lau
     }
     const auto number = to_rational(value);
     if (!number)
-      return fmt::format("--at {}: `{}` is no whole number", text, value);
+      return fmt::format("--launch {}: `{}` is no whole number", text, value);
     point.numbers[name] = *number;
   }
   return std::nullopt;
@@ -145,10 +148,16 @@ std::string ParameterNames::operator()(const std::string &variable) const {
 
 const facts::Rational *ParameterNames::number(const LaunchPoint &point,
                                               const std::string &called) const {
-  auto found = point.numbers.find(kernel_ + ":" + called);
-  if (found == point.numbers.end())
-    found = point.numbers.find(called);
-  return found == point.numbers.end() ? nullptr : &found->second;
+  const facts::Rational *result = nullptr;
+  for (const auto &[whole_name, number] : point.numbers) {
+    const auto given = find(whole_name);
+    const bool is_it = whole_name == called || whole_name == kernel_ + ":" + called ||
+                       (given && (*this)(given->own) == called);
+    // What is said of this kernel counts, whatever is said of all.
+    if (is_it && (!result || whole_name.starts_with(kernel_ + ":")))
+      result = &number;
+  }
+  return result;
 }
 
 std::map<std::string, std::int64_t> ParameterNames::values_at(const LaunchPoint &point) const {
@@ -173,8 +182,9 @@ std::optional<ParameterNames::Given> ParameterNames::find(const std::string &who
     return std::nullopt;
   const std::string name = whole_name.substr(colon == std::string::npos ? 0 : colon + 1);
   const std::size_t plus = std::min(name.find('+'), name.size());
+  const std::string base = name.substr(0, plus);
   for (std::size_t i = 0; i < own_.size(); ++i)
-    if ((*this)(own_[i]) == name.substr(0, plus))
+    if ((*this)(own_[i]) == base || own_[i] == base || kernel_ + "_" + own_[i] == base)
       return Given{own_[i] + name.substr(plus), plus < name.size() ? part_width : widths_[i]};
   return std::nullopt;
 }
@@ -187,7 +197,7 @@ std::optional<facts::Rational> AmountsAt::of_variable(const std::string &variabl
     if (name.starts_with("nctaid.") && name != "nctaid.x")
       return facts::Rational(1);
     if (fault_.empty())
-      fault_ = fmt::format("--at says nothing of {}", name);
+      fault_ = fmt::format("--launch says nothing of {}", name);
     return std::nullopt;
   }
   // A pattern of bits has a range of 2^width numbers; extents begin at 1 and are no patterns.
@@ -226,21 +236,18 @@ const facts::Amount *AmountsAt::violated(const std::vector<facts::Amount> &condi
   return nullptr;
 }
 
-std::string point_fault(const std::vector<const Module *> &modules,
-                        const std::vector<std::string> &names, const LaunchPoint &point,
-                        bool words) {
+std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point) {
   for (const auto &[name, number] : point.numbers) {
     bool known = is_extent(name);
     unsigned most = 0; // bits of the widest parameter that is called so
     for (const Module *module : modules) {
       for (const Function &function : module->functions)
         if (function.is_entry)
-          most = std::max(most,
-                          ParameterNames(function, cut_at_commas(names)).width(name).value_or(0));
-      known = known || most > 0 || (words && is_word(*module, name));
+          most = std::max(most, ParameterNames(function, {}).width(name).value_or(0));
+      known = known || most > 0 || is_word(*module, name);
     }
     if (!known)
-      return fmt::format("--at: no kernel has a parameter `{}`", name);
+      return fmt::format("--launch: no kernel has a parameter `{}`", name);
     if (most > 0 && !same_bits(number, most, 0))
       return does_not_fit(name, number, -power_of_two(most - 1), power_of_two(most) - 1);
   }

@@ -1,12 +1,12 @@
 #pragma once
 
-// One launch as the command line describes it: `--at n=1024,block=256`, and `--names` for what its
-// parameters are called.
+// One launch as the command line describes it: `--launch n=1024,block=256`.
 
 #include "emulator/facts/amount.h"
 #include "emulator/semantics/launch.h"
 #include "grammar/module.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace ptxasw::inline wrapper {
 
-/// What --at gives: numbers by name, extents as `ntid.x` and `nctaid.x`. A name may be that of one
-/// kernel's parameter, `KERNEL:NAME`.
+/// What --launch gives: numbers by name, extents as `ntid.x` and `nctaid.x`. A name may be that of
+/// one kernel's parameter, `KERNEL:NAME`.
 struct LaunchPoint {
   std::map<std::string, facts::Rational> numbers;
   std::optional<BlockShape> block;
@@ -23,11 +23,15 @@ struct LaunchPoint {
 
 std::vector<std::string> cut_at_commas(const std::vector<std::string> &texts);
 
-/// Adds what words of --at say; what is wrong with the first that is not NAME=NUMBER,
+/// Three extents, from 1 on: 256, or 16x16x1. Nothing if it is none.
+std::optional<std::array<std::uint32_t, 3>> extents_of(const std::string &text);
+
+/// Adds what words of --launch say; what is wrong with the first that is not NAME=NUMBER,
 /// KERNEL:NAME=NUMBER, block=XxYxZ or grid=XxYxZ.
 std::optional<std::string> read_point(const std::vector<std::string> &texts, LaunchPoint &point);
 
-/// Names given to parameters, in order, stand for those of the PTX (facts::parameter_name()).
+/// What a kernel's parameters are called: as PTX calls them, without the kernel's name in front or
+/// with it, or by names that are given, in order (facts::parameter_name()).
 class ParameterNames {
 public:
   ParameterNames(const Function &kernel, const std::vector<std::string> &given);
@@ -35,7 +39,8 @@ public:
   std::string operator()(const std::string &variable) const;
   /// What the parameter is called in PTX, without the kernel's name in front.
   const std::string &own(std::size_t parameter) const { return own_[parameter]; }
-  /// The number that a point gives what is called so in this kernel; null: none.
+  /// The number that a point gives what is called so in this kernel, under any of its names; null:
+  /// none.
   const facts::Rational *number(const LaunchPoint &point, const std::string &called) const;
   /// The numbers that a point has for parameters, by their names in PTX, as bit patterns, and for
   /// extents of the grid; what the parameter cannot hold is left out (point_fault()).
@@ -80,9 +85,7 @@ private:
 
 /// What is wrong with the numbers that a point gives: the first whose name is neither an extent nor
 /// a parameter of any kernel, or that no parameter of that name can hold; empty if nothing is.
-/// `names`: as --names gives them. `words`: words of constant variables may have numbers, too.
-std::string point_fault(const std::vector<const Module *> &modules,
-                        const std::vector<std::string> &names, const LaunchPoint &point,
-                        bool words = false);
+/// Words of constant variables may have numbers, too.
+std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point);
 
 } // namespace ptxasw::wrapper

@@ -49,7 +49,7 @@ struct LintChoices {
   bool assume(std::string_view word);
   /// Takes `CODE:PATTERN`: warnings that are allowed in files of such a name. False if it is none.
   bool allow(std::string_view word);
-  /// Takes a word after --at (read_point()). False if it is none.
+  /// Takes a word after --launch (read_point()). False if it is none.
   bool at(std::string_view word);
   /// True if a run is to fail for what is found.
   bool is_gate() const;

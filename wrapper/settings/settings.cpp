@@ -686,7 +686,7 @@ constexpr std::array<SettingSpec, setting_count> table = {{
      .clear = clear_lint_assume},
     {.name = "lint-at",
      .values = "NAME=NUMBER|KERNEL:NAME=NUMBER|block=XxYxZ[,...]",
-     .meaning = "for warnings: numbers of a launch, as --at of `ptxasw lint`",
+     .meaning = "for warnings: numbers of a launch, as --launch of `ptxasw lint`",
      .in_project = true,
      .set = set_words<&LintChoices::at, &LintChoices::launch>,
      .get = get_choice<&LintChoices::launch>,

@@ -51,10 +51,11 @@ def predicted(launch):
     """By space and operation: prediction, emulator's count, executions, and if all of it is exact."""
     ptx = PROJECT / launch["ptx"] if "ptx" in launch else HERE / "racuda" / f"{launch['file']}.ptx"
     block, grid = ("x".join(map(str, launch[word])) for word in ("block", "grid"))
-    numbers = ",".join(f"{name}={value}" for name, value in launch["numbers"].items())
-    names = ["--names", launch["names"]] if "names" in launch else []
-    told = ask(PTXASW, "lint", ptx, "--json", "--kernel", launch["name"], *names, "--at",
-               f"{numbers},block={block},grid={grid}", "--assume", "base-align=256")
+    names = launch.get("names", "").split(",")
+    numbers = ",".join(f"{f'param_{names.index(name)}' if name in names else name}={value}"
+                       for name, value in launch["numbers"].items())
+    told = ask(PTXASW, "lint", ptx, "--json", "--kernel", launch["name"], "--launch",
+               f"{numbers},block={block},grid={grid},base-align=256")
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(launch_file(launch))
         file.flush()
