@@ -1,4 +1,4 @@
-// The proof of loads ahead: kernel and version run beside each other (synth/beside/same.h), and
+// The proof of loads ahead: kernel and version run beside each other (synth/prove/walk.h), and
 // must do the same loads, with all else that can be seen, in the same order. What the version may
 // have besides is branches of its own, by predicates that it alone has: they decide nothing but
 // what it computes ahead. Such a predicate is computed from the same registers by the same
@@ -13,7 +13,7 @@
 #include "synth/ahead/ahead.h"
 
 #include "emulator/semantics/effects.h"
-#include "synth/beside/same.h"
+#include "synth/prove/walk.h"
 #include "synth/same_launch.h"
 
 #include <set>
@@ -23,9 +23,9 @@ namespace ptxasw::inline synth {
 namespace {
 
 /// Lets the other function branch by registers of its own, and leaves out nothing.
-class OwnBranches : public beside::Omissions {
+class OwnBranches : public proof::Omissions {
 public:
-  OwnBranches(const beside::Side &kernel, const beside::Side &other) {
+  OwnBranches(const proof::Side &kernel, const proof::Side &other) {
     std::set<std::string_view> own;
     for (const Register &reg : kernel.function.registers)
       own.insert(reg.name);
@@ -35,10 +35,10 @@ public:
   }
 
   std::size_t values() const override { return 0; }
-  void went(std::uint32_t, std::uint32_t, beside::Knowledge &) override {}
-  void done(std::uint32_t, const beside::Knowledge &, beside::Knowledge &) override {}
+  void went(std::uint32_t, std::uint32_t, proof::Knowledge &) override {}
+  void done(std::uint32_t, const proof::Knowledge &, proof::Knowledge &) override {}
   bool tests(RegisterId reg) const override { return added_.contains(reg); }
-  bool leave_out(std::uint32_t, beside::Knowledge &) override { return false; }
+  bool leave_out(std::uint32_t, proof::Knowledge &) override { return false; }
   bool lags() const override { return true; }
 
 private:
@@ -49,10 +49,10 @@ private:
 
 std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
                               const Function &changed) {
-  return beside::prove_same(before, kernel, after, changed,
-                            [](const beside::Side &own, const beside::Side &other, std::size_t) {
-                              return std::make_unique<OwnBranches>(own, other);
-                            });
+  return proof::prove_same(before, kernel, after, changed,
+                           [](const proof::Side &own, const proof::Side &other, std::size_t) {
+                             return std::make_unique<OwnBranches>(own, other);
+                           });
 }
 
 std::string prove_ahead(const Module &written, const Function &kernel, const Function &sibling,

@@ -6,7 +6,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
-#include "synth/beside/terms.h"
+#include "synth/prove/terms.h"
 
 #include <algorithm>
 #include <set>
@@ -118,7 +118,7 @@ private:
     return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
       return operand.kind != Operand::Kind::other &&
              (operand.kind != Operand::Kind::special ||
-              beside::keeps_its_value(module_.text(operand.span))) &&
+              proof::keeps_its_value(module_.text(operand.span))) &&
              is_steady(module_.children(operand));
     });
   }

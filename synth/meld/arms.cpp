@@ -6,7 +6,7 @@
 #include "synth/meld/arms.h"
 
 #include "emulator/semantics/effects.h"
-#include "synth/beside/terms.h"
+#include "synth/prove/terms.h"
 
 #include <algorithm>
 #include <set>
@@ -44,7 +44,7 @@ Refusal in_line(Refusal refusal, const Instruction &instruction) {
 bool has_unstable_special(const Module &module, std::span<const Operand> operands) {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
     return (operand.kind == Operand::Kind::special &&
-            !beside::keeps_its_value(module.text(operand.span))) ||
+            !proof::keeps_its_value(module.text(operand.span))) ||
            has_unstable_special(module, module.children(operand));
   });
 }

@@ -6,8 +6,8 @@
 
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/semantics/effects.h"
-#include "synth/beside/same.h"
 #include "synth/meld/write.h"
+#include "synth/prove/walk.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
@@ -149,7 +149,7 @@ std::optional<std::string> meld_branch(const Module &module, const Function &ker
 
 std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
                          const Function &melded) {
-  return beside::prove_same(before, kernel, after, melded);
+  return proof::prove_same(before, kernel, after, melded);
 }
 
 const std::vector<std::string> &meld_variants() {

@@ -4,7 +4,7 @@
 // branch, what both arms do runs once for all of them.
 //
 // Which branches: arms.h. What becomes one: align.h. How it is written: write.h. Why it is right:
-// synth/beside/same.h, which knows nothing of all that.
+// synth/prove/walk.h, which knows nothing of all that.
 
 #include "synth/family.h"
 

@@ -1,4 +1,4 @@
-// The proof of promotion: kernel and version run beside each other (synth/beside/same.h), and the
+// The proof of promotion: kernel and version run beside each other (synth/prove/walk.h), and the
 // version may leave out a load of which it is known what it would read.
 //
 // For each load that a loop may repeat it is kept where it read last, what is there now, and in
@@ -36,11 +36,11 @@
 namespace ptxasw::inline synth::promote {
 namespace {
 
-using beside::Knowledge;
-using beside::Side;
-using beside::Term;
-using beside::term_mark;
-using beside::Terms;
+using proof::Knowledge;
+using proof::Side;
+using proof::Term;
+using proof::term_mark;
+using proof::Terms;
 
 constexpr double exact_limit = 9e18;     ///< less than 2^63
 constexpr std::size_t longest_sum = 64;  ///< of what is taken apart
@@ -71,7 +71,7 @@ public:
   /// What an instruction computed a term from, if all of it are terms, and the term is all that it
   /// computed: `setp` may give two results.
   std::optional<std::vector<Term>> made_by(std::string_view opcode, Term term) {
-    const beside::TermKey &key = terms_.key(term);
+    const proof::TermKey &key = terms_.key(term);
     if (key[0] != 3 || key[1] != terms_.text(opcode) || key.size() < 3 || key[2] == 0)
       return std::nullopt;
     const std::size_t end = 3 + 4 * (key[2] - 1); // of the sources; then Side::shape(), part, width
@@ -90,7 +90,7 @@ public:
 
   /// A term as another one plus a number.
   std::pair<Term, std::int64_t> with_number(Term term) const {
-    const beside::TermKey &key = terms_.key(term);
+    const proof::TermKey &key = terms_.key(term);
     return key[0] == 4 ? std::pair(part(key[1]), static_cast<std::int64_t>(key[2] << 32 | key[3]))
                        : std::pair(term, std::int64_t{0});
   }
@@ -111,7 +111,7 @@ private:
   Polynomial taken_apart(Term term) {
     if (const auto number = terms_.number_of(term))
       return Polynomial(*number);
-    const beside::TermKey key = terms_.key(term);
+    const proof::TermKey key = terms_.key(term);
     if (key[0] == 4)
       return wide(part(key[1])) + Polynomial(with_number(term).second);
     if (key[0] == 5)
@@ -252,7 +252,7 @@ private:
   std::vector<std::pair<Term, Term>> either_; ///< one of each holds
 };
 
-class RepeatedLoads : public beside::Omissions {
+class RepeatedLoads : public proof::Omissions {
 public:
   RepeatedLoads(const Side &kernel, const Side &other, std::size_t first)
       : kernel_(kernel), other_(other), cfg_(kernel.module, kernel.function),
@@ -337,8 +337,7 @@ public:
       return false;
     std::vector<RegisterId> to;
     kernel_.written(kernel_.module.operands(kernel_.function.instructions[at])[0], to);
-    for (std::size_t i = 0; i < to.size(); ++i)
-      kernel_.write(to[i], (*parts)[i], kernel_.function.instructions[at], known, false);
+    kernel_.write(to, *parts, kernel_.function.instructions[at], known, false);
     for (const LoadState &load : loads_)
       if (load.instruction == at)
         has_read(load, *address, known);
@@ -713,8 +712,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<beside::Omissions> repeated_loads(const beside::Side &kernel,
-                                                  const beside::Side &other, std::size_t first) {
+std::unique_ptr<proof::Omissions> repeated_loads(const proof::Side &kernel,
+                                                 const proof::Side &other, std::size_t first) {
   return std::make_unique<RepeatedLoads>(kernel, other, first);
 }
 
@@ -727,7 +726,7 @@ std::string prove_promoted(const Module &before, const Function &kernel, const M
   for (const Instruction &instruction : kernel.instructions)
     if (asks_which_lanes(before.opcode(instruction)))
       return "the kernel asks which lanes are together";
-  return beside::prove_same(before, kernel, after, promoted, promote::repeated_loads);
+  return proof::prove_same(before, kernel, after, promoted, promote::repeated_loads);
 }
 
 } // namespace ptxasw::synth

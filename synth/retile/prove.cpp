@@ -248,7 +248,7 @@ std::string prove_retile(const Module &written, const Function &kernel, const Fu
     if (form->wide)
       plan = WidePlanner(written, kernel, *form).plan(claim.needs);
     RetileProof(written, kernel, sibling, *form, std::move(plan)).run();
-  } catch (const beside::NotProved &stop) {
+  } catch (const proof::NotProved &stop) {
     return stop.why;
   }
   return "";

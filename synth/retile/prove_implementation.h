@@ -7,7 +7,7 @@
 
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
-#include "synth/beside/text_reader.h"
+#include "synth/prove/text_reader.h"
 #include "synth/retile/merge.h"
 #include "synth/retile/recompute.h"
 #include "synth/retile/replay.h"
@@ -23,7 +23,7 @@
 namespace ptxasw::inline synth {
 
 /// The proof of one sibling from its text; the argument is in prove.cpp. All throws
-/// beside::NotProved where the proof stops.
+/// proof::NotProved where the proof stops.
 class RetileProof {
 public:
   RetileProof(const Module &module, const Function &kernel, const Function &sibling,
@@ -52,7 +52,7 @@ public:
 private:
   using Position = std::uint32_t;
 
-  [[noreturn]] static void fail(std::string why) { throw beside::NotProved{std::move(why)}; }
+  [[noreturn]] static void fail(std::string why) { throw proof::NotProved{std::move(why)}; }
   [[noreturn]] void fail_at(Position mine, std::string_view why) const {
     const auto &list = sibling_.instructions;
     fail(fmt::format("line {}: {}", mine < list.size() ? list[mine].line : 0, why));

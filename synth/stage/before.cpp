@@ -7,7 +7,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
-#include "synth/beside/terms.h"
+#include "synth/prove/terms.h"
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ constexpr Refusal unforeseen{"depends-on-memory",
                              "what decides about the loop is not computed from parameters alone"};
 
 bool is_steady(const Module &module, const Operand &operand) {
-  if (operand.kind == Operand::Kind::special && !beside::keeps_its_value(module.text(operand.span)))
+  if (operand.kind == Operand::Kind::special && !proof::keeps_its_value(module.text(operand.span)))
     return false;
   const auto children = module.children(operand);
   return operand.kind != Operand::Kind::other &&

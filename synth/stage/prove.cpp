@@ -45,7 +45,7 @@
 
 #include "synth/stage/stage.h"
 
-#include "synth/beside/text_reader.h"
+#include "synth/prove/text_reader.h"
 #include "synth/same_launch.h"
 #include "synth/stage/write.h"
 
@@ -56,12 +56,12 @@
 namespace ptxasw::inline synth::stage {
 namespace {
 
-using beside::NotProved;
-using beside::plain_text;
-using beside::TextReader;
 using promote::Atoms;
 using promote::Condition;
 using promote::Polynomial;
+using proof::NotProved;
+using proof::plain_text;
+using proof::TextReader;
 
 /// Straight code that computes with 64 bits: what its registers hold as polynomials of what the
 /// kernel's registers hold, and which conditions its predicates have tested.
@@ -230,7 +230,7 @@ private:
     show(staged_.instructions[behind].span.begin >= own_code &&
              staged_.instructions[behind - 1].span.end <= own_code,
          "the kernel does not follow");
-    tile_ = beside::added_tile(before_, kernel_, after_, staged_, staging_.size);
+    tile_ = proof::added_tile(before_, kernel_, after_, staged_, staging_.size);
     Function moved = staged_;
     for (Pragma &pragma : moved.pragmas) {
       show(pragma.position >= behind, "it has other pragmas");
@@ -534,7 +534,7 @@ std::string prove_staged(const Module &before, const Function &kernel, const Mod
                                    : std::string(answer.refusals[0].meaning);
   try {
     stage::StageProof(before, kernel, after, staged, answer.found[0], atoms).run();
-  } catch (const beside::NotProved &stop) {
+  } catch (const proof::NotProved &stop) {
     return stop.why;
   }
   return "";

@@ -1,6 +1,6 @@
 // Two texts beside each other: which changes of a kernel are the same kernel, and which are not.
 
-#include "synth/beside/same.h"
+#include "synth/prove/walk.h"
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ std::string changed(const std::vector<std::pair<std::string, std::string>> &chan
 
 bool same(const std::string &text) {
   const auto before = parsed(kernel), after = parsed(text);
-  return beside::prove_same(*before, only(*before), *after, only(*after)).empty();
+  return proof::prove_same(*before, only(*before), *after, only(*after)).empty();
 }
 
 } // namespace
@@ -99,9 +99,26 @@ TEST_CASE("another value, address or way is noticed") {
   CHECK_FALSE(same(changed({{"mov.u32 %t, %tid.x;", "mov.u32 %t, %tid.y;"}})));
 }
 
+TEST_CASE("an instruction that writes its own guard runs under what it was") {
+  const auto text = [&](const std::string &code) {
+    return changed({{".reg .pred %p;", ".reg .pred %p, %q, %v, %w;"},
+                    {"	setp.lt.u32 %p, %x, %n;", "	setp.lt.u32 %p, %x, %n;\n" + code},
+                    {"	sub.s32 %z, %x, %y;", "	selp.b32 %z, %x, %y, %q;"}});
+  };
+  const auto both = parsed(text("	@%p setp.lt.u32 %p|%q, %x, %y;"));
+  const auto is = [&](const std::string &code) {
+    const auto after = parsed(text(code));
+    return proof::prove_same(*both, only(*both), *after, only(*after)).empty();
+  };
+  const std::string apart = "	setp.lt.u32 %v|%w, %x, %y;\n";
+  CHECK(is("	@%p setp.lt.u32 %p|%q, %x, %y;"));
+  CHECK(is(apart + "	@%p mov.pred %q, %w;\n	@%p mov.pred %p, %v;"));
+  CHECK_FALSE(is(apart + "	@%p mov.pred %p, %v;\n	@%p mov.pred %q, %w;"));
+}
+
 TEST_CASE("terms are one where their values are") {
-  beside::Terms terms;
-  const beside::Term base = terms.fresh(), other = terms.fresh();
+  proof::Terms terms;
+  const proof::Term base = terms.fresh(), other = terms.fresh();
   CHECK(base != other);
   CHECK(terms.number(3) == terms.number(3));
   CHECK(terms.plus(terms.plus(base, 4), 8) == terms.plus(base, 12));
@@ -114,16 +131,16 @@ TEST_CASE("terms are one where their values are") {
   CHECK(terms.computed({1, 2}) != terms.computed({2, 1}));
   CHECK(terms.text("tid.x") != terms.text("tid.y"));
   // A choice, where it is known which.
-  const beside::Term predicate = terms.fresh(), choice = terms.choice(predicate, base, other);
+  const proof::Term predicate = terms.fresh(), choice = terms.choice(predicate, base, other);
   CHECK(terms.choice(predicate, base, base) == base);
-  std::map<beside::Term, beside::Term> when, otherwise;
+  std::map<proof::Term, proof::Term> when, otherwise;
   CHECK(terms.decided(choice, predicate, true, when) == base);
   CHECK(terms.decided(choice, predicate, false, otherwise) == other);
   CHECK(terms.decided(terms.plus(choice, 4), predicate, true, when) == terms.plus(base, 4));
 }
 
 TEST_CASE("special registers that may change between two reads are not kept") {
-  CHECK(beside::keeps_its_value("%tid.x"));
-  CHECK_FALSE(beside::keeps_its_value("%clock"));
-  CHECK_FALSE(beside::keeps_its_value("%smid"));
+  CHECK(proof::keeps_its_value("%tid.x"));
+  CHECK_FALSE(proof::keeps_its_value("%clock"));
+  CHECK_FALSE(proof::keeps_its_value("%smid"));
 }

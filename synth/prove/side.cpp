@@ -1,14 +1,14 @@
 // What is known to compute from its operands alone becomes a term of them; all else is left to the
 // caller, and so are branches that are not decided.
 
-#include "synth/beside/side.h"
+#include "synth/prove/side.h"
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 
 std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
   while (position < end()) {
@@ -93,15 +93,19 @@ void Side::written(const Operand &operand, std::vector<RegisterId> &registers) c
     written(child, registers);
 }
 
-void Side::write(RegisterId reg, Term value, const Instruction &instruction, Knowledge &known,
-                 bool maybe) const {
-  Term &to = known.values[first + reg];
-  if (!maybe)
-    to = value;
-  else if (instruction.guard_negated)
-    to = terms.choice(guard(instruction, known), to, value);
-  else
-    to = terms.choice(guard(instruction, known), value, to);
+// The guard is what it was before: an instruction may write its own.
+void Side::write(const std::vector<RegisterId> &registers, const std::vector<Term> &values,
+                 const Instruction &instruction, Knowledge &known, bool maybe) const {
+  const std::optional<Term> condition =
+      maybe ? std::optional(guard(instruction, known)) : std::nullopt;
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    Term &to = known.values[first + registers[i]];
+    if (!condition)
+      to = values[i];
+    else
+      to = instruction.guard_negated ? terms.choice(*condition, to, values[i])
+                                     : terms.choice(*condition, values[i], to);
+  }
 }
 
 bool Side::only_computes(const Instruction &instruction) const {
@@ -214,7 +218,7 @@ void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe)
   if (!operands.empty())
     written(operands[0], registers);
   if (const auto result = simple(instruction, known)) {
-    write(registers[0], *result, instruction, known, maybe);
+    write(registers, {*result}, instruction, known, maybe);
     return;
   }
   std::vector<std::uint64_t> key{terms.text(module.opcode(instruction).text), operands.size()};
@@ -231,8 +235,7 @@ void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe)
     key.back() = width(function.registers[registers[i]]);
     results.push_back(terms.computed(key));
   }
-  for (std::size_t i = 0; i < registers.size(); ++i)
-    write(registers[i], results[i], instruction, known, maybe);
+  write(registers, results, instruction, known, maybe);
 }
 
 void Side::shape(const Operand &operand, const Knowledge &known,
@@ -246,4 +249,4 @@ void Side::shape(const Operand &operand, const Knowledge &known,
     shape(child, known, key);
 }
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof

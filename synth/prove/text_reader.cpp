@@ -1,11 +1,11 @@
 // What was added has names of its own, and each of them stands for one thing: so what is read of a
 // register by its name is read of that register.
 
-#include "synth/beside/text_reader.h"
+#include "synth/prove/text_reader.h"
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 namespace {
 
 [[noreturn]] void fail_at(const Instruction &one, std::string_view why) {
@@ -148,4 +148,4 @@ std::string_view added_tile(const Module &before, const Function &kernel, const 
   return tile.name;
 }
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 
 /// Thrown where a proof stops; caught where it was begun.
 struct NotProved {
@@ -68,4 +68,4 @@ private:
 std::string_view added_tile(const Module &before, const Function &kernel, const Module &after,
                             const Function &version, std::uint32_t bytes);
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof

@@ -1,9 +1,9 @@
 #pragma once
 
-// One of two functions that run beside each other for one thread (same.h): what its instructions
+// One of two functions that run beside each other for one thread (walk.h): what its instructions
 // compute, as terms.
 
-#include "synth/beside/terms.h"
+#include "synth/prove/terms.h"
 
 #include "grammar/module.h"
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 
 /// Thrown where a proof stops.
 struct NotSame {
@@ -42,9 +42,9 @@ public:
   void read(const Operand &operand, const Knowledge &known, std::vector<std::uint64_t> &key) const;
   /// The registers in an operand that is written, in order.
   void written(const Operand &operand, std::vector<RegisterId> &registers) const;
-  /// A register gets a value, or keeps what it has where a guard does not hold.
-  void write(RegisterId reg, Term value, const Instruction &instruction, Knowledge &known,
-             bool maybe) const;
+  /// Registers get values; `maybe` says that they keep what they have where a guard does not hold.
+  void write(const std::vector<RegisterId> &registers, const std::vector<Term> &values,
+             const Instruction &instruction, Knowledge &known, bool maybe) const;
   static unsigned width(const Register &reg) { return bit_width(reg.type) * reg.vector; }
   /// What a register, an integer or a real reads.
   Term value(const Operand &operand, const Knowledge &known) const;
@@ -74,4 +74,4 @@ private:
   std::vector<bool> computes_;
 };
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof

@@ -3,13 +3,13 @@
 // The proof of a kernel that was rewritten in its place, from the two texts alone: each thread does
 // what it did, in the same order.
 
-#include "synth/beside/side.h"
+#include "synth/prove/side.h"
 
 #include <functional>
 #include <memory>
 #include <string>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 
 /// Which loads of the kernel the other function may leave out, as told by whoever knows what they
 /// would read. What it keeps is among Knowledge::values and becomes less where ways meet, as what
@@ -42,4 +42,4 @@ using MakeOmissions = std::function<std::unique_ptr<Omissions>(
 std::string prove_same(const Module &before, const Function &kernel, const Module &after,
                        const Function &other, const MakeOmissions &omissions = {});
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof

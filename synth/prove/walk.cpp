@@ -20,7 +20,7 @@
 // Loads of which it is known what they would read (Omissions) may be left out: the kernel then
 // steps alone. A load that is not ordered is seen by nobody else.
 
-#include "synth/beside/same.h"
+#include "synth/prove/walk.h"
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
@@ -30,7 +30,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 namespace {
 
 /// Of all pragmas the one that changes no value.
@@ -279,11 +279,10 @@ private:
         kernel_.written(left[i], to);
         other_.written(right[i], other_to);
       }
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      const Term result = terms_.fresh();
-      kernel_.write(to[i], result, a, known, maybe);
-      other_.write(other_to[i], result, b, known, maybe);
-    }
+    std::vector<Term> results(to.size());
+    std::generate(results.begin(), results.end(), [&] { return terms_.fresh(); });
+    kernel_.write(to, results, a, known, maybe);
+    other_.write(other_to, results, b, known, maybe);
   }
 
   bool same_operand(const Operand &mine, const Operand &theirs, const Knowledge &known) const {
@@ -381,4 +380,4 @@ std::string prove_same(const Module &before, const Function &kernel, const Modul
   }
 }
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof

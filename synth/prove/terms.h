@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 
 using Term = std::uint32_t;
 /// Which kind of term it is and what it consists of: words, of which those with the highest bit set
@@ -100,4 +100,4 @@ private:
   std::vector<Class> classes_;
 };
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof

@@ -4,14 +4,14 @@
 // Pointers that a loop moves by the same amount are computed from something else in each round: of
 // those the distances stay known, from the first one of which nothing else is.
 
-#include "synth/beside/terms.h"
+#include "synth/prove/terms.h"
 
 #include <algorithm>
 #include <array>
 #include <tuple>
 #include <unordered_map>
 
-namespace ptxasw::inline synth::beside {
+namespace ptxasw::proof {
 namespace {
 
 constexpr std::uint64_t sum_mark = 4; ///< begins the key of a sum with a number
@@ -303,4 +303,4 @@ Knowledge Classes::knowledge(Terms &terms) const {
   return known;
 }
 
-} // namespace ptxasw::synth::beside
+} // namespace ptxasw::proof
