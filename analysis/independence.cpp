@@ -22,6 +22,7 @@
 #include "analysis/plain_calls.h"
 #include "analysis/shape_algebra.h"
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/one_value.h"
 #include "grammar/cfg.h"
 #include "grammar/roles.h"
 
@@ -333,8 +334,7 @@ private:
       return unknown("not followed");
     if (opcode.op == Op::cvta && opcode.space == StateSpace::shared)
       return stained(line, "shared memory: threads of a block meet there", false);
-    if (opcode.has(Modifier::cc) || opcode.op == Op::addc || opcode.op == Op::subc ||
-        opcode.op == Op::madc)
+    if (uses_carry(opcode))
       return unknown("a carry");
     // Narrow types are made to wrap around.
     const bool narrow = bit_width(opcode.type) < 32 || (opcode.second_type != ScalarType::none &&

@@ -24,7 +24,7 @@ constexpr unsigned least_depth = 3; ///< parts of an amount that are replaced by
 /// are set has 31 quotients.
 constexpr unsigned least_breadth = 8;
 
-bool is_whole(const Rational &number) { return denominator(number) == 1; }
+bool is_integer(const Rational &number) { return denominator(number) == 1; }
 
 std::string text_of(const Rational &number) { return number.str(); }
 
@@ -66,55 +66,6 @@ cpp_int floor_of(const Rational &number) {
   return n < 0 && q * d != n ? cpp_int(q - 1) : q;
 }
 cpp_int ceil_of(const Rational &number) { return -floor_of(-number); }
-
-std::optional<Rational> Amount::number() const {
-  if (terms_.empty())
-    return Rational(0);
-  if (terms_.size() == 1 && terms_.begin()->first.empty())
-    return terms_.begin()->second;
-  return std::nullopt;
-}
-
-Rational Amount::constant() const {
-  const auto found = terms_.find({});
-  return found == terms_.end() ? Rational(0) : found->second;
-}
-
-bool Amount::whole() const {
-  return std::all_of(terms_.begin(), terms_.end(),
-                     [](const auto &term) { return is_whole(term.second); });
-}
-
-void Amount::add(const Monomial &monomial, const Rational &coefficient) {
-  const auto [entry, is_new] = terms_.try_emplace(monomial, coefficient);
-  if (is_new)
-    return;
-  entry->second += coefficient;
-  if (entry->second == 0)
-    terms_.erase(entry);
-}
-
-Amount &Amount::operator+=(const Amount &other) {
-  if (&other == this)
-    return *this = *this * Amount(2);
-  for (const auto &[monomial, coefficient] : other.terms_)
-    add(monomial, coefficient);
-  return *this;
-}
-
-Amount &Amount::operator-=(const Amount &other) { return *this += other * Amount(-1); }
-
-Amount operator*(const Amount &a, const Amount &b) {
-  Amount result;
-  for (const auto &[m, c] : a.terms_)
-    for (const auto &[n, d] : b.terms_) {
-      Amount::Monomial product;
-      product.reserve(m.size() + n.size());
-      std::merge(m.begin(), m.end(), n.begin(), n.end(), std::back_inserter(product));
-      result.add(product, c * d);
-    }
-  return result;
-}
 
 Amount AmountPool::variable(const std::string &name, const AmountRange &range) {
   const auto [entry, is_new] = variables_.try_emplace(name, static_cast<AtomId>(atoms_.size()));
@@ -180,7 +131,7 @@ Amount AmountPool::positive_part(const Amount &a) {
 std::optional<Amount> AmountPool::flattened(Kind kind, const Amount &a, const Amount &b) {
   const Amount constant(a.constant());
   const Amount rest = a - constant;
-  if (!constant.whole() || rest.terms().size() != 1 || rest.terms().begin()->second != 1 ||
+  if (!is_whole(constant) || rest.terms().size() != 1 || rest.terms().begin()->second != 1 ||
       rest.terms().begin()->first.size() != 1)
     return std::nullopt;
   const Atom known = atoms_[rest.terms().begin()->first[0]];
@@ -191,7 +142,7 @@ std::optional<Amount> AmountPool::flattened(Kind kind, const Amount &a, const Am
 
 Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
   if (const auto divisor = b.number(); divisor && *divisor > 0) {
-    if (*divisor == 1 && a.whole())
+    if (*divisor == 1 && is_whole(a))
       return a;
     if (const auto number = a.number())
       return Rational(kind == Kind::ceil_div ? ceil_of(*number / *divisor)
@@ -204,7 +155,7 @@ Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
         product = product * Amount::of(part);
       // Towards 0: what stays inside keeps its sign. Of the constant, so that it has none.
       const Rational quotient = coefficient / *divisor;
-      const Rational whole = !is_whole(coefficient)              ? Rational(0)
+      const Rational whole = !is_integer(coefficient)            ? Rational(0)
                              : quotient < 0 && !monomial.empty() ? Rational(ceil_of(quotient))
                                                                  : Rational(floor_of(quotient));
       outside += product * Amount(whole);
@@ -238,7 +189,7 @@ Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
         product = product * Amount::of(part);
       quotient += product;
     }
-    if (divides && quotient.whole())
+    if (divides && is_whole(quotient))
       return quotient;
   }
   return atom(kind, a, b);
@@ -297,7 +248,7 @@ AmountRange AmountPool::range(const Amount &a, const AmountRanges *narrowed) con
 }
 
 bool AmountPool::is_whole_valued(const Amount &a) const {
-  return a.whole() && std::all_of(a.terms().begin(), a.terms().end(), [&](const auto &term) {
+  return is_whole(a) && std::all_of(a.terms().begin(), a.terms().end(), [&](const auto &term) {
            return std::all_of(term.first.begin(), term.first.end(), [&](AtomId part) {
              return atoms_[part].kind != Kind::positive_part || is_whole_valued(atoms_[part].a);
            });
@@ -310,7 +261,7 @@ std::optional<Amount> AmountPool::without_remainder(const Amount &a, AtomId quot
                                                     const Rational &coefficient) const {
   const Atom &known = atoms_[quotient];
   const auto whole_divisor = known.b.number();
-  if (known.kind != Kind::floor_div || !whole_divisor || !is_whole(*whole_divisor) ||
+  if (known.kind != Kind::floor_div || !whole_divisor || !is_integer(*whole_divisor) ||
       !is_whole_valued(known.a) || known.a.terms().empty())
     return std::nullopt;
   const auto leave = [&](const Amount &x, const Rational &divisor) {
@@ -325,7 +276,7 @@ std::optional<Amount> AmountPool::without_remainder(const Amount &a, AtomId quot
         atoms_[monomial[0]].a != known.a || monomial[0] == quotient)
       continue;
     const auto divisor = atoms_[monomial[0]].b.number();
-    if (divisor && is_whole(*divisor) && *divisor > 0 && is_whole(*whole_divisor / *divisor))
+    if (divisor && is_integer(*divisor) && *divisor > 0 && is_integer(*whole_divisor / *divisor))
       return leave(Amount::of(monomial[0]), *whole_divisor / *divisor);
   }
   return std::nullopt;

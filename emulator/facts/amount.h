@@ -2,8 +2,8 @@
 
 // Whole numbers that a launch decides: polynomials over its parameters and extents.
 
-#include <boost/multiprecision/cpp_int.hpp>
-#include <cstdint>
+#include "emulator/facts/polynomial.h"
+
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,51 +13,6 @@
 #include <vector>
 
 namespace ptxasw::facts {
-
-using Rational = boost::multiprecision::cpp_rational;
-
-/// What polynomials are over; index in an AmountPool.
-using AtomId = std::uint32_t;
-
-/// A polynomial with rational coefficients over the atoms of one pool: a sum of products. It stands
-/// for an unbounded number, not a bit pattern; nothing in it wraps around.
-class Amount {
-public:
-  using Monomial = std::vector<AtomId>; ///< sorted; an atom appears as often as its power says
-
-  Amount() = default; ///< 0
-  Amount(Rational number) {
-    if (number != 0)
-      terms_.emplace(Monomial{}, std::move(number));
-  }
-  Amount(int number) : Amount(Rational(number)) {}
-
-  static Amount of(AtomId atom) {
-    Amount result;
-    result.terms_.emplace(Monomial{atom}, 1);
-    return result;
-  }
-
-  const std::map<Monomial, Rational> &terms() const { return terms_; }
-  bool is_zero() const { return terms_.empty(); }
-  /// The number that it is, if it is one.
-  std::optional<Rational> number() const;
-  Rational constant() const;
-  /// Returns true if every coefficient is whole.
-  bool whole() const;
-
-  Amount &operator+=(const Amount &other);
-  Amount &operator-=(const Amount &other);
-  friend Amount operator+(Amount a, const Amount &b) { return a += b; }
-  friend Amount operator-(Amount a, const Amount &b) { return a -= b; }
-  friend Amount operator*(const Amount &a, const Amount &b);
-  bool operator==(const Amount &) const = default;
-  bool operator<(const Amount &other) const { return terms_ < other.terms_; }
-
-private:
-  void add(const Monomial &monomial, const Rational &coefficient);
-  std::map<Monomial, Rational> terms_;
-};
 
 /// What a number lies between, as far as that is known.
 struct AmountRange {

@@ -22,17 +22,9 @@ constexpr std::uint64_t modulus = std::uint64_t{1} << low_bits;
 constexpr std::size_t terms_budget = 64; ///< of a polynomial
 constexpr std::size_t evaluations_budget = 10'000;
 
-/// A sum of products of variables, which are numbered; coefficients modulo 128, none of them 0.
-using Polynomial = std::map<std::vector<unsigned>, std::uint64_t>;
-
-void add_to(Polynomial &sum, const Polynomial &other, std::uint64_t factor) {
-  for (const auto &[product, coefficient] : other) {
-    std::uint64_t &here = sum[product];
-    here = (here + coefficient * factor) % modulus;
-    if (here == 0)
-      sum.erase(product);
-  }
-}
+/// Modulo 128: only low bits count.
+Polynomial low(const Polynomial &polynomial) { return low_bits_of(polynomial, low_bits); }
+Polynomial low(std::uint64_t number) { return low(Polynomial(static_cast<std::int64_t>(number))); }
 
 /// Reads expressions as polynomials.
 class Reader {
@@ -43,7 +35,7 @@ public:
   std::optional<Polynomial> operator()(Expr e) {
     switch (e->kind) {
     case ExprKind::constant:
-      return e->value.low % modulus ? Polynomial{{{}, e->value.low % modulus}} : Polynomial{};
+      return low(e->value.low);
     case ExprKind::zext:
     case ExprKind::sext:
       return narrow(e->children[0]) ? std::nullopt : (*this)(e->children[0]);
@@ -52,14 +44,12 @@ public:
     case ExprKind::sum: {
       if (narrow(e))
         return std::nullopt;
-      Polynomial result;
-      if (e->value.low % modulus)
-        result[{}] = e->value.low % modulus;
+      Polynomial result = low(e->value.low);
       for (std::uint32_t i = 0; i < e->child_count; ++i) {
         const auto part = (*this)(e->children[i]);
         if (!part)
           return std::nullopt;
-        add_to(result, *part, e->coefficients[i]);
+        result = low(result + *part * low(e->coefficients[i]));
       }
       return result;
     }
@@ -81,24 +71,16 @@ private:
     auto found = std::find(symbols_.begin(), symbols_.end(), symbol);
     if (found == symbols_.end())
       found = symbols_.insert(found, symbol);
-    return {{{static_cast<unsigned>(found - symbols_.begin())}, 1}};
+    return Polynomial::of(static_cast<AtomId>(found - symbols_.begin()));
   }
 
   std::optional<Polynomial> product(Expr e) {
-    Polynomial result{{{}, 1}};
+    Polynomial result(1);
     for (const Expr child : e->operands()) {
       const auto part = (*this)(child);
-      if (!part || part->size() * result.size() > terms_budget)
+      if (!part || part->terms().size() * result.terms().size() > terms_budget)
         return std::nullopt;
-      Polynomial next;
-      for (const auto &[left, a] : result)
-        for (const auto &[right, b] : *part) {
-          std::vector<unsigned> both = left;
-          both.insert(both.end(), right.begin(), right.end());
-          std::sort(both.begin(), both.end());
-          add_to(next, {{both, a}}, b);
-        }
-      result = std::move(next);
+      result = low(result * *part);
     }
     return result;
   }
@@ -151,13 +133,12 @@ private:
     for (const auto *terms : {&form.uniform, &form.loops})
       for (const Term &term : *terms)
         if (const auto part = reader_(term.atom))
-          add_to(shared_, *part, static_cast<std::uint64_t>(term.factor));
+          shared_ = low(shared_ + *part * Polynomial(term.factor));
         else
           readable_ = false;
     for (const StrideTerm &stride : form.strides)
       if (const auto by = reader_(stride.by)) {
-        strides_.emplace_back();
-        add_to(strides_.back(), *by, static_cast<std::uint64_t>(stride.factor));
+        strides_.push_back(low(*by * Polynomial(stride.factor)));
       } else {
         readable_ = false;
       }
@@ -195,7 +176,7 @@ private:
     std::vector<unsigned> needed(symbols.size(), 0);
     std::vector<bool> alone(symbols.size(), false);
     const auto look = [&](const Polynomial &polynomial) {
-      for (const auto &[product, coefficient] : polynomial)
+      for (const auto &[product, coefficient] : polynomial.terms())
         for (const unsigned symbol : product) {
           needed[symbol] = std::max(
               needed[symbol], low_bits - static_cast<unsigned>(std::countr_zero(coefficient)));
@@ -257,7 +238,7 @@ private:
 
   std::uint64_t value(const Polynomial &polynomial) const {
     std::uint64_t sum = 0;
-    for (const auto &[product, coefficient] : polynomial) {
+    for (const auto &[product, coefficient] : polynomial.terms()) {
       std::uint64_t term = coefficient;
       for (const unsigned symbol : product)
         term *= values_[symbol];

@@ -310,7 +310,7 @@ private:
     const Amount distance = *step < 0 ? p.start : p.start * Amount(-1);
     const Rational size = *step < 0 ? Rational(-*step) : *step;
     const Amount rounds = distance * Amount(Rational(1 / size));
-    if (!rounds.whole()) {
+    if (!is_whole(rounds)) {
       result.reason = fmt::format(
           "steps of {} may pass by the value that ends it: nothing shows that they meet it",
           size.str());
@@ -439,7 +439,7 @@ private:
         const auto kind = amounts_.kind(monomial[0]);
         const Amount rest = result[i] - Amount::of(monomial[0]);
         if ((kind != AmountPool::Kind::ceil_div && kind != AmountPool::Kind::floor_div) ||
-            !rest.whole())
+            !is_whole(rest))
           continue;
         const Amount &a = amounts_.first(monomial[0]), &b = amounts_.second(monomial[0]);
         // c + floor(a / b) >= 0 as c * b + a >= 0, c + ceil(a / b) >= 0 as (c + 1) * b + a > 0.

@@ -14,6 +14,13 @@ constexpr unsigned word = 8; ///< bytes of a pointer
 
 bool is_place(Origin origin) { return (origin & as_distance) == 0; }
 
+/// Where an address may begin, in how many places; 0 if it may be anywhere.
+std::ptrdiff_t beginnings(const std::set<Origin> &origins) {
+  return origins.contains(from_anywhere) || origins.contains(from_memory)
+             ? 0
+             : std::count_if(origins.begin(), origins.end(), is_place);
+}
+
 /// What becomes of its operands' origins in the result of a pure opcode.
 enum class Passes : std::uint8_t {
   all,       ///< the result may be as much a pointer as any of them
@@ -90,13 +97,12 @@ std::set<Origin> Origins::of_address(const Operand &address) const {
                                                 : Sources{from_anywhere};
 }
 
+bool Origins::are_one(const std::set<Origin> &origins) { return beginnings(origins) == 1; }
+
 bool Origins::are_apart(const std::set<Origin> &a, const std::set<Origin> &b) {
-  const auto begins = [](const std::set<Origin> &one) {
-    return !one.contains(from_anywhere) && !one.contains(from_memory) &&
-           std::any_of(one.begin(), one.end(), is_place);
-  };
   // Two distances may be made of the same, a length or an index.
-  return begins(a) && begins(b) && std::none_of(a.begin(), a.end(), [&](Origin origin) {
+  return beginnings(a) > 0 && beginnings(b) > 0 &&
+         std::none_of(a.begin(), a.end(), [&](Origin origin) {
            return is_place(origin) ? b.contains(origin) || b.contains(origin | as_distance)
                                    : b.contains(origin & ~as_distance);
          });

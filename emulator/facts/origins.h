@@ -30,6 +30,8 @@ public:
   /// Of the address that is an operand of an instruction: an operand of kind address. Empty: none
   /// is known.
   std::set<Origin> of_address(const Operand &address) const;
+  /// Returns true if an address begins at one parameter or variable, and at nothing else.
+  static bool are_one(const std::set<Origin> &origins);
   /// Returns true if two addresses cannot be the same, if what parameters and variables lead to
   /// never overlaps. Each must begin at something, and the other neither there nor at a distance
   /// made of it.

@@ -10,6 +10,9 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/launch.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace ptxasw::inline emulator {
 namespace {
 
@@ -27,7 +30,70 @@ bool comes_from_one_lane(const Opcode &opcode, std::span<const Operand> operands
   return *members == ~0u || (source && (*members >> (*source % warp_lanes) & 1) != 0);
 }
 
+/// A parameter of a call, which may be written: these are accessed by their names.
+bool loads_from_call(const Module &module, const Opcode &opcode,
+                     std::span<const Operand> operands) {
+  const Operand *const base = opcode.space == StateSpace::param && operands.size() > 1 &&
+                                      operands[1].kind == Operand::Kind::address
+                                  ? &module.children(operands[1])[0]
+                                  : nullptr;
+  return base && base->kind == Operand::Kind::symbol &&
+         module.symbol(*base).kind != Symbol::Kind::parameter;
+}
+
 } // namespace
+
+std::optional<Scope> scope_of(std::string_view special) {
+  const auto begins = [&](std::initializer_list<std::string_view> beginnings) {
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](std::string_view begin) { return special.starts_with(begin); });
+  };
+  if (special == "WARP_SZ" || begins({"%ntid", "%nctaid"}))
+    return Scope::grid;
+  if (begins({"%ctaid"}))
+    return Scope::block;
+  return begins({"%tid", "%laneid", "%lanemask_"}) ? std::optional(Scope::thread) : std::nullopt;
+}
+
+bool agree(const Module &module, std::span<const Operand> operands, Scope scope) {
+  return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    if (operand.kind == Operand::Kind::special) {
+      const auto known = scope_of(module.text(operand.span));
+      if (!known || *known < scope)
+        return false;
+    }
+    return operand.kind != Operand::Kind::other && agree(module, module.children(operand), scope);
+  });
+}
+
+bool mentions_special(const Module &module, std::span<const Operand> operands,
+                      std::string_view special) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    return (operand.kind == Operand::Kind::special && module.text(operand.span) == special) ||
+           mentions_special(module, module.children(operand), special);
+  });
+}
+
+bool mentions_special(const Module &module, const Function &function, std::string_view special) {
+  return std::any_of(function.instructions.begin(), function.instructions.end(),
+                     [&](const Instruction &instruction) {
+                       return mentions_special(module, module.operands(instruction), special);
+                     });
+}
+
+bool uses_carry(const Opcode &opcode) {
+  return opcode.has(Modifier::cc) || is_one_of(opcode.op, {Op::addc, Op::subc, Op::madc});
+}
+
+bool computes_alike(const Module &module, const Instruction &instruction, Scope scope) {
+  const Opcode &opcode = module.opcode(instruction);
+  const auto operands = module.operands(instruction);
+  const bool loads = (opcode.op == Op::ld && opcode.space == StateSpace::param &&
+                      !loads_from_call(module, opcode, operands)) ||
+                     reads_constant_memory(opcode);
+  return instruction.well_formed && (is_pure(opcode) || loads) && !uses_carry(opcode) &&
+         agree(module, operands, scope);
+}
 
 std::optional<OneValue> one_value(const Module &module, const Instruction &instruction,
                                   const Number &number) {

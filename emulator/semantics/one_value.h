@@ -1,13 +1,16 @@
 #pragma once
 
-// Instructions whose results are one value for several threads although they are not functions of
-// their operands (soundness.md, U1 and U2).
+// Who agrees: for which threads what an instruction reads and computes is one value (soundness.md,
+// U1 and U2). This is the one transfer function; how values flow, and who comes where together, is
+// for those to say who ask.
 
 #include "grammar/module.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace ptxasw::inline emulator {
@@ -15,10 +18,33 @@ namespace ptxasw::inline emulator {
 /// The widest set of threads for which a value may be one, if they executed the same instance of
 /// the instruction. What is one for a scope is one for those before it, and not for those behind.
 enum class Scope : std::uint8_t {
-  lanes, ///< those lanes of a warp that the member mask names
-  block, ///< all threads of the block
-  grid,  ///< all threads
+  thread, ///< one thread, whenever it executes the instruction
+  lanes,  ///< those lanes of a warp that the member mask names
+  block,  ///< all threads of the block
+  grid,   ///< all threads
 };
+
+/// For whom a special register is one value, whenever they read it (PTX ISA 10); nothing: even a
+/// thread may read several, as of a clock, or of `%warpid`, which a preemption may change.
+std::optional<Scope> scope_of(std::string_view special);
+
+/// Returns true if all special registers among operands are one value for a scope, and all of the
+/// operands are understood.
+bool agree(const Module &module, std::span<const Operand> operands, Scope scope);
+
+/// Returns true if a special register is among operands, or among those of an instruction of a
+/// function: by its name in full.
+bool mentions_special(const Module &module, std::span<const Operand> operands,
+                      std::string_view special);
+bool mentions_special(const Module &module, const Function &function, std::string_view special);
+
+/// Returns true if an instruction reads or writes the carry flag.
+bool uses_carry(const Opcode &opcode);
+
+/// Returns true if what an instruction writes is a function of the registers that it reads, the
+/// same for all threads of a scope, whenever they execute it: it only computes, or loads from
+/// parameters of the function or from memory that the whole kernel only reads.
+bool computes_alike(const Module &module, const Instruction &instruction, Scope scope);
 
 /// Results that are one value for the threads of a scope that executed the same instance of an
 /// instruction.

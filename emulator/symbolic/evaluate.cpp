@@ -346,8 +346,7 @@ bool Emulation::Implementation::compute_uninterpreted(BlockId block,
                                                       const Instruction &instruction) {
   const Opcode &opcode = module_.opcode(instruction);
   const auto operands = module_.operands(instruction);
-  if (operands[0].kind != Operand::Kind::reg || operands[0].selector || opcode.has(Modifier::cc) ||
-      opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc)
+  if (operands[0].kind != Operand::Kind::reg || operands[0].selector || uses_carry(opcode))
     return false;
   std::vector<Expr> sources;
   for (const Operand &operand : operands.subspan(1)) {

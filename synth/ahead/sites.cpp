@@ -5,12 +5,11 @@
 #include "synth/ahead/sites.h"
 
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/one_value.h"
 #include "grammar/roles.h"
-#include "synth/prove/terms.h"
 
 #include <algorithm>
 #include <set>
-#include <span>
 
 namespace ptxasw::inline synth::ahead {
 namespace {
@@ -114,15 +113,6 @@ private:
                                                                            : &refusal::shape;
   }
 
-  bool is_steady(std::span<const Operand> operands) const {
-    return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return operand.kind != Operand::Kind::other &&
-             (operand.kind != Operand::Kind::special ||
-              proof::keeps_its_value(module_.text(operand.span))) &&
-             is_steady(module_.children(operand));
-    });
-  }
-
   /// What one instruction does.
   const Refusal *look_at(std::size_t step) {
     const Instruction &one = instruction(step);
@@ -132,7 +122,7 @@ private:
       return &refusal::shape;
     if (opcode.op == Op::bra)
       return nullptr;
-    if (!is_steady(module_.operands(one)) || opcode.has(Modifier::cc) ||
+    if (!agree(module_, module_.operands(one), emulator::Scope::thread) || uses_carry(opcode) ||
         first_operand(opcode) != FirstOperand::destination)
       return &refusal::effects;
     if (opcode.op == Op::ld) {
@@ -144,9 +134,7 @@ private:
       result_.last_load = step;
       return nullptr;
     }
-    const bool takes_carry =
-        opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc;
-    return is_pure(opcode) && !takes_carry ? nullptr : &refusal::effects;
+    return is_pure(opcode) ? nullptr : &refusal::effects;
   }
 
   /// Calls `visit(register)` for what a step reads or, if `writes`, for what it writes.

@@ -5,19 +5,19 @@
 // `.nc` demands that nobody writes what is read as long as the kernel runs. Who could?
 //
 //   - the host, or another kernel, ordered with the load by what a thread of this one does: nothing
-//     in the kernel could be that (writers.h). Not ordered, it would be a race with the weak load
-//     that is there already, whose value is not defined either (PTX ISA 8.7.1). What was written
-//     before the kernel began, or is written after its end, is no matter: caches do not keep
-//     anything from one kernel to the next.
+//     in the kernel could be that (emulator/facts/writers.h). Not ordered, it would be a race with
+//     the weak load that is there already, whose value is not defined either (PTX ISA 8.7.1). What
+//     was written before the kernel began, or is written after its end, is no matter: caches do not
+//     keep anything from one kernel to the next.
 //   - a thread of this kernel: there is no store in its text that may go to global memory; or each
 //     goes to an address that is made from other parameters and variables than the load's
-//     (unwritten.h, origins.h), and it was promised that these lead to arrays which do not overlap.
+//     (origins.h), and it was promised that these lead to arrays which do not overlap.
 
 #include "synth/cache/cache.h"
 
-#include "synth/cache/qualified.h"
+#include "emulator/facts/writers.h"
+#include "emulator/semantics/global_load.h"
 #include "synth/cache/sites.h"
-#include "synth/cache/unwritten.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
@@ -38,6 +38,8 @@ public:
 
 private:
   std::string fault_at(std::size_t i);
+  /// What may write what a load reads.
+  std::optional<std::uint32_t> writer_of(std::uint32_t load, facts::Writers &writers) const;
 
   const Module &before_;
   const Function &kernel_;
@@ -62,18 +64,27 @@ std::string Requalification::fault() {
   }
   if (before_.text({mine, kernel_.body.end}) != after_.text({theirs, other_.body.end}))
     return "its end is another one";
-  cache::Unwritten unwritten(before_, kernel_, apart_);
+  facts::Writers writers(before_, kernel_);
   for (const std::uint32_t load : became_nc_)
-    if (std::string why = unwritten.fault(kernel_.instructions[load]); !why.empty())
-      return fmt::format("line {}: {}", other_.instructions[load].line, why);
+    if (const auto by = writer_of(load, writers))
+      return fmt::format("line {}: line {} may write what it reads", other_.instructions[load].line,
+                         kernel_.instructions[*by].line);
   return "";
+}
+
+std::optional<std::uint32_t> Requalification::writer_of(std::uint32_t load,
+                                                        facts::Writers &writers) const {
+  if (writers.unknown() || writers.stores().empty())
+    return writers.unknown();
+  const auto conflict = apart_ ? writers.conflict(load) : facts::Conflict{writers.stores().front()};
+  return conflict ? std::optional(conflict->store) : std::nullopt;
 }
 
 std::string Requalification::fault_at(std::size_t i) {
   const Instruction &a = kernel_.instructions[i], &b = other_.instructions[i];
   if (before_.text(a.opcode_span) == after_.text(b.opcode_span))
     return "";
-  const auto was = cache::qualified_load(before_.opcode(a));
+  const auto was = qualified_load(before_.opcode(a));
   if (!was || was->hinted || was->nc || !a.well_formed || !b.well_formed)
     return "an opcode changed that must not";
   constexpr std::string_view space = "ld.global";

@@ -1,17 +1,13 @@
-// The array of each address is looked up among the addends of its expression, and by the text, as
-// the proof does it (unwritten.h): a load of which only one of the two knows stays as it was.
+// What may write what a load reads is told by the text alone (emulator/facts/writers.h), as to the
+// proof. Besides, a load on which the end of a loop depends stays: the program may wait there.
 
 #include "synth/cache/sites.h"
 
 #include "emulator/facts/waiting.h"
-#include "synth/cache/qualified.h"
-#include "synth/cache/unwritten.h"
+#include "emulator/facts/writers.h"
+#include "emulator/semantics/global_load.h"
 
-#include <algorithm>
-#include <fmt/core.h>
-#include <map>
 #include <optional>
-#include <string>
 
 namespace ptxasw::inline synth::cache {
 namespace {
@@ -25,6 +21,8 @@ constexpr Refusal unknown{"control-flow", "the kernel is too large, or not under
 constexpr Refusal nothing{"no-global-load", "no load of global memory without qualifiers"};
 constexpr Refusal written{"may-be-written", "the kernel may write what it reads"};
 constexpr Refusal address{"unknown-address", "which array it reads or writes is not known"};
+constexpr Refusal ordered{"synchronises",
+                          "it may see what others write while it runs, or writes anywhere"};
 constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what the load reads"};
 } // namespace refusal
 
@@ -38,114 +36,43 @@ class Sites {
 public:
   Sites(const KernelFacts &facts, bool apart)
       : module_(facts.module()), kernel_(facts.function()), apart_(apart), facts_(facts),
-        unwritten_(facts.module(), facts.function(), apart), writers_(unwritten_.writers()) {}
+        writers_(facts.module(), facts.function()) {}
 
   ReadOnlyLoads run();
 
 private:
-  /// The name of the one parameter or variable that an address is a distance from; nothing if it
-  /// has none, several, or holds what memory held.
-  std::optional<std::string> array_of(const Access &access);
-  std::optional<std::string> name_of(Expr symbol);
-  bool hides_pointer(Expr distance);
   /// Why a load must not be `.nc`.
   std::optional<Refusal> reach_of(const Access &access);
-  std::optional<Refusal> conflict_of(const Access &access);
+  std::optional<Refusal> conflict_of(std::uint32_t load);
   void refuse(const Refusal &refusal) { add_refusal(result_.refusals, refusal); }
 
   const Module &module_;
   const Function &kernel_;
   const bool apart_;
   const KernelFacts &facts_;
-  Unwritten unwritten_;
-  const Writers &writers_;
-  std::map<std::uint32_t, std::optional<std::string>> arrays_; ///< by number of the access
+  facts::Writers writers_;
   ReadOnlyLoads result_;
 };
 
-std::optional<std::string> Sites::name_of(Expr symbol) {
-  if (const auto field = facts_.emulation().parameter_field(symbol))
-    return fmt::format("{}+{}", field->parameter, field->offset);
-  for (const Variable &variable : module_.variables)
-    if (facts_.emulation().symbol_address(variable.name) == symbol)
-      return std::string(variable.name);
-  return std::nullopt;
-}
-
-/// Returns true if a distance has bits of a pointer in it that may become one again.
-bool Sites::hides_pointer(Expr distance) {
-  bool result = false;
-  for_each_node(distance, [&](Expr node) {
-    if (node->width != 64 || node->kind == ExprKind::sum || node->kind == ExprKind::product ||
-        node->kind == ExprKind::symbol)
-      return;
-    for_each_node(node, [&](Expr inner) {
-      result |= inner->kind == ExprKind::symbol && inner->width == 64 && name_of(inner).has_value();
-    });
-  });
-  return result;
-}
-
-std::optional<std::string> Sites::array_of(const Access &access) {
-  const auto known = arrays_.find(access.number);
-  if (known != arrays_.end())
-    return known->second;
-  std::optional<std::string> &result = arrays_[access.number];
-  if (!access.address || access.address->width != 64)
+std::optional<Refusal> Sites::conflict_of(std::uint32_t load) {
+  const auto &all = kernel_.instructions;
+  if (const auto unknown = writers_.unknown())
+    return at(refusal::ordered, all[*unknown]);
+  if (writers_.stores().empty())
     return std::nullopt;
-  std::vector<Expr> addends{access.address};
-  if (access.address->kind == ExprKind::sum) {
-    addends.clear();
-    for (std::uint32_t i = 0; i < access.address->child_count; ++i) {
-      const Expr addend = access.address->children[i];
-      const bool once = access.address->coefficients[i] == 1;
-      if (!once && addend->kind == ExprKind::symbol && addend->width == 64 && name_of(addend))
-        return std::nullopt; // a pointer that is taken away, or several times
-      if (once || hides_pointer(addend))
-        addends.push_back(addend);
-    }
-  }
-  unsigned arrays = 0;
-  for (const Expr addend : addends) {
-    if (addend->kind == ExprKind::sext || addend->kind == ExprKind::zext)
-      continue;
-    ++arrays;
-    result = addend->kind == ExprKind::symbol ? name_of(addend) : std::nullopt;
-    if (!result)
-      return std::nullopt;
-  }
-  if (arrays != 1)
-    result.reset();
-  return result;
-}
-
-std::optional<Refusal> Sites::conflict_of(const Access &access) {
-  const auto array = array_of(access);
-  for (const std::uint32_t store : writers_.stores) {
-    const auto other =
-        std::find_if(facts_.accesses().begin(), facts_.accesses().end(), [&](const Access &one) {
-          return one.site.instruction == store && one.site.kind != AccessKind::load;
-        });
-    if (other == facts_.accesses().end())
-      continue; // never reached
-    const auto to = array_of(*other);
-    const Instruction &instruction = kernel_.instructions[store];
-    if (!apart_ || (array && to == array))
-      return at(refusal::written, instruction);
-    if (!to)
-      return at(refusal::address, instruction);
-  }
-  return std::nullopt;
+  if (!apart_)
+    return at(refusal::written, all[writers_.stores().front()]);
+  const auto conflict = writers_.conflict(load);
+  if (!conflict)
+    return std::nullopt;
+  return conflict->unknown == no_index ? at(refusal::written, all[conflict->store])
+                                       : at(refusal::address, all[conflict->unknown]);
 }
 
 std::optional<Refusal> Sites::reach_of(const Access &access) {
   const Instruction &instruction = kernel_.instructions[access.site.instruction];
-  if (writers_.unknown)
-    return writers_.unknown;
-  if (const auto conflict = conflict_of(access))
+  if (const auto conflict = conflict_of(access.site.instruction))
     return conflict;
-  if (!writers_.stores.empty() && !array_of(access))
-    return at(refusal::address, instruction);
   if (facts_.cfg().irreducible(facts_.cfg().block_of(access.site.instruction)))
     return at(refusal::polls, instruction); // it may go round without a loop that is known
   LoopId outermost = access.loop;
@@ -154,8 +81,6 @@ std::optional<Refusal> Sites::reach_of(const Access &access) {
   if (outermost != no_index &&
       facts::decides_end(module_, kernel_, facts_.cfg(), outermost, access.site.instruction))
     return at(refusal::polls, instruction);
-  if (!unwritten_.fault(instruction).empty()) // the expression shows it, the text does not
-    return at(refusal::address, instruction);
   return std::nullopt;
 }
 

@@ -5,8 +5,8 @@
 #include "synth/in_kernel/in_kernel.h"
 
 #include "grammar/edits.h"
-#include "synth/retile/obstacle.h"
 #include "synth/retile/retile.h"
+#include "synth/spread.h"
 #include "synth/vectorise/vectorise.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr Refusal registers_given{"registers-given",
                                   "the kernel says itself how many registers it may have"};
 constexpr unsigned registers_of_multiprocessor = 65'536;
 
-/// Only these know that no thread sees another one's (retile_obstacle()).
+/// Only these know that no thread sees another one's (spread_obstacle()).
 const Family *family_of(std::string_view name) {
   if (name != "retile" && name != "vectorise")
     return nullptr;
@@ -113,7 +113,7 @@ void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_v
 std::vector<Proposal> propose(const Module &module, const Function &kernel,
                               std::vector<std::string> &why) {
   std::vector<Proposal> all;
-  if (const auto obstacle = retile_obstacle(module, kernel)) { // siblings may keep blocks whole
+  if (const auto obstacle = spread_obstacle(module, kernel)) { // siblings may keep blocks whole
     refuse(why, *obstacle);
     return all;
   }

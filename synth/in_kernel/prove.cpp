@@ -20,16 +20,17 @@
 //     and nothing behind the first code writes the place.
 //
 // That threads are in other blocks and warps than the sibling's would be is of no matter to a
-// kernel whose threads do not see each other's (retile_obstacle(): no barriers, no collectives, no
+// kernel whose threads do not see each other's (spread_obstacle(): no barriers, no collectives, no
 // shared memory, nothing that asks where it runs), and neither is that some end early.
 //
 // The first code is evaluated to terms, which are written as text: `ne(and(ctaid.x, 3), 0)`. That
 // is all the algebra there is to it; other code than the one that is expected is not understood.
 
+#include "grammar/next.h"
 #include "grammar/roles.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/retile/obstacle.h"
 #include "synth/retile/retile.h"
+#include "synth/spread.h"
 
 #include <bit>
 #include <fmt/core.h>
@@ -159,10 +160,10 @@ private:
       const Instruction &one = f_.instructions[i];
       const Opcode &opcode = module_.opcode(one);
       show(one.well_formed && one.scope == 0, "the code before the bodies is not understood");
-      if (opcode.op == Op::bra || ends_thread(opcode)) {
+      if (is_way(opcode)) {
         const auto guard = terms_.find(one.guard);
         show(guard != terms_.end() && !one.guard_negated, "a jump is not understood");
-        if (ends_thread(opcode)) {
+        if (returns(opcode)) {
           leaves_.insert(guard->second);
           continue;
         }
@@ -260,7 +261,7 @@ std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
                             const FunctionOf &sibling, const FunctionOf &replaced,
                             const InKernelForm &form) {
   try {
-    if (const auto obstacle = retile_obstacle(beside.module, beside.function))
+    if (const auto obstacle = spread_obstacle(beside.module, beside.function))
       return fmt::format("threads may see each other: {}", obstacle->meaning);
     if (const auto obstacle = in_kernel_obstacle(beside.module, beside.function, form))
       return std::string(obstacle->meaning);

@@ -6,6 +6,7 @@
 #include "synth/meld/arms.h"
 
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/one_value.h"
 #include "synth/prove/terms.h"
 
 #include <algorithm>
@@ -41,14 +42,6 @@ Refusal in_line(Refusal refusal, const Instruction &instruction) {
   return refusal;
 }
 
-bool has_unstable_special(const Module &module, std::span<const Operand> operands) {
-  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-    return (operand.kind == Operand::Kind::special &&
-            !proof::keeps_its_value(module.text(operand.span))) ||
-           has_unstable_special(module, module.children(operand));
-  });
-}
-
 const Refusal *obstacle_of(const Module &module, const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
   if (!instruction.well_formed)
@@ -74,10 +67,9 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
     return &refusal::synchronises;
   if (!is_pure(opcode))
     return effect_of(opcode) == Effect::sync ? &refusal::ordered : &refusal::unknown;
-  if (opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc ||
-      opcode.has(Modifier::cc))
+  if (uses_carry(opcode))
     return &refusal::carry;
-  if (has_unstable_special(module, module.operands(instruction)))
+  if (!agree(module, module.operands(instruction), emulator::Scope::thread))
     return &refusal::special;
   return nullptr;
 }

@@ -13,6 +13,7 @@
 #include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
+#include "grammar/next.h"
 #include "grammar/pragmas.h"
 
 #include <algorithm>
@@ -257,7 +258,7 @@ bool is_plain(const Module &module, const Function &function, const ControlFlowG
   const std::vector<std::uint32_t> body = instructions_of(cfg, loop);
   return std::all_of(body.begin(), body.end(), [&](std::uint32_t i) {
     const Opcode &opcode = module.opcode(function.instructions[i]);
-    const bool moves = opcode.op == Op::bra || opcode.op == Op::ret || opcode.op == Op::exit;
+    const bool moves = is_way(opcode);
     return !cfg.irreducible(cfg.block_of(i)) && function.instructions[i].well_formed &&
            (moves || effect_of(opcode) != Effect::sync);
   });

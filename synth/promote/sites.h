@@ -2,14 +2,17 @@
 
 // Which loads of a loop read what it has read already, and what its stores may do to that.
 
+#include "emulator/facts/loop_values.h"
 #include "synth/family.h"
-#include "synth/promote/loop_values.h"
 
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::inline synth::promote {
+
+using facts::AtomId, facts::Atom, facts::Atoms, facts::Polynomial;
+using facts::Condition, facts::LoopValues;
 
 /// What is looked for.
 enum class Wanted : std::uint8_t {

@@ -35,7 +35,7 @@
 #include "synth/promote/write.h"
 
 #include "grammar/edits.h"
-#include "synth/promote/test_writer.h"
+#include "synth/test_writer.h"
 
 #include <algorithm>
 #include <fmt/core.h>

@@ -25,7 +25,7 @@
 
 #include "emulator/symbolic/generic.h"
 #include "grammar/roles.h"
-#include "synth/shuffle/ways.h"
+#include "synth/ways.h"
 
 #include <algorithm>
 #include <chrono>

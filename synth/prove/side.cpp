@@ -4,6 +4,7 @@
 #include "synth/prove/side.h"
 
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/one_value.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -110,23 +111,9 @@ void Side::write(const std::vector<RegisterId> &registers, const std::vector<Ter
 
 bool Side::only_computes(const Instruction &instruction) const {
   const Opcode &opcode = module.opcode(instruction);
-  if (!instruction.well_formed || !is_pure(opcode) || opcode.has(Modifier::cc) ||
-      opcode.op == Op::addc || opcode.op == Op::subc || opcode.op == Op::madc ||
-      first_operand(opcode) != FirstOperand::destination)
-    return false;
-  const auto operands = module.operands(instruction);
-  return !operands.empty() &&
-         std::all_of(operands.begin(), operands.end(),
-                     [&](const Operand &operand) { return is_steady(operand); });
-}
-
-bool Side::is_steady(const Operand &operand) const {
-  if (operand.kind == Operand::Kind::special && !keeps_its_value(module.text(operand.span)))
-    return false;
-  const auto children = module.children(operand);
-  return operand.kind != Operand::Kind::other &&
-         std::all_of(children.begin(), children.end(),
-                     [&](const Operand &child) { return is_steady(child); });
+  return is_pure(opcode) && computes_alike(module, instruction, emulator::Scope::thread) &&
+         first_operand(opcode) == FirstOperand::destination &&
+         !module.operands(instruction).empty();
 }
 
 std::optional<bool> Side::truth(Term term, const Knowledge &known) const {

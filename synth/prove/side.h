@@ -60,7 +60,6 @@ public:
 
 private:
   bool only_computes(const Instruction &instruction) const;
-  bool is_steady(const Operand &operand) const;
   std::optional<bool> truth(Term term, const Knowledge &known) const;
   std::uint32_t target(const Instruction &instruction) const;
   bool is_wide_register(const Operand &base) const;

@@ -7,7 +7,6 @@
 #include "synth/prove/terms.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <unordered_map>
 
@@ -17,14 +16,6 @@ namespace {
 constexpr std::uint64_t sum_mark = 4; ///< begins the key of a sum with a number
 
 } // namespace
-
-bool keeps_its_value(std::string_view special) {
-  static constexpr std::array<std::string_view, 6> beginnings{"%tid",    "%ntid",   "%ctaid",
-                                                              "%nctaid", "%laneid", "%lanemask_"};
-  return special == "WARP_SZ" ||
-         std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view begin) { return special.starts_with(begin); });
-}
 
 Term Terms::made(TermKey key) {
   const auto [found, added] = terms_.try_emplace(std::move(key), static_cast<Term>(keys_.size()));

@@ -21,9 +21,6 @@ using Term = std::uint32_t;
 using TermKey = std::vector<std::uint64_t>;
 inline constexpr std::uint64_t term_mark = std::uint64_t{1} << 63;
 
-/// Returns true if a special register holds the same whenever a thread reads it (PTX ISA 10).
-bool keeps_its_value(std::string_view special);
-
 class Terms {
 public:
   /// `add.s64` is as good as any other instruction: (a + 4) + 4 is not a + 8.

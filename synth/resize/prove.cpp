@@ -20,7 +20,7 @@
 //
 // So for each thread of the kernel one of the version takes the same steps on the same values, and
 // no other does anything. Which threads share a block or a warp is another matter now: nothing in
-// the kernel can tell (retile_obstacle(), independence(): no shared memory, barriers, votes,
+// the kernel can tell (spread_obstacle(), independence(): no shared memory, barriers, votes,
 // shuffles, lanes, clocks, no branch on which lanes must agree), and without data races the order
 // of threads changes nothing that they leave.
 

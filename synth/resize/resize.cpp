@@ -6,9 +6,9 @@
 #include "analysis/independence.h"
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/effects.h"
-#include "synth/retile/obstacle.h"
-#include "synth/retile/retile.h"
+#include "emulator/semantics/one_value.h"
 #include "synth/same_launch.h"
+#include "synth/spread.h"
 
 #include <algorithm>
 #include <charconv>
@@ -60,7 +60,7 @@ bool counts_threads(const Module &module, const Function &kernel) {
 }
 
 std::optional<Refusal> resize_obstacle(const Module &module, const Function &kernel) {
-  if (const auto obstacle = retile_obstacle(module, kernel))
+  if (const auto obstacle = spread_obstacle(module, kernel))
     return obstacle;
   if (kernel.directive("reqntid"))
     return block_fixed;

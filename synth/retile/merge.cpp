@@ -5,7 +5,7 @@
 // The value is also the same if no copy has stored in between (soundness.md, T3: blocks do not see
 // each other's stores, a copy its own), both loads run always - they stand in one basic block and
 // have no guard - and read the same type; and it is still there if nothing has written the register
-// since. Ordered and volatile loads do not come here: obstacle.cpp refuses the kernel.
+// since. Ordered and volatile loads do not come here: synth/spread.cpp refuses the kernel.
 
 #include "synth/retile/merge.h"
 

@@ -37,17 +37,17 @@
 //
 // Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
 // barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The
-// threads of a block come to the sibling's barriers alike (meeting.cpp), so whenever one of them is
-// passed, all threads of the copies concerned are at the same one of the kernel's. The lanes of a
-// warp come alike to what they exchange, too, once for each copy: lane for lane they are there what
-// the kernel's are, so each gets what the kernel's lane gets. Between two of
-// them, what several threads of a copy do to its shared memory is ordered by nothing but each
-// thread's own order, which is kept, so any interleaving with other copies is one that the block
-// could have had by itself: a copy's instructions touch only its own variables (rooms.cpp), checked
-// here to be other ones for each copy, of the same size. Where copies part while barriers follow
-// and other threads may be in lockstep, they do not go on to their ends: from this branch each goes
-// alone, one after the other, to where all ways meet, with no barrier before it; no register that
-// copies share is written there, so all are together again.
+// threads of a block come to the sibling's barriers alike (emulator/facts/meeting.cpp), so whenever
+// one of them is passed, all threads of the copies concerned are at the same one of the kernel's.
+// The lanes of a warp come alike to what they exchange, too, once for each copy: lane for lane they
+// are there what the kernel's are, so each gets what the kernel's lane gets. Between two of them,
+// what several threads of a copy do to its shared memory is ordered by nothing but each thread's
+// own order, which is kept, so any interleaving with other copies is one that the block could have
+// had by itself: a copy's instructions touch only its own variables (rooms.cpp), checked here to be
+// other ones for each copy, of the same size. Where copies part while barriers follow and other
+// threads may be in lockstep, they do not go on to their ends: from this branch each goes alone,
+// one after the other, to where all ways meet, with no barrier before it; no register that copies
+// share is written there, so all are together again.
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
@@ -59,7 +59,7 @@
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
-#include "synth/retile/obstacle.h"
+#include "synth/spread.h"
 #include "synth/vectorise/vectorise.h"
 
 #include <algorithm>

@@ -65,7 +65,7 @@ private:
   Position kernel_end() const { return static_cast<Position>(kernel_.instructions.size()); }
   bool ends(Position theirs) const {
     return theirs >= kernel_end() || (kernel_.instructions[theirs].guard == no_register &&
-                                      ends_thread(module_.opcode(kernel_.instructions[theirs])));
+                                      returns(module_.opcode(kernel_.instructions[theirs])));
   }
   /// Over branches of the kernel that are always taken, and over what has been done at the entry.
   Position skip_kernel(Position theirs) const {
@@ -83,17 +83,14 @@ private:
     fail("the kernel has a loop without an end");
   }
   Position target_of(const Instruction &instruction) const {
-    if (ends_thread(module_.opcode(instruction)))
+    if (returns(module_.opcode(instruction)))
       return kernel_end();
     const auto target = branch_target(module_, kernel_, instruction);
     if (!target)
       fail("a branch of the kernel is not understood");
     return *target;
   }
-  bool is_jump(const Instruction &instruction) const {
-    const Opcode &opcode = module_.opcode(instruction);
-    return opcode.op == Op::bra || ends_thread(opcode);
-  }
+  bool is_jump(const Instruction &instruction) const { return is_way(module_.opcode(instruction)); }
 
   /// A copy's registers.
   struct View {

@@ -2,7 +2,6 @@
 // load that another copy has done, one wide access for several; and branches, which lead on
 // together, or part the copies.
 
-#include "synth/retile/meeting.h"
 #include "synth/retile/prove_implementation.h"
 
 #include "synth/vectorise/vectorise.h"
@@ -180,7 +179,7 @@ void RetileProof::branch_at_once(Position mine, Position theirs) {
   require(is_jump(b) && b.guard != no_register && b.guard == fast_[0][a.guard] &&
               a.guard_negated == b.guard_negated,
           mine, "not the branch that the kernel has there");
-  if (ends_thread(module_.opcode(b))) {
+  if (returns(module_.opcode(b))) {
     arrive_together({mine, true}, target_of(a));
   } else {
     const auto target = branch_target(module_, sibling_, b);
@@ -275,7 +274,7 @@ RetileProof::Position RetileProof::on_detour(Position mine, const Detour &detour
 
 bool RetileProof::is_barrier(const Instruction &instruction) const {
   const Op op = module_.opcode(instruction).op;
-  return op == Op::bar || op == Op::barrier || is_meeting_of_warp(module_, instruction);
+  return op == Op::bar || op == Op::barrier || facts::is_meeting_of_warp(module_, instruction);
 }
 
 // The copies part. What was added may test things again that only held there.

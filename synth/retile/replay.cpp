@@ -75,7 +75,7 @@ std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
       return ReplayEnd{position, true};
     const Instruction &instruction = sibling_.instructions[position];
     const Opcode &opcode = module_.opcode(instruction);
-    const bool jump = opcode.op == Op::bra || ends_thread(opcode);
+    const bool jump = is_way(opcode);
     if (!jump) {
       if (!execute(instruction, state, assumption))
         return ReplayEnd{position, false};
@@ -97,7 +97,7 @@ std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
       ++position;
       continue;
     }
-    if (ends_thread(opcode))
+    if (returns(opcode))
       return ReplayEnd{position, true};
     const auto target = branch_target(module_, sibling_, instruction);
     if (!target)

@@ -5,9 +5,10 @@
 #include "synth/retile/retile.h"
 
 #include "analysis/independence.h"
+#include "emulator/semantics/one_value.h"
 #include "synth/retile/merge.h"
-#include "synth/retile/obstacle.h"
 #include "synth/retile/rooms.h"
+#include "synth/spread.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -71,8 +72,10 @@ std::size_t detours_size(const Module &module, const Function &kernel, const Ret
   return size;
 }
 
-bool may_be_spread(const Module &module, const Function &kernel) {
-  return !kernel.directive("reqntid") && independence(module, kernel).threads_independent;
+std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel,
+                                       Blocks blocks) {
+  const auto obstacle = spread_obstacle(module, kernel, blocks);
+  return obstacle || blocks == Blocks::spread ? obstacle : rooms_obstacle(module, kernel);
 }
 
 std::string RetileForm::index() const {

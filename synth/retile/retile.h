@@ -17,12 +17,12 @@
 // global index along x matters. Blocks have a W-th of the threads along x, the grid is the same.
 // That is what makes accesses wide (synth/vectorise).
 //
-// Which kernels: obstacle.h. How it is written: write.cpp. Why it is right: prove.cpp.
+// Which kernels: synth/spread.h, rooms.h. How it is written: write.cpp. Why it is right: prove.cpp.
 
-#include "synth/family.h"
-
-#include "grammar/cfg.h"
+#include "emulator/facts/meeting.h"
 #include "grammar/liveness.h"
+#include "grammar/next.h"
+#include "synth/spread.h"
 
 #include <array>
 #include <optional>
@@ -35,8 +35,6 @@ namespace ptxasw::inline synth {
 
 /// The largest number of blocks that one may do, and of copies along two axes.
 inline constexpr unsigned max_retile_factor = 16, max_along_x = 16, max_copies = 16;
-/// Threads of the kernel along x that points may be spread over: each may be a block of its own.
-inline constexpr std::uint32_t max_points = 0x7fffffff;
 
 /// How the sibling's threads are spread over the kernel's.
 struct RetileForm {
@@ -69,12 +67,7 @@ struct RetileSize {
   unsigned registers = 0;
 };
 
-/// Copies that part at a branch go on alone, one after the other, and meet again.
-struct Detour {
-  std::uint32_t branch = 0; ///< index in Function::instructions
-  std::uint32_t end = 0;    ///< where they meet
-  std::vector<bool> inside; ///< by instruction: what one may run on its way, the branch among it
-};
+using facts::Detour;
 
 std::string_view name_of(RetileForm::Kind kind);
 
@@ -95,13 +88,14 @@ bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis);
 
 FamilyAnswer propose_retile(const Module &module, const Function &kernel);
 std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
+/// What keeps a kernel from being re-tiled; where blocks stay whole, its shared memory, too.
+std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel,
+                                       Blocks blocks = Blocks::spread);
+
 /// Instructions of a sibling with so many copies at most.
 std::size_t retiled_size(const Function &kernel, unsigned copies);
 std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
                          const Proposal &proposal);
-
-/// Returns true if threads of a block of this kernel may be spread differently.
-bool may_be_spread(const Module &module, const Function &kernel);
 
 /// The shapes of blocks for which copies along an axis are neighbouring rows: one thread thick,
 /// whole warps. Others may be, too; these are what the table lists.
@@ -130,7 +124,8 @@ public:
   unsigned keeper(const Instruction &instruction, unsigned k) const;
   /// Returns true if an instruction is done for more than one copy.
   bool is_shared(const Instruction &instruction) const;
-  /// Where copies that part go and meet again (meeting.h), in the order of their branches.
+  /// Where copies that part go and meet again (emulator/facts/meeting.h), in the order of their
+  /// branches.
   const std::vector<Detour> &detours() const { return detours_; }
   /// The one that begins at a branch; null: who parts there goes on alone to the end.
   const Detour *detour(std::uint32_t branch) const;
@@ -151,35 +146,11 @@ private:
 bool is_shared(const Module &module, const Instruction &instruction,
                const std::vector<bool> &shared);
 
-/// The instruction that a branch leads to: an index in Function::instructions, maybe one past the
-/// last; nothing for anything but a `bra` to a label.
-std::optional<std::uint32_t> branch_target(const Module &module, const Function &function,
-                                           const Instruction &instruction);
-
-/// Returns true if a thread ends there: `ret` and `exit`.
-bool ends_thread(const Opcode &opcode);
-
 /// By instruction: is it done once, before all else? So are those that only compute, from values
 /// of that kind, a register that all copies share, that nothing else writes and that is never read
 /// before.
 std::vector<bool> done_first(const Module &module, const Function &kernel,
                              const std::vector<bool> &shared);
-
-/// The registers that may be read before they are written from an instruction on, that one
-/// included. Sorted.
-std::vector<RegisterId> live_before(const Module &module, const Function &function,
-                                    const ControlFlowGraph &cfg, const Liveness &liveness,
-                                    std::uint32_t instruction);
-
-/// By instruction, and one past the last: may it run after one of `from`, or is it one of them?
-std::vector<bool> reachable_from(const Module &module, const Function &function,
-                                 std::vector<std::uint32_t> from);
-
-/// By RegisterId: may it be written by an instruction of a set, as reachable_from() gives it,
-/// except some?
-std::vector<bool> written_in(const Module &module, const Function &function,
-                             const std::vector<bool> &instructions,
-                             const std::vector<bool> &except);
 
 /// Names of the sibling's registers. The proof takes them as a hint of what is what, and trusts
 /// none of it.
@@ -198,8 +169,5 @@ public:
 private:
   std::vector<std::string> suffixes_;
 };
-
-/// Returns true if an instruction has a special register among its operands.
-bool mentions_special(const Module &module, const Function &kernel, std::string_view special);
 
 } // namespace ptxasw::synth

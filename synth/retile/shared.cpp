@@ -3,14 +3,14 @@
 // them, whatever the path. The largest set of such registers is found by removing those that do not
 // qualify.
 //
-// Where copies go different ways for a while and meet again (meeting.h), what they write there is
-// not the same in all of them.
+// Where copies go different ways for a while and meet again (emulator/facts/meeting.h), what they
+// write there is not the same in all of them.
 
+#include "emulator/facts/meeting.h"
 #include "emulator/semantics/effects.h"
-#include "grammar/cfg.h"
-#include "grammar/liveness.h"
+#include "emulator/semantics/one_value.h"
+#include "grammar/next.h"
 #include "grammar/roles.h"
-#include "synth/retile/meeting.h"
 #include "synth/retile/retile.h"
 
 #include <algorithm>
@@ -20,21 +20,6 @@
 
 namespace ptxasw::inline synth {
 namespace {
-
-bool mentions(const Module &module, std::span<const Operand> operands, std::string_view special) {
-  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-    return (operand.kind == Operand::Kind::special && module.text(operand.span) == special) ||
-           mentions(module, module.children(operand), special);
-  });
-}
-
-/// Returns true if an instruction's results depend on its operands alone.
-bool is_function_of_operands(const Module &module, const Instruction &instruction) {
-  const Opcode &opcode = module.opcode(instruction);
-  return instruction.well_formed &&
-         (is_pure(opcode) || (opcode.op == Op::ld && opcode.space == StateSpace::param) ||
-          reads_constant_memory(opcode));
-}
 
 /// Returns true if an operand is a variable in shared memory: each copy has one of its own.
 bool mentions_shared_memory(const Module &module, std::span<const Operand> operands) {
@@ -48,13 +33,6 @@ bool mentions_shared_memory(const Module &module, std::span<const Operand> opera
 
 } // namespace
 
-bool mentions_special(const Module &module, const Function &kernel, std::string_view special) {
-  return std::any_of(kernel.instructions.begin(), kernel.instructions.end(),
-                     [&](const Instruction &instruction) {
-                       return mentions(module, module.operands(instruction), special);
-                     });
-}
-
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
                                    const std::vector<std::string> &indices,
                                    const std::vector<bool> &never) {
@@ -64,10 +42,10 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
-      bool common = is_function_of_operands(module, instruction) &&
+      bool common = computes_alike(module, instruction, emulator::Scope::thread) &&
                     !mentions_shared_memory(module, module.operands(instruction)) &&
                     std::none_of(indices.begin(), indices.end(), [&](const std::string &index) {
-                      return mentions(module, module.operands(instruction), index);
+                      return mentions_special(module, module.operands(instruction), index);
                     });
       for_each_register(module, instruction, [&](RegisterId reg, RegisterUse) {
         common &= shared[reg]; // what is written with it, too: it is done once, or for each
@@ -110,7 +88,7 @@ unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
 }
 
 void Sharing::find_detours() {
-  const Meetings meetings(module_, kernel_);
+  const facts::Meetings meetings(module_, kernel_);
   if (!meetings.any())
     return;
   // What is done before all else does not stand where copies may be apart.
@@ -146,8 +124,8 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
 
 unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
   const Op op = module_.opcode(instruction).op;
-  if (is_barrier_of_all(module_, instruction) ||
-      ((op == Op::bar || op == Op::barrier) && is_meeting_of_warp(module_, instruction)))
+  if (facts::is_barrier_of_all(module_, instruction) ||
+      ((op == Op::bar || op == Op::barrier) && facts::is_meeting_of_warp(module_, instruction)))
     return 0;
   return keeper(ptxasw::is_shared(module_, instruction, by_all_),
                 ptxasw::is_shared(module_, instruction, by_row_),
@@ -170,18 +148,6 @@ bool is_shared(const Module &module, const Instruction &instruction,
   return writes && all;
 }
 
-std::optional<std::uint32_t> branch_target(const Module &module, const Function &function,
-                                           const Instruction &instruction) {
-  const auto operands = module.operands(instruction);
-  if (module.opcode(instruction).op != Op::bra || !instruction.well_formed ||
-      operands.size() != 1 || operands[0].kind != Operand::Kind::symbol || operands[0].value != 0)
-    return std::nullopt;
-  const Label *label = function.find_label(module.symbol(operands[0]).name, instruction.scope);
-  return label ? std::optional(label->position) : std::nullopt;
-}
-
-bool ends_thread(const Opcode &opcode) { return opcode.op == Op::ret || opcode.op == Op::exit; }
-
 std::vector<bool> done_first(const Module &module, const Function &kernel,
                              const std::vector<bool> &shared) {
   std::vector<unsigned> writes(kernel.registers.size(), 0);
@@ -200,10 +166,9 @@ std::vector<bool> done_first(const Module &module, const Function &kernel,
   for (std::size_t i = 0; i < first.size(); ++i) {
     const Instruction &instruction = kernel.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
-    const bool computes =
-        is_pure(opcode) || (opcode.op == Op::ld && opcode.space == StateSpace::param);
-    if (!instruction.well_formed || !computes || instruction.guard != no_register ||
-        !is_shared(module, instruction, shared))
+    if (!computes_alike(module, instruction, emulator::Scope::thread) ||
+        (!is_pure(opcode) && opcode.space != StateSpace::param) ||
+        instruction.guard != no_register || !is_shared(module, instruction, shared))
       continue;
     bool good = true;
     for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
@@ -218,64 +183,6 @@ std::vector<bool> done_first(const Module &module, const Function &kernel,
     });
   }
   return first;
-}
-
-std::vector<RegisterId> live_before(const Module &module, const Function &function,
-                                    const ControlFlowGraph &cfg, const Liveness &liveness,
-                                    std::uint32_t instruction) {
-  const BlockId block = cfg.block_of(instruction);
-  std::vector<bool> live(function.registers.size());
-  for (RegisterId reg = 0; reg < live.size(); ++reg)
-    live[reg] = liveness.live_out(block, reg);
-  for (std::uint32_t i = cfg.blocks()[block].end; i-- > instruction;) {
-    const Instruction &one = function.instructions[i];
-    for (const bool reads : {false, true})
-      for_each_register(module, one, [&](RegisterId reg, RegisterUse use) {
-        if (reads && use == RegisterUse::read)
-          live[reg] = true;
-        else if (!reads && use == RegisterUse::written)
-          live[reg] = false;
-      });
-  }
-  std::vector<RegisterId> result;
-  for (RegisterId reg = 0; reg < live.size(); ++reg)
-    if (live[reg])
-      result.push_back(reg);
-  return result;
-}
-
-std::vector<bool> reachable_from(const Module &module, const Function &function,
-                                 std::vector<std::uint32_t> from) {
-  std::vector<bool> reached(function.instructions.size() + 1, false);
-  while (!from.empty()) {
-    const std::uint32_t i = from.back();
-    from.pop_back();
-    if (reached[i])
-      continue;
-    reached[i] = true;
-    if (i == function.instructions.size())
-      continue;
-    const Instruction &instruction = function.instructions[i];
-    if (const auto target = branch_target(module, function, instruction))
-      from.push_back(*target);
-    const Opcode &opcode = module.opcode(instruction);
-    if (instruction.guard != no_register || (opcode.op != Op::bra && !ends_thread(opcode)))
-      from.push_back(i + 1);
-  }
-  return reached;
-}
-
-std::vector<bool> written_in(const Module &module, const Function &function,
-                             const std::vector<bool> &instructions,
-                             const std::vector<bool> &except) {
-  std::vector<bool> written(function.registers.size(), false);
-  for (std::size_t i = 0; i < function.instructions.size(); ++i)
-    if (instructions[i] && !except[i])
-      for_each_register(module, function.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        if (use != RegisterUse::read)
-          written[reg] = true;
-      });
-  return written;
 }
 
 RetileNames::RetileNames(const Function &kernel) {

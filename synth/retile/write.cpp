@@ -20,8 +20,9 @@
 // again from what all copies share, it does, so that lockstep need not keep it (recompute.h).
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
-// go on a detour to where their ways meet (meeting.h), each by itself, and are together again. A
-// barrier stands once for all copies, and a variable in shared memory is another one for each.
+// go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
+// together again. A barrier stands once for all copies, and a variable in shared memory is another
+// one for each.
 //
 // Points along x are indices G*W - shift .. G*W - shift + W-1, G being the thread along x; where
 // the first thread's are not beside each other, it leaves lockstep at once. Copy k is that of row
@@ -322,7 +323,7 @@ private:
         continue;
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
-      if (opcode.op == Op::bra || ends_thread(opcode)) {
+      if (is_way(opcode)) {
         branch_together(i);
         continue;
       }
@@ -342,7 +343,7 @@ private:
   /// Returns true if control never falls through to a position.
   bool ends_always(std::uint32_t position) const {
     return position > 0 && instruction(position - 1).guard == no_register &&
-           ends_thread(module_.opcode(instruction(position - 1)));
+           returns(module_.opcode(instruction(position - 1)));
   }
 
   /// An instruction for a copy, and those after it if it is done for them as well: how many.
@@ -519,7 +520,7 @@ private:
         continue;
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
-      if (opcode.op != Op::bra && !ends_thread(opcode)) {
+      if (!is_way(opcode)) {
         out_.clone(module_, one, names);
         continue;
       }

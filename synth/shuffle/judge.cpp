@@ -8,7 +8,7 @@
 #include "grammar/pragmas.h"
 #include "synth/differ.h"
 #include "synth/shuffle/candidate.h"
-#include "synth/shuffle/ways.h"
+#include "synth/ways.h"
 
 #include <algorithm>
 

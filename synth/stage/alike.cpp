@@ -1,7 +1,7 @@
 // A register that one instruction alone writes, which comes before the reader on all ways, and
-// which computes from numbers, parameters, what all threads of a block have in common and such
-// registers, holds the same in all of them, whenever they read it. A branch by such a register
-// leads all of them the same way.
+// which computes from arguments, what all threads of a block have in common and such registers,
+// holds the same in all of them, whenever they read it. A branch by such a register leads all of
+// them the same way.
 //
 // In a round of the loop all threads begin at its header. A block is certain if all ways from it
 // that go around the loop come to the place before that. As long as threads are at blocks that are
@@ -13,8 +13,8 @@
 
 #include "synth/stage/alike.h"
 
-#include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
+#include "synth/stage/before.h"
 
 #include <algorithm>
 #include <set>
@@ -103,40 +103,11 @@ private:
     if (writer == no_index || writer == several || depth > deepest || !precedes(writer, reader))
       return false;
     const Instruction &one = kernel_.instructions[writer];
-    const Opcode &opcode = module_.opcode(one);
-    const bool reads_parameter = opcode.op == Op::ld && opcode.space == StateSpace::param;
-    if (!one.well_formed || one.guard != no_register || !(is_pure(opcode) || reads_parameter) ||
-        opcode.has(Modifier::cc) || opcode.op == Op::addc || opcode.op == Op::subc ||
-        opcode.op == Op::madc || first_operand(opcode) != FirstOperand::destination)
-      return false;
-    const auto operands = module_.operands(one).subspan(1);
-    return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return is_alike(operand, writer, depth + 1);
+    bool result = one.guard == no_register && is_known_before(module_, one, emulator::Scope::block);
+    for_each_register(module_, one, [&](RegisterId from, RegisterUse use) {
+      result = result && (use == RegisterUse::written || is_alike(from, writer, depth + 1));
     });
-  }
-
-  bool is_alike(const Operand &operand, std::uint32_t reader, unsigned depth) const {
-    switch (operand.kind) {
-    case Operand::Kind::reg:
-      return is_alike(operand.reg, reader, depth);
-    case Operand::Kind::integer:
-    case Operand::Kind::real:
-      return true;
-    case Operand::Kind::special: {
-      const std::string_view name = module_.text(operand.span);
-      return name.starts_with("%ctaid.") || name.starts_with("%ntid.") ||
-             name.starts_with("%nctaid.");
-    }
-    case Operand::Kind::symbol:
-      return module_.symbol(operand).kind == Symbol::Kind::parameter;
-    case Operand::Kind::address: {
-      const auto children = module_.children(operand);
-      return std::all_of(children.begin(), children.end(),
-                         [&](const Operand &child) { return is_alike(child, reader, depth); });
-    }
-    default:
-      return false;
-    }
+    return result;
   }
 
   bool precedes(std::uint32_t earlier, std::uint32_t later) const {

@@ -6,8 +6,8 @@
 #include "synth/stage/before.h"
 
 #include "emulator/semantics/effects.h"
+#include "grammar/next.h"
 #include "grammar/roles.h"
-#include "synth/prove/terms.h"
 
 #include <algorithm>
 
@@ -18,29 +18,6 @@ constexpr Refusal around{"nested-loop", "it is in a loop, or behind one"};
 constexpr Refusal first{"control-flow", "the kernel begins with it"};
 constexpr Refusal unforeseen{"depends-on-memory",
                              "what decides about the loop is not computed from parameters alone"};
-
-bool is_steady(const Module &module, const Operand &operand) {
-  if (operand.kind == Operand::Kind::special && !proof::keeps_its_value(module.text(operand.span)))
-    return false;
-  const auto children = module.children(operand);
-  return operand.kind != Operand::Kind::other &&
-         std::all_of(children.begin(), children.end(),
-                     [&](const Operand &child) { return is_steady(module, child); });
-}
-
-/// Returns true if an instruction may be done twice, and gives the same both times.
-bool is_repeatable(const Module &module, const Instruction &instruction) {
-  const Opcode &opcode = module.opcode(instruction);
-  const bool reads_arguments = opcode.op == Op::ld && (opcode.space == StateSpace::param ||
-                                                       opcode.space == StateSpace::constant);
-  const bool carries = opcode.has(Modifier::cc) || opcode.op == Op::addc || opcode.op == Op::subc ||
-                       opcode.op == Op::madc;
-  const auto operands = module.operands(instruction);
-  return instruction.well_formed && (is_pure(opcode) || reads_arguments) && !carries &&
-         first_operand(opcode) == FirstOperand::destination &&
-         std::all_of(operands.begin(), operands.end(),
-                     [&](const Operand &operand) { return is_steady(module, operand); });
-}
 
 /// The blocks from which a loop is reached, itself apart, in the order of the text.
 std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
@@ -79,7 +56,8 @@ tl::expected<Before, Refusal> repeating(const Module &module, const Function &ke
         });
         if (!needed || !repeated.insert(i).second)
           continue;
-        if (!is_way(module.opcode(instruction)) && !is_repeatable(module, instruction))
+        if (!is_way(module.opcode(instruction)) &&
+            !is_known_before(module, instruction, emulator::Scope::thread))
           return refused(unforeseen, kernel, i);
         for_each_register(module, instruction,
                           [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
@@ -93,8 +71,12 @@ tl::expected<Before, Refusal> repeating(const Module &module, const Function &ke
 
 } // namespace
 
-bool is_way(const Opcode &opcode) {
-  return opcode.op == Op::bra || opcode.op == Op::ret || opcode.op == Op::exit;
+bool is_known_before(const Module &module, const Instruction &instruction, emulator::Scope scope) {
+  const Opcode &opcode = module.opcode(instruction);
+  return computes_alike(module, instruction, scope) &&
+         (is_pure(opcode) || opcode.space == StateSpace::param ||
+          opcode.space == StateSpace::constant) &&
+         first_operand(opcode) == FirstOperand::destination;
 }
 
 tl::expected<Before, Refusal> before_loop(const Module &module, const Function &kernel,

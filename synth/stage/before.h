@@ -5,6 +5,7 @@
 
 #include "synth/family.h"
 
+#include "emulator/semantics/one_value.h"
 #include "grammar/cfg.h"
 
 #include <cstdint>
@@ -29,7 +30,9 @@ tl::expected<Before, Refusal> before_loop(const Module &module, const Function &
                                           const ControlFlowGraph &cfg, LoopId loop,
                                           std::set<RegisterId> registers);
 
-/// Returns true if an instruction goes elsewhere or ends the thread.
-bool is_way(const Opcode &opcode);
+/// Returns true if what an instruction writes is known before the kernel runs where what it reads
+/// is, and the same for all threads of a scope, however often they do it: it computes, or loads
+/// arguments and constants.
+bool is_known_before(const Module &module, const Instruction &instruction, emulator::Scope scope);
 
 } // namespace ptxasw::synth::stage

@@ -45,6 +45,7 @@
 
 #include "synth/stage/stage.h"
 
+#include "grammar/next.h"
 #include "synth/prove/text_reader.h"
 #include "synth/same_launch.h"
 #include "synth/stage/write.h"
@@ -56,9 +57,9 @@
 namespace ptxasw::inline synth::stage {
 namespace {
 
-using promote::Atoms;
-using promote::Condition;
-using promote::Polynomial;
+using facts::Atoms;
+using facts::Condition;
+using facts::Polynomial;
 using proof::NotProved;
 using proof::plain_text;
 using proof::TextReader;
@@ -385,7 +386,7 @@ private:
 
   /// No round is in the tile yet.
   void begin() {
-    expect("cvt.u32.u64 <r_rest>, <w_rounds>"); // at most promote::most_rounds + 1
+    expect("cvt.u32.u64 <r_rest>, <w_rounds>"); // at most facts::most_rounds + 1
     expect(fmt::format("mov.u32 <r_base>, {}", tile_));
     expect("mov.u32 <r_left>, 0");
   }
@@ -526,7 +527,7 @@ namespace ptxasw::inline synth {
 
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant) {
-  promote::Atoms atoms;
+  facts::Atoms atoms;
   const stage::StagingAnswer answer =
       stage::staging_of(before, kernel, stage::tile_of(variant), atoms);
   if (answer.found.empty())

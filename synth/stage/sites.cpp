@@ -21,7 +21,7 @@
 // not defined. All threads of the block read every byte that is staged, and a block that is staged
 // has at least two; so a store of the thread itself would be a race with the others. As for
 // families that carry values this is not all that is asked for: a store must also go elsewhere by
-// the text alone (emulator/facts/origins.h), unless the load is `.nc`, by which the program has
+// the text alone (emulator/facts/writers.h), unless the load is `.nc`, by which the program has
 // said that nothing writes there. A generic load is one of global memory where all generic
 // addresses of the module are (emulator/symbolic/generic.h).
 
@@ -29,11 +29,11 @@
 
 #include "analysis/occupancy.h"
 #include "emulator/facts/kernel_facts.h"
-#include "emulator/facts/origins.h"
+#include "emulator/facts/writers.h"
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/global_load.h"
 #include "emulator/symbolic/generic.h"
-#include "synth/cache/qualified.h"
-#include "synth/cache/writers.h"
+#include "grammar/next.h"
 #include "synth/stage/alike.h"
 
 #include <algorithm>
@@ -42,9 +42,9 @@
 namespace ptxasw::inline synth::stage {
 namespace {
 
-using promote::Condition;
-using promote::LoopValues;
-using promote::Polynomial;
+using facts::Condition;
+using facts::LoopValues;
+using facts::Polynomial;
 
 namespace refusal {
 constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
@@ -162,7 +162,7 @@ std::optional<Refusal> room_for(const Module &module, const Function &kernel, st
 
 class Loop {
 public:
-  Loop(const facts::KernelFacts &facts, LoopId loop, promote::Atoms &atoms)
+  Loop(const facts::KernelFacts &facts, LoopId loop, facts::Atoms &atoms)
       : facts_(facts), module_(facts.module()), kernel_(facts.function()), cfg_(facts.cfg()),
         loop_(cfg_.loops()[loop]), values_(module_, kernel_, cfg_, loop, atoms), atoms_(atoms) {
     staging_.loop = loop;
@@ -290,7 +290,7 @@ private:
   /// A load that may be staged, if each round reads what it names.
   struct Candidate {
     std::uint32_t instruction = 0;
-    promote::Progress address;
+    facts::Progress address;
     std::int64_t step = 0;
     unsigned bytes = 0;
     std::vector<Condition> conditions;
@@ -321,10 +321,10 @@ private:
     return std::nullopt;
   }
 
-  std::optional<cache::QualifiedLoad> load_of(const Opcode &opcode) {
-    if (const auto load = cache::qualified_load(opcode))
+  std::optional<QualifiedLoad> load_of(const Opcode &opcode) {
+    if (const auto load = qualified_load(opcode))
       return load;
-    const auto load = cache::generic_load(opcode);
+    const auto load = generic_load(opcode);
     if (load && !generic_is_global_)
       generic_is_global_ = emulator::generic_is_global(module_);
     return load && *generic_is_global_ ? load : std::nullopt;
@@ -371,23 +371,16 @@ private:
 
   std::optional<Refusal> writer_of(std::uint32_t load, bool nc) {
     if (!writers_)
-      writers_ = cache::writers_of(module_, kernel_);
-    if (writers_->unknown)
-      return writers_->unknown;
-    if (nc)
-      return std::nullopt;
-    if (!origins_)
-      origins_.emplace(module_, kernel_);
-    const auto read = origins_->of_address(module_.operands(kernel_.instructions[load])[1]);
-    for (const std::uint32_t i : writers_->stores)
-      if (!facts::Origins::are_apart(
-              read, origins_->of_address(module_.operands(kernel_.instructions[i])[0])))
-        return at(refusal::written, kernel_.instructions[i]);
-    return std::nullopt;
+      writers_.emplace(module_, kernel_);
+    if (const auto unknown = writers_->unknown())
+      return at(refusal::synchronises, kernel_.instructions[*unknown]);
+    const auto conflict = nc ? std::nullopt : writers_->conflict(load);
+    return conflict ? std::optional(at(refusal::written, kernel_.instructions[conflict->store]))
+                    : std::nullopt;
   }
 
   /// To a range whose rounds have room for it; else it begins one.
-  void add(std::uint32_t i, const promote::Progress &address, std::int64_t step, unsigned bytes) {
+  void add(std::uint32_t i, const facts::Progress &address, std::int64_t step, unsigned bytes) {
     for (StagedRange &range : staging_.ranges) {
       const auto distance = (address.first - range.first).number();
       if (range.step != step || !distance)
@@ -458,11 +451,11 @@ private:
   /// What must be known before the kernel begins.
   std::set<RegisterId> entry_registers() const {
     std::set<RegisterId> result;
-    const promote::Atoms &atoms = atoms_;
+    const facts::Atoms &atoms = atoms_;
     const auto add = [&](const auto &self, const Polynomial &value) -> void {
       for (const auto &[product, factor] : value.terms())
-        for (const promote::AtomId one : product) {
-          if (atoms[one].kind == promote::Atom::Kind::rounds)
+        for (const facts::AtomId one : product) {
+          if (atoms[one].kind == facts::Atom::Kind::rounds)
             self(self, atoms[one].distance);
           else
             result.insert(atoms[one].leaf);
@@ -484,9 +477,8 @@ private:
   const ControlFlowGraph &cfg_;
   const ptxasw::Loop &loop_;
   LoopValues values_;
-  promote::Atoms &atoms_;
-  std::optional<cache::Writers> writers_; ///< when first asked for
-  std::optional<facts::Origins> origins_; ///< likewise
+  facts::Atoms &atoms_;
+  std::optional<facts::Writers> writers_; ///< when first asked for
   std::optional<bool> generic_is_global_; ///< likewise
   std::vector<Candidate> candidates_;
   BlockId end_ = no_index; ///< which ends with the branch that leaves the loop
@@ -506,7 +498,7 @@ std::uint32_t place_of_rounds(const Staging &staging) {
 }
 
 StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint32_t bytes,
-                         promote::Atoms &atoms) {
+                         facts::Atoms &atoms) {
   StagingAnswer answer;
   if (const auto obstacle = obstacle_of(module, kernel)) {
     answer.refusals.push_back(*obstacle);

@@ -5,7 +5,7 @@
 // This is the law that the family stands on: it writes what is found here, and its proof asks for
 // it again, of the kernel that it reads, and compares the text with that.
 
-#include "synth/promote/loop_values.h"
+#include "emulator/facts/loop_values.h"
 #include "synth/stage/before.h"
 
 #include <cstdint>
@@ -28,16 +28,16 @@ struct StagedLoad {
 /// being 0, a thread reads what each of them names within the `step` bytes at first + k * step, if
 /// not by this load then by another one that names the same.
 struct StagedRange {
-  promote::Polynomial first; ///< in what registers hold where the loop is entered
-  std::int64_t step = 0;     ///< positive; a multiple of all loads' bytes
+  facts::Polynomial first; ///< in what registers hold where the loop is entered
+  std::int64_t step = 0;   ///< positive; a multiple of all loads' bytes
   std::vector<StagedLoad> loads;
   std::uint32_t place = 0; ///< in the tile: where its first byte is kept
 };
 
 /// The loop around one that is staged: all threads of a block come to that one in the same rounds.
 struct Around {
-  promote::Polynomial last;                   ///< number of its last round; the first one is 0
-  std::vector<promote::Condition> conditions; ///< under which that is so
+  facts::Polynomial last;                   ///< number of its last round; the first one is 0
+  std::vector<facts::Condition> conditions; ///< under which that is so
 };
 
 /// A loop with loads that are staged.
@@ -51,8 +51,8 @@ struct Staging {
   std::uint32_t round = 0;
   std::uint32_t rounds = 0; ///< that the tile has room for
   std::vector<StagedRange> ranges;
-  promote::Polynomial count; ///< how often a thread that enters comes to `round`, then
-  std::vector<promote::Condition> conditions; ///< under which all of this is so
+  facts::Polynomial count; ///< how often a thread that enters comes to `round`, then
+  std::vector<facts::Condition> conditions; ///< under which all of this is so
   Before before;
   /// Bytes of shared memory. At its beginning are the first address of each range and the number of
   /// rounds, 8 bytes each.
@@ -75,6 +75,6 @@ std::uint32_t tile_of(std::string_view variant);
 
 /// What of a kernel is staged in a tile of so many bytes.
 StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint32_t bytes,
-                         promote::Atoms &atoms);
+                         facts::Atoms &atoms);
 
 } // namespace ptxasw::synth::stage

@@ -16,7 +16,7 @@ constexpr Refusal no_place{"control-flow", "its text declares something between 
 /// The module's text with a kernel staged, and why not.
 std::optional<std::string> staged_text(const Module &module, const Function &kernel,
                                        std::string_view variant, std::vector<Refusal> &refusals) {
-  promote::Atoms atoms;
+  facts::Atoms atoms;
   const stage::StagingAnswer answer =
       stage::staging_of(module, kernel, stage::tile_of(variant), atoms);
   for (const Refusal &refusal : answer.refusals)

@@ -37,7 +37,8 @@
 #include "synth/stage/write.h"
 
 #include "grammar/edits.h"
-#include "synth/promote/test_writer.h"
+#include "grammar/next.h"
+#include "synth/test_writer.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -49,7 +50,7 @@ namespace {
 class StageWriter {
 public:
   StageWriter(const Module &module, const Function &kernel, const ControlFlowGraph &cfg,
-              const Staging &staging, const promote::Atoms &atoms)
+              const Staging &staging, const facts::Atoms &atoms)
       : module_(module), kernel_(kernel), cfg_(cfg), staging_(staging), atoms_(atoms) {
     unsigned serial = 0;
     do
@@ -126,8 +127,8 @@ private:
 
   /// What is compared: where so many ranges begin, and a number of rounds.
   void know(const std::string &name, std::size_t ranges,
-            const std::vector<promote::Condition> &conditions, const promote::Polynomial &count) {
-    promote::TestWriter writer(kernel_, atoms_, name);
+            const std::vector<facts::Condition> &conditions, const facts::Polynomial &count) {
+    TestWriter writer(kernel_, atoms_, name);
     if (!conditions.empty())
       writer.all(conditions, truth("counted"));
     for (std::size_t i = 0; i < ranges; ++i) {
@@ -361,7 +362,7 @@ private:
   const Function &kernel_;
   const ControlFlowGraph &cfg_;
   const Staging &staging_;
-  const promote::Atoms &atoms_;
+  const facts::Atoms &atoms_;
   std::string name_, tile_, text_;
   std::map<std::string, std::string> registers_; ///< by name, their types
   /// Those of what is tested, by what their names begin with and by type.
@@ -405,7 +406,7 @@ StagingOpcodes staging_opcodes(const Opcode &load) {
 
 std::optional<std::string> write_staged(const Module &module, const Function &kernel,
                                         const ControlFlowGraph &cfg, const Staging &staging,
-                                        const promote::Atoms &atoms) {
+                                        const facts::Atoms &atoms) {
   return StageWriter(module, kernel, cfg, staging, atoms).run();
 }
 

@@ -15,7 +15,7 @@ inline constexpr std::string_view prefix = "stage";
 /// The module's text with a loop of a kernel staged; nothing if the text has no place for it.
 std::optional<std::string> write_staged(const Module &module, const Function &kernel,
                                         const ControlFlowGraph &cfg, const Staging &staging,
-                                        const promote::Atoms &atoms);
+                                        const facts::Atoms &atoms);
 
 /// Returns true if control may come behind the last instruction of a kernel.
 bool may_run_out(const Module &module, const Function &kernel);

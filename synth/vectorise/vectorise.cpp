@@ -6,7 +6,8 @@
 #include "synth/vectorise/vectorise.h"
 
 #include "emulator/facts/global_index.h"
-#include "synth/retile/obstacle.h"
+#include "emulator/semantics/one_value.h"
+#include "synth/spread.h"
 #include "synth/vectorise/wide.h"
 
 #include <algorithm>
@@ -114,7 +115,7 @@ unsigned wide_shift(const Module &module, const Function &kernel, unsigned along
 
 FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
   FamilyAnswer answer;
-  if (const auto obstacle = retile_obstacle(module, kernel)) {
+  if (const auto obstacle = spread_obstacle(module, kernel)) {
     answer.refusals.push_back(*obstacle);
     return answer;
   }

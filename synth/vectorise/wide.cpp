@@ -201,7 +201,7 @@ void WidePlanner::find_arguments(Expr address) {
 }
 
 WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
-  LowBitsOf known([&](Expr symbol) -> LowBits {
+  facts::LowBitsOf known([&](Expr symbol) -> facts::LowBits {
     const auto field = views_.emulation().parameter_field(symbol);
     if (!field)
       return {};
@@ -242,7 +242,7 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
   return std::move(plan_);
 }
 
-void WidePlanner::plan(Group group, LowBitsOf &known) {
+void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
   std::optional<WideTest> test;
   if (!admit(group, known, test))
     return;
@@ -252,13 +252,14 @@ void WidePlanner::plan(Group group, LowBitsOf &known) {
 }
 
 // Leaves those in the group whose offsets are what they seem to be, given the test.
-bool WidePlanner::admit(Group &group, LowBitsOf &known, std::optional<WideTest> &test) const {
+bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
+                        std::optional<WideTest> &test) const {
   const auto by_inner = [](const Place &a, const Place &b) { return a.inner < b.inner; };
   const auto [least, most] =
       std::minmax_element(group.places.begin(), group.places.end(), by_inner);
   if (!group.extended || least->inner == most->inner)
     return true;
-  const LowBits low = known(group.extended);
+  const facts::LowBits low = known(group.extended);
   const auto value = static_cast<std::int64_t>(low.value);
   if (low.count < group.extended->width &&
       block_of(value + least->inner, low.count) == block_of(value + most->inner, low.count))
@@ -281,11 +282,11 @@ bool WidePlanner::admit(Group &group, LowBitsOf &known, std::optional<WideTest> 
   return true;
 }
 
-bool WidePlanner::plan_loads(const Group &group, LowBitsOf &known) {
+bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
   std::map<std::int64_t, std::vector<Place>> by_offset;
   for (const Place &place : group.places)
     by_offset[place.offset].push_back(place);
-  const LowBits base = known(group.base);
+  const facts::LowBits base = known(group.base);
   const std::int64_t step = group.bytes;
   bool found = false;
   const auto take = [&](std::int64_t offset, unsigned elements) {
@@ -334,8 +335,8 @@ bool WidePlanner::plan_loads(const Group &group, LowBitsOf &known) {
   return found;
 }
 
-bool WidePlanner::plan_stores(const Group &group, LowBitsOf &known) {
-  const LowBits base = known(group.base);
+bool WidePlanner::plan_stores(const Group &group, facts::LowBitsOf &known) {
+  const facts::LowBits base = known(group.base);
   bool found = false;
   for (std::size_t i = 0; i < group.places.size();) {
     unsigned elements = std::min(widest_elements, widest_bytes / group.bytes);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "emulator/facts/low_bits.h"
 #include "synth/retile/copies.h"
-#include "synth/vectorise/low_bits.h"
 
 #include <compare>
 #include <map>
@@ -103,10 +103,10 @@ private:
   void add(const MemoryAccess &access, std::uint32_t segment);
   bool is_candidate(const Instruction &instruction, Effect effect, unsigned bytes) const;
   void find_arguments(Expr address);
-  void plan(Group group, LowBitsOf &known);
-  bool admit(Group &group, LowBitsOf &known, std::optional<WideTest> &test) const;
-  bool plan_loads(const Group &group, LowBitsOf &known);
-  bool plan_stores(const Group &group, LowBitsOf &known);
+  void plan(Group group, facts::LowBitsOf &known);
+  bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test) const;
+  bool plan_loads(const Group &group, facts::LowBitsOf &known);
+  bool plan_stores(const Group &group, facts::LowBitsOf &known);
 
   const Module &module_;
   const Function &kernel_;

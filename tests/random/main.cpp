@@ -13,10 +13,10 @@
 #include "emulator/machine/warp_verify.h"
 #include "random_kernel.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/retile/obstacle.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 #include "synth/siblings.h"
+#include "synth/spread.h"
 #include "synth/vectorise/vectorise.h"
 #include "wide_kernel.h"
 #include "wrapper/commands/shard.h"
@@ -236,7 +236,7 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
   Checked result;
   result.parsed = true;
   const Function &kernel = original.functions.back();
-  if (retile_obstacle(original, kernel) || !may_be_spread(original, kernel))
+  if (spread_obstacle(original, kernel) || !may_be_spread(original, kernel))
     return result;
   Proposal proposal;
   proposal.sibling.name = "neighbours";

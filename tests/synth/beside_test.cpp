@@ -138,9 +138,3 @@ TEST_CASE("terms are one where their values are") {
   CHECK(terms.decided(choice, predicate, false, otherwise) == other);
   CHECK(terms.decided(terms.plus(choice, 4), predicate, true, when) == terms.plus(base, 4));
 }
-
-TEST_CASE("special registers that may change between two reads are not kept") {
-  CHECK(proof::keeps_its_value("%tid.x"));
-  CHECK_FALSE(proof::keeps_its_value("%clock"));
-  CHECK_FALSE(proof::keeps_its_value("%smid"));
-}

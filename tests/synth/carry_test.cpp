@@ -1,7 +1,7 @@
 // Carried loads: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#include "synth/promote/guess.h"
+#include "emulator/facts/loop_guess.h"
 #include "synth/promote/promote.h"
 #include "tests/synth/versions.h"
 
@@ -178,13 +178,13 @@ $loop:
   const Function &kernel = only(*module);
   const ControlFlowGraph cfg(*module, kernel);
   REQUIRE(cfg.loops().size() == 1);
-  const promote::Guess guess(*module, kernel, cfg, 0);
-  promote::Atoms atoms;
+  const facts::Guess guess(*module, kernel, cfg, 0);
+  facts::Atoms atoms;
   const auto reg = [&](const std::string &name) {
     for (RegisterId i = 0; i < kernel.registers.size(); ++i)
       if (kernel.registers[i].name == name)
         return bit_width(kernel.registers[i].type) == 64 ? atoms.word(i) : atoms.narrow(i);
-    return promote::Polynomial();
+    return facts::Polynomial();
   };
   CHECK(guess.is_zero(reg("%r1") - reg("%r2"), atoms));
   CHECK(guess.is_zero(reg("%d2") - reg("%d0") - reg("%r1"), atoms));

@@ -1,7 +1,6 @@
 // Promoted loads: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#include "synth/promote/polynomial.h"
 #include "synth/promote/promote.h"
 #include "tests/synth/versions.h"
 
@@ -28,22 +27,6 @@ std::string proof(const Module &module, const std::string &text) {
 }
 
 } // namespace
-
-TEST_CASE("sums of products are equal however they were added up") {
-  using promote::Polynomial;
-  promote::Atoms atoms;
-  const Polynomial x = atoms.narrow(1), y = atoms.narrow(2), word = atoms.word(3);
-  CHECK((x + y) * (x - y) == x * x - y * y);
-  CHECK((x - x).is_zero());
-  CHECK((x * Polynomial(2) + Polynomial(3) - x * Polynomial(2)).number() == 3);
-  CHECK(Polynomial(0xffffffff).narrow().number() == -1);
-  CHECK(atoms.magnitude(x * y) == 4611686018427387904.0);
-  CHECK(atoms.magnitude(word) > 1e300);
-  CHECK(atoms.rounds(Polynomial(-7), 2).is_zero());
-  CHECK(atoms.rounds(Polynomial(7), 2).number() == 3);
-  CHECK(atoms.rounds(x, 2) == atoms.rounds(x, 2));
-  CHECK_FALSE(atoms.rounds(x, 2) == atoms.rounds(x, 3));
-}
 
 TEST_CASE("the loop is left as it was but for its first round's way back") {
   const auto module = parsed(hazard(std::filesystem::path(TRAPS_DIR "/promote") / "pointer.ptx"));

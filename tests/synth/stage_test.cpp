@@ -15,7 +15,7 @@ namespace {
 
 /// The last function with its loop staged in place.
 std::string staged(const Module &module) {
-  promote::Atoms atoms;
+  facts::Atoms atoms;
   const auto answer = stage::staging_of(module, only(module), stage::tile_of("4k"), atoms);
   REQUIRE(answer.found.size() == 1);
   const ControlFlowGraph cfg(module, only(module));
@@ -36,7 +36,7 @@ std::unique_ptr<Module> hazard_named(const std::string &name) {
 } // namespace
 
 TEST_CASE("ranges, rounds and places in the tile") {
-  promote::Atoms atoms;
+  facts::Atoms atoms;
   const auto module = hazard_named("several-arrays");
   const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
   REQUIRE(answer.found.size() == 1);
@@ -55,7 +55,7 @@ TEST_CASE("ranges, rounds and places in the tile") {
 }
 
 TEST_CASE("loads of one round are one range") {
-  promote::Atoms atoms;
+  facts::Atoms atoms;
   const auto module = hazard_named("two-tiles");
   const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
   REQUIRE(answer.found.size() == 1);
@@ -87,7 +87,7 @@ struct Found {
   }
 
   std::unique_ptr<Module> module;
-  promote::Atoms atoms;
+  facts::Atoms atoms;
   stage::Staging staging;
 };
 
@@ -107,7 +107,7 @@ TEST_CASE("a round begins behind the branch that leaves the loop") {
     changed.round = changed.header; // which brings what nobody reads
     CHECK_FALSE(one->fault(changed).empty());
     changed = one->staging;
-    changed.count = changed.count + promote::Polynomial(1);
+    changed.count = changed.count + facts::Polynomial(1);
     CHECK_FALSE(one->fault(changed).empty());
   }
 }
@@ -134,7 +134,7 @@ TEST_CASE("a loop in another one is asked about where it is entered") {
   changed.around.reset(); // which asks before the outer loop, and never again
   CHECK_FALSE(inner.fault(changed).empty());
   changed = inner.staging;
-  changed.around->last = changed.around->last + promote::Polynomial(1);
+  changed.around->last = changed.around->last + facts::Polynomial(1);
   CHECK_FALSE(inner.fault(changed).empty());
   changed = inner.staging;
   changed.entry = changed.header;

@@ -2,26 +2,26 @@
 
 // Sums of products, and tests of them, as instructions.
 
-#include "synth/promote/loop_values.h"
+#include "emulator/facts/loop_values.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::inline synth {
 
 /// Writes what is tested, each sum and product once.
 class TestWriter {
 public:
   /// Registers of its own begin with `name`.
-  TestWriter(const Function &function, const Atoms &atoms, std::string name)
+  TestWriter(const Function &function, const facts::Atoms &atoms, std::string name)
       : function_(function), atoms_(atoms), name_(std::move(name)) {}
 
   /// Writes all conditions as one predicate, of which there is at least one, and returns all that
   /// was written.
-  std::string all(const std::vector<Condition> &conditions, const std::string &result);
+  std::string all(const std::vector<facts::Condition> &conditions, const std::string &result);
   /// A register of 64 bits that holds it, or a number.
-  std::string value(const Polynomial &polynomial);
+  std::string value(const facts::Polynomial &polynomial);
 
   std::string text;
   std::map<std::string, unsigned> count; ///< registers that were taken, by type
@@ -30,15 +30,15 @@ private:
   std::string made(const std::string &type, const std::string &opcode,
                    const std::vector<std::string> &from);
   std::string wide(const std::string &opcode, const std::vector<std::string> &from);
-  std::string atom(AtomId id);
-  std::string term(const std::vector<AtomId> &product, std::int64_t factor);
+  std::string atom(facts::AtomId id);
+  std::string term(const std::vector<facts::AtomId> &product, std::int64_t factor);
   std::string held(const std::string &operand);
-  std::string one(const Condition &condition);
+  std::string one(const facts::Condition &condition);
 
   const Function &function_;
-  const Atoms &atoms_;
+  const facts::Atoms &atoms_;
   const std::string name_;
   std::map<std::string, std::string> known_; ///< by opcode and sources
 };
 
-} // namespace ptxasw::synth::promote
+} // namespace ptxasw::synth

@@ -1,12 +1,14 @@
 #pragma once
 
+// Which low bits of an expression are known: what an address is a multiple of, and beside what.
+
 #include "emulator/symbolic/expr.h"
 
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::facts {
 
 /// The lowest `count` bits of an expression, up to 64, are those of `value`; the bits of `value`
 /// above them are zero.
@@ -32,4 +34,4 @@ private:
   std::unordered_map<std::uint32_t, LowBits> memo_;
 };
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

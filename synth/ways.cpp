@@ -8,7 +8,7 @@
 // values under the same names. A walk that comes to the loop's header, or to the function's entry,
 // has found a way without a source; so whoever arrives has passed one in this iteration.
 
-#include "synth/shuffle/ways.h"
+#include "synth/ways.h"
 
 #include <algorithm>
 #include <unordered_set>

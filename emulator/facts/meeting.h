@@ -1,12 +1,15 @@
 #pragma once
 
-#include "synth/retile/retile.h"
+// Which threads of a block, or lanes of a warp, come to the same barriers and exchanges, and where
+// some of them go a way of their own in between.
 
-#include <array>
+#include "grammar/module.h"
+
+#include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::facts {
 
 /// Returns true if an instruction is a barrier of all threads of the block: of one number, with no
 /// number of threads and no guard (PTX ISA 9.7.13.1).
@@ -16,6 +19,13 @@ bool is_barrier_of_all(const Module &module, const Instruction &instruction);
 /// `bar.warp.sync`, `shfl.sync`, `vote.sync`, `redux.sync` or `match.sync` whose member mask is the
 /// number of a full warp, with no guard (PTX ISA 9.7.9.6 and 9.7.13).
 bool is_meeting_of_warp(const Module &module, const Instruction &instruction);
+
+/// Threads that part at a branch go on alone, one after the other, and meet again.
+struct Detour {
+  std::uint32_t branch = 0; ///< index in Function::instructions
+  std::uint32_t end = 0;    ///< where they meet
+  std::vector<bool> inside; ///< by instruction: what one may run on its way, the branch among it
+};
 
 /// Where threads of a block, or lanes of a warp, meet, and where copies have to.
 class Meetings {
@@ -63,4 +73,4 @@ private:
   Crowd block_, warp_;
 };
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

@@ -2,8 +2,7 @@
 // of the last round and of accesses that stay apart must hold in every round, for all that
 // registers may hold where the conditions do; and the conditions must hold for what is usual.
 
-#include "synth/promote/loop_values.h"
-#include "tests/synth/versions.h"
+#include "emulator/facts/loop_values.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,11 +11,20 @@
 #include <map>
 
 using namespace ptxasw;
-using promote::Condition;
-using promote::LoopValues;
-using promote::Polynomial;
+using facts::Condition;
+using facts::LoopValues;
+using facts::Polynomial;
 
 namespace {
+
+std::unique_ptr<Module> parsed(const std::string &text) {
+  auto module = parse(text, "test.ptx");
+  if (!module)
+    FAIL(format(module.error()));
+  return std::move(*module);
+}
+
+const Function &only(const Module &module) { return module.functions.back(); }
 
 constexpr std::size_t most_run = 64; ///< rounds of a loop that is run here
 
@@ -63,7 +71,7 @@ public:
     std::uint64_t result = 0;
     for (const auto &[product, factor] : sum.terms()) {
       std::uint64_t term = factor;
-      for (const promote::AtomId one : product)
+      for (const facts::AtomId one : product)
         term *= value(atoms[one]);
       result += term;
     }
@@ -76,7 +84,7 @@ public:
 
   const std::unique_ptr<Module> module;
   const ControlFlowGraph cfg;
-  promote::Atoms atoms;
+  facts::Atoms atoms;
   LoopValues values;
 
 private:
@@ -87,12 +95,12 @@ private:
       ++loop;
     return loop;
   }
-  std::uint64_t value(const promote::Atom &atom) const {
-    if (atom.kind == promote::Atom::Kind::rounds)
+  std::uint64_t value(const facts::Atom &atom) const {
+    if (atom.kind == facts::Atom::Kind::rounds)
       return static_cast<std::uint64_t>(
           std::max<std::int64_t>(static_cast<std::int64_t>(value(atom.distance)), 0) / atom.step);
     const std::uint64_t bits = entry_.at(atom.leaf);
-    return atom.kind == promote::Atom::Kind::word
+    return atom.kind == facts::Atom::Kind::word
                ? bits
                : static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(bits)});
   }
@@ -273,9 +281,9 @@ TEST_CASE("more rounds than are looked at are not allowed") {
   std::vector<Condition> conditions;
   REQUIRE(loop.values.last_round(loop.load(), conditions));
   loop.set("%i", 0);
-  loop.set("%n", promote::most_rounds + 1);
+  loop.set("%n", facts::most_rounds + 1);
   CHECK(loop.hold(conditions));
-  loop.set("%n", promote::most_rounds + 2);
+  loop.set("%n", facts::most_rounds + 2);
   CHECK_FALSE(loop.hold(conditions));
 }
 

@@ -3,19 +3,19 @@
 // 2^(mb + zeros of va) and 2^(ma + mb), zeros being counted from below, at most as many as are
 // known.
 
-#include "synth/vectorise/low_bits.h"
+#include "emulator/facts/low_bits.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::facts {
 namespace {
 
-constexpr unsigned most = 64;
+constexpr unsigned most_bits = 64;
 
 LowBits cut(std::uint64_t value, unsigned count) {
-  count = std::min(count, most);
-  return {count == most ? value : value & ((std::uint64_t{1} << count) - 1), count};
+  count = std::min(count, most_bits);
+  return {count == most_bits ? value : value & ((std::uint64_t{1} << count) - 1), count};
 }
 
 unsigned zeros(const LowBits &bits) {
@@ -37,7 +37,7 @@ LowBits LowBitsOf::operator()(Expr expr) {
     return found->second;
   LowBits result = compute(expr);
   if (result.count < expr->trailing_zeros)
-    result = {0, std::min<unsigned>(expr->trailing_zeros, most)};
+    result = {0, std::min<unsigned>(expr->trailing_zeros, most_bits)};
   result = cut(result.value, std::min<unsigned>(result.count, expr->width));
   memo_.emplace(expr->id, result);
   return result;
@@ -46,17 +46,18 @@ LowBits LowBitsOf::operator()(Expr expr) {
 LowBits LowBitsOf::compute(Expr expr) {
   switch (expr->kind) {
   case ExprKind::constant:
-    return cut(expr->value.low, most);
+    return cut(expr->value.low, most_bits);
   case ExprKind::symbol:
     return symbol_(expr);
   case ExprKind::sum: {
-    LowBits result = cut(expr->value.low, most);
+    LowBits result = cut(expr->value.low, most_bits);
     for (std::uint32_t i = 0; i < expr->child_count; ++i)
-      result = sum(result, product(cut(expr->coefficients[i], most), (*this)(expr->children[i])));
+      result =
+          sum(result, product(cut(expr->coefficients[i], most_bits), (*this)(expr->children[i])));
     return result;
   }
   case ExprKind::product: {
-    LowBits result = cut(1, most);
+    LowBits result = cut(1, most_bits);
     for (const Expr factor : expr->operands())
       result = product(result, (*this)(factor));
     return result;
@@ -73,4 +74,4 @@ LowBits LowBitsOf::compute(Expr expr) {
   }
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

@@ -29,16 +29,17 @@
 //     this one; so threads are apart here, or only those of other warps, which is refused if
 //     lanes meet on the way). Up to there each copy goes alone: a detour.
 
-#include "synth/retile/meeting.h"
+#include "emulator/facts/meeting.h"
 
-#include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/dominators.h"
+#include "grammar/next.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <array>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::facts {
 namespace {
 
 constexpr std::uint32_t full_warp = 0xffffffff;
@@ -46,16 +47,6 @@ constexpr std::uint32_t full_warp = 0xffffffff;
 bool is_full_mask(const Operand &operand) {
   return operand.kind == Operand::Kind::integer &&
          static_cast<std::uint32_t>(operand.value) == full_warp;
-}
-
-bool asks_for_thread(const Module &module, std::span<const Operand> operands) {
-  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-    return (operand.kind == Operand::Kind::special &&
-            !module.text(operand.span).starts_with("%ctaid") &&
-            !module.text(operand.span).starts_with("%nctaid") &&
-            !module.text(operand.span).starts_with("%ntid")) ||
-           asks_for_thread(module, module.children(operand));
-  });
 }
 
 } // namespace
@@ -112,15 +103,9 @@ void Meetings::find_next() {
   next_.resize(count + 1);
   std::vector<std::vector<std::uint32_t>> before(count + 1);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Instruction &instruction = kernel_.instructions[i];
-    const Opcode &opcode = module_.opcode(instruction);
-    const bool ends = ends_thread(opcode);
-    if (const auto target = branch_target(module_, kernel_, instruction))
-      next_[i].push_back(*target);
-    if (ends)
+    next_[i] = next_after(module_, kernel_, i);
+    if (returns(module_.opcode(kernel_.instructions[i])))
       next_[i].push_back(count);
-    if (instruction.guard != no_register || (opcode.op != Op::bra && !ends))
-      next_[i].push_back(i + 1);
     for (const std::uint32_t to : next_[i])
       before[to].push_back(i);
   }
@@ -132,7 +117,7 @@ void Meetings::find_next() {
 bool Meetings::decides(std::uint32_t instruction) const {
   const Instruction &one = kernel_.instructions[instruction];
   const Opcode &opcode = module_.opcode(one);
-  return one.guard != no_register && (opcode.op == Op::bra || ends_thread(opcode));
+  return one.guard != no_register && (opcode.op == Op::bra || returns(opcode));
 }
 
 std::vector<bool> Meetings::region(std::uint32_t branch) const {
@@ -173,14 +158,9 @@ bool Meetings::is_one_for_all(const Instruction &instruction,
 
 void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const {
   const Instruction &instruction = kernel_.instructions[at];
-  const Opcode &opcode = module_.opcode(instruction);
   bool differs = crowd.apart[at];
   if (!crowd.is_warp || !is_one_for_all(instruction, varying)) {
-    differs = differs || !instruction.well_formed ||
-              !(is_pure(opcode) || (opcode.op == Op::ld && opcode.space == StateSpace::param) ||
-                reads_constant_memory(opcode)) ||
-              opcode.has(Modifier::cc) || opcode.op == Op::addc || opcode.op == Op::subc ||
-              opcode.op == Op::madc || asks_for_thread(module_, module_.operands(instruction));
+    differs = differs || !computes_alike(module_, instruction, emulator::Scope::block);
     for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
       // What a guard may leave as it was counts, too.
       if (use != RegisterUse::written || instruction.guard != no_register)
@@ -277,4 +257,4 @@ std::optional<Detour> Meetings::detour(std::uint32_t branch) const {
   return detour;
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

@@ -1,8 +1,8 @@
 // Words are taken in the one order that PTX has them in; what is left over is not understood.
 
-#include "synth/cache/qualified.h"
+#include "emulator/semantics/global_load.h"
 
-namespace ptxasw::inline synth::cache {
+namespace ptxasw::inline emulator {
 namespace {
 
 constexpr unsigned widest = 16; ///< bytes that one load reads on every target
@@ -40,4 +40,4 @@ std::optional<QualifiedLoad> generic_load(const Opcode &opcode) {
   return qualified(opcode, 0, false);
 }
 
-} // namespace ptxasw::synth::cache
+} // namespace ptxasw::emulator

@@ -26,9 +26,10 @@
 // at as one that reads there. Where load and store go on by the same amount d is 0, whatever it is.
 //
 // Two accesses whose addresses go on by the same amount go to the same place in all rounds if they
-// do in one. Where either is not seen from the registers but may be so (guess.h), it is tested.
+// do in one. Where either is not seen from the registers but may be so (loop_guess.h), it is
+// tested.
 
-#include "synth/promote/loop_values.h"
+#include "emulator/facts/loop_values.h"
 
 #include "grammar/roles.h"
 
@@ -36,7 +37,7 @@
 #include <bit>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::facts {
 namespace {
 
 constexpr std::int64_t narrow_least = -(std::int64_t{1} << 31), narrow_most = -1 - narrow_least;
@@ -92,7 +93,7 @@ std::optional<Progress> product(const std::optional<Progress> &a,
 std::optional<Progress> narrowed(const std::optional<Progress> &a) {
   if (!a)
     return std::nullopt;
-  return Progress{a->first.narrow(), a->step.narrow()};
+  return Progress{narrow(a->first), narrow(a->step)};
 }
 
 const Progress minus_one{Polynomial(-1), {}};
@@ -211,7 +212,7 @@ std::optional<Progress> LoopValues::operand(const Operand &operand, std::uint32_
   if (operand.kind != Operand::Kind::integer)
     return std::nullopt;
   const Polynomial number(operand.value);
-  return Progress{bits == 64 ? number : number.narrow(), {}};
+  return Progress{bits == 64 ? number : narrow(number), {}};
 }
 
 std::optional<Progress> LoopValues::computed(std::uint32_t instruction) {
@@ -522,4 +523,4 @@ std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std:
   return conditions;
 }
 
-} // namespace ptxasw::synth::promote
+} // namespace ptxasw::facts

@@ -3,14 +3,14 @@
 // Which sums of registers may be equal where a loop is entered. A guess: what is guessed here is
 // tested by the text that is written, and nothing rests on it.
 
-#include "synth/promote/polynomial.h"
+#include "emulator/facts/word_atoms.h"
 
 #include "grammar/cfg.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::facts {
 
 class Guess {
 public:
@@ -33,4 +33,4 @@ private:
   std::vector<std::vector<std::uint32_t>> before_; ///< by register: who writes it outside the loop
 };
 
-} // namespace ptxasw::synth::promote
+} // namespace ptxasw::facts

@@ -4,7 +4,7 @@
 // instruction computes that is not known here is a number made from its operands. Numbers of 32
 // bits are small, so that no sum of products of them wraps around.
 
-#include "synth/promote/guess.h"
+#include "emulator/facts/loop_guess.h"
 
 #include "grammar/roles.h"
 
@@ -12,7 +12,7 @@
 #include <map>
 #include <string_view>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::facts {
 namespace {
 
 constexpr unsigned examples = 3;
@@ -162,4 +162,4 @@ std::uint64_t Guess::computed(std::uint32_t instruction, Example &example) const
   return example.unknown(all, width == 64 ? 64 : 32);
 }
 
-} // namespace ptxasw::synth::promote
+} // namespace ptxasw::facts

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace ptxasw::inline synth::cache {
+namespace ptxasw::inline emulator {
 
 /// `ld.global{.nc}{.level1::eviction_priority}{.level::prefetch_size}{.vec}.type`, in that order
 /// (PTX ISA 9.7.9.8 and 9.7.9.9), of at most 16 bytes; anything else in the opcode makes it another
@@ -22,4 +22,4 @@ std::optional<QualifiedLoad> qualified_load(const Opcode &opcode);
 /// The same of a load from a generic address: `ld{...}.type`.
 std::optional<QualifiedLoad> generic_load(const Opcode &opcode);
 
-} // namespace ptxasw::synth::cache
+} // namespace ptxasw::emulator

@@ -1,13 +1,14 @@
-#include "synth/promote/test_writer.h"
+#include "synth/test_writer.h"
 
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::inline synth {
 
-std::string TestWriter::all(const std::vector<Condition> &conditions, const std::string &result) {
+std::string TestWriter::all(const std::vector<facts::Condition> &conditions,
+                            const std::string &result) {
   std::vector<std::string> parts;
-  for (const Condition &condition : conditions) {
+  for (const facts::Condition &condition : conditions) {
     const std::string part = one(condition);
     if (std::find(parts.begin(), parts.end(), part) == parts.end())
       parts.push_back(part);
@@ -37,24 +38,24 @@ std::string TestWriter::wide(const std::string &opcode, const std::vector<std::s
   return made("b64", opcode, from);
 }
 
-std::string TestWriter::atom(AtomId id) {
-  const Atom &one = atoms_[id];
-  if (one.kind == Atom::Kind::word)
+std::string TestWriter::atom(facts::AtomId id) {
+  const facts::Atom &one = atoms_[id];
+  if (one.kind == facts::Atom::Kind::word)
     return std::string(function_.registers[one.leaf].name);
-  if (one.kind == Atom::Kind::narrow)
+  if (one.kind == facts::Atom::Kind::narrow)
     return wide("cvt.s64.s32", {std::string(function_.registers[one.leaf].name)});
   const std::string distance = wide("max.s64", {value(one.distance), "0"});
   return one.step == 1 ? distance : wide("div.s64", {distance, std::to_string(one.step)});
 }
 
-std::string TestWriter::term(const std::vector<AtomId> &product, std::int64_t factor) {
+std::string TestWriter::term(const std::vector<facts::AtomId> &product, std::int64_t factor) {
   std::string result;
-  for (const AtomId one : product)
+  for (const facts::AtomId one : product)
     result = result.empty() ? atom(one) : wide("mul.lo.s64", {result, atom(one)});
   return factor == 1 ? result : wide("mul.lo.s64", {result, std::to_string(factor)});
 }
 
-std::string TestWriter::value(const Polynomial &polynomial) {
+std::string TestWriter::value(const facts::Polynomial &polynomial) {
   std::string sum;
   std::int64_t number = 0;
   for (const bool added : {true, false})
@@ -76,16 +77,16 @@ std::string TestWriter::held(const std::string &operand) {
   return operand.starts_with('%') ? operand : wide("mov.b64", {operand});
 }
 
-std::string TestWriter::one(const Condition &condition) {
+std::string TestWriter::one(const facts::Condition &condition) {
   switch (condition.kind) {
-  case Condition::Kind::multiple: {
+  case facts::Condition::Kind::multiple: {
     const std::string rest =
         wide("and.b64", {value(condition.value), std::to_string(condition.of - 1)});
     return made("pred", "setp.eq.s64", {rest, "0"});
   }
-  case Condition::Kind::zero:
+  case facts::Condition::Kind::zero:
     return made("pred", "setp.eq.s64", {held(value(condition.value)), "0"});
-  case Condition::Kind::apart: {
+  case facts::Condition::Kind::apart: {
     const bool stays = condition.way.is_zero();
     const std::string distance = held(value(condition.value));
     const std::string way = stays ? "" : held(value(condition.way));
@@ -99,14 +100,14 @@ std::string TestWriter::one(const Condition &condition) {
         "pred", "setp.le.s64", {distance, limit("min.s64", -static_cast<int>(condition.loaded))});
     return made("pred", "or.pred", {behind, before});
   }
-  case Condition::Kind::not_negative:
+  case facts::Condition::Kind::not_negative:
     break;
   }
   const auto found = condition.value.terms().find({});
   const std::int64_t number =
       found == condition.value.terms().end() ? 0 : static_cast<std::int64_t>(found->second);
   return made("pred", "setp.ge.s64",
-              {value(condition.value - Polynomial(number)), std::to_string(-number)});
+              {value(condition.value - facts::Polynomial(number)), std::to_string(-number)});
 }
 
-} // namespace ptxasw::synth::promote
+} // namespace ptxasw::synth

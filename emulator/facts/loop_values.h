@@ -5,11 +5,10 @@
 // before, and what has to be tested before the loop so that its stores are known to stay away from
 // what a load has read. All is told in what registers hold where the loop is entered.
 //
-// This is the law by which promoted and carried loads stand: the families write such tests, and
-// their proof asks for them again, of the kernel that it reads.
+// Promoted, carried and staged loads stand by it: who writes them writes such tests, and the proof
+// asks for them again, of the kernel that it reads.
 
-#include "synth/promote/guess.h"
-#include "synth/promote/polynomial.h"
+#include "emulator/facts/loop_guess.h"
 
 #include "grammar/cfg.h"
 
@@ -18,7 +17,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::facts {
 
 /// What a register holds in round k of a loop (the first one is 0): first + k * step. Leaves of the
 /// polynomials are registers, as they are where the loop is entered.
@@ -112,4 +111,4 @@ private:
   unsigned budget_ = 0;
 };
 
-} // namespace ptxasw::synth::promote
+} // namespace ptxasw::facts

@@ -13,18 +13,18 @@
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
-// (meeting.cpp), and shared memory may be in other places (rooms.cpp).
+// (emulator/facts/meeting.cpp). That shared memory may be in other places is for the family to
+// show.
 //
 // What is not known is in the way.
 
-#include "synth/retile/obstacle.h"
+#include "synth/spread.h"
 
 #include "analysis/independence.h"
+#include "emulator/facts/meeting.h"
 #include "emulator/semantics/effects.h"
-#include "grammar/cfg.h"
-#include "synth/retile/meeting.h"
-#include "synth/retile/retile.h"
-#include "synth/retile/rooms.h"
+#include "emulator/semantics/one_value.h"
+#include "grammar/next.h"
 #include "synth/waiting.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr std::size_t instructions_budget = 20'000;
+constexpr std::size_t most_instructions = 20'000;
 /// Bytes of parameters that a kernel may have for every target (PTX ISA 7.1).
 constexpr std::uint64_t parameter_bytes = 4352;
 
@@ -116,9 +116,9 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
                                             const Instruction &instruction, Blocks blocks) {
   const Opcode &opcode = module.opcode(instruction);
   const Op op = opcode.op;
-  if (blocks == Blocks::whole && is_barrier_of_all(module, instruction))
+  if (blocks == Blocks::whole && facts::is_barrier_of_all(module, instruction))
     return std::nullopt;
-  if (blocks == Blocks::whole && is_meeting_of_warp(module, instruction))
+  if (blocks == Blocks::whole && facts::is_meeting_of_warp(module, instruction))
     return operand_obstacle(module, module.operands(instruction), blocks);
   if (op == Op::bar || op == Op::barrier)
     return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
@@ -136,12 +136,12 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (op == Op::bra)
     return branch_target(module, kernel, instruction) ? std::nullopt
                                                       : std::optional(refusal::control_flow);
-  if (ends_thread(opcode))
+  if (returns(opcode))
     return std::nullopt;
   const bool in_shared = opcode.space == StateSpace::shared;
   if (opcode.space == StateSpace::local)
     return refusal::local_memory;
-  if (opcode.has(Modifier::cc) || op == Op::addc || op == Op::subc || op == Op::madc)
+  if (uses_carry(opcode))
     return refusal::carry;
   if (op == Op::ldu)
     return refusal::agreement;
@@ -202,14 +202,14 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
   for (const Pragma &pragma : kernel.pragmas)
     if (pragma.text != "nounroll" && !pragma.text.starts_with("used_bytes_mask"))
       return refusal::pragma;
-  if (kernel.instructions.size() > instructions_budget)
+  if (kernel.instructions.size() > most_instructions)
     return refusal::large;
   return std::nullopt;
 }
 
 } // namespace
 
-std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel,
+std::optional<Refusal> spread_obstacle(const Module &module, const Function &kernel,
                                        Blocks blocks) {
   if (const auto obstacle = header_obstacle(module, kernel, blocks))
     return obstacle;
@@ -218,17 +218,19 @@ std::optional<Refusal> retile_obstacle(const Module &module, const Function &ker
       return at(*obstacle, instruction.line);
   if (!ControlFlowGraph(module, kernel).well_formed())
     return refusal::control_flow;
-  if (blocks == Blocks::whole) {
-    if (const auto barrier = Meetings(module, kernel).uneven())
-      return at(is_meeting_of_warp(module, kernel.instructions[*barrier]) ? refusal::uneven_warp
-                                                                          : refusal::uneven,
-                kernel.instructions[*barrier].line);
-    if (const auto obstacle = rooms_obstacle(module, kernel))
-      return obstacle;
-  }
+  if (blocks == Blocks::whole)
+    if (const auto barrier = facts::Meetings(module, kernel).uneven()) {
+      const Instruction &met = kernel.instructions[*barrier];
+      return at(facts::is_meeting_of_warp(module, met) ? refusal::uneven_warp : refusal::uneven,
+                met.line);
+    }
   if (!blocks_independent(module, kernel))
     return refusal::depend;
   return waiting_obstacle(module, kernel);
+}
+
+bool may_be_spread(const Module &module, const Function &kernel) {
+  return !kernel.directive("reqntid") && independence(module, kernel).threads_independent;
 }
 
 } // namespace ptxasw::synth

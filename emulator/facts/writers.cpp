@@ -4,15 +4,12 @@
 // barrier orders the threads of one block among each other; so what comes to a thread by way of it
 // was written by the block, or came to one of its threads in a way that is refused.
 
-#include "synth/cache/writers.h"
+#include "emulator/facts/writers.h"
 
 #include "emulator/semantics/effects.h"
 
-namespace ptxasw::inline synth::cache {
+namespace ptxasw::facts {
 namespace {
-
-constexpr Refusal ordered{"synchronises",
-                          "it may see what others write while it runs, or writes anywhere"};
 
 /// A barrier of threads of one block (PTX ISA 9.7.13.1 and 9.7.13.2).
 bool is_block_barrier(const Opcode &opcode) {
@@ -32,8 +29,7 @@ bool may_be_global(StateSpace space) {
 
 } // namespace
 
-Writers writers_of(const Module &module, const Function &kernel) {
-  Writers result;
+Writers::Writers(const Module &module, const Function &kernel) : module_(module), kernel_(kernel) {
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     const Instruction &instruction = kernel.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
@@ -41,15 +37,35 @@ Writers writers_of(const Module &module, const Function &kernel) {
     const bool harmless =
         effect != Effect::sync || leaves_global_alone(opcode) || is_block_barrier(opcode);
     if (!instruction.well_formed || !(harmless || is_relaxed_reduction(opcode))) {
-      result.unknown = ordered;
-      result.unknown->line = instruction.line;
-      return result;
+      unknown_ = i;
+      return;
     }
     const bool writes = effect == Effect::store || (opcode.op == Op::red && !harmless);
     if (writes && may_be_global(opcode.space))
-      result.stores.push_back(i);
+      stores_.push_back(i);
   }
-  return result;
 }
 
-} // namespace ptxasw::synth::cache
+const std::set<Origin> &Writers::origins(std::uint32_t access, std::size_t operand) {
+  const auto [found, added] = of_addresses_.try_emplace(access);
+  const auto operands = module_.operands(kernel_.instructions[access]);
+  if (added && operand < operands.size()) {
+    if (!origins_)
+      origins_.emplace(module_, kernel_);
+    found->second = origins_->of_address(operands[operand]);
+  }
+  return found->second;
+}
+
+std::optional<Conflict> Writers::conflict(std::uint32_t load) {
+  for (const std::uint32_t store : stores_) {
+    const std::set<Origin> &read = origins(load, 1), &written = origins(store, 0);
+    if (!Origins::are_apart(read, written))
+      return Conflict{store, !Origins::are_one(written) ? store
+                             : !Origins::are_one(read)  ? load
+                                                        : no_index};
+  }
+  return std::nullopt;
+}
+
+} // namespace ptxasw::facts

@@ -1,0 +1,30 @@
+#pragma once
+
+// Which kernels may have the work of their threads done by other threads: what families share that
+// spread it.
+
+#include "synth/family.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ptxasw::inline synth {
+
+/// What becomes of the kernel's blocks.
+enum class Blocks : std::uint8_t {
+  spread, ///< the work of their threads may be done by others, without any room of their own
+  whole,  ///< they stay together, with shared memory of their own and in step at barriers
+};
+
+/// What keeps several blocks of a kernel from being run by one, in lockstep; nothing if nothing
+/// does. The first in the text. Where blocks stay whole, shared memory may be in the way besides.
+std::optional<Refusal> spread_obstacle(const Module &module, const Function &kernel,
+                                       Blocks blocks = Blocks::spread);
+
+/// Returns true if threads of a block of such a kernel may be spread differently.
+bool may_be_spread(const Module &module, const Function &kernel);
+
+/// Threads of a kernel along x that may be spread: each may be a block of its own.
+inline constexpr std::uint32_t max_points = 0x7fffffff;
+
+} // namespace ptxasw::synth

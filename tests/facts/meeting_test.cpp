@@ -1,0 +1,61 @@
+// Where threads of a block, or lanes of a warp, come to the same meetings, and where they may not.
+
+#include "emulator/facts/meeting.h"
+
+#include <doctest/doctest.h>
+
+using namespace ptxasw;
+
+namespace {
+
+/// The line in a body, from 1, of a meeting to which threads may come by different ways; 0: none.
+std::uint32_t uneven_in(const std::string &body) {
+  const std::string head = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry k(.param .u32 n, .param .u64 p)\n{\n"
+                           ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .pred %p<9>;\n";
+  const auto module = parse(head + body + "$end: ret;\n}\n", "test.ptx");
+  if (!module)
+    FAIL(format(module.error()));
+  const Function &kernel = (*module)->functions[0];
+  const auto found = facts::Meetings(**module, kernel).uneven();
+  return found ? kernel.instructions[*found].line - 8 : 0;
+}
+
+const std::string by_block = "mov.u32 %r1, %ctaid.x;\n", by_thread = "mov.u32 %r1, %tid.x;\n",
+                  rest = "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $end;\nbar.sync 0;\n";
+
+} // namespace
+
+TEST_CASE("a barrier behind a branch by what a block has in common is even") {
+  CHECK(uneven_in(by_block + rest) == 0);
+  CHECK(uneven_in("ld.param.u32 %r1, [n];\n" + rest) == 0);
+  CHECK(uneven_in(by_thread + rest) == 4);
+  CHECK(uneven_in("mov.u32 %r1, %clock;\n" + rest) == 4);
+  CHECK(uneven_in("ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\n" + rest) == 5);
+}
+
+TEST_CASE("threads that part are together again where all ways meet") {
+  const std::string parts = by_thread + "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $meet;\n";
+  CHECK(uneven_in(parts + "add.u32 %r2, %r1, 1;\n$meet:\nbar.sync 0;\n") == 0);
+  CHECK(uneven_in(parts + "bar.sync 0;\n$meet:\n") == 4);
+  // What they have written on the way may differ.
+  CHECK(uneven_in("mov.u32 %r2, 0;\n" + parts +
+                  "mov.u32 %r2, 1;\n$meet:\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra $end;\n"
+                  "bar.sync 0;\n") == 9);
+}
+
+TEST_CASE("what lanes get alike where they meet does not part them") {
+  const std::string vote = by_thread + "setp.eq.u32 %p2, %r1, 0;\n"
+                                       "vote.sync.any.pred %p1, %p2, -1;\n@%p1 bra $end;\n",
+                    shuffled = by_thread + "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\n"
+                                           "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra $end;\n",
+                    warp = "shfl.sync.down.b32 %r3, %r1, 1, 31, -1;\n";
+  CHECK(uneven_in(vote + warp) == 0);
+  CHECK(uneven_in(shuffled + warp) == 0);
+  // Not so of other warps of the block.
+  CHECK(uneven_in(vote + "bar.sync 0;\n") == 5);
+  CHECK(uneven_in(by_thread +
+                  "shfl.sync.idx.b32 %r2, %r1, %r1, 31, -1;\n"
+                  "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra $end;\n" +
+                  warp) == 5);
+}
