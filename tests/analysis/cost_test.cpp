@@ -364,5 +364,6 @@ TEST_CASE("stores of a warp that fill a sector together write no sector in part"
   CHECK(partial(half) == doctest::Approx(128)); // a sector for each of 128 threads
   CHECK(partial(half + half) == doctest::Approx(128));
   CHECK(partial(half + other_half) == doctest::Approx(0));
+  CHECK(partial(half + other_half + half) == doctest::Approx(0)); // full, and stays so
   CHECK(partial(half + "  st.global.u64 [%rd2+16], %rd1;\n") == doctest::Approx(128));
 }

@@ -58,6 +58,7 @@ TEST_CASE("edges") {
       {"@p brx.idx.uni u32a, T; A: ret; B: ret; T: .branchtargets B;", "0>2,1 1> 2> 3>"},
       {"T: .branchtargets A, B; { T: .branchtargets B; brx.idx u32a, T; } A: ret; B: ret;",
        "0>2 1> 2>"},
+      {"T: .branchtargets L; { brx.idx u32a, T; L: ret; } L: ret;", "0>2 1> 2>"},
       {"brx.idx u32a, T;", "broken"},
       {"call f; ret;", "0>"},
   };

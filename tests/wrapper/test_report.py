@@ -58,6 +58,12 @@ class Report(Scratch):
         self.assertNotIn("b", names)
         self.assertIn("excessive sectors", text)
 
+    def test_escapes_names(self):
+        self.write("a.ptx", module(64).replace(" k(", " _Z1kIiEvv("))
+        text, names = self.page("a.ptx")
+        self.assertIn("<h2>k&lt;int&gt;()</h2>", text)
+        self.assertNotIn("int", names)
+
     def test_little(self):
         self.write("empty.ptx", HEAD)
         self.assertIn("<h1>empty.ptx</h1>", self.page("empty.ptx")[0])
