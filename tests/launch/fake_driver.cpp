@@ -6,6 +6,12 @@
 //   table KERNEL JSON                          KERNEL__ptxasw_siblings
 //   raw KERNEL HEXADECIMAL                     the same with bytes as they are
 //
+// PTX and fat binaries are loaded, too. Of PTX a kernel's name, parameters and the module's
+// `.global` variables count; it takes 100 microseconds, FAKE_VERSION_US one whose name says that it
+// is a version, and adds 1, or 2 if there is a comment `// wrong`. Of a fat binary it takes the
+// entry that is machine code, which is text as above or PTX, or else that which is PTX; packed ones
+// it does not know.
+//
 // Time is a counter that launches move on, so measuring is exact. A kernel with three parameters of
 // 8, 8 and 4 bytes (to, from, n) that writes W does to[i] = from[i] + W if `to` is an allocation.
 // Handles are reused at once: what is unloaded last is what the next load gets.
@@ -119,9 +125,65 @@ Function *function_of(void *handle) {
   return function && (function->kind == 1 || function->kind == 2) ? function : nullptr;
 }
 
+/// The text in a fat binary or behind the wrapper of one; of anything else the image itself.
+const char *text_in(const void *image) {
+  const auto *bytes = static_cast<const char *>(image);
+  const auto number = [](const char *at, auto like) {
+    std::memcpy(&like, at, sizeof like);
+    return like;
+  };
+  if (std::strncmp(bytes, "\xb1\x43\x62\x46", 4) == 0)
+    bytes = number(bytes + 8, bytes);
+  if (std::strncmp(bytes, "\x50\xed\x55\xba", 4) != 0)
+    return bytes;
+  const char *text = "";
+  const char *const end = bytes + 16 + number(bytes + 8, std::uint64_t{});
+  for (const char *entry = bytes + 16; entry < end;) {
+    const char *const stored = entry + number(entry + 4, std::uint32_t{});
+    if (number(entry, std::uint16_t{}) == 2 || !*text)
+      text = stored;
+    entry = stored + number(entry + 8, std::uint64_t{});
+  }
+  return text;
+}
+
+double version_time() {
+  const char *const given = std::getenv("FAKE_VERSION_US");
+  return given ? std::atof(given) : 60;
+}
+
+/// The kernels and variables of PTX.
+void load_ptx(const std::string &text, Owner &owner, std::uint64_t kind) {
+  const auto name_at = [&](std::size_t at) {
+    const std::size_t end = text.find_first_of(" \t\n(),;[=", at);
+    return text.substr(at, end - at);
+  };
+  for (std::size_t at = text.find(".entry "); at != std::string::npos;
+       at = text.find(".entry ", at + 1)) {
+    Function *const function = take(functions, free_functions);
+    const std::string name = name_at(at + 7);
+    const bool version = name.find("__ptxasw_") != std::string::npos;
+    *function = {kind,
+                 &owner,
+                 name,
+                 version ? version_time() : 100,
+                 text.find("// wrong") == std::string::npos ? 1 : 2,
+                 {}};
+    const std::size_t body = text.find('{', at);
+    for (std::size_t parameter = text.find(".param .", at); parameter < body;
+         parameter = text.find(".param .", parameter + 1))
+      function->parameters.push_back(std::atoi(text.c_str() + parameter + 9) / 8);
+    owner.functions[name] = function;
+  }
+  for (std::size_t at = text.find(".global ."); at != std::string::npos;
+       at = text.find(".global .", at + 1))
+    owner.globals[name_at(text.find_last_of(" \t", text.find_first_of("[=;", at)) + 1)] =
+        std::string(64, '\0');
+}
+
 Result load(void **result, const void *image, std::uint64_t kind) {
   const std::lock_guard lock(mutex);
-  const std::string text = static_cast<const char *>(image);
+  const std::string text = text_in(image);
   if (text.rfind(".version", 0) == 0 || text.rfind("//", 0) == 0)
     note("ptx " + std::to_string(text.size()));
   else if (text.rfind("fake", 0) != 0)
@@ -130,6 +192,8 @@ Result load(void **result, const void *image, std::uint64_t kind) {
     return 218;
   Owner *const owner = take(owners, free_owners);
   *owner = {kind, {}, {}};
+  if (text.rfind("fake", 0) != 0)
+    load_ptx(text, *owner, kind);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -223,6 +287,15 @@ void execute(const Function &function, const std::vector<std::vector<unsigned ch
     to[i] = from[i] + function.writes;
 }
 
+/// A variable's name if it is an argument's value.
+std::string name_of(std::uint64_t address) {
+  for (const Owner &owner : owners)
+    for (const auto &[name, bytes] : owner.globals)
+      if (reinterpret_cast<std::uint64_t>(bytes.data()) == address)
+        return "&" + name;
+  return "*";
+}
+
 /// For measuring what the helper costs: launches do nothing.
 const bool idle = std::getenv("FAKE_IDLE") != nullptr;
 
@@ -262,7 +335,7 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
     if (bytes == 4)
       text += " " + std::to_string(argument<unsigned>(values.back()));
     else
-      text += " *";
+      text += " " + name_of(argument<std::uint64_t>(values.back()));
   }
   auto *const where = static_cast<Stream *>(stream);
   const bool capturing = where > reinterpret_cast<Stream *>(16) && where->capturing;
@@ -437,8 +510,12 @@ Result cuDevicePrimaryCtxRelease_v2(int) { return success; }
 Result cuDevicePrimaryCtxReset(int) { return success; }
 Result cuDevicePrimaryCtxReset_v2(int) { return success; }
 Result cuGreenCtxDestroy(void *) { return success; }
-Result cuDeviceGetAttribute(int *value, int, int) {
-  *value = 2; // multiprocessors
+Result cuDeviceGetAttribute(int *value, int number, int) {
+  *value = number == 75 ? 9 : number == 76 ? 0 : 2; // compute capability; multiprocessors
+  return success;
+}
+Result cuDeviceGetCount(int *count) {
+  *count = 2;
   return success;
 }
 Result cuDeviceGetName(char *name, int length, int device) {
@@ -459,9 +536,24 @@ Result cuLinkAddData(void *, int, void *, std::size_t size, const char *, unsign
   note("link " + std::to_string(size));
   return success;
 }
-Result cuLinkAddData_v2(void *, int, void *data, std::size_t size, const char *, unsigned, int *,
-                        void **) {
+Result cuLinkAddData_v2(void *state, int, void *data, std::size_t size, const char *, unsigned,
+                        int *, void **) {
+  if (state > reinterpret_cast<void *>(16))
+    *static_cast<std::string *>(state) += static_cast<const char *>(data);
   note("link " + std::to_string(size) + " " + static_cast<const char *>(data));
+  return success;
+}
+Result cuModuleLoadFatBinary(void **module, const void *image) { return load(module, image, 1); }
+
+// What compiles leaves the text as it is.
+Result cuLinkCreate_v2(unsigned, int *, void **, void **state) {
+  *state = new std::string;
+  return success;
+}
+Result cuLinkComplete(void *state, void **image, std::size_t *bytes) {
+  auto *const text = static_cast<std::string *>(state);
+  *image = text->data();
+  *bytes = text->size();
   return success;
 }
 Result cuModuleUnload(void *module) { return unload(module); }

@@ -2,6 +2,7 @@
 
 #include "wrapper/commands/cli.h"
 
+#include "wrapper/commands/commands.h"
 #include "wrapper/commands/words.h"
 
 #include <algorithm>
@@ -15,10 +16,35 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
+/// Of a command whose `--` may be left out: where someone else's command begins, the first word
+/// that is neither an option nor the value of one.
+std::vector<std::string>::iterator find_program(std::vector<std::string> &words) {
+  const std::vector<CommandDescription> all = describe_commands();
+  const auto command = std::find_if(all.begin(), all.end(), [&](const CommandDescription &one) {
+    return !words.empty() && one.name == words.front();
+  });
+  if (command == all.end() || command->name != faster_command.name)
+    return words.end();
+  auto word = words.begin() + 1;
+  for (; word != words.end() && word->starts_with('-') && *word != "--"; ++word)
+    for (const OptionDescription &option : command->options)
+      if (!option.value.empty() && word + 1 != words.end() &&
+          std::find(option.names.begin(), option.names.end(), *word) != option.names.end()) {
+        ++word;
+        break;
+      }
+  return word;
+}
+
 /// Words after `--` are someone else's command.
 std::vector<std::string> split_off_command(std::vector<std::string> &words) {
-  const auto dashes = std::find(words.begin(), words.end(), "--");
   std::vector<std::string> command;
+  if (const auto program = find_program(words); program != words.end() && *program != "--") {
+    command.assign(program, words.end());
+    words.erase(program, words.end());
+    return command;
+  }
+  const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes != words.end())
     command.assign(dashes + 1, words.end());
   words.erase(dashes, words.end());

@@ -16,7 +16,7 @@ constexpr const Command *all_of_them[] = {
     // Running kernels on the CPU
     &emulate_command, &verify_command, &check_command,
     // Choosing versions when a program runs
-    &launch_command, &tune_command,
+    &faster_command, &launch_command, &tune_command,
     // This installation
     &status_command, &stats_command, &config_command, &describe_command, &merge_command};
 

@@ -16,6 +16,7 @@ extern const Command config_command;
 extern const Command describe_command;
 extern const Command emulate_command;
 extern const Command explain_command;
+extern const Command faster_command;
 extern const Command independent_command;
 extern const Command launch_command;
 extern const Command lint_command;

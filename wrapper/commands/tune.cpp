@@ -2,6 +2,7 @@
 // runs; then what was found, as a table, as a profile, and in the format of the kernel tuners.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_findings.h"
 #include "wrapper/commands/preload.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/launch/profile.h"
@@ -37,77 +38,6 @@ struct TuneRequest {
   Shard shard;
   bool again = false;
 };
-
-/// What the processes of a program measured: the choices by subject, and sums.
-struct TuningFindings {
-  std::map<std::string, Json> choices;
-  std::map<std::string, std::uint64_t> outcomes;
-  std::vector<std::string> off;
-};
-
-std::string key_of(const Json &choice) {
-  std::string key;
-  for (const char *part : {"kernel", "hash", "gpu", "block", "threads", "among"})
-    key += choice.at(part).dump() + "\n";
-  return key;
-}
-
-/// A directory that goes when it is no longer needed.
-struct Scratch {
-  fs::path path;
-  Scratch() {
-    std::string text = (fs::temp_directory_path() / "ptxasw-tune-XXXXXX").string();
-    if (::mkdtemp(text.data()))
-      path = text;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path.empty())
-      fs::remove_all(path, ignored);
-  }
-  Scratch(const Scratch &) = delete;
-  Scratch &operator=(const Scratch &) = delete;
-};
-
-void add(TuningFindings &findings, const Json &process) {
-  for (const auto &[name, count] : process.at("outcomes").items())
-    findings.outcomes[name] += count.get<std::uint64_t>();
-  if (const auto why = process.at("off").get<std::string>(); !why.empty())
-    findings.off.push_back(why);
-  for (const Json &choice : process.at("choices")) {
-    const auto [place, is_new] = findings.choices.try_emplace(key_of(choice), choice);
-    if (is_new)
-      continue;
-    Json &before = place->second;
-    const std::uint64_t launches =
-        before["launches"].get<std::uint64_t>() + choice.at("launches").get<std::uint64_t>();
-    if (!before["decided"].get<bool>())
-      before = choice;
-    before["launches"] = launches;
-  }
-}
-
-TuningFindings collect(const fs::path &directory) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry &entry : fs::directory_iterator(directory))
-    if (entry.path().extension() == ".json")
-      files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  TuningFindings findings;
-  for (const fs::path &file : files) {
-    const Json process = Json::parse(read_regular_file(file.string()).value_or(""), nullptr, false);
-    if (process.is_object())
-      add(findings, process);
-  }
-  return findings;
-}
-
-const Json *version_of(const Json &choice, const std::string &name) {
-  for (const Json &version : choice.at("versions"))
-    if (version.at("name") == name)
-      return &version;
-  return nullptr;
-}
 
 /// Times of all launches that the choice saves, in milliseconds; negative where it costs.
 double saved(const Json &choice) {
@@ -150,7 +80,7 @@ void print_tuning(const Json &choice) {
     fmt::print("  launched too seldom to say; the original stays\n");
 }
 
-void print_tuning(const TuningFindings &findings) {
+void print_tuning(const LaunchFindings &findings) {
   double milliseconds = 0;
   for (const auto &[key, choice] : findings.choices) {
     print_tuning(choice);
@@ -173,30 +103,8 @@ void print_tuning(const TuningFindings &findings) {
     fmt::print("In one process redirecting was switched off: {} (docs/launch.md)\n", why);
 }
 
-launch::Profile profile_of(const TuningFindings &findings) {
-  launch::Profile profile;
-  for (const auto &[key, choice] : findings.choices) {
-    if (!choice.at("decided").get<bool>() || choice.at("from_profile").get<bool>())
-      continue;
-    launch::ProfileEntry entry;
-    entry.kernel = choice.at("kernel").get<std::string>();
-    entry.hash = choice.at("hash").get<std::string>();
-    entry.gpu = choice.at("gpu").get<std::string>();
-    entry.shape.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
-    entry.shape.threads = choice.at("threads").get<std::uint32_t>();
-    entry.shape.among = choice.at("among").get<std::vector<std::string>>();
-    entry.chosen = choice.at("chosen").get<std::string>();
-    if (const Json *const original = version_of(choice, std::string(launch::original_word)))
-      entry.original_us = original->at("us").get<double>();
-    if (const Json *const chosen = version_of(choice, entry.chosen))
-      entry.chosen_us = chosen->at("us").get<double>();
-    profile.entries.push_back(std::move(entry));
-  }
-  return profile;
-}
-
 /// "T4", the format of results that the kernel-tuning community shares (version 1.0.0).
-Json to_t4(const TuningFindings &findings) {
+Json to_t4(const LaunchFindings &findings) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   char stamp[32] = {};
   std::tm parts = {};
@@ -250,7 +158,7 @@ void watch(const std::stop_token &stop, const fs::path &directory) {
   Progress progress;
   for (std::unique_lock lock(mutex); !stop.stop_requested();
        stopped.wait_for(lock, stop, 500ms, [] { return false; })) {
-    const TuningFindings findings = collect(directory);
+    const LaunchFindings findings = collect_findings(directory);
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
     const auto decided =
@@ -281,7 +189,7 @@ int run(const TuneRequest &request, const Invocation &invocation) {
   auto profile = earlier_profile(request.profile);
   if (!profile)
     return complain(profile.error());
-  const Scratch scratch;
+  const Scratch scratch("ptxasw-tune");
   if (scratch.path.empty())
     return complain("no directory for temporary files");
   set("MODE", "tune");
@@ -292,7 +200,7 @@ int run(const TuneRequest &request, const Invocation &invocation) {
   if (const auto loaded = preload("libptxasw_launch.so"); !loaded)
     return complain(loaded.error());
   const int code = run_program(invocation.foreign, scratch.path);
-  const TuningFindings findings = collect(scratch.path);
+  const LaunchFindings findings = collect_findings(scratch.path);
   if (code != 0)
     complain(fmt::format("the program ended with {}", code));
   if (findings.outcomes.empty())

@@ -5,11 +5,11 @@
 
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/state.h"
+#include "wrapper/launch/watch.h"
+#include "wrapper/launch/whole_files.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <map>
 #include <memory>
@@ -46,8 +46,12 @@ void follow_profile(const KernelCode &code, Choice &choice) {
   const ProfileEntry *entry =
       configuration().profile.find(code.table.hash, choice.gpu, choice.key, all);
   if (!entry)
+    entry = code.known.find(code.table.hash, choice.gpu, choice.key, all);
+  if (!entry)
     return;
   choice.from_profile = true;
+  choice.original_us = entry->original_us;
+  choice.chosen_us = entry->chosen_us;
   int decided = 0;
   for (const unsigned sibling : choice.siblings)
     if (code.table.siblings[sibling].name == entry->chosen)
@@ -94,14 +98,14 @@ std::string results_text() {
         among += (among.empty() ? "" : ",") + json_text(name);
       list += fmt::format(
           "{}\n{{\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
-          "\"among\":[{}],\"decided\":{},\"from_profile\":{},\"chosen\":{},\"launches\":{},"
-          "\"redirected\":{},\"versions\":[{}]}}",
+          "\"among\":[{}],\"decided\":{},\"from_profile\":{},\"chosen\":{},\"original_us\":{:.3f},"
+          "\"chosen_us\":{:.3f},\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
           list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),
           json_text(choice->gpu), choice->key.block[0], choice->key.block[1], choice->key.block[2],
           choice->key.threads, among, decided >= 0, choice->from_profile,
           json_text(decided > 0 ? table.siblings[static_cast<std::size_t>(decided) - 1].name
                                 : original_word),
-          choice->launches.load(std::memory_order_relaxed),
+          choice->original_us, choice->chosen_us, choice->launches.load(std::memory_order_relaxed),
           choice->redirected.load(std::memory_order_relaxed), versions);
     }
   return list;
@@ -114,13 +118,14 @@ std::uint32_t size_class(const Extents &grid, const Extents &block) {
   return static_cast<std::uint32_t>(std::ilogb(blocks * block.x * block.y * block.z));
 }
 
-KernelCode &code_of(SiblingTable table) {
+KernelCode &code_of(SiblingTable table, Profile known) {
   std::string bytes = encode(table);
   const std::lock_guard lock(codes().mutex);
   std::unique_ptr<KernelCode> &code = codes().all[std::move(bytes)];
   if (!code) {
     code = std::make_unique<KernelCode>();
     code->table = std::move(table);
+    code->known = std::move(known);
     std::string names;
     for (const Sibling &sibling : code->table.siblings)
       names += (names.empty() ? "" : ",") + json_text(sibling.name);
@@ -216,23 +221,10 @@ void write_results() {
   for (unsigned i = 0; i < static_cast<unsigned>(Outcome::count); ++i)
     kept += fmt::format("{}{}:{}", i ? "," : "", json_text(name_of(static_cast<Outcome>(i))),
                         counted(static_cast<Outcome>(i)));
-  const std::string text = fmt::format("{{\"off\":{},\"outcomes\":{{{}}},\"choices\":[{}]}}\n",
-                                       json_text(name_of(why_off())), kept, results_text());
-  // Under its final name only when it is whole: whoever is killed leaves the last one.
-  const std::string path = fmt::format("{}/{}.json", directory, ::getpid()), part = path + ".part";
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0)
-    return;
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = ::write(file, text.data() + done, text.size() - done);
-    if (n <= 0)
-      break;
-    done += static_cast<std::size_t>(n);
-  }
-  ::close(file);
-  if (done == text.size())
-    ::rename(part.c_str(), path.c_str());
+  const std::string text =
+      fmt::format("{{\"off\":{},\"outcomes\":{{{}}},\"choices\":[{}],\"kernels\":[{}]}}\n",
+                  json_text(name_of(why_off())), kept, results_text(), watched_text());
+  replace_whole(fmt::format("{}/{}.json", directory, ::getpid()), text);
 }
 
 } // namespace ptxasw::wrapper::launch

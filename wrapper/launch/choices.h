@@ -46,8 +46,9 @@ struct Choice {
   /// 0: the original; n: sibling n - 1 of the table; negative: not yet decided.
   std::atomic<int> decided{-1};
   std::atomic<std::uint64_t> launches{0}, redirected{0};
-  bool from_profile = false; ///< the profile knew it
-  bool elsewhere = false;    ///< of another part (`tune --shard`): the original, and not reported
+  bool from_profile = false; ///< the profile knew it, and these times:
+  double original_us = 0, chosen_us = 0;
+  bool elsewhere = false; ///< of another part (`tune --shard`): the original, and not reported
 
   std::mutex mutex; ///< for what follows
   Chooser chooser{1, {}};
@@ -61,6 +62,7 @@ struct Choice {
 /// A kernel with siblings, by its code.
 struct KernelCode {
   SiblingTable table;
+  Profile known; ///< besides that of the configuration
   std::atomic<Choice *> choices{nullptr};
   std::atomic<std::uint32_t> told{0}; ///< outcomes that were explained, one bit each
   std::size_t shapes = 0;
@@ -69,8 +71,8 @@ struct KernelCode {
 /// At most this many siblings of a table are considered.
 inline constexpr std::size_t most_siblings = 31;
 
-/// The one object for a table. Takes the lock.
-KernelCode &code_of(SiblingTable table);
+/// The one object for a table; `known` is what was chosen for its launches before. Takes the lock.
+KernelCode &code_of(SiblingTable table, Profile known = {});
 
 /// The choice for a shape; null if there is none yet.
 Choice *find_choice(const KernelCode &code, const Shape &shape);

@@ -55,6 +55,8 @@ const DoorSpec table[] = {
      address(&cuGraphKernelNodeGetParams_v2), false},
     {"cuModuleLoadData", 2000, false, "cuModuleLoadData", address(&cuModuleLoadData), false},
     {"cuModuleLoadDataEx", 2010, false, "cuModuleLoadDataEx", address(&cuModuleLoadDataEx), false},
+    {"cuModuleLoadFatBinary", 2000, false, "cuModuleLoadFatBinary", address(&cuModuleLoadFatBinary),
+     false},
     {"cuLibraryLoadData", 12000, false, "cuLibraryLoadData", address(&cuLibraryLoadData), false},
     {"cuLinkAddData", 5050, false, "cuLinkAddData", address(&cuLinkAddData), false},
     {"cuLinkAddData", 6050, false, "cuLinkAddData_v2", address(&cuLinkAddData_v2), false},

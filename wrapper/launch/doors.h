@@ -32,6 +32,7 @@ enum class Door : unsigned {
   kernel_node_get_2,
   module_load_data,
   module_load_data_ex,
+  module_load_fat_binary,
   library_load_data,
   link_add_data,
   link_add_data_2,

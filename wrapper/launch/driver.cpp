@@ -35,6 +35,7 @@ Driver look_up() {
   find(library, d.kernel_library, "cuKernelGetLibrary");
   find(library, d.kernel_attribute, "cuKernelGetAttribute");
   find(library, d.library_kernel, "cuLibraryGetKernel");
+  find(library, d.kernel_function, "cuKernelGetFunction");
   find(library, d.library_global, "cuLibraryGetGlobal");
   find(library, d.copy_to_host, "cuMemcpyDtoHAsync_v2");
   find(library, d.copy_on_device, "cuMemcpyDtoDAsync_v2");
@@ -109,6 +110,15 @@ unsigned multiprocessors(int device) {
   }
   const int found = count.load(std::memory_order_relaxed);
   return found > 0 ? static_cast<unsigned>(found) : 0;
+}
+
+unsigned capability(int device) {
+  constexpr int major = 75, minor = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, ..._MINOR
+  int high = 0, low = 0;
+  if (!driver().device_attribute || driver().device_attribute(&high, major, device) != success ||
+      driver().device_attribute(&low, minor, device) != success || high <= 0 || low < 0 || low > 9)
+    return 0;
+  return static_cast<unsigned>(high * 10 + low);
 }
 
 RelaxedCapture::RelaxedCapture() { driver().exchange_capture_mode(&mode_); }

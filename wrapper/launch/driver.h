@@ -20,6 +20,7 @@ struct Driver {
   Result (*kernel_library)(Handle *, Handle) = nullptr;               // 12.5
   Result (*kernel_attribute)(int *, int, Handle, int) = nullptr;      // 12.0
   Result (*library_kernel)(Handle *, Handle, const char *) = nullptr; // 12.0
+  Result (*kernel_function)(Handle *, Handle) = nullptr;              // 12.0, may be missing
   Result (*library_global)(DevicePointer *, std::size_t *, Handle, const char *) = nullptr;
   Result (*copy_to_host)(void *, DevicePointer, std::size_t, Handle) = nullptr; // asynchronous
   Result (*copy_on_device)(DevicePointer, DevicePointer, std::size_t, Handle) = nullptr;
@@ -48,6 +49,9 @@ const Driver &driver();
 
 /// The name of a device as the driver gives it; empty if it gives none.
 const std::string &gpu_name(int device);
+
+/// The compute capability of a device: 90 for 9.0; 0 if the driver does not say.
+unsigned capability(int device);
 
 /// How many multiprocessors a device has; 0 if the driver does not say.
 unsigned multiprocessors(int device);

@@ -43,6 +43,7 @@ PTXASW_EXPORT int cuGraphKernelNodeGetParams_v2(void *node,
 PTXASW_EXPORT int cuModuleLoadData(void **module, const void *image);
 PTXASW_EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options,
                                      void **values);
+PTXASW_EXPORT int cuModuleLoadFatBinary(void **module, const void *image);
 PTXASW_EXPORT int cuLibraryLoadData(void **library, const void *image, int *jit_options,
                                     void **jit_values, unsigned jit_count, int *library_options,
                                     void **library_values, unsigned library_count);

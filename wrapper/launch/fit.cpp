@@ -24,12 +24,37 @@ std::uint64_t read(const Arguments &arguments, const SiblingTable &table, std::u
   return value;
 }
 
-/// Bytes of all parameters, as the kernel lays them out.
-std::size_t bytes_of(const SiblingTable &table) {
+/// Bytes of the first parameters, as the kernel lays them out.
+std::size_t bytes_of(const SiblingTable &table, std::size_t count) {
   std::size_t end = 0;
-  for (const SiblingParameter &parameter : table.parameters)
-    end = std::max<std::size_t>(end, std::size_t{parameter.offset} + parameter.bytes);
+  for (std::size_t i = 0; i < count; ++i)
+    end = std::max<std::size_t>(end, std::size_t{table.parameters[i].offset} +
+                                         table.parameters[i].bytes);
   return end;
+}
+std::size_t bytes_of(const SiblingTable &table) { return bytes_of(table, table.parameters.size()); }
+
+/// Where a launch has the first `count` parameters of a table.
+bool find_first(const Launch &launch, const SiblingTable &table, std::size_t count,
+                Arguments &arguments) {
+  arguments = {};
+  if (launch.parameters) {
+    arguments.list = launch.parameters;
+    return !launch.extra;
+  }
+  if (count == 0)
+    return !launch.extra || !*launch.extra;
+  if (!launch.extra)
+    return false;
+  const std::size_t *size = nullptr;
+  for (void *const *word = launch.extra; *word != extra_end; word += 2)
+    if (*word == extra_buffer)
+      arguments.buffer = static_cast<const unsigned char *>(word[1]);
+    else if (*word == extra_size)
+      size = static_cast<const std::size_t *>(word[1]);
+    else
+      return false;
+  return arguments.buffer && size && *size >= bytes_of(table, count);
 }
 
 std::uint32_t divide_up(std::uint32_t extent, std::uint32_t by) {
@@ -94,24 +119,24 @@ std::string text(const Extents &extents) {
 } // namespace
 
 bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &arguments) {
-  arguments = {};
-  if (launch.parameters) {
-    arguments.list = launch.parameters;
-    return !launch.extra;
-  }
-  if (table.parameters.empty())
-    return !launch.extra || !*launch.extra;
-  if (!launch.extra)
+  return find_first(launch, table, table.parameters.size(), arguments);
+}
+
+bool ExtendedArguments::find(const Launch &launch, const SiblingTable &table,
+                             const std::vector<DevicePointer> &addresses, Arguments &arguments) {
+  const std::size_t all = table.parameters.size();
+  if (addresses.size() > all || all > list_.size() ||
+      !find_first(launch, table, all - addresses.size(), arguments))
     return false;
-  const std::size_t *size = nullptr;
-  for (void *const *word = launch.extra; *word != extra_end; word += 2)
-    if (*word == extra_buffer)
-      arguments.buffer = static_cast<const unsigned char *>(word[1]);
-    else if (*word == extra_size)
-      size = static_cast<const std::size_t *>(word[1]);
+  for (std::size_t i = 0; i < all; ++i)
+    if (const std::size_t own = all - addresses.size(); i >= own)
+      list_[i] = const_cast<DevicePointer *>(&addresses[i - own]);
     else
-      return false;
-  return arguments.buffer && size && *size >= bytes_of(table);
+      list_[i] = arguments.list
+                     ? arguments.list[i]
+                     : const_cast<unsigned char *>(arguments.buffer) + table.parameters[i].offset;
+  arguments = {list_.data(), nullptr};
+  return true;
 }
 
 Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace ptxasw::inline wrapper::launch {
 
@@ -42,6 +43,18 @@ struct Arguments {
 /// Finds the arguments. False: neither form that the driver documents, or a buffer that is shorter
 /// than the table says.
 bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &arguments);
+
+/// The same for a kernel whose table has more parameters than the kernel: behind the launch's
+/// arguments come addresses. Large, and meant for the stack.
+class ExtendedArguments {
+public:
+  /// As find_arguments(); the arguments refer to this object and to `addresses`.
+  bool find(const Launch &launch, const SiblingTable &table,
+            const std::vector<DevicePointer> &addresses, Arguments &arguments);
+
+private:
+  std::array<void *, 253> list_;
+};
 
 /// What the driver would not take of the kernel's own launch; Outcome::sibling: nothing. `limits`
 /// are the kernel's. A sibling must not make it one that succeeds.

@@ -35,15 +35,15 @@ struct Shown {
   std::vector<void *> pointers;
 };
 
-void show_parameters(Handle node, KernelNode &parameters, const SiblingTable &table) {
+void show_parameters(Handle node, KernelNode &parameters, const Origin &origin) {
   static std::mutex mutex;
   static auto *const all = new std::map<Handle, Shown>;
   const std::lock_guard lock(mutex);
   Shown &shown = (*all)[node];
   shown = {};
-  for (std::size_t i = 0; i < table.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < origin.parameters; ++i) {
     const auto *from = static_cast<const unsigned char *>(parameters.parameters[i]);
-    shown.values.emplace_back(from, from + table.parameters[i].bytes);
+    shown.values.emplace_back(from, from + origin.table->parameters[i].bytes);
   }
   for (std::vector<unsigned char> &value : shown.values)
     shown.pointers.push_back(value.data());
@@ -70,7 +70,7 @@ void show_original(Handle node, KernelNode &parameters, Handle function) {
   if (origin.sibling->needs.dynamic_shared > 1)
     parameters.shared_bytes /= origin.sibling->needs.dynamic_shared;
   parameters.function = origin.function;
-  show_parameters(node, parameters, *origin.table);
+  show_parameters(node, parameters, origin);
 }
 
 } // namespace

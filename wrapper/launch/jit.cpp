@@ -5,12 +5,13 @@
 
 #include "wrapper/launch/jit.h"
 
+#include "wrapper/launch/answer.h"
 #include "wrapper/launch/state.h"
+#include "wrapper/launch/whole_files.h"
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -32,43 +33,6 @@ namespace {
 
 constexpr std::chrono::seconds time_limit{20};
 constexpr std::size_t largest_image = std::size_t{64} << 20;
-
-/// Returns true if PTX begins here: blanks and comments, then `.version` (PTX ISA 11.1.1). Reads no
-/// further than the text goes.
-bool begins_ptx(const char *text, std::size_t size) {
-  std::size_t i = 0;
-  const auto at = [&](std::size_t k) { return k < size ? text[k] : '\0'; };
-  while (at(i)) {
-    if (std::strchr(" \t\r\n", at(i))) {
-      ++i;
-    } else if (at(i) == '/' && at(i + 1) == '/') {
-      while (at(i) && at(i) != '\n')
-        ++i;
-    } else if (at(i) == '/' && at(i + 1) == '*') {
-      i += 2;
-      while (at(i) && !(at(i) == '*' && at(i + 1) == '/'))
-        ++i;
-      i += at(i) ? 2 : 0;
-    } else {
-      break;
-    }
-  }
-  static constexpr char word[] = ".version";
-  for (std::size_t k = 0; k + 1 < sizeof word; ++k)
-    if (at(i + k) != word[k])
-      return false;
-  return true;
-}
-
-/// Two hashes of 64 bits (FNV-1a from different starts), as 32 digits.
-std::string hash(std::string_view text) {
-  std::uint64_t a = 0xcbf29ce484222325u, b = 0x84222325cbf29ce4u;
-  for (const char c : text) {
-    a = (a ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    b = (b ^ static_cast<unsigned char>(c)) * 0x10000000233u;
-  }
-  return fmt::format("{:016x}{:016x}", a, b);
-}
 
 /// The program that rewrites: named by the environment, or beside this library.
 std::string find_program() {
@@ -132,34 +96,6 @@ bool run(const std::vector<std::string> &words, const std::string &output) {
   }
 }
 
-std::optional<std::string> read_whole(const std::string &path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0)
-    return std::nullopt;
-  std::string text;
-  std::vector<char> bytes(1 << 16);
-  ssize_t n = 0;
-  while ((n = ::read(file, bytes.data(), bytes.size())) > 0)
-    text.append(bytes.data(), static_cast<std::size_t>(n));
-  ::close(file);
-  return n == 0 ? std::optional(std::move(text)) : std::nullopt;
-}
-
-bool write_whole(const std::string &path, std::string_view text) {
-  const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0)
-    return false;
-  bool good = true;
-  while (good && !text.empty()) {
-    const ssize_t n = ::write(file, text.data(), text.size());
-    good = n > 0;
-    text.remove_prefix(good ? static_cast<std::size_t>(n) : 0);
-  }
-  ::close(file);
-  return good;
-}
-
 /// The directory of what was rewritten before; empty if there is none that is ours alone.
 std::string find_directory() {
   std::string path;
@@ -208,7 +144,7 @@ std::string rewrite(std::string_view text) {
     log_line("jit", "\"problem\":\"no ptxasw, or no directory for its results\"");
     return "";
   }
-  const std::string name = hash(fmt::format("{}\n{}", w.key, text));
+  const std::string name = long_hash(fmt::format("{}\n{}", w.key, text));
   const std::string kept = fmt::format("{}/{}.ptx", w.directory, name);
   if (auto known = read_whole(kept)) {
     log_line("jit", fmt::format("\"image\":{},\"from\":\"cache\",\"changed\":{}", json_text(name),
@@ -235,6 +171,31 @@ std::string rewrite(std::string_view text) {
 }
 
 } // namespace
+
+bool begins_ptx(const char *text, std::size_t size) {
+  std::size_t i = 0;
+  const auto at = [&](std::size_t k) { return k < size ? text[k] : '\0'; };
+  while (at(i)) {
+    if (std::strchr(" \t\r\n", at(i))) {
+      ++i;
+    } else if (at(i) == '/' && at(i + 1) == '/') {
+      while (at(i) && at(i) != '\n')
+        ++i;
+    } else if (at(i) == '/' && at(i + 1) == '*') {
+      i += 2;
+      while (at(i) && !(at(i) == '*' && at(i + 1) == '/'))
+        ++i;
+      i += at(i) ? 2 : 0;
+    } else {
+      break;
+    }
+  }
+  static constexpr char word[] = ".version";
+  for (std::size_t k = 0; k + 1 < sizeof word; ++k)
+    if (at(i + k) != word[k])
+      return false;
+  return true;
+}
 
 const std::string *rewritten_ptx(const void *data, std::size_t size) {
   if (!configuration().jit || !at_work() || !data || size > largest_image)

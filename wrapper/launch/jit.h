@@ -7,6 +7,10 @@
 
 namespace ptxasw::inline wrapper::launch {
 
+/// Returns true if PTX begins here: blanks and comments, then `.version` (PTX ISA 11.1.1). Reads no
+/// further than the text goes.
+bool begins_ptx(const char *text, std::size_t size);
+
 /// The rewritten text of an image that is PTX ended by a NUL; null to load it as it is: rewriting
 /// is not asked for, the image is something else, nothing was rewritten, or anything went wrong.
 /// Lives until the process ends, since a driver may be told to refer to it.

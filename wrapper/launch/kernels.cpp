@@ -8,6 +8,7 @@
 #include "wrapper/launch/cache.h"
 #include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
+#include "wrapper/launch/watch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,24 +30,6 @@ struct Known {
 Known &known() {
   static auto *const value = new Known;
   return *value;
-}
-
-/// Where a function comes from.
-struct Home {
-  Handle owner = nullptr; ///< a module, or a library
-  bool in_library = false;
-  const char *name = nullptr;
-};
-
-bool find_home(Handle function, Home &home) {
-  const Driver &d = driver();
-  if (d.kernel_library && d.kernel_name && d.library_kernel && d.library_global &&
-      d.kernel_attribute && d.kernel_library(&home.owner, function) == success && home.owner) {
-    home.in_library = true;
-    return d.kernel_name(&home.name, function) == success && home.name;
-  }
-  return d.function_module(&home.owner, function) == success && home.owner &&
-         d.function_name(&home.name, function) == success && home.name;
 }
 
 std::optional<std::string> fetch(DevicePointer address, std::size_t bytes) {
@@ -83,24 +66,6 @@ Reading read_table(const Home &home, SiblingTable &table) {
     return Reading::unreadable;
   table = std::move(*decoded);
   return Reading::read;
-}
-
-/// What the driver says of a function; false if it says nothing.
-bool read_limits(const Home &home, Handle function, SiblingLimits &limits) {
-  const Driver &d = driver();
-  const int device = home.in_library ? current_device() : 0;
-  const auto read = [&](int attribute, unsigned &to) {
-    int value = -1;
-    const Result result = home.in_library ? d.kernel_attribute(&value, attribute, function, device)
-                                          : d.function_attribute(&value, attribute, function);
-    if (result != success || value < 0)
-      return false;
-    to = static_cast<unsigned>(value);
-    return true;
-  };
-  return read(attribute_max_threads, limits.max_threads) &&
-         read(attribute_static_shared, limits.static_shared) &&
-         read(attribute_registers, limits.registers) && read(attribute_local, limits.local);
 }
 
 /// Returns true if `only` admits a sibling: its name contains that, or after a `=` is one of a
@@ -150,22 +115,63 @@ const Kernel *look_up(Handle function) {
              fmt::format("\"kernel\":{},\"problem\":\"not understood\"", json_text(home.name)));
   } else if (reading == Reading::read && !table.siblings.empty()) {
     KernelCode &code = code_of(std::move(table));
-    const std::size_t siblings = std::min(code.table.siblings.size(), most_siblings);
     // Never freed: another thread may still be looking at it when its module goes.
-    auto *kernel = new Kernel{
-        code, home.in_library, {}, std::make_unique<LoadedSibling[]>(code.table.siblings.size())};
+    auto *kernel = new Kernel{code, home.in_library, {}, nullptr};
     read_limits(home, function, kernel->limits);
-    for (std::size_t i = 0; i < siblings; ++i)
-      load_sibling(home, code.table.siblings[i], kernel->siblings[i]);
+    load_siblings(home, code.table, *kernel);
     if (std::find(known().codes.begin(), known().codes.end(), &code) == known().codes.end())
       known().codes.push_back(&code);
     result = kernel;
+  } else if (reading == Reading::none) {
+    result = watch(function, home);
   }
   known().cache.insert(function, home.owner, result);
   return result;
 }
 
 } // namespace
+
+bool find_home(Handle function, Home &home) {
+  const Driver &d = driver();
+  if (d.kernel_library && d.kernel_name && d.library_kernel && d.library_global &&
+      d.kernel_attribute && d.kernel_library(&home.owner, function) == success && home.owner) {
+    home.in_library = true;
+    return d.kernel_name(&home.name, function) == success && home.name;
+  }
+  return d.function_module(&home.owner, function) == success && home.owner &&
+         d.function_name(&home.name, function) == success && home.name;
+}
+
+bool read_limits(const Home &home, Handle function, SiblingLimits &limits) {
+  const Driver &d = driver();
+  const int device = home.in_library ? current_device() : 0;
+  const auto read = [&](int attribute, unsigned &to) {
+    int value = -1;
+    const Result result = home.in_library ? d.kernel_attribute(&value, attribute, function, device)
+                                          : d.function_attribute(&value, attribute, function);
+    if (result != success || value < 0)
+      return false;
+    to = static_cast<unsigned>(value);
+    return true;
+  };
+  return read(attribute_max_threads, limits.max_threads) &&
+         read(attribute_static_shared, limits.static_shared) &&
+         read(attribute_registers, limits.registers) && read(attribute_local, limits.local);
+}
+
+bool load_siblings(const Home &home, const SiblingTable &table, Kernel &kernel) {
+  kernel.siblings = std::make_unique<LoadedSibling[]>(table.siblings.size());
+  bool any = false;
+  for (std::size_t i = 0; i < std::min(table.siblings.size(), most_siblings); ++i) {
+    load_sibling(home, table.siblings[i], kernel.siblings[i]);
+    any = any || kernel.siblings[i].function;
+  }
+  return any;
+}
+
+void replace_kernel(Handle function, Handle owner, const Kernel *kernel) {
+  known().cache.insert(function, owner, kernel);
+}
 
 const Kernel *find_kernel(Handle function) {
   const Kernel *kernel = nullptr;
@@ -200,6 +206,8 @@ Origin origin_of(Handle function) {
   if (!find_home(function, home))
     return origin;
   const std::lock_guard lock(known().mutex);
+  if (watched_origin(function, origin))
+    return origin;
   for (const KernelCode *code : known().codes)
     for (const Sibling &sibling : code->table.siblings)
       if (sibling.name == home.name) {
@@ -212,6 +220,7 @@ Origin origin_of(Handle function) {
           return {};
         origin.table = &code->table;
         origin.sibling = &sibling;
+        origin.parameters = code->table.parameters.size();
         return origin;
       }
   return origin;

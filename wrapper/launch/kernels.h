@@ -18,17 +18,40 @@ struct LoadedSibling {
   mutable std::atomic<bool> refused{false}; ///< the driver did not want to launch it
 };
 
-/// A kernel with siblings in a module that is loaded.
+struct Watched;
+
+/// A kernel in a module that is loaded: with siblings, or waiting for some.
 struct Kernel {
   KernelCode &code;
   bool in_library = false;                   ///< its handle is a CUkernel
   SiblingLimits limits;                      ///< of its own code
-  std::unique_ptr<LoadedSibling[]> siblings; ///< as many as the table has
+  std::unique_ptr<LoadedSibling[]> siblings; ///< as many as the table has; null: none
+  // Under `ptxasw faster` siblings lie in a module of their own:
+  Watched *watched = nullptr; ///< null: the kernel's module has the table
+  bool settled = false;       ///< no siblings will come
+  /// Variables of the kernel's module, which the siblings get behind the kernel's own arguments.
+  std::vector<DevicePointer> addresses;
+  Handle context = nullptr; ///< theirs; null: there are none
 };
+
+/// Where a function comes from.
+struct Home {
+  Handle owner = nullptr; ///< a module, or a library
+  bool in_library = false;
+  const char *name = nullptr;
+};
+bool find_home(Handle function, Home &home);
+/// What the driver says of a function of that home; false if it says nothing.
+bool read_limits(const Home &home, Handle function, SiblingLimits &limits);
+/// Siblings of a table that lie in a module or library. False: none of them may be used.
+bool load_siblings(const Home &home, const SiblingTable &table, Kernel &kernel);
 
 /// What is known about a handle that a program launches; null for a kernel without siblings. Known
 /// handles are found without a lock.
 const Kernel *find_kernel(Handle function);
+
+/// With the lock held: from now on that is what is known about a handle.
+void replace_kernel(Handle function, Handle owner, const Kernel *kernel);
 
 /// The handles of a module or library, or all of them (null), end now.
 void forget_handles(Handle owner);
@@ -44,6 +67,7 @@ struct Origin {
   Handle function = nullptr;
   const SiblingTable *table = nullptr;
   const Sibling *sibling = nullptr;
+  std::size_t parameters = 0; ///< of the table's, how many are the original's
 };
 Origin origin_of(Handle function);
 

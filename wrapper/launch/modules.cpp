@@ -6,6 +6,7 @@
 #include "wrapper/launch/jit.h"
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/measure.h"
+#include "wrapper/launch/watch.h"
 
 namespace ptxasw::inline wrapper::launch {
 namespace {
@@ -15,8 +16,10 @@ Result end_owner(Door door, Handle owner) {
   auto *const function = real<Result(Handle)>(door);
   if (!function)
     return not_initialized;
-  if (at_work())
+  if (at_work()) {
     forget_handles(door == Door::library_unload ? nullptr : owner);
+    forget_images(owner);
+  }
   return function(owner);
 }
 
@@ -27,6 +30,7 @@ template <typename Argument> Result end_context(Door door, Argument context) {
     return not_initialized;
   if (at_work()) {
     forget_handles(nullptr);
+    forget_contexts();
     forget_events();
   }
   return function(context);
@@ -34,14 +38,18 @@ template <typename Argument> Result end_context(Door door, Argument context) {
 
 /// Loads an image by `load`, rewritten if it is PTX and that is wanted, and unchanged if the driver
 /// does not take what we made of it.
-template <typename Load> Result load_image(const void *image, Load load) {
+template <typename Load>
+Result load_image(Handle *owner, bool in_library, const void *image, Load load) {
   if (const char *const changed = rewritten_image(image); changed) {
     const LookupGuard guard;
     if (load(changed) == success)
       return success;
     note_rejected();
   }
-  return load(image);
+  const Result result = load(image);
+  if (result == success && owner)
+    remember_image(*owner, in_library, image);
+  return result;
 }
 
 Result add_link_data(Door door, void *state, int type, void *data, std::size_t size,
@@ -107,7 +115,8 @@ int cuGreenCtxDestroy(void *context) { return end_context(Door::green_context_de
 
 int cuModuleLoadData(void **module, const void *image) {
   auto *const function = real<Result(void **, const void *)>(Door::module_load_data);
-  return function ? load_image(image, [&](const void *from) { return function(module, from); })
+  return function ? load_image(module, false, image,
+                               [&](const void *from) { return function(module, from); })
                   : not_initialized;
 }
 
@@ -115,10 +124,17 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
                        void **values) {
   using Function = Result(void **, const void *, unsigned, int *, void **);
   auto *const function = real<Function>(Door::module_load_data_ex);
-  return function ? load_image(image,
+  return function ? load_image(module, false, image,
                                [&](const void *from) {
                                  return function(module, from, count, options, values);
                                })
+                  : not_initialized;
+}
+
+int cuModuleLoadFatBinary(void **module, const void *image) {
+  auto *const function = real<Result(void **, const void *)>(Door::module_load_fat_binary);
+  return function ? load_image(module, false, image,
+                               [&](const void *from) { return function(module, from); })
                   : not_initialized;
 }
 
@@ -128,7 +144,7 @@ int cuLibraryLoadData(void **library, const void *image, int *jit_options, void 
   using Function =
       Result(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
   auto *const function = real<Function>(Door::library_load_data);
-  return function ? load_image(image,
+  return function ? load_image(library, true, image,
                                [&](const void *from) {
                                  return function(library, from, jit_options, jit_values, jit_count,
                                                  library_options, library_values, library_count);

@@ -9,6 +9,7 @@
 #include "wrapper/launch/measure.h"
 #include "wrapper/launch/risk.h"
 #include "wrapper/launch/verify.h"
+#include "wrapper/launch/watch.h"
 
 #include <fmt/core.h>
 
@@ -230,19 +231,37 @@ Result redirect(const Redirection &r) {
   return result;
 }
 
+/// A launch whose siblings get the addresses of variables behind the kernel's arguments.
+Result with_addresses(Redirection &r) {
+  const Kernel &kernel = r.kernel;
+  Handle context = nullptr;
+  if (driver().context_current(&context) != success || context != kernel.context)
+    return original(r.launch, Outcome::other_context);
+  ExtendedArguments extended; // not initialised on purpose
+  if (!extended.find(r.launch, r.table(), kernel.addresses, r.arguments))
+    return original(r.launch, Outcome::arguments);
+  return redirect(r);
+}
+
 /// Every launch gets here.
 Result launch(const Launch &launch) {
   if (!at_work())
     return original(launch, Outcome::off);
-  const Kernel *const kernel = find_kernel(launch.function);
-  if (!kernel)
+  const Kernel *kernel = find_kernel(launch.function);
+  if (kernel && kernel->watched) {
+    kernel->watched->launches.fetch_add(1, std::memory_order_relaxed);
+    if (!kernel->siblings && !kernel->settled)
+      kernel = await_versions(launch.function, launch.stream, launch.per_thread, *kernel);
+  }
+  if (!kernel || !kernel->siblings)
     return original(launch, Outcome::no_siblings);
   if (launch.config && !harmless_attributes(*launch.config))
     return original(launch, Outcome::attributes);
   Redirection r{launch, *kernel, {}};
-  if (!find_arguments(launch, r.table(), r.arguments))
-    return original(launch, Outcome::arguments);
-  return redirect(r);
+  if (kernel->addresses.empty())
+    return find_arguments(launch, r.table(), r.arguments) ? redirect(r)
+                                                          : original(launch, Outcome::arguments);
+  return with_addresses(r);
 }
 
 Result launch_plain(Launch launch, Door door) {

@@ -27,10 +27,10 @@ constexpr std::string_view prefix = "PTXASW_LAUNCH_";
 __attribute__((used)) const char marker[] = "ptxasw launch helper, version " PTXASW_VERSION;
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::count)> outcome_names = {
-    "sibling",        "no-siblings", "table",           "block-shape", "block-size",
-    "dynamic-shared", "grid",        "few-blocks",      "alignment",   "divisibility",
-    "attributes",     "arguments",   "not-in-profile",  "original",    "measuring",
-    "captured",       "refused",     "too-many-shapes", "off"};
+    "sibling",        "no-siblings", "table",          "block-shape",     "block-size",
+    "dynamic-shared", "grid",        "few-blocks",     "alignment",       "divisibility",
+    "attributes",     "arguments",   "not-in-profile", "original",        "measuring",
+    "captured",       "refused",     "other-context",  "too-many-shapes", "off"};
 
 std::atomic<std::uint64_t> counters[static_cast<std::size_t>(Outcome::count)];
 std::atomic<Off> off{Off::none};
@@ -93,6 +93,8 @@ bool apply(Configuration &to, std::string_view name, std::string_view value) {
     to.results = value;
   else if (name == "ONLY")
     to.only = value;
+  else if (name == "FASTER")
+    to.faster = value;
   else if (name == "SHARD") {
     if (!read_part(value, to))
       tell(fmt::format("PTXASW_LAUNCH_SHARD is `{}`, which is no part of a whole; ignored", value));
@@ -129,12 +131,13 @@ Configuration read_environment() {
       result.mode = Mode::measure;
     return result;
   }
-  if (result.mode != Mode::tune)
+  // Under `ptxasw faster` a profile is where measuring starts.
+  if (result.mode != Mode::tune && result.faster.empty())
     result.mode = Mode::profile;
   bool good = false;
   const std::string text = read_file(result.profile_path.c_str(), good);
   if (!good) {
-    if (result.mode == Mode::profile) // a tuner may begin without one
+    if (result.mode == Mode::profile) // whoever measures may begin without one
       tell(fmt::format("cannot read the profile {}: {}; originals are launched",
                        result.profile_path, std::strerror(errno)));
     return result;

@@ -31,6 +31,7 @@ enum class Outcome : unsigned {
   measuring,       ///< a trial of the original, or one that must wait
   captured,        ///< captured into a graph before anything was decided
   refused,         ///< the driver refused the sibling
+  other_context,   ///< the addresses of its variables are those of another context
   too_many_shapes, ///< too many shapes to keep apart
   off,             ///< redirecting was switched off
   count
@@ -68,6 +69,8 @@ struct Configuration {
   bool check = false;  ///< say why siblings were not used
   bool verify = false; ///< run both versions and compare
   bool jit = false;    ///< rewrite PTX on its way to the driver
+  /// The directory in which `ptxasw faster` is asked for versions; empty: it is not there.
+  std::string faster;
 };
 
 /// As the environment said when the library was loaded.

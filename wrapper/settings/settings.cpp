@@ -792,8 +792,8 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
     const std::size_t equals = std::min(entry.find('='), entry.size());
     const std::string_view variable = entry.substr(0, equals);
     if (variable == guard_variable || variable == offload_guard_variable ||
-        variable == checked_variable || variable.starts_with(launch_prefix) ||
-        variable.starts_with(runtime_prefix))
+        variable == checked_variable || variable == faster_variable ||
+        variable.starts_with(launch_prefix) || variable.starts_with(runtime_prefix))
       continue;
     const std::string_view value = entry.substr(std::min(equals + 1, entry.size()));
     std::string name(variable.substr(prefix.size()));

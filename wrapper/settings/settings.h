@@ -113,6 +113,9 @@ inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
 /// And of those that the runtime for programs without a GPU reads (docs/without-gpu.md).
 inline constexpr char runtime_prefix[] = "PTXASW_RUNTIME_";
 
+/// `off` makes `ptxasw faster` run the program as it is.
+inline constexpr char faster_variable[] = "PTXASW_FASTER";
+
 /// Names a file that gets a byte for each kernel whose warnings a run as ptxas has looked for.
 inline constexpr char checked_variable[] = "PTXASW_CHECKED";
 

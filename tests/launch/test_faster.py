@@ -1,0 +1,310 @@
+"""`ptxasw faster` with unprepared programs under a fake driver: from the PTX in what they load to versions
+that are launched, and everything that may go wrong on the way.
+
+test_faster.py PTXASW HOST FAKE: ptxasw, the program, and the driver. The assembler is a script that copies,
+as the fake driver loads PTX; the versions, and their proofs, are real."""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PTXASW, HOST, FAKE = [Path(word).resolve() for word in sys.argv[1:4]]
+for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOAD"]:
+    del os.environ[name]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+        self.cache = self.dir / "cache"
+        self.kept = self.cache / "ptxasw" / "faster"
+        (self.dir / "tmp").mkdir()
+        self.ptxas = self.dir / "ptxas"
+        self.assembler("cp \"$in\" \"$out\"")
+
+    def assembler(self, commands):
+        self.ptxas.write_text(f"""#!/bin/sh
+echo "$@" >> {self.dir}/calls
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -o) out=$2; shift ;;
+        -*) ;;
+        *) in=$1 ;;
+    esac
+    shift
+done
+{commands}
+""")
+        self.ptxas.chmod(0o755)
+
+    def calls(self):
+        path = self.dir / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def environment(self, **extra):
+        return {**os.environ, "XDG_CACHE_HOME": str(self.cache), "LD_LIBRARY_PATH": str(FAKE.parent),
+                "PTXASW_REAL": str(self.ptxas), "TMPDIR": str(self.dir / "tmp"), **extra}
+
+    def faster(self, scenario, *options, command=None, **extra):
+        command = command or ["--", str(HOST), scenario]
+        return subprocess.run([str(PTXASW), "faster", *options, *command], env=self.environment(**extra), text=True,
+                              timeout=900, stdin=subprocess.DEVNULL, capture_output=True)
+
+    def good(self, scenario, *options, **extra):
+        done = self.faster(scenario, *options, **extra)
+        self.assertEqual(done.returncode, 0, f"{scenario}: {done.stdout}{done.stderr}")
+        self.assertEqual(done.stdout, "")
+        return done.stderr
+
+    def wait_for(self, what):
+        for _ in range(600):
+            if what():
+                return
+            time.sleep(0.05)
+        self.fail("it does not come")
+
+
+class Running(Case):
+    def test_every_way_in_which_ptx_comes(self):
+        for scenario in ("faster-module", "faster-fat-binary", "faster-text", "faster-library"):
+            with self.subTest(scenario=scenario):
+                said = self.good(scenario)
+                self.assertRegex(said, r"ptxasw: 1 of 1 kernels run faster versions: saved [\d.]+ ms of [\d.]+ "
+                                       r"\(\d+ %\)\. Next time from the start\.\n"
+                                       r"  add  1\.6\dx  \w.*0\.10\d -> 0\.060\d? ms, [\d,]+ launches\n")
+
+    def test_variables_graphs_modules_and_threads(self):
+        for scenario in ("faster-variable", "faster-graph", "faster-reload", "faster-unload", "faster-threads",
+                         "faster-fork"):
+            with self.subTest(scenario=scenario):
+                self.good(scenario, FASTER_KNOWN="1")
+
+    def test_the_second_run_starts_with_what_the_first_found(self):
+        self.good("faster-module")
+        calls = self.calls()
+        self.assertEqual(len(calls), 1)
+        self.assertIn("-arch=sm_90", calls[0])
+        (known,) = self.kept.glob("*.toml")
+        self.assertIn('chosen = "add__ptxasw_', known.read_text())
+        said = self.good("faster-module", FASTER_KNOWN="1")
+        self.assertEqual(self.calls(), calls)
+        self.assertIn("1 of 1 kernels run faster versions", said)
+
+    def test_versions_that_are_slower(self):
+        said = self.good("faster-brief", FAKE_VERSION_US="300")
+        said = self.faster("faster-module", "--explain", FAKE_VERSION_US="300")
+        self.assertNotEqual(said.returncode, 0)  # the scenario waits for a version to win
+        self.assertIn("no faster version of 1 kernel so far", said.stderr)
+
+    def test_a_profile_of_ones_own(self):
+        profile = self.dir / "heat.toml"
+        self.good("faster-module", "--profile", str(profile))
+        self.assertIn('chosen = "add__ptxasw_', profile.read_text())
+        shutil.rmtree(self.cache)
+        self.good("faster-module", "--profile", str(profile), FASTER_KNOWN="1")
+        profile.write_text("version = 7\n")
+        done = self.faster("faster-module", "--profile", str(profile))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("heat.toml", done.stderr)
+
+    def test_verify(self):
+        said = self.good("faster-verify", "--verify")
+        self.assertRegex(said, r"ptxasw: \d+ launches of versions were compared with the originals; none differs\n")
+        self.assertEqual(list(self.kept.glob("*.toml")), [])
+        # One that computes something else ends the program, and says where.
+        self.assembler("cp \"$in\" \"$out\"; printf '\\n// wrong\\n' >> \"$out\"")
+        done = self.faster("faster-verify", "--verify")
+        self.assertEqual(done.returncode, 128 + signal.SIGABRT)
+        self.assertRegex(done.stderr, r"add__ptxasw_\w+ computes something else: byte 0 of the 65536 at")
+
+    def test_without_a_toolkit_the_driver_compiles(self):
+        self.ptxas.unlink()
+        self.good("faster-module")
+        self.assertEqual(self.calls(), [])
+
+
+class Staying(Case):
+    """What stays as it is, and what is said."""
+
+    def test_kernels_that_are_left_alone(self):
+        for kernel, code, why in (("biased", "0", "`__constant__`"), ("waits", "0", "barrier"),
+                                  ("add", "90", "machine code for sm_90 runs, and there is no PTX for it")):
+            with self.subTest(kernel=kernel):
+                said = self.good("faster-kept", "--explain", FASTER_KERNEL=kernel, FASTER_CODE=code)
+                self.assertIn("ptxasw: no faster version of 1 kernel so far\n", said)
+                self.assertRegex(said, f"  {kernel}: .*{why}")
+
+    def test_machine_code_for_another_gpu_does_not_count(self):
+        self.good("faster-kept", "--explain", FASTER_CODE="70")
+
+    def test_seldom_and_brief(self):
+        self.assertIn("launched 5 times: too seldom", self.good("faster-seldom", "--explain"))
+        self.assertEqual(self.calls(), [])
+        said = self.good("faster-brief")
+        self.assertIn("versions of 1 kernel are still being assembled, for the next run", said)
+        self.wait_for(lambda: list(self.kept.glob("*.versions")))
+        self.assertEqual(len(self.calls()), 1)
+
+    def test_an_assembler_that_refuses_dies_or_is_not_there(self):
+        for commands, why in (("echo 'ptxas fatal: no' >&2; exit 1", "ptxas fatal: no"), ("kill -9 $$", "without a result"),
+                              ("exit 0", "without a result"), ("echo rubbish > $out", "the driver did not take")):
+            with self.subTest(commands=commands):
+                self.assembler(commands)
+                said = self.good("faster-kept", "--explain", FASTER_KERNEL="add")
+                self.assertIn(why, said)
+
+    def test_no_ptx_no_driver_no_kernel(self):
+        self.assertIn("the program has no PTX to make versions of; `nvcc -arch=sm_90` puts it in", self.good("faster-no-ptx"))
+        self.assertEqual(self.good("", command=["true"], LD_LIBRARY_PATH=""),
+                         "ptxasw: there is no CUDA driver here (libcuda.so.1), so there was nothing to make faster\n"
+                         if not shutil.which("nvidia-smi") else
+                         "ptxasw: no kernel was launched, or not where it can be seen (docs/faster.md)\n")
+        self.assertIn("no kernel was launched", self.good("", command=["--", "true"]))
+
+    def test_a_script_that_starts_the_program(self):
+        script = self.dir / "train.sh"
+        script.write_text(f"#!/bin/sh\necho before >&2\n{HOST} faster-module\n{HOST} faster-module\n")
+        script.chmod(0o755)
+        said = self.good("", command=[str(script)], FASTER_KNOWN="1")
+        self.assertIn("1 of 1 kernels run faster versions", said)
+        self.assertEqual(len(self.calls()), 1)
+
+    def test_off_and_wrong_words(self):
+        self.assertEqual(self.good("faster-seldom", PTXASW_FASTER="off"), "")
+        done = self.faster("", command=["--", "/no/such/program"])
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("cannot run /no/such/program", done.stderr)
+        self.assertEqual(self.faster("", command=["--", str(self.dir)]).returncode, 126)
+        self.assertEqual(self.faster("", command=[]).returncode, 2)
+        self.assertEqual(self.faster("", "--expalin", command=["true"]).returncode, 2)
+
+    def test_the_program_is_its_own(self):
+        """Words, exit codes, input, signals."""
+        words = self.faster("", command=["printf", "%s|", "--explain", "-h", "--"])
+        self.assertEqual(words.stdout, "--explain|-h|--|")
+        self.assertEqual(self.faster("", command=["sh", "-c", "exit 7"]).returncode, 7)
+        self.assertEqual(self.faster("", command=["sh", "-c", "kill -9 $$"]).returncode, 137)
+        cat = subprocess.run([str(PTXASW), "faster", "cat"], env=self.environment(), input="in", text=True,
+                             capture_output=True, timeout=100)
+        self.assertEqual(cat.stdout, "in")
+        program = subprocess.Popen([str(PTXASW), "faster", "sh", "-c", "trap 'exit 9' TERM; echo up; while :; do sleep 0.1; done"],
+                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        program.stdout.readline()
+        program.send_signal(signal.SIGTERM)
+        self.assertEqual(program.wait(100), 9)
+        program.stdout.close()
+
+    def test_nothing_is_left_behind(self):
+        self.good("faster-module")
+        self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+
+
+class Remembering(Case):
+    """The cache and its faults: none of them costs more than what is remembered."""
+
+    def versions(self):
+        return sorted(self.kept.glob("*.versions"))
+
+    def test_damaged_files_are_made_again(self):
+        self.good("faster-module")
+        (path,) = self.versions()
+        whole = path.read_bytes()
+        (choices,) = self.kept.glob("*.toml")
+        for damage in (b"", whole[:100], whole[:-1], whole + b"x", whole.replace(b"PTXASWF", b"PTXASWG"),
+                       bytes([*whole[:200], whole[200] ^ 1, *whole[201:]]), b"\xff" * 5000):
+            with self.subTest(bytes=len(damage)):
+                path.write_bytes(damage)
+                (self.dir / "calls").unlink(missing_ok=True)
+                self.good("faster-module", FASTER_KNOWN="1")
+                self.assertEqual(path.read_bytes(), whole)
+                self.assertEqual(len(self.calls()), 1)
+        for damage in ("", "version = 1\n[[choice]]\n", "\x00", "version = 2\n", "[" * 5000):
+            with self.subTest(text=damage[:20]):
+                choices.write_text(damage)
+                self.good("faster-module", FASTER_KNOWN="1")
+                self.assertIn("chosen", choices.read_text())
+
+    def test_another_program_or_assembler(self):
+        self.good("faster-module")
+        self.assembler("cp \"$in\" \"$out\" # a later one")
+        self.good("faster-module")
+        self.assertEqual(len(self.versions()), 2)
+
+    def test_a_directory_that_cannot_be_used(self):
+        self.cache.write_text("a file")
+        said = self.good("faster-module")
+        self.assertIn("nothing is remembered: cannot make", said)
+        self.assertIn("1 of 1 kernels run faster versions", said)
+        self.cache.unlink()
+        self.kept.mkdir(parents=True)
+        self.kept.chmod(0o777)
+        self.assertIn("is no directory of ours alone", self.good("faster-module"))
+        self.kept.chmod(0o500)
+        if not os.access(self.kept, os.W_OK):  # not for root
+            self.assertIn("nothing is remembered: cannot write", self.good("faster-module"))
+        self.kept.chmod(0o700)
+        self.assertIn("neither XDG_CACHE_HOME nor HOME", self.good("faster-module", XDG_CACHE_HOME="", HOME=""))
+
+    def test_a_full_disk(self):
+        """No file may have more than some bytes: first not even the question, then not the answer."""
+        for limit in (0, 4096, 30000):
+            with self.subTest(limit=limit):
+                done = subprocess.run([str(PTXASW), "faster", "--explain", "--", str(HOST), "faster-brief"],
+                                      env=self.environment(), text=True, capture_output=True, timeout=900,
+                                      preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+                                                          resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.good("faster-module")
+
+    def test_killed_while_writing(self):
+        for i in range(12):
+            # In a session of its own, so that all of it can be ended.
+            run = subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"], env=self.environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            time.sleep(0.015 * i)
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+        self.good("faster-module", FASTER_KNOWN="1")
+
+    def test_two_programs_at_once(self):
+        self.assembler("sleep 0.5; cp \"$in\" \"$out\"")
+        runs = [subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"], env=self.environment(),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        for run in runs:
+            said = run.communicate(timeout=900)[1]
+            self.assertEqual(run.returncode, 0, said)
+            self.assertIn("1 of 1 kernels run faster versions", said)
+        self.assertEqual(len(self.calls()), 1)
+
+    def test_what_is_old_goes_when_there_is_too_much(self):
+        self.good("faster-module")
+        (path,) = self.versions()
+        for i in range(40):
+            other = self.kept / f"{i:032x}.versions"
+            with open(other, "wb") as file:
+                file.truncate(8 << 20)
+            os.utime(other, (1000 + i, 1000 + i))
+        leftover = self.kept / "x.versions.Ab12"
+        leftover.write_text("half")
+        os.utime(leftover, (1000, 1000))
+        self.assembler("cp \"$in\" \"$out\" # another")
+        self.good("faster-module")
+        left = self.versions()
+        self.assertIn(path, left)
+        self.assertNotIn(self.kept / f"{0:032x}.versions", left)
+        self.assertIn(self.kept / f"{39:032x}.versions", left)
+        self.assertLessEqual(sum(one.stat().st_size for one in left), 256 << 20)
+        self.assertFalse(leftover.exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)

@@ -1,0 +1,359 @@
+// `ptxasw faster`: a program under the launch helper, with versions of its kernels that are made
+// while it runs; then one line that says what that saved, or why nothing.
+
+#include "wrapper/faster/server.h"
+
+#include "wrapper/commands/commands.h"
+#include "wrapper/commands/launch_findings.h"
+#include "wrapper/commands/preload.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/drop_in/find_real.h"
+#include "wrapper/lint/names.h"
+#include "wrapper/os/files.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <filesystem>
+#include <fmt/core.h>
+#include <set>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ptxasw::inline wrapper {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What `ptxasw faster` was asked.
+struct FasterRequest {
+  std::string profile; ///< read if it is there, and written; empty: only the cache is
+  bool explain = false, verify = false;
+};
+
+/// One kernel of the program, all its shapes together.
+struct KernelLine {
+  std::string name;
+  std::string version; ///< the kind of the version that saved most
+  std::uint64_t launches = 0;
+  double original_us = 0, chosen_us = 0; ///< of one launch, of the shape that saved most
+  double saved = 0, before = 0;          ///< ms: saved, and what the launches would have taken
+  double best = 0;                       ///< ms saved by one shape
+};
+
+/// What is said at the end.
+struct Summary {
+  std::vector<KernelLine> faster;                        ///< those that saved most first
+  std::vector<std::pair<std::string, std::string>> kept; ///< the others, and why
+  double saved = 0, before = 0;                          ///< ms
+  std::set<std::string> reasons;                         ///< of `kept`, by their stable names
+};
+
+/// The times of a choice, of one launch in microseconds; false if they are not known.
+bool times_of(const Json &choice, double &original, double &chosen) {
+  if (choice.at("from_profile").get<bool>()) {
+    original = choice.at("original_us").get<double>();
+    chosen = choice.at("chosen_us").get<double>();
+    return original > 0 && chosen > 0;
+  }
+  const Json *const before = version_of(choice, std::string(launch::original_word));
+  const Json *const after = version_of(choice, choice.at("chosen").get<std::string>());
+  original = before ? before->at("us").get<double>() : 0;
+  chosen = after ? after->at("us").get<double>() : 0;
+  return original > 0 && chosen > 0;
+}
+
+/// `retile apart x4`, of `heat__ptxasw_retile_apart_x4`.
+std::string kind_of(const std::string &version) {
+  const std::size_t at = version.rfind("__ptxasw_");
+  std::string kind = at == std::string::npos ? version : version.substr(at + 9);
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  return kind;
+}
+
+Summary summarize(const LaunchFindings &findings) {
+  Summary summary;
+  std::map<std::string, KernelLine> faster;
+  std::map<std::string, std::string> kept;
+  for (const auto &[key, choice] : findings.choices) {
+    const auto kernel = choice.at("kernel").get<std::string>();
+    const auto chosen = choice.at("chosen").get<std::string>();
+    double before = 0, after = 0;
+    if (!choice.at("decided").get<bool>()) {
+      kept.try_emplace(kernel, "launched too seldom to say which version is faster");
+      continue;
+    }
+    if (!times_of(choice, before, after) || chosen == launch::original_word) {
+      kept.try_emplace(kernel, "no version of it is faster");
+      continue;
+    }
+    const auto redirected = choice.at("redirected").get<double>();
+    const double saved = (before - after) * redirected / 1000;
+    KernelLine &line = faster[kernel];
+    line.name = kernel;
+    line.launches += choice.at("launches").get<std::uint64_t>();
+    line.saved += saved;
+    line.before += before * choice.at("launches").get<double>() / 1000;
+    if (line.version.empty() || saved > line.best) {
+      line.best = saved;
+      line.version = kind_of(chosen);
+      line.original_us = before;
+      line.chosen_us = after;
+    }
+  }
+  for (const Json &kernel : findings.kernels) {
+    const auto name = kernel.at("kernel").get<std::string>();
+    const auto reason = kernel.at("reason").get<std::string>();
+    if (faster.contains(name) || kept.contains(name))
+      continue;
+    const auto launches = kernel.at("launches").get<std::uint64_t>();
+    if (!reason.empty()) {
+      summary.reasons.insert(reason);
+      kept.emplace(name, kernel.at("words").get<std::string>());
+    } else {
+      summary.reasons.insert("waiting");
+      kept.emplace(name,
+                   launches < 12
+                       ? fmt::format("launched {} times: too seldom to make versions", launches)
+                       : "its versions did not come before the program ended");
+    }
+  }
+  for (auto &[name, line] : faster) {
+    kept.erase(name);
+    summary.saved += line.saved;
+    summary.before += line.before;
+    summary.faster.push_back(line);
+  }
+  std::sort(summary.faster.begin(), summary.faster.end(),
+            [](const KernelLine &a, const KernelLine &b) { return a.saved > b.saved; });
+  summary.kept.assign(kept.begin(), kept.end());
+  return summary;
+}
+
+/// With as many digits as tell two times apart.
+std::string in_ms(double us) {
+  const double ms = us / 1000;
+  return fmt::format("{:.{}f}", ms, ms < 0.1 ? 4 : ms < 10 ? 3 : 1);
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+std::string table_of(const Summary &summary) {
+  constexpr std::size_t most_lines = 10, widest = 60;
+  const std::size_t lines = std::min(summary.faster.size(), most_lines);
+  std::size_t names = 0, kinds = 0;
+  for (std::size_t i = 0; i < lines; ++i) {
+    names = std::max(names, std::min(demangled(summary.faster[i].name).size(), widest));
+    kinds = std::max(kinds, summary.faster[i].version.size());
+  }
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    const KernelLine &line = summary.faster[i];
+    std::string name = demangled(line.name);
+    if (name.size() > widest)
+      name = name.substr(0, widest - 3) + "...";
+    text += fmt::format("  {:<{}}  {:.2f}x  {:<{}}  {} -> {} ms, {} launches\n", name, names,
+                        line.original_us / line.chosen_us, line.version, kinds,
+                        in_ms(line.original_us), in_ms(line.chosen_us), grouped(line.launches));
+  }
+  if (summary.faster.size() > lines)
+    text += fmt::format("  and {} more\n", summary.faster.size() - lines);
+  return text;
+}
+
+/// Returns true if the driver's library is on this machine. It is not started.
+bool has_driver() {
+  void *const library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library)
+    ::dlclose(library);
+  return library != nullptr;
+}
+
+/// Returns true if a program can have no library in front of it: it is linked statically, or runs
+/// with the rights of its owner.
+std::string why_not_preloaded(const std::string &program) {
+  std::string path = program;
+  if (program.find('/') == std::string::npos) {
+    const char *list = std::getenv("PATH");
+    for (std::string_view rest = list ? list : ""; !rest.empty();) {
+      const std::string_view part = rest.substr(0, rest.find(':'));
+      std::string candidate = std::string(part) + "/" + program;
+      if (::access(candidate.c_str(), X_OK) == 0) {
+        path = std::move(candidate);
+        break;
+      }
+      rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    }
+  }
+  const auto bytes = read_regular_file(path);
+  Elf64_Ehdr header;
+  if (!bytes || bytes->size() < sizeof header)
+    return "";
+  std::memcpy(&header, bytes->data(), sizeof header);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr))
+    return "";
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part;
+    const std::uint64_t at = header.e_phoff + std::uint64_t{i} * sizeof part;
+    if (at > bytes->size() || bytes->size() - at < sizeof part)
+      return "";
+    std::memcpy(&part, bytes->data() + at, sizeof part);
+    if (part.p_type == PT_INTERP)
+      return "";
+  }
+  return "the program is linked statically, so nothing can be put between it and the driver";
+}
+
+/// Why there is nothing, in one line.
+std::string why_nothing(const Summary &summary, const LaunchFindings &findings,
+                        const std::string &program, bool explained) {
+  if (!findings.off.empty())
+    return fmt::format("nothing was changed: {} (docs/launch.md)", findings.off.front());
+  if (summary.kept.empty()) {
+    if (const std::string why = why_not_preloaded(program); !why.empty())
+      return why;
+    if (!has_driver())
+      return "there is no CUDA driver here (libcuda.so.1), so there was nothing to make faster";
+    return "no kernel was launched, or not where it can be seen (docs/faster.md)";
+  }
+  if (summary.reasons == std::set<std::string>{"no-ptx"})
+    return "the program has no PTX to make versions of; `nvcc -arch=sm_90` puts it in, "
+           "`code=sm_90` alone does not";
+  return fmt::format("no faster version of {} kernel{} so far{}", summary.kept.size(),
+                     summary.kept.size() == 1 ? "" : "s",
+                     explained ? "" : "; `ptxasw faster --explain` says why");
+}
+
+void say(const Summary &summary, const LaunchFindings &findings, const faster::Served &served,
+         const FasterRequest &request, const std::string &program) {
+  std::string text;
+  const auto compared = findings.outcomes.find("sibling");
+  if (request.verify && compared != findings.outcomes.end() && compared->second > 0) {
+    text = fmt::format("ptxasw: {} launches of versions were compared with the originals; none "
+                       "differs\n",
+                       grouped(compared->second));
+  } else if (summary.faster.empty()) {
+    text = fmt::format("ptxasw: {}\n", why_nothing(summary, findings, program, request.explain));
+  } else {
+    const std::size_t all = summary.faster.size() + summary.kept.size();
+    text = fmt::format("ptxasw: {} of {} kernels run faster versions: saved {:.{}f} ms of {:.{}f} "
+                       "({:.0f} %).{}\n",
+                       summary.faster.size(), all, summary.saved, summary.before < 100 ? 1 : 0,
+                       summary.before, summary.before < 100 ? 1 : 0,
+                       summary.before > 0 ? 100 * summary.saved / summary.before : 0.0,
+                       served.problem.empty() ? " Next time from the start." : "");
+    text += table_of(summary);
+    if (!request.explain && !summary.kept.empty())
+      text += fmt::format("  `ptxasw faster --explain` says why the other {} stay{}. "
+                          "PTXASW_FASTER=off switches it off.\n",
+                          summary.kept.size(), summary.kept.size() == 1 ? "s" : "");
+  }
+  if (request.explain)
+    for (const auto &[name, why] : summary.kept)
+      text += fmt::format("  {}: {}\n", demangled(name), why);
+  if (served.unfinished > 0)
+    text += fmt::format("  versions of {} kernel{} are still being assembled, for the next run\n",
+                        served.unfinished, served.unfinished == 1 ? "" : "s");
+  if (!served.problem.empty())
+    text += fmt::format("  nothing is remembered: {}\n", served.problem);
+  tell_user(text);
+}
+
+bool is_switched_off() {
+  const char *const value = std::getenv(faster_variable);
+  return value && (std::strcmp(value, "off") == 0 || std::strcmp(value, "0") == 0);
+}
+
+tl::expected<void, std::string> merge_into(const std::string &path, const launch::Profile &found) {
+  launch::Profile all;
+  if (std::filesystem::exists(path)) {
+    const auto text = read_input(path);
+    if (!text)
+      return tl::unexpected(text.error());
+    auto before = launch::parse_profile(*text, path);
+    if (!before)
+      return tl::unexpected(before.error());
+    all = std::move(*before);
+  }
+  all.merge(found);
+  return write_file_atomically(path, to_toml(all));
+}
+
+int run(const FasterRequest &request, const Invocation &invocation) {
+  const std::vector<std::string> &command = invocation.foreign;
+  if (command.empty())
+    return complain("nothing to run; write the program behind it: ptxasw faster ./app",
+                    usage_error);
+  if (is_switched_off())
+    return become_command(command, "ptxasw faster");
+  if (!request.profile.empty() && std::filesystem::exists(request.profile))
+    if (const auto known = merge_into(request.profile, {}); !known) // before the program runs
+      return complain(known.error());
+  const auto library = find_library("libptxasw_launch.so");
+  const Scratch scratch("ptxasw-faster");
+  std::string why = library ? "" : library.error();
+  if (why.empty() && library->find_first_of(" :") != std::string::npos)
+    why = fmt::format("LD_PRELOAD cannot hold `{}`: a blank or a colon ends a path", *library);
+  if (why.empty() && scratch.path.empty())
+    why = "there is no directory for temporary files";
+  if (!why.empty()) { // the program runs all the same
+    complain(fmt::format("nothing is made faster: {}", why));
+    return become_command(command, "ptxasw faster");
+  }
+  faster::ServerPlan plan{command, scratch.path.string(), {}};
+  const char *const others = std::getenv("LD_PRELOAD");
+  plan.environment = {
+      {"LD_PRELOAD", others && *others ? *library + ":" + others : *library},
+      // Comparing takes the time of three launches; so nothing is measured then, all versions run.
+      {std::string(launch_prefix) + "MODE", request.verify ? "tune" : "measure"},
+      {std::string(launch_prefix) + "FASTER", scratch.path.string()},
+      {std::string(launch_prefix) + "RESULTS", scratch.path.string()},
+  };
+  if (request.verify)
+    plan.environment.emplace_back(std::string(launch_prefix) + "VERIFY", "1");
+  if (!request.profile.empty() && std::filesystem::exists(request.profile))
+    plan.environment.emplace_back(std::string(launch_prefix) + "PROFILE",
+                                  std::filesystem::absolute(request.profile).string());
+  faster::Server server(std::move(plan));
+  const faster::Served served = server.run();
+  if (served.not_started != 0)
+    return complain(
+        fmt::format("cannot run {}: {}", command.front(), std::strerror(served.not_started)),
+        served.not_started == ENOENT ? 127 : 126); // as shells do
+  const LaunchFindings findings = collect_findings(scratch.path);
+  const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
+  server.remember(profile);
+  say(summarize(findings), findings, served, request, command.front());
+  if (!request.profile.empty() && !profile.entries.empty())
+    if (const auto written = merge_into(request.profile, profile); !written)
+      complain(written.error());
+  return WIFEXITED(served.status) ? WEXITSTATUS(served.status) : 128 + WTERMSIG(served.status);
+}
+
+void declare(Words &words, FasterRequest &request) {
+  words.flag("--explain", request.explain, "say of each kernel that stays as it is why");
+  words.text("--profile FILE", request.profile,
+             "start with what this file says, and add to it; without it only the cache remembers");
+  words.flag("--verify", request.verify,
+             "run original and version on the same memory and stop at the first difference");
+  words.footer("The `--` may be left out. The exit code is the program's.");
+  words.examples({"ptxasw faster -- ./app", "ptxasw faster --explain -- python3 train.py"});
+}
+
+} // namespace
+
+const Command faster_command = {
+    "faster", "run a program with faster versions of its kernels, made while it runs",
+    bind<FasterRequest, declare, run>};
+
+} // namespace ptxasw::wrapper

@@ -1,0 +1,104 @@
+// Each process writes a file of its own, whole or not at all (wrapper/launch/choices.cpp).
+
+#include "wrapper/commands/launch_findings.h"
+
+#include "wrapper/os/files.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace ptxasw::inline wrapper {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string key_of(const Json &choice) {
+  std::string key;
+  for (const char *part : {"kernel", "hash", "gpu", "block", "threads", "among"})
+    key += choice.at(part).dump() + "\n";
+  return key;
+}
+
+void add(LaunchFindings &findings, const Json &process) {
+  for (const auto &[name, count] : process.at("outcomes").items())
+    findings.outcomes[name] += count.get<std::uint64_t>();
+  if (const auto why = process.at("off").get<std::string>(); !why.empty())
+    findings.off.push_back(why);
+  for (const Json &choice : process.at("choices")) {
+    const auto [place, is_new] = findings.choices.try_emplace(key_of(choice), choice);
+    if (is_new)
+      continue;
+    Json &before = place->second;
+    const std::uint64_t launches =
+        before["launches"].get<std::uint64_t>() + choice.at("launches").get<std::uint64_t>();
+    const std::uint64_t redirected =
+        before["redirected"].get<std::uint64_t>() + choice.at("redirected").get<std::uint64_t>();
+    if (!before["decided"].get<bool>())
+      before = choice;
+    before["launches"] = launches;
+    before["redirected"] = redirected;
+  }
+  for (const Json &kernel : process.value("kernels", Json::array()))
+    findings.kernels.push_back(kernel);
+}
+
+} // namespace
+
+LaunchFindings collect_findings(const fs::path &directory) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry &entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".json")
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  LaunchFindings findings;
+  for (const fs::path &file : files) {
+    const Json process = Json::parse(read_regular_file(file.string()).value_or(""), nullptr, false);
+    if (process.is_object())
+      add(findings, process);
+  }
+  return findings;
+}
+
+const Json *version_of(const Json &choice, const std::string &name) {
+  for (const Json &version : choice.at("versions"))
+    if (version.at("name") == name)
+      return &version;
+  return nullptr;
+}
+
+launch::Profile profile_of(const LaunchFindings &findings) {
+  launch::Profile profile;
+  for (const auto &[key, choice] : findings.choices) {
+    if (!choice.at("decided").get<bool>() || choice.at("from_profile").get<bool>())
+      continue;
+    launch::ProfileEntry entry;
+    entry.kernel = choice.at("kernel").get<std::string>();
+    entry.hash = choice.at("hash").get<std::string>();
+    entry.gpu = choice.at("gpu").get<std::string>();
+    entry.shape.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
+    entry.shape.threads = choice.at("threads").get<std::uint32_t>();
+    entry.shape.among = choice.at("among").get<std::vector<std::string>>();
+    entry.chosen = choice.at("chosen").get<std::string>();
+    if (const Json *const original = version_of(choice, std::string(launch::original_word)))
+      entry.original_us = original->at("us").get<double>();
+    if (const Json *const chosen = version_of(choice, entry.chosen))
+      entry.chosen_us = chosen->at("us").get<double>();
+    profile.entries.push_back(std::move(entry));
+  }
+  return profile;
+}
+
+Scratch::Scratch(const std::string &name) {
+  std::string text = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
+  if (::mkdtemp(text.data()))
+    path = text;
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  if (!path.empty())
+    fs::remove_all(path, ignored);
+}
+
+} // namespace ptxasw::wrapper

@@ -1,0 +1,315 @@
+// The program's module stays where it is, with its variables in it. A version in another module
+// must work on those, and not on variables of its own; so the kernel is first written anew with the
+// address of each `.global` variable as a parameter, and versions are made, and proved, of that
+// kernel:
+//
+//     .entry k(.param .u64 a)            .entry k(.param .u64 a, .param .u64 ptxasw_address_0)
+//     {                                  {
+//                                          ld.param.u64 %ptxasw_address0, [ptxasw_address_0];
+//       ld.global.f32 %f1, [gain+4];       ld.global.f32 %f1, [%ptxasw_address0+4];
+//
+// This is the only step that no proof follows: the name of a `.global` variable is its address in
+// the global state space (PTX ISA 6.4.1), which is what cuModuleGetGlobal() returns; registers may
+// stand wherever the name is replaced here, and where it stands in any other way the kernel is left
+// alone. Shared variables are a block's own in either module. Everything that the kernel does not
+// need leaves the text; were it needed after all, the assembler would not take the text.
+
+#include "wrapper/faster/beside.h"
+
+#include "grammar/code_writer.h"
+#include "grammar/edits.h"
+#include "grammar/module.h"
+#include "synth/ahead/ahead.h"
+#include "synth/promote/promote.h"
+#include "synth/resize/resize.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace ptxasw::inline wrapper::faster {
+namespace {
+
+constexpr std::string_view address_name = "ptxasw_address";
+
+/// Every operand of an instruction, parts included.
+template <typename Visit>
+void each_operand(const Module &module, std::span<const Operand> operands, const Visit &visit) {
+  for (const Operand &operand : operands) {
+    visit(operand);
+    each_operand(module, module.children(operand), visit);
+  }
+}
+
+/// The function of that name that has a body; null if none does.
+const Function *defined(const Module &module, std::string_view name) {
+  for (const Function &function : module.functions)
+    if (function.name == name && function.has_body)
+      return &function;
+  return nullptr;
+}
+
+/// A kernel on its way out of its module.
+class Extraction {
+public:
+  Extraction(const Module &module, const Function &kernel) : module_(module), kernel_(kernel) {}
+
+  /// The text with the kernel, what it needs, and addresses for variables; or why it is left alone.
+  tl::expected<std::string, Kept> text() {
+    needed_ = {std::string(kernel_.name)};
+    std::vector<const Function *> reached = {&kernel_};
+    for (std::size_t i = 0; i < reached.size() && !kept_; ++i)
+      look_at(*reached[i], reached);
+    if (kept_)
+      return tl::unexpected(*kept_);
+    substitute();
+    if (kept_)
+      return tl::unexpected(*kept_);
+    remove_the_rest();
+    const auto result = edits_.apply(module_.text());
+    if (!result)
+      return left_alone("text", "what the kernel needs cannot be cut out of its module");
+    return *result;
+  }
+
+  const std::vector<std::string> &variables() const { return variables_; }
+
+private:
+  void keep(std::string reason, std::string words) {
+    if (!kept_)
+      kept_ = Kept{std::move(reason), std::move(words)};
+  }
+
+  /// Follows what a function calls and names.
+  void look_at(const Function &function, std::vector<const Function *> &reached) {
+    for (const Variable &variable : function.variables)
+      if (variable.space == StateSpace::global || variable.space == StateSpace::constant)
+        keep("variable", fmt::format("the variable `{}` belongs to a function", variable.name));
+    for (const Instruction &instruction : function.instructions) {
+      if (!instruction.well_formed)
+        keep("unknown-instruction", fmt::format("line {} is not understood", instruction.line));
+      each_operand(module_, module_.operands(instruction), [&](const Operand &operand) {
+        if (operand.kind != Operand::Kind::symbol)
+          return;
+        const Symbol &symbol = module_.symbol(operand);
+        if (symbol.kind == Symbol::Kind::function)
+          call(symbol.name, reached);
+        else if (symbol.kind == Symbol::Kind::module_variable)
+          name(module_.variables[symbol.index], function);
+      });
+    }
+  }
+
+  void call(std::string_view name, std::vector<const Function *> &reached) {
+    const Function *const called = defined(module_, name);
+    if (!called)
+      return keep("call", fmt::format("it calls `{}`, which is outside its module", name));
+    if (called->is_entry)
+      return keep("call", fmt::format("it names the kernel `{}`", name));
+    if (needed_.insert(std::string(name)).second)
+      reached.push_back(called);
+  }
+
+  void name(const Variable &variable, const Function &where) {
+    const std::string_view declared = module_.text(variable.span);
+    if (variable.space == StateSpace::shared)
+      return;
+    if (variable.space == StateSpace::constant)
+      return keep("constant-memory",
+                  fmt::format("it reads `{}`, which is `__constant__`: a version "
+                              "would read a copy of its own",
+                              variable.name));
+    if (variable.space != StateSpace::global || bit_width(variable.type) == 0)
+      return keep("texture", fmt::format("`{}` is no plain variable", variable.name));
+    if (declared.find(".managed") != std::string_view::npos)
+      return keep("managed-variable", fmt::format("`{}` is managed memory", variable.name));
+    if (variable.linkage == Linkage::external)
+      return keep("relocatable", fmt::format("`{}` is defined in another module", variable.name));
+    if (&where != &kernel_)
+      return keep("variable",
+                  fmt::format("a function that it calls names the variable `{}`", variable.name));
+    if (module_.address_size != 64)
+      return keep("variable", "its addresses have 32 bits");
+    if (std::find(variables_.begin(), variables_.end(), variable.name) == variables_.end())
+      variables_.emplace_back(variable.name);
+  }
+
+  /// The number of a variable whose address is a parameter; nothing for any other operand.
+  std::optional<std::size_t> number_of(const Operand &operand) const {
+    if (operand.kind != Operand::Kind::symbol)
+      return std::nullopt;
+    const Symbol &symbol = module_.symbol(operand);
+    if (symbol.kind != Symbol::Kind::module_variable)
+      return std::nullopt;
+    const auto found = std::find(variables_.begin(), variables_.end(), symbol.name);
+    if (found == variables_.end())
+      return std::nullopt;
+    return static_cast<std::size_t>(found - variables_.begin());
+  }
+
+  static std::string in_register(std::size_t number) {
+    return fmt::format("%{}{}", address_name, number);
+  }
+
+  void substitute() {
+    if (variables_.empty())
+      return;
+    if (module_.text().find(address_name) != std::string_view::npos)
+      return keep("variable", fmt::format("the module has the name `{}`", address_name));
+    for (const Instruction &instruction : kernel_.instructions)
+      for (const Operand &operand : module_.operands(instruction))
+        substitute(instruction, operand);
+    declare();
+  }
+
+  void substitute(const Instruction &instruction, const Operand &operand) {
+    const Opcode &opcode = module_.opcode(instruction);
+    const auto refuse = [&] {
+      keep("variable", fmt::format("line {} names a variable in a way that an address cannot "
+                                   "replace",
+                                   instruction.line));
+    };
+    if (const auto number = number_of(operand)) {
+      const bool is_move = opcode.op == Op::mov && bit_width(opcode.type) == 64;
+      const bool to_generic =
+          opcode.op == Op::cvta && opcode.has(Modifier::global) && !opcode.has(Modifier::to);
+      if (operand.value == 0 && (is_move || to_generic))
+        edits_.replace(operand.span, in_register(*number));
+      else if (is_move) {
+        edits_.replace(instruction.opcode_span, "add.s64");
+        edits_.replace(operand.span, fmt::format("{}, {}", in_register(*number), operand.value));
+      } else
+        refuse();
+      return;
+    }
+    const auto children = module_.children(operand);
+    if (operand.kind == Operand::Kind::address && children.size() == 1)
+      if (const auto number = number_of(children[0])) {
+        if (!opcode.has(Modifier::global) || children[0].value != 0)
+          return refuse();
+        return edits_.replace(children[0].span, in_register(*number));
+      }
+    each_operand(module_, children, [&](const Operand &part) {
+      if (number_of(part))
+        refuse();
+    });
+  }
+
+  /// Parameters, and registers that hold them.
+  void declare() {
+    const FunctionHeader header = header_of(module_, kernel_);
+    if (header.parameters.data() == nullptr)
+      return keep("variable", "the kernel has no list of parameters");
+    std::string parameters,
+        body = fmt::format("\n\t.reg .b64 \t%{}<{}>;", address_name, variables_.size());
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      parameters += fmt::format("{}\n\t.param .u64 {}_{}",
+                                i == 0 && kernel_.parameters.empty() ? "" : ",", address_name, i);
+      body += fmt::format("\n\tld.param.u64 \t{}, [{}_{}];", in_register(i), address_name, i);
+    }
+    const auto end = static_cast<std::uint32_t>(header.parameters.data() +
+                                                header.parameters.size() - module_.text().data());
+    edits_.insert(end, parameters + "\n");
+    edits_.insert(kernel_.body.begin + 1, body);
+  }
+
+  void remove(Span span) {
+    const std::string_view text = module_.text();
+    std::uint32_t end = span.end;
+    while (end < text.size() && std::string_view(" \t\r\n").find(text[end]) != text.npos)
+      ++end;
+    if (end < text.size() && text[end] == ';' && text[span.end - 1] != ';')
+      span.end = end + 1;
+    if (removed_.insert(span.begin).second) // one declaration may hold several variables
+      edits_.replace(span, "");
+  }
+
+  void remove_the_rest() {
+    for (const Function &function : module_.functions)
+      if (!needed_.contains(std::string(function.name)))
+        remove(function.span);
+    for (const Variable &variable : module_.variables)
+      if (variable.space == StateSpace::global || variable.space == StateSpace::constant)
+        remove(variable.span);
+  }
+
+  const Module &module_;
+  const Function &kernel_;
+  std::optional<Kept> kept_;
+  std::set<std::string> needed_; ///< functions
+  std::vector<std::string> variables_;
+  std::set<std::uint32_t> removed_;
+  Edits edits_;
+};
+
+/// Why a kernel has no versions, in one line.
+Kept kept(const SiblingResult &result) {
+  for (const KernelSiblings &kernel : result.kernels) {
+    if (!kernel.unproved.empty())
+      return {"unproved", kernel.unproved.front().why};
+    if (!kernel.refusals.empty())
+      return {std::string(kernel.refusals.front().reason),
+              std::string(kernel.refusals.front().meaning)};
+  }
+  return {"no-versions", "no family has a version of it"};
+}
+
+/// The text without the kernel itself and without the table.
+std::optional<std::string> only_versions(const Module &module, const std::string &kernel) {
+  Edits edits;
+  for (const Function &function : module.functions)
+    if (function.name == kernel)
+      edits.replace(function.span, "");
+  for (const Variable &variable : module.variables)
+    if (variable.name.ends_with(sibling_table_suffix))
+      edits.replace(variable.span, "");
+  return edits.apply(module.text());
+}
+
+} // namespace
+
+SiblingOptions default_versions() {
+  SiblingOptions options;
+  options.promote = promote_variants();
+  options.carry = carry_variants();
+  options.resize = resize_variants();
+  options.ahead = ahead_variants();
+  options.most = 8;
+  return options;
+}
+
+tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string &kernel,
+                                      SiblingOptions options) {
+  const auto whole = parse(ptx, "ptx");
+  if (!whole)
+    return left_alone("ptx", "its PTX is not understood: " + whole.error().message);
+  const Function *const function = defined(**whole, kernel);
+  if (!function || !function->is_entry)
+    return left_alone("no-kernel", "its module's PTX does not have it");
+  Extraction extraction(**whole, *function);
+  auto alone = extraction.text();
+  if (!alone)
+    return tl::unexpected(alone.error());
+  const auto reduced = parse(std::move(*alone), "kernel");
+  if (!reduced)
+    return left_alone("text", "the kernel alone is not understood: " + reduced.error().message);
+  options.kernels = {kernel};
+  const SiblingResult result = add_siblings(**reduced, options);
+  if (!result.changed)
+    return tl::unexpected(kept(result));
+  const auto written = parse(result.text, "versions");
+  const auto tables = written ? sibling_tables(**written) : std::vector<SiblingTable>();
+  auto text = written ? only_versions(**written, kernel) : std::nullopt;
+  if (tables.size() != 1 || tables[0].kernel != kernel || !text)
+    return left_alone("text", "the versions are not understood");
+  BesideText made;
+  made.text = std::move(*text);
+  made.target = (*written)->target;
+  made.table = tables[0];
+  made.variables = extraction.variables();
+  return made;
+}
+
+} // namespace ptxasw::wrapper::faster

@@ -1,0 +1,42 @@
+#pragma once
+
+// The text of a module that holds versions of one kernel and nothing else, to be loaded beside the
+// program's own module.
+
+#include "synth/sibling_table.h"
+#include "synth/siblings.h"
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw::inline wrapper::faster {
+
+/// Why a kernel is left alone.
+struct Kept {
+  std::string reason; ///< its stable name: "constant-memory"
+  std::string words;  ///< one line, for people
+};
+
+inline tl::unexpected<Kept> left_alone(std::string reason, std::string words) {
+  return tl::unexpected(Kept{std::move(reason), std::move(words)});
+}
+
+/// Versions of a kernel, each proved to compute the same.
+struct BesideText {
+  std::string text;   ///< PTX
+  std::string target; ///< its `.target`
+  /// The parameters are the kernel's own and behind them, 64 bits each, the addresses of
+  /// `variables`.
+  SiblingTable table;
+  std::vector<std::string> variables; ///< `.global` variables of the program's module
+};
+
+/// Which versions are worth assembling while the program runs: all families that need no promise.
+SiblingOptions default_versions();
+
+/// Makes versions of a kernel of a module. Error: there are none, and why.
+tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string &kernel,
+                                      SiblingOptions options);
+
+} // namespace ptxasw::wrapper::faster

@@ -1,0 +1,378 @@
+// One process stands beside the program: it is the program's parent, so whatever the program starts
+// is served, too, and the program gets no child and no thread that it did not start. Signals come
+// in by a descriptor, files by inotify; so a program that ends is not waited for longer than it
+// takes.
+//
+// Versions are made in processes of their own, with the lowest priority, at most a minute of
+// processor time each, and sessions of their own, so that a signal for the program does not end
+// them. What is still being made when the program ends goes on, for the next run, unless nothing is
+// remembered.
+
+#include "wrapper/faster/server.h"
+
+#include "wrapper/faster/make.h"
+#include "wrapper/faster/store.h"
+#include "wrapper/os/files.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <fcntl.h>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <set>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ptxasw::inline wrapper::faster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr rlim_t seconds_for_one = 60;     ///< of a processor
+constexpr unsigned seconds_for_rest = 120; ///< for all that the program's end leaves
+constexpr int somebody_else = 75, no_room = 74;
+constexpr int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+/// A question on its way.
+struct Job {
+  Question question;
+  std::string key;
+  bool wanted = false;   ///< its kernel is launched often
+  bool answered = false; ///< or nothing will come
+  bool waits = false;    ///< for another process, which makes the same
+};
+
+/// A directory that goes when it is no longer needed.
+struct Workplace {
+  std::string path;
+  Workplace() {
+    std::error_code error;
+    std::string text = (fs::temp_directory_path(error) / "ptxasw-make-XXXXXX").string();
+    if (!error && ::mkdtemp(text.data()))
+      path = text;
+  }
+  ~Workplace() {
+    std::error_code ignored;
+    if (!path.empty())
+      fs::remove_all(path, ignored);
+  }
+  Workplace(const Workplace &) = delete;
+  Workplace &operator=(const Workplace &) = delete;
+};
+
+/// This process, a child, is in nobody's way.
+void step_back() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::setsid();
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    ::dup2(null, standard);
+  ::syscall(SYS_close_range, 3u, ~0u, 0u);
+  ::setpriority(PRIO_PROCESS, 0, 19);
+  const rlimit processor{seconds_for_one, seconds_for_one + 1}, dump{0, 0};
+  ::setrlimit(RLIMIT_CPU, &processor);
+  ::setrlimit(RLIMIT_CORE, &dump);
+}
+
+/// Makes an answer and keeps it; the exit code of the process.
+int make_one(const Job &job, const std::string &image, const Assembler &assembler,
+             const std::string &directory) {
+  Store store;
+  if (store.take(job.key) == Store::Right::theirs)
+    return somebody_else;
+  std::optional<launch::Answer> answer = store.find(job.key); // made meanwhile
+  if (!answer) {
+    const Workplace workplace;
+    if (workplace.path.empty())
+      return no_room;
+    answer = make_answer(job.question, image, assembler, workplace.path);
+    // An assembler may fail for want of room or memory, which is another time's matter.
+    if (answer->reason != not_assembled)
+      store.keep(job.key, *answer);
+  }
+  store.give_back();
+  return write_file_atomically(directory + "/" + job.question.id + ".answer", encode(*answer))
+             ? 0
+             : no_room;
+}
+
+class Run {
+public:
+  Run(const ServerPlan &plan, std::multimap<std::string, std::string> &keys)
+      : plan_(plan), keys_(keys) {}
+
+  Served serve() {
+    block_signals();
+    inotify_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (inotify_ >= 0 && ::inotify_add_watch(inotify_, plan_.directory.c_str(), IN_MOVED_TO) < 0) {
+      ::close(inotify_);
+      inotify_ = -1;
+    }
+    Served served;
+    program_ = start(served.not_started);
+    if (program_ > 0) {
+      assembler_ = find_assembler();
+      while (program_ > 0)
+        step(served);
+      served.unfinished = leave();
+    }
+    served.problem = store_.problem();
+    if (inotify_ >= 0)
+      ::close(inotify_);
+    if (signals_ >= 0)
+      ::close(signals_);
+    ::sigaction(SIGCHLD, &children_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    return served;
+  }
+
+private:
+  void block_signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : signals)
+      ::sigaddset(&set, signal);
+    ::sigprocmask(SIG_BLOCK, &set, &before_);
+    // Whoever ignores its children is not told how they end.
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &usual, &children_before_);
+    signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+
+  /// Starts the program; -1, and why, if there is none.
+  pid_t start(int &error) {
+    std::array<int, 2> pipe = {-1, -1};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+      error = errno;
+      return -1;
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (const auto &[name, value] : plan_.environment)
+        ::setenv(name.c_str(), value.c_str(), 1);
+      ::sigaction(SIGCHLD, &children_before_, nullptr);
+      ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+      std::vector<char *> argv;
+      for (const std::string &word : plan_.command)
+        argv.push_back(const_cast<char *>(word.c_str()));
+      argv.push_back(nullptr);
+      ::execvp(argv[0], argv.data());
+      const int why = errno;
+      (void)!::write(pipe[1], &why, sizeof why);
+      ::_exit(127);
+    }
+    error = child < 0 ? errno : 0;
+    ::close(pipe[1]);
+    if (child > 0 && ::read(pipe[0], &error, sizeof error) == sizeof error) {
+      ::waitpid(child, nullptr, 0);
+      ::close(pipe[0]);
+      return -1;
+    }
+    ::close(pipe[0]);
+    return child;
+  }
+
+  /// Waits for anything to happen, and does what it asks for.
+  void step(Served &served) {
+    pollfd events[] = {{signals_, POLLIN, 0}, {inotify_, POLLIN, 0}};
+    const bool waits = std::any_of(jobs_.begin(), jobs_.end(),
+                                   [](const auto &entry) { return entry.second.waits; });
+    const int pause = inotify_ < 0 || signals_ < 0 ? 10 : waits ? 50 : -1;
+    ::poll(events, 2, pause);
+    take_signals();
+    std::array<char, 4096> ignored;
+    while (inotify_ >= 0 && ::read(inotify_, ignored.data(), ignored.size()) > 0) {
+    }
+    look_around();
+    take_children(served);
+    retry();
+    start_workers();
+  }
+
+  /// What is sent to us is for the program, which gets what a terminal sends by itself.
+  void take_signals() {
+    signalfd_siginfo signal{};
+    while (signals_ >= 0 && ::read(signals_, &signal, sizeof signal) == sizeof signal)
+      if (signal.ssi_signo != SIGCHLD && signal.ssi_code != SI_KERNEL)
+        ::kill(program_, static_cast<int>(signal.ssi_signo));
+  }
+
+  void take_children(Served &served) {
+    int status = 0;
+    for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;)
+      if (ended == program_) {
+        served.status = status;
+        program_ = -1;
+      } else if (const auto worker = workers_.find(ended); worker != workers_.end()) {
+        finish(jobs_.at(worker->second), status);
+        workers_.erase(worker);
+      }
+  }
+
+  /// A worker has ended.
+  void finish(Job &job, int status) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == somebody_else) {
+      job.waits = true;
+      return;
+    }
+    job.answered = true;
+    if (status == 0) {
+      if (const auto bytes = read_regular_file(path(job.question.id, "answer")))
+        if (const auto answer = launch::decode_answer(*bytes))
+          keys_.emplace(answer->table.hash, job.key);
+      return;
+    }
+    // What it did to itself it would do again; what somebody else did to it is no reason.
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGSEGV)) {
+      launch::Answer answer;
+      const bool late = WTERMSIG(status) == SIGXCPU;
+      answer.reason = late ? "limit" : "failure";
+      answer.words = late ? "making versions takes too long" : "making versions failed";
+      store_.keep(job.key, answer);
+      reply(job, answer);
+    }
+  }
+
+  std::string path(const std::string &name, const char *kind) const {
+    return plan_.directory + "/" + name + "." + kind;
+  }
+
+  void reply(Job &job, const launch::Answer &answer) {
+    job.answered = true;
+    if (answer.reason.empty())
+      keys_.emplace(answer.table.hash, job.key);
+    (void)write_file_atomically(path(job.question.id, "answer"), encode(answer));
+  }
+
+  /// New questions, and kernels that turned out to be launched often.
+  void look_around() {
+    std::error_code error;
+    for (fs::directory_iterator one(plan_.directory, error), end; !error && one != end;
+         one.increment(error)) {
+      const std::string kind = one->path().extension(), id = one->path().stem();
+      if (kind == ".question" && asked_.insert(id).second)
+        take_question(id);
+    }
+    for (auto &[id, job] : jobs_)
+      if (!job.answered && !job.wanted && ::access(path(id, "often").c_str(), F_OK) == 0) {
+        job.wanted = true;
+        queue_.push_back(id);
+      }
+  }
+
+  void take_question(const std::string &id) {
+    auto question = parse_question(read_regular_file(path(id, "question")).value_or(""), id);
+    if (!question)
+      return;
+    Job job{std::move(*question), "", false, false, false};
+    job.key = key_of(job.question, assembler_);
+    if (const auto known = store_.find(job.key))
+      reply(job, *known);
+    jobs_.emplace(id, std::move(job));
+  }
+
+  /// What another process was making.
+  void retry() {
+    for (auto &[id, job] : jobs_) {
+      if (!job.waits)
+        continue;
+      if (const auto known = store_.find(job.key)) {
+        job.waits = false;
+        reply(job, *known);
+      } else if (store_.take(job.key) != Store::Right::theirs) {
+        store_.give_back();
+        job.waits = false;
+        queue_.push_back(id);
+      }
+    }
+  }
+
+  void start_workers() {
+    const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+    const auto most = static_cast<std::size_t>(std::clamp(processors - 1, 1L, 2L));
+    while (!queue_.empty() && workers_.size() < most) {
+      const std::string id = queue_.front();
+      queue_.pop_front();
+      Job &job = jobs_.at(id);
+      const auto image = read_regular_file(path(job.question.image, "image"));
+      if (!image) {
+        job.answered = true;
+        continue;
+      }
+      const pid_t worker = ::fork();
+      if (worker == 0) {
+        step_back();
+        ::_exit(make_one(job, *image, assembler_, plan_.directory));
+      }
+      if (worker < 0)
+        job.answered = true;
+      else
+        workers_[worker] = id;
+    }
+  }
+
+  /// The program has ended. Returns how many answers will come too late for it.
+  std::size_t leave() {
+    if (!store_.problem().empty()) {
+      for (const auto &[worker, id] : workers_)
+        ::kill(worker, SIGTERM);
+      return 0;
+    }
+    std::vector<std::pair<const Job *, std::string>> rest;
+    for (const std::string &id : queue_)
+      if (auto image = read_regular_file(path(jobs_.at(id).question.image, "image")))
+        rest.emplace_back(&jobs_.at(id), std::move(*image));
+    if (!rest.empty() && ::fork() == 0) {
+      step_back();
+      ::alarm(seconds_for_rest);
+      for (const auto &[job, image] : rest)
+        make_one(*job, image, assembler_, plan_.directory);
+      ::_exit(0);
+    }
+    return workers_.size() + rest.size();
+  }
+
+  const ServerPlan &plan_;
+  std::multimap<std::string, std::string> &keys_;
+  Store store_;
+  Assembler assembler_;
+  sigset_t before_{};
+  struct sigaction children_before_ {};
+  int signals_ = -1, inotify_ = -1;
+  pid_t program_ = -1;
+  std::map<std::string, Job> jobs_;
+  std::set<std::string> asked_;
+  std::deque<std::string> queue_;
+  std::map<pid_t, std::string> workers_;
+};
+
+} // namespace
+
+Served Server::run() { return Run(plan_, keys_).serve(); }
+
+void Server::remember(const launch::Profile &profile) {
+  Store store;
+  std::map<std::string, launch::Profile> by_key;
+  for (const launch::ProfileEntry &entry : profile.entries) {
+    const auto [first, last] = keys_.equal_range(entry.hash);
+    for (auto one = first; one != last; ++one)
+      by_key[one->second].entries.push_back(entry);
+  }
+  for (const auto &[key, entries] : by_key)
+    store.merge(key, entries);
+}
+
+} // namespace ptxasw::wrapper::faster

@@ -1,0 +1,42 @@
+#pragma once
+
+// Runs a program under the launch helper and answers what the helper asks while it runs.
+
+#include "wrapper/launch/profile.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptxasw::inline wrapper::faster {
+
+struct ServerPlan {
+  std::vector<std::string> command;
+  std::string directory; ///< of this run: questions and answers; exists, and is empty
+  /// Variables of the program's environment.
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+/// How a run ended.
+struct Served {
+  int status = 0;             ///< of the program, as from waitpid
+  int not_started = 0;        ///< the error of exec; 0: it was started
+  std::size_t unfinished = 0; ///< kernels whose versions are still being assembled
+  std::string problem;        ///< why nothing is remembered; empty: it is
+};
+
+class Server {
+public:
+  explicit Server(ServerPlan plan) : plan_(std::move(plan)) {}
+
+  /// Runs the program to its end.
+  Served run();
+  /// Remembers what was chosen.
+  void remember(const launch::Profile &profile);
+
+private:
+  ServerPlan plan_;
+  std::multimap<std::string, std::string> keys_; ///< of answers, by the hash in their table
+};
+
+} // namespace ptxasw::wrapper::faster

@@ -1,0 +1,183 @@
+// A file KEY.versions for each answer, KEY.toml beside it for what was chosen, KEY.lock while one
+// is being made. Each is under its name only when it is whole, and an answer ends with a checksum:
+// who is killed while writing leaves a file of another name, which goes with the next cleaning.
+// Nothing waits for a lock for longer than another process takes to write a small file.
+
+#include "wrapper/faster/store.h"
+
+#include "wrapper/os/files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace ptxasw::inline wrapper::faster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_files = 8192, largest_profile = 1 << 20;
+constexpr std::time_t leftover = 3600; ///< seconds after which nobody is still writing a file
+
+/// A file that is locked while this lives.
+class Lock {
+public:
+  explicit Lock(const std::string &path)
+      : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
+    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~Lock() {
+    if (file_ >= 0)
+      ::close(file_);
+  }
+  Lock(const Lock &) = delete;
+  Lock &operator=(const Lock &) = delete;
+
+private:
+  int file_;
+};
+
+launch::Profile read_choices(const std::string &path) {
+  const auto text = read_regular_file(path);
+  if (!text || text->size() > largest_profile)
+    return {};
+  auto profile = launch::parse_profile(*text, path);
+  return profile ? std::move(*profile) : launch::Profile{};
+}
+
+} // namespace
+
+Store::Store(std::uint64_t limit) : limit_(limit) {
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  if (cache && *cache == '/')
+    directory_ = cache;
+  else if (home && *home == '/')
+    directory_ = std::string(home) + "/.cache";
+  else
+    problem_ = "neither XDG_CACHE_HOME nor HOME names a directory";
+  if (!problem_.empty())
+    return;
+  ::mkdir(directory_.c_str(), 0700);
+  for (const char *part : {"/ptxasw", "/faster"}) {
+    directory_ += part;
+    ::mkdir(directory_.c_str(), 0700);
+  }
+  struct stat found {};
+  if (::stat(directory_.c_str(), &found) != 0)
+    problem_ = fmt::format("cannot make {}: {}", directory_, std::strerror(errno));
+  else if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 022))
+    problem_ = fmt::format("{} is no directory of ours alone", directory_);
+  else if (::access(directory_.c_str(), W_OK | X_OK) != 0)
+    problem_ = fmt::format("cannot write to {}: {}", directory_, std::strerror(errno));
+}
+
+std::string Store::path(const std::string &key, const char *kind) const {
+  return fmt::format("{}/{}.{}", directory_, key, kind);
+}
+
+std::optional<launch::Answer> Store::find(const std::string &key) {
+  const std::string file = path(key, "versions");
+  const auto bytes = directory_.empty() ? std::nullopt : read_regular_file(file);
+  if (!bytes)
+    return std::nullopt;
+  auto answer = launch::decode_answer(*bytes);
+  if (!answer) {
+    ::unlink(file.c_str());
+    return std::nullopt;
+  }
+  ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0); // used now
+  answer->choices = to_toml(read_choices(path(key, "toml")));
+  return std::move(*answer);
+}
+
+bool Store::keep(const std::string &key, const launch::Answer &answer) {
+  if (!problem_.empty())
+    return false;
+  launch::Answer alone = answer;
+  alone.choices.clear();
+  const std::string bytes = encode(alone);
+  if (bytes.size() > limit_ || !write_file_atomically(path(key, "versions"), bytes))
+    return false;
+  make_room();
+  return true;
+}
+
+bool Store::merge(const std::string &key, const launch::Profile &profile) {
+  if (!problem_.empty() || ::access(path(key, "versions").c_str(), F_OK) != 0)
+    return false;
+  const Lock lock(directory_ + "/lock");
+  launch::Profile all = read_choices(path(key, "toml"));
+  all.merge(profile);
+  const std::string text = to_toml(all);
+  return text.size() <= largest_profile &&
+         write_file_atomically(path(key, "toml"), text).has_value();
+}
+
+Store::Right Store::take(const std::string &key) {
+  if (!problem_.empty())
+    return Right::nobodys;
+  right_ = ::open(path(key, "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (right_ < 0)
+    return Right::nobodys;
+  if (::flock(right_, LOCK_EX | LOCK_NB) == 0)
+    return Right::ours;
+  const bool theirs = errno == EWOULDBLOCK;
+  give_back();
+  return theirs ? Right::theirs : Right::nobodys;
+}
+
+void Store::give_back() {
+  if (right_ >= 0)
+    ::close(right_);
+  right_ = -1;
+}
+
+void Store::make_room() {
+  struct File {
+    std::string path;
+    std::uint64_t bytes;
+    std::time_t used;
+  };
+  const Lock lock(directory_ + "/lock");
+  std::vector<File> files;
+  std::uint64_t all = 0;
+  std::error_code error;
+  for (fs::directory_iterator one(directory_, error), end; !error && one != end;
+       one.increment(error)) {
+    const std::string name = one->path().string();
+    struct stat found {};
+    if (one->path().filename() == "lock" || ::lstat(name.c_str(), &found) != 0 ||
+        !S_ISREG(found.st_mode))
+      continue;
+    const std::string kind = one->path().extension();
+    if (kind != ".versions" && kind != ".toml") {
+      if (found.st_mtim.tv_sec + leftover < std::time(nullptr))
+        ::unlink(name.c_str());
+      continue;
+    }
+    files.push_back({name, static_cast<std::uint64_t>(found.st_size), found.st_mtim.tv_sec});
+    all += files.back().bytes;
+  }
+  std::sort(files.begin(), files.end(),
+            [](const File &a, const File &b) { return a.used < b.used; });
+  std::size_t left = files.size();
+  for (const File &file : files) {
+    if (all <= limit_ && left <= most_files)
+      break;
+    if (::unlink(file.path.c_str()) == 0) {
+      all -= file.bytes;
+      --left;
+    }
+  }
+}
+
+} // namespace ptxasw::wrapper::faster

@@ -1,0 +1,50 @@
+#pragma once
+
+// What runs of `ptxasw faster` remember: the versions of kernels that were assembled, and what was
+// chosen among them. Many processes may use it at once; a fault costs what is remembered and
+// nothing else.
+
+#include "wrapper/launch/answer.h"
+#include "wrapper/launch/profile.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ptxasw::inline wrapper::faster {
+
+class Store {
+public:
+  /// The directory `faster` of `$XDG_CACHE_HOME/ptxasw`, or of `~/.cache/ptxasw`; it is made if
+  /// need be. `limit`: bytes that all files together may have.
+  explicit Store(std::uint64_t limit = std::uint64_t{256} << 20);
+
+  /// Why nothing can be kept, for people; empty: it can.
+  const std::string &problem() const { return problem_; }
+
+  /// What was answered before, with the choices that were made since. A file that is damaged, or
+  /// that another version wrote, is removed.
+  std::optional<launch::Answer> find(const std::string &key);
+  /// Keeps an answer, and removes what was used longest ago if there is too much. False: there is
+  /// no room, or nothing can be written.
+  bool keep(const std::string &key, const launch::Answer &answer);
+  /// Adds to the choices for an answer that is there.
+  bool merge(const std::string &key, const launch::Profile &profile);
+
+  /// The right to make the answer of a key: while one process has it, no other gets it. It ends
+  /// with the process, however that ends.
+  enum class Right { ours, theirs, nobodys };
+  /// `nobodys`: there are no locks here; everybody may.
+  Right take(const std::string &key);
+  void give_back();
+
+private:
+  std::string path(const std::string &key, const char *kind) const;
+  void make_room();
+
+  std::string directory_, problem_;
+  std::uint64_t limit_;
+  int right_ = -1;
+};
+
+} // namespace ptxasw::wrapper::faster

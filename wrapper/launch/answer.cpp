@@ -1,0 +1,120 @@
+// A magic word, then parts, each behind its length (64 bits, little-endian), the last of them a
+// checksum. The first part is the version of ptxasw: the table and what it means may change with
+// any.
+
+#include "wrapper/launch/answer.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <fmt/core.h>
+#include <optional>
+
+namespace ptxasw::inline wrapper::launch {
+namespace {
+
+constexpr std::string_view magic{"PTXASWF\0", 8};
+constexpr std::size_t part_count = 7, most_variables = 253;
+
+void add(std::string &bytes, std::string_view part) {
+  const std::uint64_t size = part.size();
+  bytes.append(reinterpret_cast<const char *>(&size), sizeof size);
+  bytes += part;
+}
+
+std::optional<std::string_view> take(std::string_view &bytes) {
+  std::uint64_t size = 0;
+  if (bytes.size() < sizeof size)
+    return std::nullopt;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  bytes.remove_prefix(sizeof size);
+  if (size > bytes.size())
+    return std::nullopt;
+  const std::string_view part = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return part;
+}
+
+/// The table's last parameters are the addresses.
+bool has_addresses(const Answer &answer) {
+  const auto &parameters = answer.table.parameters;
+  if (answer.variables.size() > parameters.size())
+    return false;
+  for (std::size_t i = parameters.size() - answer.variables.size(); i < parameters.size(); ++i)
+    if (parameters[i].bytes != 8)
+      return false;
+  return true;
+}
+
+} // namespace
+
+std::string long_hash(std::string_view text) {
+  std::uint64_t a = 0xcbf29ce484222325u, b = 0x84222325cbf29ce4u;
+  for (const char c : text) {
+    a = (a ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    b = (b ^ static_cast<unsigned char>(c)) * 0x10000000233u;
+  }
+  return fmt::format("{:016x}{:016x}", a, b);
+}
+
+std::string encode(const Answer &answer) {
+  std::string variables;
+  for (const std::string &name : answer.variables)
+    variables += name + "\n";
+  const std::string table = answer.reason.empty() ? encode(answer.table) : "";
+  std::string bytes(magic);
+  for (const std::string_view part :
+       {std::string_view(PTXASW_VERSION), std::string_view(answer.reason),
+        std::string_view(answer.words), std::string_view(table), std::string_view(variables),
+        std::string_view(answer.image), std::string_view(answer.choices)})
+    add(bytes, part);
+  const std::string sum = long_hash(bytes);
+  add(bytes, sum);
+  return bytes;
+}
+
+tl::expected<Answer, std::string> decode_answer(std::string_view bytes) {
+  const auto broken = [](std::string what) { return tl::unexpected(std::move(what)); };
+  const std::string_view all = bytes;
+  if (!bytes.starts_with(magic))
+    return broken("it does not begin as an answer does");
+  bytes.remove_prefix(magic.size());
+  std::array<std::string_view, part_count> parts;
+  for (std::string_view &part : parts) {
+    const auto next = take(bytes);
+    if (!next)
+      return broken("it is cut off");
+    part = *next;
+  }
+  const std::string_view summed = all.substr(0, all.size() - bytes.size());
+  const auto sum = take(bytes);
+  if (!sum || !bytes.empty())
+    return broken("it is cut off, or something follows it");
+  if (*sum != long_hash(summed))
+    return broken("its checksum is another one");
+  if (parts[0] != PTXASW_VERSION)
+    return broken(fmt::format("it is of version {}", parts[0]));
+  Answer answer;
+  answer.reason = parts[1];
+  answer.words = parts[2];
+  answer.choices = parts[6];
+  if (!answer.reason.empty())
+    return answer;
+  auto table = decode(parts[3]);
+  if (!table)
+    return broken(table.error());
+  answer.table = std::move(*table);
+  for (std::string_view names = parts[4]; !names.empty();) {
+    const std::size_t end = names.find('\n');
+    if (end == 0 || end == names.npos || answer.variables.size() == most_variables)
+      return broken("its variables are no names");
+    answer.variables.emplace_back(names.substr(0, end));
+    names.remove_prefix(end + 1);
+  }
+  answer.image = parts[5];
+  if (!has_addresses(answer))
+    return broken("its table has no parameters for its variables");
+  return answer;
+}
+
+} // namespace ptxasw::wrapper::launch

@@ -1,0 +1,37 @@
+#pragma once
+
+// What `ptxasw faster` answers when the helper asks for versions of a kernel: a module that is
+// loaded beside the program's own, or why there is none. The same bytes are kept in the cache. This
+// file and answer.cpp know neither CUDA nor the command line.
+
+#include "synth/sibling_table.h"
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace ptxasw::inline wrapper::launch {
+
+struct Answer {
+  std::string reason; ///< the name of why there are no versions; empty: there are
+  std::string words;  ///< the same, for people
+  /// The kernel's own parameters, and behind them the addresses of `variables`, 64 bits each.
+  SiblingTable table;
+  std::vector<std::string> variables; ///< of the program's module
+  std::string image;                  ///< machine code with the versions of the table
+  std::string choices;                ///< a profile: what was measured before; may be empty
+};
+
+/// The answer's bytes. They end with a checksum of all others.
+std::string encode(const Answer &answer);
+
+/// Reads what encode() wrote. Error: bytes are missing or have changed, or another version of
+/// ptxasw wrote them; says which.
+tl::expected<Answer, std::string> decode_answer(std::string_view bytes);
+
+/// Two hashes of 64 bits (FNV-1a from different starts), as 32 digits: tells texts apart by
+/// accident, not against an adversary.
+std::string long_hash(std::string_view text);
+
+} // namespace ptxasw::wrapper::launch

@@ -1,0 +1,407 @@
+// The question and the answer are files in a directory that `ptxasw faster` made for this run, each
+// under its name only when it is whole: a question when a kernel is launched first, a mark when it
+// is launched often, an answer when `ptxasw faster` has one. No process is started here and nothing
+// waits; where a file cannot be written, no answer comes. A waiting kernel looks for its answer
+// seldom, by a clock that costs nothing.
+//
+// What comes is a module of its own, loaded into the context of the kernel's module, or a library
+// if the kernel is one's. It ends when the program ends its module. The siblings work on the
+// variables of the program's module, whose addresses are asked of the driver when they are loaded.
+
+#include "wrapper/launch/watch.h"
+
+#include "wrapper/launch/answer.h"
+#include "wrapper/launch/doors.h"
+#include "wrapper/launch/driver.h"
+#include "wrapper/launch/images.h"
+#include "wrapper/launch/whole_files.h"
+
+#include <algorithm>
+#include <ctime>
+#include <fmt/core.h>
+#include <map>
+#include <memory>
+#include <unistd.h>
+
+namespace ptxasw::inline wrapper::launch {
+namespace {
+
+constexpr std::uint64_t often = 12; ///< launches; the tuner tries nothing before
+constexpr std::uint32_t first_pause = 4, longest_pause = 64; ///< ms
+constexpr std::size_t all_images = std::size_t{64} << 20;    ///< bytes that are kept
+
+/// An image that is loaded.
+struct Image {
+  KeptImage kept;
+  bool in_library = false;
+  std::string hash; ///< once it was asked about
+};
+
+/// Siblings that lie beside a kernel's module.
+struct Beside {
+  Handle owner = nullptr; ///< of the kernel
+  Handle image = nullptr; ///< whose image was asked about: the owner, or a library that became it
+  std::string id;
+  Handle context = nullptr; ///< in which they were loaded
+  Handle module = nullptr;  ///< theirs: a module, or a library
+  bool in_library = false;
+  Handle function = nullptr; ///< the kernel's
+  const Kernel *kernel = nullptr;
+};
+
+/// Everything here is for whoever holds the lock of the handles.
+struct Watching {
+  std::map<Handle, Image> images;
+  std::size_t bytes = 0; ///< of all images
+  std::map<std::string, std::unique_ptr<Watched>> all;
+  std::vector<Beside> beside;
+};
+Watching &watching() {
+  static auto *const value = new Watching; // launches may come from other libraries' destructors
+  return *value;
+}
+
+class HandlesLock {
+public:
+  HandlesLock() { lock_handles(); }
+  ~HandlesLock() { unlock_handles(); }
+  HandlesLock(const HandlesLock &) = delete;
+  HandlesLock &operator=(const HandlesLock &) = delete;
+};
+
+bool is_on() { return !configuration().faster.empty(); }
+
+/// Of kernels that have no siblings.
+KernelCode &no_code() {
+  static auto *const value = new KernelCode;
+  return *value;
+}
+
+std::string path_of(const std::string &name, const char *kind) {
+  return fmt::format("{}/{}.{}", configuration().faster, name, kind);
+}
+
+std::int64_t coarse_now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1000000;
+}
+
+void forget_image(Handle owner) {
+  Watching &all = watching();
+  if (const auto found = all.images.find(owner); found != all.images.end()) {
+    all.bytes -= found->second.kept.bytes.size();
+    all.images.erase(found);
+  }
+}
+
+/// The image of a module or library. A module may be what a library became in this context; then it
+/// is the library of which the function is a kernel.
+std::map<Handle, Image>::iterator image_of(Handle function, const Home &home) {
+  auto &images = watching().images;
+  const auto own = images.find(home.owner);
+  const Driver &d = driver();
+  if (own != images.end() || home.in_library || !d.library_kernel || !d.kernel_function)
+    return own;
+  for (auto one = images.begin(); one != images.end(); ++one) {
+    Handle kernel = nullptr, same = nullptr;
+    if (one->second.in_library && d.library_kernel(&kernel, one->first, home.name) == success &&
+        d.kernel_function(&same, kernel) == success && same == function)
+      return one;
+  }
+  return images.end();
+}
+
+/// Writes the question, unless another process has asked it.
+bool ask(Image &image, const std::string &id, const std::string &name, unsigned sm) {
+  const std::string text = path_of(image.hash, "image"), question = path_of(id, "question");
+  if (::access(text.c_str(), F_OK) != 0 && !replace_whole(text, image.kept.bytes))
+    return false;
+  return ::access(question.c_str(), F_OK) == 0 ||
+         replace_whole(question, fmt::format("{}\n{}\n{}\n", image.hash, sm, name));
+}
+
+/// What a handle of a kernel without siblings gets.
+const Kernel *without_siblings(Watched &watched, bool settled) {
+  std::unique_ptr<const Kernel> &one = settled ? watched.settled : watched.waiting;
+  if (!one)
+    one.reset(new Kernel{no_code(), false, {}, nullptr, &watched, settled, {}, nullptr});
+  return one.get();
+}
+
+/// The one object for a question; without one, for a kernel's name and why it was not asked.
+Watched &watched_of(const std::string &name, const std::string &id, const std::string &reason,
+                    const std::string &words) {
+  auto &watched = watching().all[id.empty() ? name + "\n" + reason : id];
+  if (!watched) {
+    watched = std::make_unique<Watched>();
+    watched->kernel = name;
+    watched->id = id;
+    watched->reason = reason;
+    watched->words = words;
+  }
+  return *watched;
+}
+
+Handle current_context() {
+  Handle context = nullptr;
+  return driver().context_current(&context) == success ? context : nullptr;
+}
+
+const Kernel *find_beside(Handle owner, const std::string &id, Handle context) {
+  for (const Beside &one : watching().beside)
+    if (one.owner == owner && one.id == id &&
+        (one.context == context || (one.in_library && one.kernel->addresses.empty())))
+      return one.kernel;
+  return nullptr;
+}
+
+void unload(const Beside &one) {
+  const LookupGuard guard;
+  const RelaxedCapture relaxed;
+  if (one.in_library) {
+    if (auto *const function = real<Result(Handle)>(Door::library_unload))
+      function(one.module);
+  } else if (auto *const function = real<Result(Handle)>(Door::module_unload);
+             function && one.context == current_context()) {
+    function(one.module);
+  }
+}
+
+bool load_module(bool in_library, const std::string &image, Handle &module) {
+  if (in_library) {
+    using Load = Result(Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned);
+    auto *const load = real<Load>(Door::library_load_data);
+    return load && load(&module, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) == success;
+  }
+  auto *const load = real<Result(Handle *, const void *)>(Door::module_load_data);
+  return load && load(&module, image.data()) == success;
+}
+
+/// The addresses of variables of the program's module or library, in this context.
+bool find_addresses(const Home &home, const std::vector<std::string> &names,
+                    std::vector<DevicePointer> &addresses) {
+  const Driver &d = driver();
+  for (const std::string &name : names) {
+    DevicePointer address = 0;
+    std::size_t bytes = 0;
+    const Result found = home.in_library
+                             ? d.library_global(&address, &bytes, home.owner, name.c_str())
+                             : d.module_global(&address, &bytes, home.owner, name.c_str());
+    if (found != success || address == 0)
+      return false;
+    addresses.push_back(address);
+  }
+  return true;
+}
+
+/// Loads the versions of an answer. Null, with the reason in `watched`, if they may not be used.
+const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &&answer) {
+  const auto refuse = [&](const char *reason, const char *words) {
+    watched.reason = reason;
+    watched.words = words;
+    return nullptr;
+  };
+  const auto image = image_of(function, home);
+  if (image == watching().images.end())
+    return refuse("not-seen", "its image has ended");
+  Beside beside{home.owner, image->first,    watched.id, current_context(),
+                nullptr,    home.in_library, function,   nullptr};
+  std::vector<DevicePointer> addresses;
+  if (!find_addresses(home, answer.variables, addresses))
+    return refuse("variable", "the driver does not say where its variables are");
+  if (!load_module(home.in_library, answer.image, beside.module))
+    return refuse("not-loaded", "the driver did not take the versions");
+  auto known = parse_profile(answer.choices, "choices");
+  KernelCode &code = code_of(std::move(answer.table), known ? std::move(*known) : Profile{});
+  auto kernel = std::make_unique<Kernel>(Kernel{code, home.in_library, {}, nullptr});
+  Home versions = home;
+  versions.owner = beside.module;
+  if (!read_limits(home, function, kernel->limits) ||
+      !load_siblings(versions, code.table, *kernel)) {
+    unload(beside);
+    return refuse("not-loaded", "the driver does not know the versions");
+  }
+  kernel->watched = &watched;
+  kernel->context = addresses.empty() ? nullptr : beside.context;
+  kernel->addresses = std::move(addresses);
+  beside.kernel = kernel.release(); // never freed: another thread may be looking at it
+  watching().beside.push_back(beside);
+  log_line("beside", fmt::format("\"kernel\":{}", json_text(watched.kernel)));
+  return beside.kernel;
+}
+
+/// Reads the answer. Null: none yet. With the lock held.
+const Kernel *receive(Handle function, Watched &watched) {
+  const std::string path = path_of(watched.id, "answer");
+  const auto bytes = ::access(path.c_str(), R_OK) == 0 ? read_whole(path) : std::nullopt;
+  if (!bytes)
+    return nullptr;
+  Home home;
+  if (!find_home(function, home))
+    return nullptr;
+  const Kernel *result = find_beside(home.owner, watched.id, current_context());
+  if (!result) {
+    auto answer = decode_answer(*bytes);
+    if (!answer) {
+      watched.reason = "answer";
+      watched.words = answer.error();
+    } else if (!answer->reason.empty()) {
+      watched.reason = answer->reason;
+      watched.words = answer->words;
+    } else {
+      result = load(function, home, watched, std::move(*answer));
+    }
+    if (!result)
+      result = without_siblings(watched, true);
+  }
+  replace_kernel(function, home.owner, result);
+  return result;
+}
+
+bool is_capturing(Handle stream, bool per_thread) {
+  int capturing = capture_none;
+  return driver().stream_capturing[per_thread](stream, &capturing) != success ||
+         capturing != capture_none;
+}
+
+} // namespace
+
+void remember_image(Handle owner, bool in_library, const void *image) {
+  if (!is_on() || !at_work() || !owner)
+    return;
+  KeptImage kept = keep_image(image);
+  const HandlesLock lock;
+  forget_image(owner);
+  Watching &all = watching();
+  if (kept.bytes.size() > all_images - all.bytes)
+    kept = {"", "too-large", "the program has more PTX than is looked at"};
+  all.bytes += kept.bytes.size();
+  all.images[owner] = {std::move(kept), in_library, ""};
+}
+
+void forget_images(Handle owner) {
+  if (!is_on())
+    return;
+  std::vector<Beside> ended;
+  {
+    const HandlesLock lock;
+    forget_image(owner);
+    auto &beside = watching().beside;
+    for (std::size_t i = beside.size(); i-- > 0;)
+      if (beside[i].owner == owner || beside[i].image == owner) {
+        ended.push_back(beside[i]);
+        beside.erase(beside.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+  }
+  for (const Beside &one : ended)
+    unload(one);
+}
+
+void forget_contexts() {
+  if (!is_on())
+    return;
+  // Modules end with their context. A library does not, but the addresses of its variables do.
+  std::vector<Beside> ended;
+  {
+    const HandlesLock lock;
+    auto &beside = watching().beside;
+    for (std::size_t i = beside.size(); i-- > 0;)
+      if (!beside[i].in_library || !beside[i].kernel->addresses.empty()) {
+        if (beside[i].in_library)
+          ended.push_back(beside[i]);
+        beside.erase(beside.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+  }
+  for (const Beside &one : ended)
+    unload(one);
+}
+
+const Kernel *watch(Handle function, const Home &home) {
+  if (!is_on())
+    return nullptr;
+  const auto found = image_of(function, home);
+  Image *const image = found == watching().images.end() ? nullptr : &found->second;
+  const unsigned sm = capability(current_device());
+  std::string reason, words, id;
+  if (!image) {
+    reason = "not-seen";
+    words = "its image was loaded in a way that is not seen";
+  } else if (image->kept.bytes.empty()) {
+    reason = image->kept.why;
+    words = image->kept.words;
+  } else if (sm == 0) {
+    reason = "not-seen";
+    words = "the driver does not say what the GPU is";
+  } else {
+    if (image->hash.empty())
+      image->hash = long_hash(image->kept.bytes);
+    id = long_hash(fmt::format("{}\n{}\n{}", image->hash, sm, home.name));
+    if (!ask(*image, id, home.name, sm)) {
+      id.clear();
+      reason = "not-asked";
+      words = "`ptxasw faster` could not be asked: no room, or it has ended";
+    }
+  }
+  Watched &watched = watched_of(home.name, id, reason, words);
+  if (const Kernel *const loaded = find_beside(home.owner, id, current_context());
+      loaded && !id.empty())
+    return loaded;
+  return without_siblings(watched, id.empty());
+}
+
+const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
+                             const Kernel &waiting) {
+  Watched &watched = *waiting.watched;
+  if (watched.launches.load(std::memory_order_relaxed) >= often &&
+      !watched.wanted.exchange(true, std::memory_order_relaxed))
+    (void)replace_whole(path_of(watched.id, "often"), "");
+  const std::int64_t now = coarse_now();
+  std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
+  if (now < next)
+    return &waiting;
+  const std::uint32_t pause =
+      std::clamp(watched.pause.load(std::memory_order_relaxed), first_pause, longest_pause);
+  if (!watched.next_look.compare_exchange_strong(next, now + pause, std::memory_order_relaxed))
+    return &waiting; // another thread looks
+  watched.pause.store(pause * 2, std::memory_order_relaxed);
+  if (::access(path_of(watched.id, "answer").c_str(), R_OK) != 0)
+    return &waiting;
+  const LookupGuard guard;
+  const RelaxedCapture relaxed;
+  if (is_capturing(stream, per_thread))
+    return &waiting;
+  const HandlesLock lock;
+  const Kernel *const found = receive(function, watched);
+  return found ? found : &waiting;
+}
+
+bool watched_origin(Handle function, Origin &origin) {
+  for (const Beside &one : watching().beside) {
+    const Kernel &kernel = *one.kernel;
+    const SiblingTable &table = kernel.code.table;
+    for (std::size_t i = 0; i < table.siblings.size(); ++i)
+      if (kernel.siblings[i].function == function) {
+        origin = {one.function, &table, &table.siblings[i],
+                  table.parameters.size() - kernel.addresses.size()};
+        return true;
+      }
+  }
+  return false;
+}
+
+std::string watched_text() {
+  if (!is_on())
+    return "";
+  const HandlesLock lock;
+  std::string list;
+  for (const auto &[key, watched] : watching().all)
+    list +=
+        fmt::format("{}\n{{\"kernel\":{},\"launches\":{},\"asked\":{},\"reason\":{},\"words\":{}}}",
+                    list.empty() ? "" : ",", json_text(watched->kernel),
+                    watched->launches.load(std::memory_order_relaxed), json_text(watched->id),
+                    json_text(watched->reason), json_text(watched->words));
+  return list;
+}
+
+} // namespace ptxasw::wrapper::launch

@@ -1,0 +1,52 @@
+#pragma once
+
+// Kernels for which `ptxasw faster` is asked for versions, and the versions that came.
+
+#include "wrapper/launch/kernels.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace ptxasw::inline wrapper::launch {
+
+/// A kernel that the program launches, as `ptxasw faster` knows it: by its image, its name and the
+/// architecture.
+struct Watched {
+  std::string kernel;
+  std::string id;                         ///< of the question; empty: there is none
+  std::atomic<std::uint64_t> launches{0}; ///< in all contexts and modules
+  std::atomic<std::int64_t> next_look{0}; ///< ms, of a coarse clock
+  std::atomic<std::uint32_t> pause{0};    ///< ms between two looks
+  std::atomic<bool> wanted{false};        ///< it is launched often
+  // With the lock of the handles held:
+  std::string reason, words; ///< why there are no versions; empty: not known yet, or there are
+  /// What its handles get while none has come, and where none will.
+  std::unique_ptr<const Kernel> waiting, settled;
+};
+
+/// A program has loaded an image. Nothing is kept unless `ptxasw faster` is there.
+void remember_image(Handle owner, bool in_library, const void *image);
+/// A module or library is about to end, or a context: what was loaded beside its kernels ends
+/// first.
+void forget_images(Handle owner);
+void forget_contexts();
+
+/// With the lock of the handles held: what is known of a kernel without a table, of that module or
+/// library. Null unless `ptxasw faster` is there.
+const Kernel *watch(Handle function, const Home &home);
+
+/// A launch of a kernel whose versions are not there yet: what is to be launched now. `function` is
+/// that of the launch.
+const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
+                             const Kernel &waiting);
+
+/// With the lock of the handles held: of a sibling that lies beside its kernel's module. False if
+/// the function is none.
+bool watched_origin(Handle function, Origin &origin);
+
+/// All that are watched, as JSON: those without versions with the reason.
+std::string watched_text();
+
+} // namespace ptxasw::wrapper::launch

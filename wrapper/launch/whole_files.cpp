@@ -1,0 +1,52 @@
+// Files without the C++ library's streams: the library that this is in is loaded into programs
+// whose locale and descriptors are their own.
+
+#include "wrapper/launch/whole_files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+#include <vector>
+
+namespace ptxasw::inline wrapper::launch {
+
+std::optional<std::string> read_whole(const std::string &path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0)
+    return std::nullopt;
+  std::string text;
+  std::vector<char> bytes(1 << 16);
+  ssize_t n = 0;
+  while ((n = ::read(file, bytes.data(), bytes.size())) > 0 || (n < 0 && errno == EINTR))
+    text.append(bytes.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+  ::close(file);
+  return n == 0 ? std::optional(std::move(text)) : std::nullopt;
+}
+
+bool write_whole(const std::string &path, std::string_view text) {
+  const int file =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0)
+    return false;
+  bool good = true;
+  while (good && !text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    good = n > 0;
+    text.remove_prefix(good ? static_cast<std::size_t>(n) : 0);
+  }
+  return ::close(file) == 0 && good;
+}
+
+bool replace_whole(const std::string &path, std::string_view text) {
+  const std::string part = fmt::format("{}.{}.part", path, ::getpid());
+  if (write_whole(part, text) && std::rename(part.c_str(), path.c_str()) == 0)
+    return true;
+  ::unlink(part.c_str());
+  return false;
+}
+
+} // namespace ptxasw::wrapper::launch

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::inline wrapper::launch {
+
+/// A file's bytes; nothing if it cannot be read, or is a symbolic link in its last part.
+std::optional<std::string> read_whole(const std::string &path);
+
+/// Writes a file for its owner alone, which is new or is replaced. False on any error; the file may
+/// then hold a part.
+bool write_whole(const std::string &path, std::string_view text);
+
+/// The same, under its name only when it is whole: whoever is killed leaves the last one.
+bool replace_whole(const std::string &path, std::string_view text);
+
+} // namespace ptxasw::wrapper::launch
