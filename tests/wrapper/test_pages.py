@@ -34,6 +34,7 @@ ELSEWHERE = {
     "kernelgen/": GPU,
     "kernelgen-bench/programs/build": MINUTES,
     "/tmp/programs/run": GPU,
+    "ptxasw faster": GPU + "; tests/launch has a driver without one",
     "ptxasw tune --profile": GPU + "; tests/launch has a driver without one",
     "ptxasw tune --shard": GPU + "; tests/launch has a driver without one",
     "ptxasw merge 1.toml": "needs what that tuned; tests/launch has it",
