@@ -34,7 +34,6 @@ LET_BE = {
     "cuLaunch": "of CUDA 3, and takes arguments in another way",
     "cuLaunchGrid": "likewise",
     "cuLaunchGridAsync": "likewise",
-    "cuModuleLoadFatBinary": "no PTX by itself",
 }
 LIKE = re.compile(r"^cu(Launch\w*|(Module|Library)\w*Unload|(Green)?Ctx(Destroy|Detach)|DevicePrimaryCtx(Release|Reset)|"
                   r"(Module|Library)LoadData\w*|ModuleLoadFatBinary|LinkAddData|GraphKernelNodeGetParams|"

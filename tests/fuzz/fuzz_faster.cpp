@@ -1,0 +1,49 @@
+// What the launch helper and `ptxasw faster` read and others may have written: answers as they are
+// and with a checksum that is right, tables of versions, profiles and questions. What is read must
+// be written again as bytes that read the same.
+
+#include "wrapper/faster/make.h"
+#include "wrapper/launch/answer.h"
+#include "wrapper/launch/profile.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace launch = ptxasw::launch;
+
+namespace {
+
+void expect(bool right) {
+  if (!right)
+    std::abort();
+}
+
+void read_answer(const std::string &bytes) {
+  const auto answer = launch::decode_answer(bytes);
+  if (!answer)
+    return;
+  const auto again = launch::decode_answer(encode(*answer));
+  expect(again && again->reason == answer->reason && again->table == answer->table &&
+         again->variables == answer->variables && again->image == answer->image);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char *>(data), size);
+  read_answer(bytes);
+  const std::string sum = launch::long_hash(bytes);
+  const std::uint64_t length = sum.size();
+  std::string summed = bytes;
+  summed.append(reinterpret_cast<const char *>(&length), sizeof length);
+  read_answer(summed + sum);
+  if (const auto table = ptxasw::decode(bytes)) {
+    const auto again = ptxasw::decode(encode(*table));
+    expect(again && *again == *table);
+  }
+  if (const auto profile = launch::parse_profile(bytes, "profile"))
+    expect(launch::parse_profile(to_toml(*profile), "again").has_value());
+  (void)ptxasw::wrapper::faster::parse_question(bytes, "id");
+  return 0;
+}
