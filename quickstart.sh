@@ -16,7 +16,7 @@ install_packages "${packages[@]}"
 # A folder that test.sh has set up keeps its tests.
 tests=OFF
 grep -qs '^PTXASW_TESTS:BOOL=ON' build/CMakeCache.txt && tests=ON
-build "$tests" ptxasw ptxasw-exec
+build "$tests" programs
 step="trying it on a kernel"
 
 out=build/quickstart

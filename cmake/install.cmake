@@ -38,7 +38,7 @@ install(FILES ${described}/fish/ptxasw.fish DESTINATION ${CMAKE_INSTALL_DATADIR}
 install(FILES ${described}/examples/ptxasw.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
 
 if(TARGET ptxasw_launch_archive) # for --link-helper of the overlay's nvcc
-  install(TARGETS ptxasw_launch_archive ARCHIVE DESTINATION libexec/ptxasw COMPONENT development)
+  install(TARGETS ptxasw_launch_archive ARCHIVE DESTINATION libexec/ptxasw COMPONENT runtime)
 endif()
 
 install(TARGETS ptxasw_emulate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT emulate

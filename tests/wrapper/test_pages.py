@@ -33,6 +33,7 @@ ELSEWHERE = {
     "kernelgen-bench/report": "needs results of a run on a GPU; tests/bench has some",
     "kernelgen/": GPU,
     "kernelgen-bench/programs/build": MINUTES,
+    "kernelgen-bench/programs/faster": GPU,
     "/tmp/programs/run": GPU,
     "ptxasw faster": GPU + "; tests/launch has a driver without one",
     "ptxasw tune --profile": GPU + "; tests/launch has a driver without one",
