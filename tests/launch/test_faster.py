@@ -75,7 +75,7 @@ done
 
 class Running(Case):
     def test_every_way_in_which_ptx_comes(self):
-        for scenario in ("faster-module", "faster-fat-binary", "faster-text", "faster-library"):
+        for scenario in ("faster-module", "faster-fat-binary", "faster-text", "faster-nvrtc", "faster-library"):
             with self.subTest(scenario=scenario):
                 said = self.good(scenario)
                 self.assertRegex(said, r"ptxasw: 1 of 1 kernels run faster versions: saved [\d.]+ ms of [\d.]+ "
