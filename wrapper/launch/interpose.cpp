@@ -39,8 +39,9 @@ extern "C" {
 __attribute__((visibility("hidden"), used)) Found ptxasw_launch_find_symbol(void *library,
                                                                             const char *name) {
   const Found through{nullptr, dlsym_address()};
-  if (name && std::strcmp(name, "nvrtcGetCUBIN") == 0 && replace_nvrtc && library != RTLD_NEXT &&
-      !LookupGuard::active()) {
+  // Letters first: sanitizers look things up before they can bear a call of strcmp().
+  if (name && name[0] == 'n' && name[1] == 'v' && std::strcmp(name, "nvrtcGetCUBIN") == 0 &&
+      replace_nvrtc && library != RTLD_NEXT && !LookupGuard::active()) {
     const LookupGuard guard;
     return {replace_nvrtc(real_dlsym(library == RTLD_DEFAULT ? RTLD_NEXT : library, name)),
             nullptr};
