@@ -134,6 +134,11 @@ const char *text_in(const void *image) {
   };
   if (std::strncmp(bytes, "\xb1\x43\x62\x46", 4) == 0)
     bytes = number(bytes + 8, bytes);
+  if (std::strncmp(bytes,
+                   "\x7f"
+                   "ELF",
+                   4) == 0)
+    return bytes + 64;
   if (std::strncmp(bytes, "\x50\xed\x55\xba", 4) != 0)
     return bytes;
   const char *text = "";

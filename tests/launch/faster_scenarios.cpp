@@ -187,6 +187,20 @@ const Scenario text("faster-text", [] {
   expect_faster(function(load_by("cuModuleLoadData", image.c_str()), "add"));
 });
 
+const Scenario compiled("faster-nvrtc", [] {
+  // As CuPy does: machine code from NVRTC, which is found by dlsym().
+  void *const nvrtc = ::dlopen("libnvrtc.so", RTLD_NOW | RTLD_LOCAL);
+  CHECK(nvrtc);
+  const std::string program = ptx();
+  std::size_t size = 0;
+  reinterpret_cast<int (*)(const char *, std::size_t *)>(::dlsym(nvrtc, "nvrtcGetCUBINSize"))(
+      program.c_str(), &size);
+  std::string code(size, '\0');
+  CHECK(reinterpret_cast<int (*)(const char *, char *)>(::dlsym(nvrtc, "nvrtcGetCUBIN"))(
+            program.c_str(), code.data()) == 0);
+  expect_faster(function(load_by("cuModuleLoadData", code.data()), "add"));
+});
+
 Handle library_of(const void *image) {
   Handle library = nullptr;
   call<Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned>(

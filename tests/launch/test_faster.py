@@ -75,9 +75,9 @@ done
 
 class Running(Case):
     def test_every_way_in_which_ptx_comes(self):
-        for scenario in ("faster-module", "faster-fat-binary", "faster-text", "faster-library"):
+        for scenario in ("faster-module", "faster-fat-binary", "faster-text", "faster-nvrtc", "faster-library"):
             with self.subTest(scenario=scenario):
-                said = self.good(scenario)
+                said = self.good(scenario, FASTER_KNOWN="1")
                 self.assertRegex(said, r"ptxasw: 1 of 1 kernels run faster versions: saved [\d.]+ ms of [\d.]+ "
                                        r"\(\d+ %\)\. Next time from the start\.\n"
                                        r"  add  1\.6\dx  \w.*0\.10\d -> 0\.060\d? ms, [\d,]+ launches\n")
@@ -263,7 +263,7 @@ class Remembering(Case):
                                       preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
                                                           resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
                 self.assertEqual(done.returncode, 0, done.stderr)
-        self.good("faster-module")
+        self.good("faster-module", FASTER_KNOWN="1")
 
     def test_killed_while_writing(self):
         for i in range(12):
@@ -277,7 +277,7 @@ class Remembering(Case):
 
     def test_two_programs_at_once(self):
         self.assembler("sleep 0.5; cp \"$in\" \"$out\"")
-        runs = [subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"], env=self.environment(),
+        runs = [subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"], env=self.environment(FASTER_KNOWN="1"),
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(4)]
         for run in runs:
             said = run.communicate(timeout=900)[1]

@@ -90,7 +90,7 @@ launch::Profile profile_of(const LaunchFindings &findings) {
 }
 
 Scratch::Scratch(const std::string &name) {
-  std::string text = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
+  std::string text = (fs::absolute(fs::temp_directory_path()) / (name + "-XXXXXX")).string();
   if (::mkdtemp(text.data()))
     path = text;
 }

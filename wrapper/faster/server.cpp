@@ -32,6 +32,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ptxasw::inline wrapper::faster {
 namespace {
@@ -260,17 +261,20 @@ private:
   /// New questions, and kernels that turned out to be launched often.
   void look_around() {
     std::error_code error;
+    std::vector<std::string> often;
     for (fs::directory_iterator one(plan_.directory, error), end; !error && one != end;
          one.increment(error)) {
       const std::string kind = one->path().extension(), id = one->path().stem();
       if (kind == ".question" && asked_.insert(id).second)
         take_question(id);
+      if (kind == ".often")
+        often.push_back(id); // its question may come later in this order
     }
-    for (auto &[id, job] : jobs_)
-      if (!job.answered && !job.wanted && ::access(path(id, "often").c_str(), F_OK) == 0) {
-        job.wanted = true;
+    for (const std::string &id : often) {
+      const auto job = jobs_.find(id);
+      if (job != jobs_.end() && !job->second.answered && !std::exchange(job->second.wanted, true))
         queue_.push_back(id);
-      }
+    }
   }
 
   void take_question(const std::string &id) {

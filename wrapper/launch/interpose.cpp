@@ -14,6 +14,7 @@
 
 #include "wrapper/launch/doors.h"
 #include "wrapper/launch/exported.h"
+#include "wrapper/launch/nvrtc.h"
 #include "wrapper/launch/state.h"
 
 #include <cstring>
@@ -38,6 +39,13 @@ extern "C" {
 __attribute__((visibility("hidden"), used)) Found ptxasw_launch_find_symbol(void *library,
                                                                             const char *name) {
   const Found through{nullptr, dlsym_address()};
+  // Letters first: sanitizers look things up before they can bear a call of strcmp().
+  if (name && name[0] == 'n' && name[1] == 'v' && std::strcmp(name, "nvrtcGetCUBIN") == 0 &&
+      replace_nvrtc && library != RTLD_NEXT && !LookupGuard::active()) {
+    const LookupGuard guard;
+    return {replace_nvrtc(real_dlsym(library == RTLD_DEFAULT ? RTLD_NEXT : library, name)),
+            nullptr};
+  }
   if (!name || name[0] != 'c' || name[1] != 'u' || LookupGuard::active() || !is_door(name))
     return through;
   const LookupGuard guard;
