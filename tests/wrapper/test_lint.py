@@ -466,6 +466,7 @@ N: st.global.f32 [%rd1+4], %f1;
         self.write("a.ptx", module(64))
         self.assertEqual(self.lint("a.ptx", "-q", "-W", "no-uncoalesced").stdout, "")
         self.assertEqual(self.lint("a.ptx", "-q", "-Wno-uncoalesced:k").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-q", "-Wno-uncoalesced:?*").stdout, "")
         self.assertIn("warning", self.lint("a.ptx", "-Wno-uncoalesced:other").stdout)
         self.assertIn("error[uncoalesced]: this load", self.lint("a.ptx", "-Werror=uncoalesced", code=1).stdout)
         self.assertEqual(self.lint("a.ptx", "-q", "--threshold", "900").stdout, "")
@@ -477,6 +478,17 @@ N: st.global.f32 [%rd1+4], %f1;
         self.assertEqual(run([PTXASW, "lint", "none.ptx"]).returncode, 2)
         self.write("empty.ptx", HEAD)
         self.assertEqual(self.lint("empty.ptx").stdout, "no warnings in 0 kernels\n")
+
+    def test_one_bad_file_hides_no_other(self):
+        self.write("a.ptx", module(64))
+        self.write("b.ptx", "nonsense")
+        self.write("c.ptx", module(64).replace('"a.cu"', '"c.cu"'))
+        for words in (["a.ptx", "b.ptx", "none.ptx", "c.ptx"], ["."]):
+            done = self.lint(*words, code=2)
+            self.assertEqual(done.stdout.count("warning[uncoalesced]"), 2, done.stdout)
+            self.assertIn("b.ptx:1:9: error: ", done.stderr)
+        self.assertEqual("none.ptx" in self.lint("a.ptx", "none.ptx", code=2).stderr, True)
+        self.assertEqual(self.lint("b.ptx", "none.ptx", code=2).stderr.count("error: "), 2)
 
     def test_nothing_checked_is_not_fine(self):
         kernel = module(4)

@@ -135,7 +135,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   auto choices = choices_of(*settings, request);
   if (!choices)
     return complain(choices.error(), usage_error);
-  if (request.inputs.paths.empty())
+  if (request.inputs.paths.empty() && request.inputs.build.empty())
     return complain("nothing to read; give PTX, a CUDA source or a folder: ptxasw lint heat.cu",
                     usage_error);
   if (request.update_baseline && choices->baseline.empty())
@@ -145,8 +145,9 @@ int run(const LintRequest &request, const Invocation &invocation) {
                     usage_error);
   if (request.shard.count > 1 && request.inputs.paths.size() > 1)
     return complain("--shard is for one input", usage_error);
-  auto inputs = load_inputs(request.inputs);
-  if (!inputs)
+  unsigned missing = 0; // have been told of
+  auto inputs = load_inputs(request.inputs, &missing);
+  if (!inputs || inputs->empty())
     return usage_error;
   std::vector<const Module *> modules;
   for (const InputFile &input : *inputs)
@@ -220,7 +221,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
       return complain(passed.error(), usage_error);
     findings_fail = findings_fail || !*passed;
   }
-  return findings_fail ? 1 : 0;
+  return missing != 0 ? usage_error : findings_fail ? 1 : 0;
 }
 
 void declare(Words &words, LintRequest &request) {
