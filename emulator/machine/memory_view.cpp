@@ -35,28 +35,37 @@ MemoryView::MemoryView(MachineRun &run, GlobalMemory &memory)
 std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std::uint64_t address,
                                  unsigned size, StateSpace space, const std::uint64_t *stored) {
   const bool is_store = stored != nullptr;
+  const char *const what = is_store ? "store" : "load";
+  const auto wrong = [&](FaultKind kind, const auto &message) {
+    if (!run_.options.go_on)
+      context.fail(kind, lane, message(), address);
+    note(context, kind, 0, [&] { return context.place(kind, lane, message(), address); });
+    nowhere_.fill(0);
+    return nowhere_.data();
+  };
   const auto outside = [&] {
-    context.fail(FaultKind::out_of_bounds, lane,
-                 fmt::format("{} of {} bytes at {:#x} of {} memory", is_store ? "store" : "load",
-                             size, address, to_string(space)),
-                 address);
+    return wrong(FaultKind::out_of_bounds, [&] {
+      return fmt::format("{} of {} bytes at {:#x} of {} memory", what, size, address,
+                         to_string(space));
+    });
   };
   if (address % size != 0)
-    context.fail(FaultKind::misaligned, lane,
-                 fmt::format("{} of {} bytes at {:#x}", is_store ? "store" : "load", size, address),
-                 address);
+    return wrong(FaultKind::misaligned,
+                 [&] { return fmt::format("{} of {} bytes at {:#x}", what, size, address); });
   const StateSpace actual = space_of(address);
   if (space != StateSpace::generic && actual != space &&
       !(actual == StateSpace::global && space == StateSpace::constant))
-    outside();
+    return outside();
   const auto never_written = [&] {
-    const std::string what =
-        fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size, address,
-                    to_string(actual));
+    const auto message = [&] {
+      return fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size,
+                         address, to_string(actual));
+    };
     if (!run_.options.go_on_uninitialized)
-      context.fail(FaultKind::uninitialized, lane, what, address);
-    if (!run_.outcome.uninitialized)
-      run_.outcome.uninitialized = context.place(FaultKind::uninitialized, lane, what, address);
+      wrong(FaultKind::uninitialized, message);
+    else if (!run_.outcome.uninitialized)
+      run_.outcome.uninitialized =
+          context.place(FaultKind::uninitialized, lane, message(), address);
   };
   // Reads of what was never written; stores record what was.
   const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {
@@ -74,7 +83,7 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   case StateSpace::shared: {
     const std::uint64_t offset = address - window::shared;
     if (!is_shared_variable(offset, size))
-      outside();
+      return outside();
     std::uint8_t *bytes = context.warp->block->shared.data() + offset;
     note_written(context.warp->block->shared_written, offset);
     if (run_.races)
@@ -85,13 +94,13 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
     const std::uint64_t depth =
         run_.max_local == 0 ? 0 : (address - window::local) / run_.max_local;
     if (depth > context.depth || run_.max_local == 0)
-      outside();
+      return outside();
     const std::uint64_t offset = (address - window::local) % run_.max_local;
     const auto &variables = run_.program.function(context.function_at(lane, depth)).locals;
     if (std::none_of(variables.begin(), variables.end(), [&](const VariableBytes &variable) {
           return offset >= variable.begin && offset + size <= variable.end;
         }))
-      outside();
+      return outside();
     CallLevel &owner = context.warp->levels[depth];
     const std::uint64_t base = std::uint64_t{lane} * run_.max_local;
     std::uint8_t *bytes = owner.local.data() + base + offset;
@@ -101,7 +110,7 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   case StateSpace::param: {
     const std::uint64_t offset = address - window::param;
     if (is_store || offset + size > run_.launch.parameters.size())
-      outside();
+      return outside();
     return const_cast<std::uint8_t *>(run_.launch.parameters.data()) + offset;
   }
   default:
@@ -109,12 +118,11 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   }
   const GlobalMemory::Allocation *allocation = memory_.find(address, size);
   if (!allocation)
-    outside();
+    return outside();
   if (is_store && allocation->read_only)
-    context.fail(
-        FaultKind::read_only, lane,
-        fmt::format("store of {} bytes at {:#x}, in `{}`", size, address, allocation->name),
-        address);
+    return wrong(FaultKind::read_only, [&] {
+      return fmt::format("store of {} bytes at {:#x}, in `{}`", size, address, allocation->name);
+    });
   if (run_.options.check_uninitialized && is_store)
     memory_.define(address, size);
   else if (run_.options.check_uninitialized && !memory_.is_defined(address, size))
@@ -166,16 +174,34 @@ void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint
   if (!earlier)
     return;
   const bool changes = !(access.unchanging || (earlier->unchanging && !is_store));
+  const FaultKind kind = changes ? FaultKind::race : FaultKind::same_value_race;
+  const auto found = [&] {
+    WarpFault other = place(*earlier);
+    WarpFault fault = context.place(kind, lane,
+                                    fmt::format("{} of {:#x} and the {} at {} are not ordered",
+                                                is_store ? "store" : "load", address, other.message,
+                                                format_place(other)),
+                                    address);
+    fault.others.push_back(std::move(other));
+    return fault;
+  };
+  if (run_.options.go_on)
+    note(context, kind, earlier->line, found);
   std::optional<WarpFault> &report = changes ? run_.outcome.race : run_.outcome.same_value_race;
-  if (report)
-    return;
-  WarpFault other = place(*earlier);
-  report = context.place(changes ? FaultKind::race : FaultKind::same_value_race, lane,
-                         fmt::format("{} of {:#x} and the {} at {} are not ordered",
-                                     is_store ? "store" : "load", address, other.message,
-                                     format_place(other)),
-                         address);
-  report->others.push_back(std::move(other));
+  if (!report)
+    report = found();
+}
+
+template <class Make>
+void MemoryView::note(const WarpContext &context, FaultKind kind, std::uint32_t other_line,
+                      const Make &make) {
+  for (WarpFinding &known : run_.outcome.findings)
+    if (known.first.kind == kind && known.first.line == context.instruction->line &&
+        (known.first.others.empty() ? 0 : known.first.others[0].line) == other_line) {
+      ++known.count;
+      return;
+    }
+  run_.outcome.findings.push_back({make()});
 }
 
 std::uint64_t MemoryView::read(const WarpContext &context, unsigned lane, std::uint64_t address,

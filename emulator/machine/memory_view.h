@@ -5,6 +5,8 @@
 #include "emulator/machine/warp_context.h"
 #include "emulator/semantics/banks.h"
 
+#include <array>
+
 namespace ptxasw::inline emulator {
 
 /// The space that a generic address lies in.
@@ -48,11 +50,15 @@ private:
   void check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
                   const std::uint8_t *bytes, unsigned size, bool shared,
                   const std::uint64_t *stored);
+  /// Counts what the run goes on after; `make` describes it if it is the first at its lines.
+  template <class Make>
+  void note(const WarpContext &context, FaultKind kind, std::uint32_t other_line, const Make &make);
   /// The place of an earlier access.
   WarpFault place(const RaceDetector::Access &access) const;
 
   MachineRun &run_;
   GlobalMemory &memory_;
+  std::array<std::uint8_t, 64> nowhere_{}; ///< what is not there, of runs that go on
   const bool is_plain_; ///< accesses are neither checked for races and the like nor noted
 };
 

@@ -2,7 +2,10 @@
 
 #include "emulator/machine/warp_decode.h"
 
+#include "emulator/semantics/effects.h"
+
 #include <array>
+#include <fmt/core.h>
 #include <utility>
 
 namespace ptxasw::inline emulator {
@@ -33,6 +36,8 @@ void WarpDecoder::decode_memory() {
   const unsigned width = is_wide ? 64 : bit_width(opcode.type);
   if (width < 8 || width > 64)
     return refuse("this type");
+  if (!is_known(opcode))
+    return refuse(fmt::format("`{}`, of which a word is not known,", opcode.text));
   if (opcode.has(Modifier::shared_cluster) || opcode.has(Modifier::async) ||
       opcode.has(Modifier::mmio))
     return refuse("this form");

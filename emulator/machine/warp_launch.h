@@ -113,6 +113,9 @@ struct WarpOptions {
   bool check_uninitialized = false;
   /// What is read uninitialized is noted (WarpOutcome::uninitialized), and the run goes on.
   bool go_on_uninitialized = false;
+  /// What accesses of memory do wrong is noted (WarpOutcome::findings), races included, and the run
+  /// goes on: a load from where nothing is gives 0, a store there does nothing.
+  bool go_on = false;
   bool profile = false;
   bool profile_memory = false;           ///< with sectors and bank conflicts
   bool count = false;                    ///< by warp, see WarpOutcome::counts
@@ -130,6 +133,12 @@ struct WarpOptions {
   std::uint64_t watch = 0;      ///< an address whose last store is wanted; 0: none
 };
 
+/// What was found at one line of the text, or between two, and how many accesses did it.
+struct WarpFinding {
+  WarpFault first;
+  std::uint64_t count = 1;
+};
+
 /// The result. Memory holds the kernel's effects up to the fault, if there is one.
 struct WarpOutcome {
   std::optional<WarpFault> fault;
@@ -137,6 +146,7 @@ struct WarpOutcome {
   std::optional<WarpFault> same_value_race; ///< the first of those that change nothing
   std::optional<WarpFault> barrier;         ///< the first, if barriers are checked
   std::optional<WarpFault> uninitialized;   ///< the first, if the run goes on after it
+  std::vector<WarpFinding> findings;        ///< if the run goes on after what it finds
   std::string output;                       ///< of printf
   std::optional<WarpFault> watched;         ///< where the watched address was last stored to
   /// Line of the first instruction that read something machine-dependent (%clock, %smid, ...); 0:

@@ -149,7 +149,7 @@ bool can_run_parallel(const WarpProgram &program, std::uint32_t kernel, const Wa
                       const WarpOptions &options) {
   const std::uint64_t count = launch.blocks.empty() ? launch.grid.count() : launch.blocks.size();
   if (options.threads < 2 || count < 2 || count > 4'000'000 ||
-      options.schedule != WarpSchedule::reconverge || options.check_races ||
+      options.schedule != WarpSchedule::reconverge || options.check_races || options.go_on ||
       options.check_uninitialized || options.check_barriers || options.profile || options.count ||
       options.note_touched || options.allowed || options.watch != 0 || options.observer ||
       options.reals || program.is_cooperative() ||

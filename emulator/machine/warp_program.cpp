@@ -230,7 +230,7 @@ std::vector<VariableBytes> WarpProgram::shared_variables(std::uint32_t kernel) c
     if (!is_static_shared(variable) || !added.insert(&variable).second)
       return;
     const auto begin = static_cast<std::uint32_t>(addresses_.at(&variable) - window::shared);
-    result.push_back({begin, begin + static_cast<std::uint32_t>(variable.size())});
+    result.push_back({begin, begin + static_cast<std::uint32_t>(variable.size()), variable.name});
   };
   std::vector<std::uint32_t> to_do{kernel};
   seen[kernel] = 1;

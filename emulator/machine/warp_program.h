@@ -210,6 +210,7 @@ inline constexpr std::uint32_t reserved_shared_bytes = 1024, reserved_shared_sec
 /// The bytes of a variable, in a block's shared memory or in a frame of a thread's local memory.
 struct VariableBytes {
   std::uint32_t begin = 0, end = 0;
+  std::string_view name = {}; ///< of shared variables
 };
 
 /// A function, decoded.

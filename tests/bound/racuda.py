@@ -122,7 +122,7 @@ def bound(name, kernel, launch=None):
 
 
 def count(name, kernel, launch):
-    words = [PTXASW, "emulate", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--count", "--launch",
+    words = [PTXASW, "emulate", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--check", "none", "--count", "--launch",
              f"block={launch['block']},grid={launch['grid']},shared={launch['shared']}"]
     for place, argument in enumerate(launch["args"]):
         words.append(f"--launch=param_{place}={argument}")

@@ -88,6 +88,7 @@ class Check(Scratch):
         self.assertRegex(done.stderr, r"freed at \S*memory.cu:\d+ \(main\)")
         self.assertEqual(check("--error-exitcode", "9").returncode, 9)
         self.assertEqual(check("--tool", "racecheck", "--kernel", "nothing").returncode, 0)
+        self.assertIn("check: 0 findings", check("--tool", "racecheck").stderr)
         self.write("known", "# of old\nwhich was freed\n")
         self.assertEqual(check("--suppress", "known").returncode, 0)
         self.assertEqual(check("--suppress", "unknown").returncode, 2)
@@ -113,6 +114,26 @@ int main() { int *p; cudaMalloc(&p, 4); k<<<1, %d>>>(p); cudaDeviceSynchronize()
             done = run([PTXASW, "check", "--", "./p"])
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(words, done.stderr)
+
+    def test_copies_that_reach_too_far(self):
+        for call, said in (("cudaMemcpy(p, h, 104, cudaMemcpyHostToDevice)", "104 bytes are not within memory of the device"),
+                           ("cudaMemset(p, 0, 104)", "104 bytes are not within memory of the device"),
+                           ("cudaMemcpy(p, h, 100, cudaMemcpyHostToDevice)", "0 findings")):
+            self.write("p.cu", "__global__ void k() {}\nint main() {\n  static char h[200];\n  char *p;\n  cudaMalloc(&p, 100);\n"
+                               f"  {call};\n  k<<<1, 1>>>();\n  cudaDeviceSynchronize();\n}}\n")
+            self.assertEqual(run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-g", "-o", "p", "p.cu"]).returncode, 0)
+            done = run([PTXASW, "check", "--", "./p"])
+            self.assertIn(said, done.stderr)
+            if "104" in call:
+                self.assertRegex(done.stderr, r"p\.cu:6.*: error: bad copy: .*, beyond the end of 100 bytes of cudaMalloc")
+
+    def test_how_it_ended_is_told(self):
+        self.write("p.cu", "#include <csignal>\n__global__ void k() {}\n"
+                           "int main() { k<<<1, 1>>>(); cudaDeviceSynchronize(); raise(SIGSEGV); }\n")
+        self.assertEqual(run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", "p", "p.cu"]).returncode, 0)
+        done = run([PTXASW, "check", "--", "./p"])
+        self.assertEqual(done.returncode, -11)
+        self.assertIn("the program was ended by SIGSEGV (Segmentation fault)", done.stderr)
 
     def test_the_exit_code_is_the_programs(self):
         self.write("q.cu", "int main() { int *p; cudaMalloc(&p, 4); cudaFree(p); return 5; }\n")

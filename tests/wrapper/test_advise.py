@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 from support import JACOBI, PTXASW, Scratch, main, need_cuda, run
@@ -97,6 +98,19 @@ class Advise(Scratch):
         self.assertIn("the first is faster than 32", result.stdout)
         self.assertIn("if: no race", result.stdout)
 
+    def test_an_order_without_sizes(self):
+        result = self.advise(JACOBI, "--most", "3")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertNotIn(" us", result.stdout)
+        self.assertEqual(len(re.findall(r"(?m)^ +\d+(?:x\d+)? +\d+\.\d %", result.stdout)), 3)
+        found = re.search(r"the order is that of 2048x2048 threads, since no sizes are given; for times: --launch (\S+)\n", result.stdout)
+        words = found[1].replace("NUMBER", "512")
+        self.assertEqual(sorted(words.split(",")), ["param_0=512", "param_1=512", "threads=2048x2048"])
+        timed = self.advise(JACOBI, "--launch", words)
+        self.assertEqual((timed.returncode, "vague" in timed.stdout), (0, False), timed.stderr)
+        self.assertIn("vague: the value of param_1 is not given: --launch param_1=NUMBER\n",
+                      self.advise(JACOBI, "--launch", "threads=2048x2048,param_0=512").stdout)
+
     def test_the_published_model(self):
         (kernel,) = self.json(JACOBI, *LAUNCH, "--model", "mwp-cwp")["kernels"]
         times = [shape["mwp_cwp"] for shape in kernel["shapes"]]
@@ -149,7 +163,7 @@ class Advise(Scratch):
         self.refused("no kernel has a parameter", *words, "+24:u32=5")
 
     def test_errors(self):
-        self.refused("--launch threads=", JACOBI, code=2)
+        self.refused("--launch threads=", JACOBI, "--json", code=2)
         self.refused("from 1 on", JACOBI, "--launch", "threads=0", code=2)
         self.refused("the shape of a block", JACOBI, "--launch", "threads=64,shape=0", code=2)
         self.refused("the shape of a block", JACOBI, "--launch", "threads=64,shape=4096", code=2)

@@ -266,7 +266,7 @@ L:
 
     def test_counts(self):
         result = run([PTXASW, "emulate", RACUDA / "reduce.ptx", "--kernel", "reduce1", "--launch",
-                      "block=256,grid=4,shared=1024,param_0=zeros:4096,param_1=zeros:16,param_2=1024", "--count"])
+                      "block=256,grid=4,shared=1024,param_0=zeros:4096,param_1=zeros:16,param_2=1024", "--check", "none", "--count"])
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stdout, r"(?m)^ +conflicts +87 +105 +420$")
 

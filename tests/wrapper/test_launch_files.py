@@ -122,7 +122,7 @@ class LaunchFiles(Scratch):
         self.assertEqual((told.returncode, told.stdout), (2, ""))
         self.assertIn("no value is given for `to`; the kernel needs arguments: copy(float* to, float const* from, int n)\n", told.stderr)
         command = told.stderr.splitlines()[-2].strip()
-        self.assertEqual(run(["bash", "-c", command.replace("ptxasw", str(PTXASW), 1)]).returncode, 0, command)
+        self.assertEqual(run(["bash", "-c", command.replace("ptxasw", str(PTXASW), 1) + " --check bounds"]).returncode, 0, command)
         made = run([PTXASW, "emulate", "k.ptx", "--kernel", "copy", "--init", "first.toml"])
         self.assertEqual((made.returncode, made.stderr), (0, ""))
         self.assertEqual(made.stdout, "first.toml: ptxasw emulate k.ptx --launch first.toml\n")
@@ -141,7 +141,8 @@ class LaunchFiles(Scratch):
         done = self.emulate("--launch", "u.toml", "--check", "uninit")
         self.assertEqual(done.returncode, 1)
         self.assertIn("thread 7,0,0): uninitialized: load of 4 bytes", done.stderr)
-        self.assertEqual(self.emulate("--launch", "u.toml").returncode, 0)
+        self.assertEqual(self.emulate("--launch", "u.toml").returncode, 1)
+        self.assertEqual(self.emulate("--launch", "u.toml", "--check", "races,none").returncode, 0)
         self.write("w.toml", LAUNCH.replace('count = 8', 'count = 8\nfill = "uninitialized"'))
         self.assertEqual(self.emulate("--launch", "w.toml", "--check", "uninit").returncode, 0)
 

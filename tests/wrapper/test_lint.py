@@ -466,6 +466,7 @@ N: st.global.f32 [%rd1+4], %f1;
         self.write("a.ptx", module(64))
         self.assertEqual(self.lint("a.ptx", "-q", "-W", "no-uncoalesced").stdout, "")
         self.assertEqual(self.lint("a.ptx", "-q", "-Wno-uncoalesced:k").stdout, "")
+        self.assertEqual(self.lint("a.ptx", "-q", "-Wno-uncoalesced:?*").stdout, "")
         self.assertIn("warning", self.lint("a.ptx", "-Wno-uncoalesced:other").stdout)
         self.assertIn("error[uncoalesced]: this load", self.lint("a.ptx", "-Werror=uncoalesced", code=1).stdout)
         self.assertEqual(self.lint("a.ptx", "-q", "--threshold", "900").stdout, "")
@@ -477,6 +478,40 @@ N: st.global.f32 [%rd1+4], %f1;
         self.assertEqual(run([PTXASW, "lint", "none.ptx"]).returncode, 2)
         self.write("empty.ptx", HEAD)
         self.assertEqual(self.lint("empty.ptx").stdout, "no warnings in 0 kernels\n")
+
+    def test_measured_kernels_come_first(self):
+        text = module(64)
+        self.write("a.ptx", text)
+        self.write("b.ptx", text.replace("k(", "_Z4slowPf(").replace("k_", "_Z4slowPf_").replace("a.cu", "b.cu"))
+        plain = self.lint("a.ptx", "b.ptx").stdout
+        self.assertLess(plain.index("a.cu:"), plain.index("b.cu:"))
+        details = ('==PROF== Disconnected\n"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
+                   '"0","k","Duration","us","10.0"\n"0","k","Other","%","x"\n"1","slow(float *)","Duration","us","1,500.0"\n'
+                   '"2","void slow(float *)","Duration","ns","490,000"\n')
+        raw = ('"ID","Kernel Name","gpu__time_duration.sum"\n"","","ms"\n"0","k","0.01"\n"1","slow(float *)","1.5"\n'
+               '"2","slow(float *)","0.49"\n')
+        for csv in (details, raw):
+            self.write("p.csv", csv)
+            found = self.lint("a.ptx", "b.ptx", "--profile-csv", "p.csv").stdout
+            self.assertLess(found.index("b.cu:"), found.index("a.cu:"))
+            self.assertIn("note: measured: 1990.0 us, 99.5 % of all kernels", found)
+            self.assertIn("note: measured: 10.0 us, 0.5 % of all kernels", found)
+        for csv, why in (("nothing\n", "no column `Kernel Name`"), ('"Kernel Name"\n"k"\n', "no durations"),
+                         (raw.replace("1.5", "fast"), "row 4: the duration is not understood")):
+            self.write("p.csv", csv)
+            self.assertIn(why, self.lint("a.ptx", "--profile-csv", "p.csv", code=2).stderr)
+        self.lint("a.ptx", "--profile-csv", "none.csv", code=2)
+
+    def test_one_bad_file_hides_no_other(self):
+        self.write("a.ptx", module(64))
+        self.write("b.ptx", "nonsense")
+        self.write("c.ptx", module(64).replace('"a.cu"', '"c.cu"'))
+        for words in (["a.ptx", "b.ptx", "none.ptx", "c.ptx"], ["."]):
+            done = self.lint(*words, code=2)
+            self.assertEqual(done.stdout.count("warning[uncoalesced]"), 2, done.stdout)
+            self.assertIn("b.ptx:1:9: error: ", done.stderr)
+        self.assertEqual("none.ptx" in self.lint("a.ptx", "none.ptx", code=2).stderr, True)
+        self.assertEqual(self.lint("b.ptx", "none.ptx", code=2).stderr.count("error: "), 2)
 
     def test_nothing_checked_is_not_fine(self):
         kernel = module(4)

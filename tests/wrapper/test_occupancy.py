@@ -50,6 +50,11 @@ class Occupancy(Scratch):
         self.assertEqual(by_size[32]["limited_by"], ["blocks"])
 
     def test_text(self):
+        result = run([PTXASW, "occupancy", JACOBI], env=self.env)
+        self.assertRegex(result.stdout, r"^jacobi on sm_\d+: 100\.0 % in blocks of (\d+, ){3}\d+ and \d+ more sizes threads, "
+                                        r"limited by [a-z ,]+; \d+ registers, 0 bytes of shared memory\n$")
+        table = run([PTXASW, "occupancy", JACOBI, "--all"], env=self.env)
+        self.assertEqual(table.stdout.count(" % "), 32)
         result = run([PTXASW, "occupancy", JACOBI, "--launch", "block=16x16"], env=self.env)
         self.assertRegex(result.stdout, r"^jacobi on sm_90: \d+ registers")
         self.assertRegex(result.stdout, r"\n +256 +8 +64 +100.0 %  warps")

@@ -66,10 +66,27 @@ class Report(Scratch):
 
     def test_little(self):
         self.write("empty.ptx", HEAD)
-        self.assertIn("<h1>empty.ptx</h1>", self.page("empty.ptx")[0])
+        none = run([PTXASW, "report", "empty.ptx"])
+        self.assertEqual((none.returncode, none.stdout), (2, "./empty.html\n"))
+        self.assertIn("there is no kernel in `empty.ptx`", none.stderr)
+        self.assertIn("<h1>empty.ptx</h1>", (self.dir / "empty.html").read_text())
         for words in (["none.ptx"], ["empty.ptx", "--kernel", "k"], ["empty.ptx", "-o", "/dev/null/x"]):
             self.assertEqual(run([PTXASW, "report", *words]).returncode, 2, words)
         self.assertEqual(run([PTXASW, "report", "empty.ptx", "--launch", "x"]).returncode, 2)
+
+    def test_several(self):
+        (self.dir / "in/x").mkdir(parents=True)
+        self.write("in/b.ptx", module(4))
+        self.write("in/x/b.ptx", module(64))
+        self.write("in/x/c.ptx", module(64))
+        done = run([PTXASW, "report", "in", "--exclude", "c.ptx", "-o", "pages"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "pages/b.html\npages/b-2.html\npages/index.html\n")
+        index = (self.dir / "pages/index.html").read_text()
+        rows = re.findall('<a href="(.*?)">(.*?)</a></td><td>(.*?)</td><td>(.*?)</td>', index)
+        self.assertEqual(rows, [("b-2.html", "in/x/b.ptx", "1", "1"), ("b.html", "in/b.ptx", "1", "0")])
+        self.assertEqual(run([PTXASW, "report", "in/b.ptx", "none.ptx"]).returncode, 2)
+        self.assertTrue((self.dir / "b.html").exists())
 
     def test_a_page_has_an_end(self):
         kernel = module(64).split("\n", 3)[3]

@@ -143,8 +143,63 @@ std::string time_text(double microseconds) {
                                : fmt::format("{:.1f} ms", microseconds / 1000);
 }
 
+/// The parameter whose value is missing, of what makes times vague; nothing: it is something else.
+std::optional<std::string> missing_value(const std::string &doubt, const Function &function,
+                                         const ParameterNames &names) {
+  for (std::size_t i = 0; i < function.parameters.size(); ++i)
+    if (doubt == fmt::format("the value of {} is not given", function.parameters[i].name))
+      return names(names.own(i));
+  return std::nullopt;
+}
+
+/// As many threads as a large problem has, along the axes that the kernel asks for.
+Extents guessed_threads(const Module &module, const Function &function) {
+  const auto asks_for = [&](char axis) {
+    return std::any_of(function.instructions.begin(), function.instructions.end(),
+                       [&](const Instruction &instruction) {
+                         const std::string_view text = module.text(instruction.span);
+                         return text.find(fmt::format("tid.{}", axis)) != std::string_view::npos ||
+                                text.find(fmt::format("ctaid.{}", axis)) != std::string_view::npos;
+                       });
+  };
+  if (asks_for('z'))
+    return {256, 256, 256};
+  return asks_for('y') ? Extents{2048, 2048, 1} : Extents{1 << 22, 1, 1};
+}
+
+/// The order of shapes where no sizes are known: no times, and what gives them.
+void print_order(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu,
+                 const AdviseRequest &request, const cost::Question &question,
+                 const ParameterNames &names) {
+  fmt::print("{} on {}: {} registers per thread\n", subject.name, gpu.name,
+             subject.needs.registers);
+  if (!advice.refusal.empty()) {
+    fmt::print("  no advice: {}\n", advice.refusal);
+    return;
+  }
+  fmt::print("  {:>10} {:>9}  {:<20} {}\n", "block", "occupancy", "limit",
+             "more blocks limited by");
+  const std::size_t most = request.most == 0 ? advice.shapes.size() : request.most;
+  for (std::size_t i = 0; i < std::min(most, advice.shapes.size()); ++i) {
+    const cost::ShapeAdvice &shape = advice.shapes[i];
+    fmt::print("  {:>10} {:>7.1f} %  {:<20} {}\n", text_of(shape.block),
+               100 * shape.prediction.occupancy.share, to_string(shape.prediction.limit),
+               reached_text(shape.prediction.occupancy));
+  }
+  for (const std::string &condition : advice.conditions)
+    fmt::print("  if: {}\n", condition);
+  std::string words = "threads=" + text_of(question.threads);
+  for (const std::string &doubt : advice.doubts)
+    if (const auto name = missing_value(doubt, *subject.function, names))
+      words += fmt::format(",{}=NUMBER", *name);
+  fmt::print(
+      "  the order is that of {} threads, since no sizes are given; for times: --launch {}\n",
+      text_of(question.threads), words);
+}
+
 void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu,
-           const AdviseRequest &request, const cost::Question &question) {
+           const AdviseRequest &request, const cost::Question &question,
+           const ParameterNames &names) {
   fmt::print("{} on {}, {} threads: {} registers per thread\n", subject.name, gpu.name,
              text_of(question.threads), subject.needs.registers);
   if (!advice.refusal.empty()) {
@@ -180,7 +235,10 @@ void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::G
   for (const std::string &condition : advice.conditions)
     fmt::print("  if: {}\n", condition);
   for (const std::string &doubt : advice.doubts)
-    fmt::print("  vague: {}\n", doubt);
+    if (const auto name = missing_value(doubt, *subject.function, names))
+      fmt::print("  vague: the value of {0} is not given: --launch {0}=NUMBER\n", *name);
+    else
+      fmt::print("  vague: {}\n", doubt);
   if (advice.is_better && !request.published())
     fmt::print("  the first is {} than {}\n",
                *advice.is_better ? "faster" : "not known to be faster", text_of(*question.current));
@@ -250,13 +308,10 @@ tl::expected<const cost::Gpu *, std::string> gpu_of(const AdviseRequest &request
   return gpu;
 }
 
-/// The launch that is asked about, without the kernel. Errors: what makes no sense of it.
-tl::expected<cost::Question, std::string> question_of(const AskedLaunch &launch) {
+/// The launch that is asked about, without the kernel.
+cost::Question question_of(const AskedLaunch &launch) {
   cost::Question question;
-  if (launch.threads.empty())
-    return tl::unexpected(std::string("how many threads there are along each axis is not known: "
-                                      "--launch threads=2048x2048, or block=32x8,grid=64x256"));
-  for (std::size_t axis = 0; axis < 3; ++axis)
+  for (std::size_t axis = 0; axis < launch.threads.size(); ++axis)
     question.threads[static_cast<int>(axis)] = launch.threads[axis];
   question.current = launch.point.block;
   question.shapes = launch.shapes;
@@ -283,9 +338,11 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
   const auto launch = read_launch(request.launch, {module.get()}, sources);
   if (!launch)
     return complain(launch.error());
-  const auto question = question_of(*launch);
-  if (!question)
-    return complain(question.error());
+  const bool is_sized = !launch->threads.empty();
+  if (!is_sized && (request.json || request.published()))
+    return complain("how many threads there are along each axis is not known: --launch "
+                    "threads=2048x2048, or block=32x8,grid=64x256");
+  const cost::Question question = question_of(*launch);
   if (module->target.empty() && request.arch.empty() && request.gpu.empty())
     return complain(no_target(request.input));
   if (!request.json && !has_a_kernel(*module, request.input))
@@ -306,9 +363,11 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     auto arguments = arguments_of(*launch, *subject.function);
     if (!arguments)
       return complain(arguments.error());
-    cost::Question asked = *question;
+    cost::Question asked = question;
+    if (!is_sized)
+      asked.threads = guessed_threads(*module, *subject.function);
     asked.needs = subject.needs;
-    asked.needs.dynamic_shared = question->needs.dynamic_shared;
+    asked.needs.dynamic_shared = question.needs.dynamic_shared;
     asked.needs.opted_in = request.opted_in;
     asked.spill_stores = request.registers ? request.spills : subject.spill_stores;
     asked.spill_loads = request.registers ? request.spills : subject.spill_loads;
@@ -322,8 +381,12 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
                        });
     if (request.json)
       all["kernels"].push_back(to_json(subject, advice, **gpu));
+    else if (is_sized)
+      print(subject, advice, **gpu, request, asked,
+            source_names(*subject.function, *module, sources));
     else
-      print(subject, advice, **gpu, request, *question);
+      print_order(subject, advice, **gpu, request, asked,
+                  source_names(*subject.function, *module, sources));
   }
   if (request.json)
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -336,7 +399,8 @@ void declare(Words &words, AdviseRequest &request) {
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.launch(request.launch,
                "threads=2048x2048 says how many are needed, or block= and grid= how it is launched "
-               "now; shape=64x4, once or more, compares only these shapes; a parameter may be "
+               "now, otherwise there is an order of shapes without times; shape=64x4, once or "
+               "more, compares only these shapes; a parameter may be "
                "threads.x, as many as there are along x, and NAME+OFFSET:TYPE is a member of a "
                "struct");
   words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
@@ -353,7 +417,7 @@ void declare(Words &words, AdviseRequest &request) {
   words.flag("--json", request.json, "as JSON, all shapes");
   words.footer(
       "Exit codes: 0, or 2 if the file, the arguments, the GPU or ptxas does not give the answer.");
-  words.examples({"ptxasw advise heat.ptx --launch threads=2048x2048",
+  words.examples({"ptxasw advise heat.ptx", "ptxasw advise heat.ptx --launch threads=2048x2048",
                   "ptxasw advise heat.ptx --launch block=256,grid=4096,n=1048576 --gpu H200"});
 }
 

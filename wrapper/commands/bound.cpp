@@ -28,7 +28,7 @@ struct BoundRequest {
   std::vector<std::string> launch;
   std::string weights; ///< a file
   Shard shard;
-  bool json = false;
+  bool json = false, verbose = false;
 };
 
 constexpr int no_bound = 3;
@@ -74,6 +74,39 @@ std::string text_of(const ToldBounds &told, const Amount &amount) {
 std::string reason_text(const Obstacle &obstacle) {
   return obstacle.line == 0 ? obstacle.reason
                             : fmt::format("line {}: {}", obstacle.line, obstacle.reason);
+}
+
+/// Returns true if a condition says that a sum stays below a power of two from 2^31 on.
+bool is_against_overflow(const Amount &condition) {
+  const auto &terms = condition.terms();
+  return std::any_of(terms.begin(), terms.end(), [](const auto &term) {
+    return term.first.empty() && term.second >= Rational(1 << 30);
+  });
+}
+
+/// What the bounds rest on, a line each; of those that no index overflows only the number, unless
+/// all are asked for.
+void print_conditions(const ToldBounds &told, bool all) {
+  const KernelBounds &bounds = told.bounds;
+  const auto against = static_cast<std::size_t>(
+      std::count_if(bounds.conditions.begin(), bounds.conditions.end(), is_against_overflow));
+  const bool together = !all && against > 1;
+  for (const Amount &condition : bounds.conditions)
+    if (!together || !is_against_overflow(condition))
+      fmt::print("  if: {}\n",
+                 condition_text(*bounds.amounts, condition,
+                                [&](const std::string &name) { return told.names(name); }));
+  if (together)
+    fmt::print("  if: no index overflows ({} conditions, -v)\n", against);
+}
+
+/// A formula, its end left out where it is long and not all is asked for.
+std::string shortened(std::string formula, bool all) {
+  constexpr std::size_t longest = 120;
+  if (all || formula.size() <= longest)
+    return formula;
+  formula.resize(longest - 9);
+  return formula + "... (-v)";
 }
 
 constexpr const char *rows_condition = "ntid.y*ntid.z = 1, or 32 divides ntid.x";
@@ -125,7 +158,7 @@ Json to_json(const ToldBounds &told, const LaunchPoint *point) {
 }
 
 /// The bounds of one metric, one line each; where they are numbers for a launch, as numbers.
-void print_bounds(const ToldBounds &told, const LaunchPoint *point) {
+void print_bounds(const ToldBounds &told, const LaunchPoint *point, bool all) {
   const KernelBounds &bounds = told.bounds;
   fmt::print("{}:\n", bounds.name);
   for (const MetricBound &metric : bounds.metrics) {
@@ -139,17 +172,14 @@ void print_bounds(const ToldBounds &told, const LaunchPoint *point) {
     for (const auto &[scope, bound] : scopes)
       fmt::print("  {:<10} {:<7} {:<8} {}\n", scope[0] == 'w' ? metric.name : "", scope, verdict,
                  point ? scope_json(told, *bound, point).get<std::string>()
-                       : text_of(told, *bound->most));
+                       : shortened(text_of(told, *bound->most), all));
   }
   for (const LoopBound &loop : bounds.loops)
     fmt::print("  loop, line {}: {}\n", loop.line,
                loop.rounds ? fmt::format("{}{} rounds", loop.exact ? "" : "at most ",
                                          text_of(told, *loop.rounds))
                            : "not counted: " + loop.reason);
-  for (const Amount &condition : bounds.conditions)
-    fmt::print("  if: {}\n",
-               condition_text(*bounds.amounts, condition,
-                              [&](const std::string &name) { return told.names(name); }));
+  print_conditions(told, all);
   if (bounds.whole_rows)
     fmt::print("  if: {}\n", rows_condition);
 }
@@ -323,7 +353,7 @@ int run(const BoundRequest &request, const Invocation &) {
     if (request.json)
       all["kernels"].push_back(to_json(one, at ? &point : nullptr));
     else
-      print_bounds(one, at ? &point : nullptr);
+      print_bounds(one, at ? &point : nullptr, request.verbose);
   }
   if (request.json)
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -340,6 +370,7 @@ void declare(Words &words, BoundRequest &request) {
   words.text("--compare FILE", request.compare, "which of two versions has the lower bounds");
   words.shard(request.shard);
   words.flag("--json", request.json, "as JSON");
+  words.flag("-v,--verbose", request.verbose, "whole formulas, and every condition");
   words.footer("Exit codes: 0 all kernels have all bounds, 2 it could not be tried, 3 one has no "
                "bound.");
   words.examples({"ptxasw bound heat.cu --kernel step",

@@ -11,10 +11,13 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <cxxabi.h>
+#include <filesystem>
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ptxasw::inline wrapper {
@@ -249,10 +252,45 @@ tl::expected<std::vector<std::string>, std::string> read_suppressions(const std:
   return result;
 }
 
+/// Why a program cannot be started; empty if it can.
+std::string why_no_program(const std::string &program) {
+  std::error_code error;
+  const bool is_path = program.find('/') != std::string::npos;
+  const char *const path = std::getenv("PATH");
+  std::string folders = is_path ? "" : path ? path : "/bin:/usr/bin";
+  for (std::size_t begin = 0; !is_path && begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string file = folders.substr(begin, end - begin) + "/" + program;
+    if (::access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, error))
+      return "";
+    begin = end + 1;
+  }
+  if (!is_path && !std::filesystem::exists(program, error))
+    return fmt::format("there is no program `{}`", program);
+  if (!is_path)
+    return fmt::format("there is no program `{0}` on PATH; is `./{0}` meant?", program);
+  if (!std::filesystem::exists(program, error))
+    return fmt::format("there is no program `{}`", program);
+  return ::access(program.c_str(), X_OK) == 0 && !std::filesystem::is_directory(program, error)
+             ? ""
+             : fmt::format("`{}` is no program that can be run", program);
+}
+
+/// How a program ended, if not by itself: "SIGSEGV (Segmentation fault)".
+std::string signal_of(int status) {
+  if (!WIFSIGNALED(status))
+    return "";
+  const char *const name = ::sigabbrev_np(WTERMSIG(status));
+  return fmt::format("SIG{} ({})", name ? name : std::to_string(WTERMSIG(status)),
+                     ::strsignal(WTERMSIG(status)));
+}
+
 int run(const CheckRequest &request, const Invocation &invocation) {
   if (invocation.foreign.empty())
     return complain("nothing to run; write the program after `--`: ptxasw check -- ./app",
                     usage_error);
+  if (const std::string why = why_no_program(invocation.foreign.front()); !why.empty())
+    return complain(why, usage_error);
   const auto suppressions = read_suppressions(request.suppressions);
   if (!suppressions)
     return complain(suppressions.error(), usage_error);
@@ -279,6 +317,8 @@ int run(const CheckRequest &request, const Invocation &invocation) {
   const ChildResult child = run_child(plan);
   ::lseek(file, 0, SEEK_SET);
   const std::string lines = read_descriptor(file).value_or("");
+  if (const std::string signal = signal_of(child.status); !signal.empty())
+    complain(fmt::format("the program was ended by {}", signal));
   if (lines.empty()) {
     if (child.status != 0 && !child.started)
       return exit_like(child.status);
@@ -299,8 +339,11 @@ int run(const CheckRequest &request, const Invocation &invocation) {
       continue;
     finding = completed(std::move(finding), symbols);
     const std::string text = told(finding);
-    const bool is_other = !request.kernel.empty() &&
-                          finding.value("kernel", "").find(request.kernel) == std::string::npos;
+    const bool is_other =
+        (!request.kernel.empty() &&
+         finding.value("kernel", "").find(request.kernel) == std::string::npos) ||
+        (!request.tools.empty() && std::find(request.tools.begin(), request.tools.end(),
+                                             finding.at("tool")) == request.tools.end());
     if (is_other || std::any_of(suppressions->begin(), suppressions->end(), [&](const auto &part) {
           return text.find(part) != std::string::npos;
         }))
@@ -348,6 +391,8 @@ void declare(Words &words, CheckRequest &request) {
   words.text("--sarif FILE", request.sarif, "also write the findings as SARIF 2.1.0");
   words.footer("Exit codes: 1 or --error-exitcode if something was found, 2 if nothing could be "
                "checked, 3 if a kernel was not checked to its end, otherwise the program's.");
+  words.examples(
+      {"ptxasw check -- ./app", "ptxasw check --tool racecheck --sarif races.sarif -- ./app"});
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 
 #include "wrapper/commands/describe_run.h"
 
+#include "wrapper/lint/names.h"
+
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -20,7 +22,104 @@ std::string register_text(const Register &reg, std::uint64_t bits) {
   return fmt::format("{:#x}", bits);
 }
 
+/// Where the instruction at a line of the PTX is from; nothing without `.loc`.
+std::optional<Place> source_of(const Module &module, const Places &places, std::uint32_t line) {
+  for (const Function &function : module.functions)
+    for (const Instruction &instruction : function.instructions)
+      if (instruction.line == line)
+        return places.of(instruction);
+  return std::nullopt;
+}
+std::optional<Place> source_of(const ToldLaunch &told, std::uint32_t line) {
+  return source_of(told.program.module(), told.places, line);
+}
+
+/// Where an address is in or beside one of several stretches of memory; empty if none is near.
+struct Stretch {
+  std::string name;
+  std::uint64_t begin = 0, size = 0;
+};
+std::string beside(std::uint64_t address, const std::vector<Stretch> &all) {
+  constexpr std::uint64_t near = 1 << 20;
+  std::string text;
+  std::uint64_t least = near;
+  for (const Stretch &one : all) {
+    const std::uint64_t end = one.begin + one.size;
+    if (address >= one.begin && address < end)
+      return fmt::format("byte {} of {}, {} bytes", address - one.begin, one.name, one.size);
+    const std::uint64_t distance = address < one.begin ? one.begin - address : address - end;
+    if (distance >= least)
+      continue;
+    least = distance;
+    text = fmt::format("{} {} {}, {} bytes",
+                       distance == 0 ? "right" : fmt::format("{} bytes", distance),
+                       address < one.begin ? "before" : "behind", one.name, one.size);
+  }
+  return text;
+}
+
+/// What of a launch's memory is at an address: an argument, a variable.
+std::string memory_at(std::uint64_t address, const ToldLaunch &told) {
+  std::vector<Stretch> all;
+  if (address >= window::shared && address < window::shared + window::size) {
+    const std::uint32_t dynamic = told.program.dynamic_shared_offset();
+    for (const VariableBytes &one : told.program.shared_variables(told.prepared.kernel))
+      all.push_back({fmt::format("`{}` in shared memory", base_name(one.name)),
+                     window::shared + one.begin, one.end - one.begin});
+    if (told.program.has_dynamic_shared())
+      all.push_back({"the dynamic shared memory", window::shared + dynamic, told.launch.shared});
+    return beside(address, all);
+  }
+  for (const GlobalMemory::Allocation &one : told.memory.allocations()) {
+    std::string name = fmt::format("`{}`", one.name);
+    for (std::size_t i = 0; i < told.launch.arguments.size(); ++i)
+      for (const FieldDescription &field : told.launch.arguments[i].fields)
+        if (field.kind == FieldDescription::Kind::buffer && field.name == one.name) {
+          name = fmt::format("argument {} `{}`", i, one.name);
+          break;
+        }
+    all.push_back({std::move(name), one.base, one.size});
+  }
+  return beside(address, all);
+}
+
 } // namespace
+
+std::string line_text(const Module &module, const Places &places, std::uint32_t line) {
+  const auto place = source_of(module, places, line);
+  return place ? to_string(*place) : fmt::format("line {}", line);
+}
+
+std::string told_fault(const WarpFault &fault, std::uint64_t count, const ToldLaunch &told) {
+  const auto thread_of = [](const WarpFault &one) {
+    return fmt::format("block {},{},{} thread {},{},{}, PTX line {}", one.block[0], one.block[1],
+                       one.block[2], one.thread[0], one.thread[1], one.thread[2], one.line);
+  };
+  const auto place = fault.line ? source_of(told, fault.line) : std::nullopt;
+  std::string text;
+  if (!place) {
+    text = format(fault) + "\n";
+  } else {
+    const bool is_pair = !fault.others.empty() && fault.address != 0;
+    text = fmt::format("{}: {}: {}\n", to_string(*place), to_string(fault.kind),
+                       !is_pair ? fault.message
+                                : fmt::format("a {} and an earlier {} there are not ordered",
+                                              fault.message.substr(0, fault.message.find(' ')),
+                                              fault.others[0].message));
+    if (const std::string line = told.sources.line(*place); !line.empty())
+      text += fmt::format("{:>5} | {}\n", place->line, line);
+    text += fmt::format("    in {}, {}\n", short_name(fault.kernel), thread_of(fault));
+  }
+  for (const WarpFault &other : fault.others)
+    if (const auto there = place ? source_of(told, other.line) : std::nullopt)
+      text += fmt::format("    and {}: {}\n", to_string(*there), thread_of(other));
+  if (fault.address != 0)
+    if (const std::string where = memory_at(fault.address, told); !where.empty())
+      text += fmt::format("    {}\n", where);
+  if (count > 1)
+    text += fmt::format("    and {} more like it\n", count - 1);
+  return text;
+}
 
 Json fault_json(const std::optional<WarpFault> &fault) {
   if (!fault)

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "emulator/machine/warp_launch.h"
+#include "emulator/machine/launch_description.h"
+#include "wrapper/lint/sources.h"
 
 #include <cstdio>
 #include <nlohmann/json_fwd.hpp>
@@ -12,6 +13,24 @@ namespace ptxasw::inline wrapper {
 /// A fault for programs: kind, message, kernel, line, lane, block, thread, address, others; null if
 /// there is none. Its schema is in docs/emulate.schema.json.
 nlohmann::ordered_json fault_json(const std::optional<WarpFault> &fault);
+
+/// A launch as faults of its run are told: with the source's lines, what arguments are called, and
+/// the variables of shared memory.
+struct ToldLaunch {
+  const WarpProgram &program;
+  const LaunchDescription &launch;
+  const PreparedLaunch &prepared;
+  const GlobalMemory &memory;
+  const Places &places;
+  Sources &sources;
+};
+
+/// Where the instruction at a line of the PTX is from: `heat.cu:5:3`, or `line 12` of the PTX where
+/// nothing says it.
+std::string line_text(const Module &module, const Places &places, std::uint32_t line);
+
+/// A fault for people, in lines: place, kind, what was there; `count`: how often.
+std::string told_fault(const WarpFault &fault, std::uint64_t count, const ToldLaunch &launch);
 
 /// Executions by instruction, in lines, and for programs.
 void print_profile(const WarpProgram &program, const WarpOutcome &outcome);

@@ -254,19 +254,26 @@ bool has(const std::vector<std::string> &list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+/// Everything that was found, and how often: first what the run went on after.
+std::vector<WarpFinding> all_findings(const WarpOutcome &outcome) {
+  std::vector<WarpFinding> all = outcome.findings;
+  for (const auto *one : {&outcome.barrier, &outcome.fault})
+    if (*one)
+      all.push_back({**one});
+  return all;
+}
+
 /// What went wrong, on standard error; the exit code.
-int tell(const WarpOutcome &outcome, bool quiet) {
-  const auto &findings = {&outcome.race, &outcome.same_value_race, &outcome.barrier,
-                          &outcome.fault};
-  bool any = false;
-  for (const auto *finding : findings) {
-    if (*finding && !quiet)
-      fmt::print(stderr, "{}\n", format(**finding));
-    any |= finding->has_value();
-  }
+int tell(const WarpOutcome &outcome, const ToldLaunch &told, bool quiet) {
+  constexpr std::size_t shown = 20;
+  const std::vector<WarpFinding> all = all_findings(outcome);
+  for (std::size_t i = 0; i < std::min(all.size(), shown) && !quiet; ++i)
+    fmt::print(stderr, "{}", told_fault(all[i].first, all[i].count, told));
+  if (all.size() > shown && !quiet)
+    fmt::print(stderr, "and {} more places\n", all.size() - shown);
   const bool untried = outcome.fault && (outcome.fault->kind == FaultKind::unsupported ||
                                          outcome.fault->kind == FaultKind::bad_launch);
-  return untried ? not_tried : any ? failed : ran;
+  return untried ? not_tried : all.empty() ? ran : failed;
 }
 
 int run(const EmulateRequest &request, const Invocation &) {
@@ -281,6 +288,8 @@ int run(const EmulateRequest &request, const Invocation &) {
     return not_tried;
   Sources sources;
   sources.add_folder_of(request.file);
+  if (!are_known(*module, request.file))
+    return not_tried;
   if (!request.init.empty())
     return write_first_launch(request, *kernel, program, sources);
   LaunchDescription launch;
@@ -297,10 +306,15 @@ int run(const EmulateRequest &request, const Invocation &) {
     return not_possible(prepared.error());
   options.step_limit = launch.step_limit != 0 ? launch.step_limit : request.step_limit;
   options.memory_limit = std::min(request.memory_limit, ~std::uint64_t{0} >> 20) << 20;
-  options.check_races = has(request.checks, "races") || !request.races.empty();
+  // What is checked unless something else is said.
+  const auto checked = [&](std::string_view what) {
+    return request.checks.empty() || has(request.checks, what);
+  };
+  options.check_races = checked("races") || !request.races.empty();
   options.volatile_races = has(request.races, "volatile");
-  options.check_uninitialized = has(request.checks, "uninit");
-  options.check_barriers = has(request.checks, "barriers");
+  options.check_uninitialized = checked("uninit");
+  options.check_barriers = checked("barriers");
+  options.go_on = !has(request.checks, "none");
   options.threads =
       request.threads != 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
   options.profile = options.profile_memory = request.profile;
@@ -313,7 +327,9 @@ int run(const EmulateRequest &request, const Invocation &) {
   const WarpOutcome outcome =
       run_kernel(program, prepared->kernel, prepared->launch, memory, options);
   const Function &function = *program.function(prepared->kernel).function;
-  const int code = tell(outcome, request.json);
+  const Places places(*module);
+  const ToldLaunch told{program, launch, *prepared, memory, places, sources};
+  const int code = tell(outcome, told, request.json);
   Json json;
   if (request.json) {
     json["kernel"] = function.name;
@@ -323,6 +339,11 @@ int run(const EmulateRequest &request, const Invocation &) {
     json["race"] = fault_json(outcome.race);
     json["same_value_race"] = fault_json(outcome.same_value_race);
     json["barrier"] = fault_json(outcome.barrier);
+    json["findings"] = Json::array();
+    for (const WarpFinding &finding : all_findings(outcome)) {
+      json["findings"].push_back(fault_json(finding.first));
+      json["findings"].back()["count"] = finding.count;
+    }
     json["buffers"] = Json::object();
     if (request.profile)
       json["profile"] = profile_json(program, outcome);
@@ -362,8 +383,9 @@ void declare(Words &words, EmulateRequest &request) {
              "a parameter or a buffer of the launch file");
   words.text("--schedule", request.schedule,
              "order of diverged lanes: reconverge, apart, random[:SEED]");
-  words.choices("--check", request.checks, {"races", "bounds", "uninit", "barriers"},
-                "races,bounds,uninit,barriers (bounds are always checked)");
+  words.choices("--check", request.checks, {"races", "bounds", "uninit", "barriers", "none"},
+                "only these, otherwise all: races,bounds,uninit,barriers; none: the run ends at "
+                "the first access out of bounds, and is faster");
   words.choices("--races", request.races, {"weak", "volatile"},
                 "look for races of weak accesses, or of volatile ones as well");
   words.number("--steps", request.step_limit,
@@ -377,7 +399,7 @@ void declare(Words &words, EmulateRequest &request) {
              "every step of THREAD[:X[,Y[,Z]]], by its number in its block, and the block");
   words.number(
       "--threads", request.threads,
-      "of the host, for blocks without checks; the result is the same; otherwise one a core", 0,
+      "of the host, for blocks with --check none; the result is the same; otherwise one a core", 0,
       64);
   words.flag("--profile", request.profile,
              "executions, active lanes, sectors and bank conflicts by instruction, pairs of lanes "
@@ -387,10 +409,10 @@ void declare(Words &words, EmulateRequest &request) {
       "sectors, conflicts, divergence and steps of the dearest warp and block and of all, as "
       "bound bounds them: no pairs of lanes served together");
   words.flag("--json", request.json, "as JSON; without --count");
-  words.footer("Exit codes: 0 the run ended, 1 a fault or a race, 2 it could not be tried.");
+  words.footer("Exit codes: 0 the run ended, 1 something was found, 2 it could not be tried.");
   words.examples({"ptxasw emulate heat.ptx --launch grid=4,block=256,in=zeros:4096,n=1024",
                   "ptxasw emulate heat.ptx --kernel step --init step.toml",
-                  "ptxasw emulate heat.ptx --launch step.toml --check races,bounds"});
+                  "ptxasw emulate heat.ptx --launch step.toml --check none --profile"});
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/describe_run.h"
 #include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -50,10 +51,10 @@ std::string verdict_text(const LoadExplanation &load) {
   return fmt::format("shuffle: {} read it in line {}", to_string(*load.from), load.source_line);
 }
 
-void print(const KernelExplanation &kernel) {
+void print(const KernelExplanation &kernel, const Module &module, const Places &places) {
   fmt::print("{}: {} global loads\n", kernel.name, kernel.loads.size());
   for (const LoadExplanation &load : kernel.loads) {
-    fmt::print("  line {}: {}\n", load.line, load.text);
+    fmt::print("  {}: {}\n", line_text(module, places, load.line), load.text);
     fmt::print("    address  {}\n", load.address.empty() ? "not understood" : load.address);
     fmt::print("    lanes    {}\n", stride_text(load));
     fmt::print("    verdict  {}\n", verdict_text(load));
@@ -186,6 +187,7 @@ int run(const ExplainRequest &request, const Invocation &) {
   if (!launch)
     return complain(launch.error());
   const auto &block = launch->point.block;
+  const Places places(*module);
   const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
   if (!kernels)
     return usage_error;
@@ -197,7 +199,7 @@ int run(const ExplainRequest &request, const Invocation &) {
   all["kernels"] = Json::array();
   for (const KernelExplanation &kernel : explain(*module, options)) {
     if (!request.json)
-      print(kernel);
+      print(kernel, *module, places);
     Json siblings = explain_siblings(*module, kernel.name, request.json);
     const Json in_kernel = explain_in_kernel(*module, kernel.name, block, request.json);
     if (!request.json)

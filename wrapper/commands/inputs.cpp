@@ -19,8 +19,10 @@
 #include <filesystem>
 #include <fmt/core.h>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 #include <unistd.h>
+#include <utility>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -89,6 +91,119 @@ tl::expected<std::string, std::string> find_nvcc() {
                                     "the PTX (`nvcc -ptx -lineinfo`)"));
 }
 
+/// How a build compiles one file.
+struct CompileCommand {
+  std::string file, directory; ///< absolute
+  std::string arch;            ///< `sm_90`, the first that is asked for; empty: nvcc's own
+  std::vector<std::string> options;
+};
+
+/// The words of a shell's command, of which JSON compilation databases say only that quotes and
+/// backslashes are as usual.
+std::vector<std::string> shell_words(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool open = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      if (open)
+        words.push_back(std::exchange(word, ""));
+      open = false;
+      continue;
+    }
+    open = true;
+    if (c == quote)
+      quote = 0;
+    else if (quote == 0 && (c == '"' || c == '\''))
+      quote = c;
+    else if (c == '\\' && quote != '\'' && i + 1 < text.size())
+      word += text[++i];
+    else
+      word += c;
+  }
+  if (open)
+    words.push_back(word);
+  return words;
+}
+
+/// Of a compiler's words those that say what the source means: no inputs, outputs and
+/// architectures.
+void keep_options(const std::vector<std::string> &words, CompileCommand &command) {
+  constexpr std::string_view dropped[] = {"-c",      "-dc",        "-dw",       "-MD",
+                                          "-MMD",    "-MP",        "-ptx",      "-cubin",
+                                          "-fatbin", "--device-c", "-lineinfo", "-G"};
+  constexpr std::string_view with_value[] = {
+      "-o", "-MF", "-MT", "-MQ", "-x", "-gencode", "-arch", "-code", "--generate-code"};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string &word = words[i];
+    const std::string name = word.substr(0, word.find('='));
+    const bool of_arch = name == "-gencode" || name == "--generate-code" || name == "-arch" ||
+                         name == "--gpu-architecture";
+    if (of_arch) {
+      const std::string value =
+          name.size() < word.size() || i + 1 == words.size() ? word : words[i + 1];
+      for (const std::string_view prefix : {"compute_", "sm_"})
+        if (const std::size_t at = value.find(prefix);
+            at != std::string::npos && command.arch.empty()) {
+          const std::size_t from = at + prefix.size();
+          const std::size_t end = std::min(value.find_first_of(",]\"'", from), value.size());
+          command.arch = "sm_" + value.substr(from, end - from);
+        }
+    }
+    const bool takes =
+        std::find(std::begin(with_value), std::end(with_value), word) != std::end(with_value);
+    if (takes)
+      ++i;
+    const bool is_file = (fs::path(command.directory) / word).lexically_normal() ==
+                         fs::path(command.file).lexically_normal();
+    if (!takes && !of_arch && !is_file &&
+        std::find(std::begin(dropped), std::end(dropped), word) == std::end(dropped))
+      command.options.push_back(word);
+  }
+}
+
+/// What a compile_commands.json says, of a folder. Errors: it cannot be read, or is none.
+tl::expected<std::vector<CompileCommand>, std::string>
+read_compile_commands(const std::string &folder) {
+  const std::string path = (fs::path(folder) / "compile_commands.json").string();
+  const auto text = read_input(path);
+  if (!text)
+    return tl::unexpected(text.error());
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  std::vector<CompileCommand> commands;
+  if (!json.is_array())
+    return tl::unexpected(fmt::format("`{}` is no list of commands", path));
+  for (const auto &entry : json) {
+    if (!entry.is_object() || !entry.contains("file") || !entry["file"].is_string())
+      return tl::unexpected(fmt::format("`{}` has an entry without `file`", path));
+    CompileCommand command;
+    command.directory = fs::absolute(entry.value("directory", folder)).string();
+    command.file = (fs::path(command.directory) / entry["file"].get<std::string>()).string();
+    const auto words = entry.contains("arguments") && entry["arguments"].is_array()
+                           ? entry["arguments"].get<std::vector<std::string>>()
+                           : shell_words(entry.value("command", ""));
+    keep_options(words, command);
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+/// How a build compiles a source. Errors: also that it does not.
+tl::expected<CompileCommand, std::string> command_for(const std::string &source,
+                                                      const std::string &folder) {
+  auto commands = read_compile_commands(folder);
+  if (!commands)
+    return tl::unexpected(commands.error());
+  std::error_code error;
+  for (CompileCommand &command : *commands)
+    if (fs::equivalent(command.file, source, error))
+      return std::move(command);
+  return tl::unexpected(
+      fmt::format("the compile_commands.json of `{}` does not compile `{}`", folder, source));
+}
+
 /// The PTX of a CUDA source. Errors: what nvcc says, or why it could not be asked.
 tl::expected<std::string, std::string> compile(const std::string &source, const std::string &shown,
                                                const InputRequest &request) {
@@ -100,11 +215,28 @@ tl::expected<std::string, std::string> compile(const std::string &source, const 
     return tl::unexpected(std::string("cannot make a temporary folder"));
   const std::string ptx = (folder.path() / "module.ptx").string();
   ChildPlan plan{*nvcc, "nvcc", {"-ptx", "-lineinfo", "-o", ptx}, -1, STDERR_FILENO};
-  if (!request.arch.empty())
-    plan.arguments.push_back("-arch=" + request.arch);
+  std::string arch = request.arch, input = source;
+  if (!request.build.empty()) {
+    const auto command = command_for(source, request.build);
+    if (!command)
+      return tl::unexpected(command.error());
+    input = fs::absolute(source).string();
+    if (arch.empty())
+      arch = command->arch;
+    // Its words may name folders as they are seen from where it is run.
+    plan = {"/bin/sh",
+            "sh",
+            {"-c", "cd \"$0\" && exec \"$@\"", command->directory, *nvcc, "-ptx", "-lineinfo", "-o",
+             ptx},
+            -1,
+            STDERR_FILENO};
+    plan.arguments.insert(plan.arguments.end(), command->options.begin(), command->options.end());
+  }
+  if (!arch.empty())
+    plan.arguments.push_back("-arch=" + arch);
   for (std::string &word : words_of(request.nvcc_options))
     plan.arguments.push_back(std::move(word));
-  plan.arguments.insert(plan.arguments.end(), {"-x", "cu", source});
+  plan.arguments.insert(plan.arguments.end(), {"-x", "cu", input});
   Progress progress;
   progress.show(fmt::format("nvcc compiles {}", shown));
   const ChildResult child = run_child(plan);
@@ -257,6 +389,9 @@ void declare_inputs(Words &words, InputRequest &request) {
              "of folders, without paths like this, in which * is any text; may be repeated");
   words.list("--nvcc-options WORDS", request.nvcc_options,
              "for the nvcc that compiles CUDA sources; may be repeated");
+  words.text("-p,--build DIR", request.build,
+             "compile CUDA sources as the compile_commands.json in this folder does; without an "
+             "input, all that it compiles");
 }
 
 // ELF: the machine is a 16-bit number at byte 18; 190 is EM_CUDA.
@@ -284,22 +419,39 @@ Content content_of(std::string_view bytes, std::string_view name) {
   return Content::ptx; // the parser says what is wrong with it
 }
 
-std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request) {
+std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request, unsigned *missing) {
   std::vector<InputFile> result;
-  for (const std::string &path : request.paths) {
+  std::vector<std::string> paths = request.paths;
+  if (paths.empty() && !request.build.empty()) {
+    const auto commands = read_compile_commands(request.build);
+    if (!commands)
+      return refuse(commands.error());
+    for (const CompileCommand &one : *commands)
+      if (one.file.ends_with(".cu"))
+        paths.push_back(one.file);
+    if (paths.empty())
+      return refuse(fmt::format("`{}` compiles no `.cu`", request.build));
+  }
+  for (const std::string &path : paths) {
     std::vector<std::string> files{path};
     std::error_code error;
     if (request.folders && path != "-" && fs::is_directory(path, error)) {
       files = files_in(path, request.exclude);
       if (files.empty()) {
         complain(fmt::format("there is no `.ptx` and no `.cu` in the folder `{}`", path));
-        return std::nullopt;
+        if (!missing)
+          return std::nullopt;
+        ++*missing;
       }
     }
     for (const std::string &file : files) {
       auto inputs = load_file(file, request);
-      if (!inputs)
+      if (!inputs && !missing)
         return std::nullopt;
+      if (!inputs) {
+        ++*missing;
+        continue;
+      }
       std::move(inputs->begin(), inputs->end(), std::back_inserter(result));
     }
   }

@@ -31,7 +31,7 @@ struct LintRequest {
   std::vector<std::string> warn, launch;
   std::vector<std::string> source_roots;
   std::optional<std::uint32_t> threshold;
-  std::string baseline, sarif, explain, colour = "auto";
+  std::string baseline, sarif, explain, profile, colour = "auto";
   bool update_baseline = false, gate_resources = false, list_codes = false, quiet = false;
   Shard shard;
   bool json = false;
@@ -135,7 +135,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   auto choices = choices_of(*settings, request);
   if (!choices)
     return complain(choices.error(), usage_error);
-  if (request.inputs.paths.empty())
+  if (request.inputs.paths.empty() && request.inputs.build.empty())
     return complain("nothing to read; give PTX, a CUDA source or a folder: ptxasw lint heat.cu",
                     usage_error);
   if (request.update_baseline && choices->baseline.empty())
@@ -145,8 +145,18 @@ int run(const LintRequest &request, const Invocation &invocation) {
                     usage_error);
   if (request.shard.count > 1 && request.inputs.paths.size() > 1)
     return complain("--shard is for one input", usage_error);
-  auto inputs = load_inputs(request.inputs);
-  if (!inputs)
+  MeasuredTimes times;
+  if (!request.profile.empty()) {
+    const auto text = read_input(request.profile);
+    const auto read = text ? MeasuredTimes::parse(*text) : tl::unexpected(text.error());
+    if (!read)
+      return complain(text ? fmt::format("{}: {}", request.profile, read.error()) : read.error(),
+                      usage_error);
+    times = *read;
+  }
+  unsigned missing = 0; // have been told of
+  auto inputs = load_inputs(request.inputs, &missing);
+  if (!inputs || inputs->empty())
     return usage_error;
   std::vector<const Module *> modules;
   for (const InputFile &input : *inputs)
@@ -192,12 +202,13 @@ int run(const LintRequest &request, const Invocation &invocation) {
   if (request.json) {
     fmt::print("{}", lint_json(told));
   } else {
-    const FindingStyle style{wants_colour(request.colour, STDOUT_FILENO), !request.quiet};
-    fmt::print("{}", findings_text(findings_of(told, sources), told, sources, style));
+    const FindingStyle style{wants_colour(request.colour, STDOUT_FILENO), !request.quiet,
+                             times.all()};
+    fmt::print("{}", findings_text(findings_of(told, sources, times), told, sources, style));
   }
   if (!request.sarif.empty())
     if (const auto written =
-            write_file_atomically(request.sarif, lint_sarif(findings_of(told, sources)));
+            write_file_atomically(request.sarif, lint_sarif(findings_of(told, sources, times)));
         !written)
       return complain(written.error(), usage_error);
   if (request.kernels.empty() && request.shard.count == 1)
@@ -220,7 +231,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
       return complain(passed.error(), usage_error);
     findings_fail = findings_fail || !*passed;
   }
-  return findings_fail ? 1 : 0;
+  return missing != 0 ? usage_error : findings_fail ? 1 : 0;
 }
 
 void declare(Words &words, LintRequest &request) {
@@ -246,6 +257,8 @@ void declare(Words &words, LintRequest &request) {
   words.flag("--update-baseline", request.update_baseline, "put what is found into that file");
   words.text("--arch sm_XX", request.inputs.arch,
              "for CUDA sources and the baseline; otherwise nvcc's own, and the target of the PTX");
+  words.text("--profile-csv FILE", request.profile,
+             "findings of kernels that took longest first, by what `ncu --csv` exported");
   words.shard(request.shard);
   words.text("--sarif FILE", request.sarif, "also write the warnings as SARIF 2.1.0");
   words.flag("--json", request.json, "as JSON: all accesses and branches, and the warnings");

@@ -2,6 +2,7 @@
 
 #include "wrapper/commands/load_module.h"
 
+#include "emulator/semantics/effects.h"
 #include "wrapper/commands/command.h"
 #include "wrapper/commands/inputs.h"
 #include "wrapper/lint/names.h"
@@ -82,6 +83,27 @@ void warn_of_missing_semicolons(const Module &module, const std::string &path) {
     }
   if (count > shown_warnings)
     fmt::print(stderr, "{}: {} more are missing\n", path, count - shown_warnings);
+}
+
+bool are_known(const Module &module, const std::string &path) {
+  for (const Function &function : module.functions)
+    for (const Instruction &instruction : function.instructions) {
+      const Opcode &opcode = module.opcode(instruction);
+      if (is_known(opcode) || opcode.op == Op::unknown)
+        continue;
+      Diagnostic diagnostic{path, instruction.line, 0,
+                            fmt::format("`{}` is no instruction that is known", opcode.text), ""};
+      const std::string_view text = module.text();
+      std::size_t at = text.find(opcode.text, instruction.span.begin);
+      at = at == std::string_view::npos ? instruction.span.begin : at;
+      std::tie(diagnostic.line, diagnostic.column) =
+          module.position(static_cast<std::uint32_t>(at));
+      const std::string_view line = text.substr(at + 1 - diagnostic.column);
+      diagnostic.source_line = line.substr(0, line.find_first_of("\r\n"));
+      fmt::print(stderr, "{}", format(diagnostic));
+      return false;
+    }
+  return true;
 }
 
 std::unique_ptr<Module> load_module(const std::string &path) {

@@ -14,6 +14,10 @@ namespace ptxasw::inline wrapper {
 /// then returns null. Says, too, where a `;` seems to be missing.
 std::unique_ptr<Module> load_module(const std::string &path);
 
+/// False, with a message for the first, if loads, stores or atomics have words that no such
+/// instruction has, as `ld.globl.f32`: what they do is not known.
+bool are_known(const Module &module, const std::string &path);
+
 /// Says on standard error where an instruction lacks its `;`: the next one looks like a part of its
 /// last operand. Both stay as they are, so this is no error; ptxas will say what it thinks of them.
 void warn_of_missing_semicolons(const Module &module, const std::string &path);

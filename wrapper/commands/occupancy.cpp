@@ -6,6 +6,7 @@
 #include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/lint/names.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -23,6 +24,7 @@ struct OccupancyRequest {
   std::optional<std::uint32_t> registers; ///< instead of what ptxas gives
   std::uint64_t static_shared = 0;        ///< bytes, without a module
   bool opted_in = false;
+  bool all = false; ///< every shape, in a table
   bool json = false;
 };
 
@@ -65,6 +67,31 @@ void print(const KernelNeeds &subject, const Architecture &architecture,
     fmt::print("  {:>7} {:>7} {:>7} {:>8.1f} %  {}{}\n", threads, found.blocks, found.warps,
                100 * found.share, reached_text(found),
                found.blocks == 0 ? ": cannot be launched" : "");
+}
+
+/// One line: the most warps that a multiprocessor holds, by which blocks, and what prevents more.
+void print_best(const KernelNeeds &subject, const Architecture &architecture,
+                const std::vector<std::pair<std::uint64_t, Occupancy>> &rows) {
+  constexpr std::size_t shown = 4;
+  const auto best = std::max_element(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
+    return a.second.share < b.second.share;
+  });
+  std::vector<std::uint64_t> sizes;
+  for (const auto &[threads, found] : rows)
+    if (found.share == best->second.share)
+      sizes.push_back(threads);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(sizes.size(), shown); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", sizes[i]);
+  if (sizes.size() > shown)
+    text += fmt::format(" and {} more sizes", sizes.size() - shown);
+  const BlockNeeds &needs = subject.needs;
+  fmt::print("{} on {}: {:.1f} % in blocks of {} threads, limited by {}; {} registers, {} bytes of "
+             "shared memory{}\n",
+             short_name(subject.name), architecture.name, 100 * best->second.share, text,
+             reached_text(best->second), needs.registers,
+             needs.static_shared + needs.dynamic_shared,
+             architecture.confirmed ? "" : " (the architecture's numbers are not confirmed)");
 }
 
 Json to_json(const KernelNeeds &subject, const Architecture &architecture,
@@ -157,8 +184,10 @@ int run(const OccupancyRequest &request, const Invocation &invocation) {
     }
     if (request.json)
       all["kernels"].push_back(to_json(subject, *architecture, rows));
-    else
+    else if (request.all || rows.size() < 2)
       print(subject, *architecture, rows);
+    else
+      print_best(subject, *architecture, rows);
   }
   if (request.json)
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -171,15 +200,18 @@ void declare(Words &words, OccupancyRequest &request) {
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
   words.launch(request.launch,
-               "with block=32x8 only this shape, otherwise every number of warps; shared=BYTES of "
+               "with block=32x8 only this shape, otherwise the best ones; shared=BYTES of "
                "dynamic shared memory");
   words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 255);
   words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");
+  words.flag("--all", request.all, "a table of every number of warps; otherwise a line a kernel");
   words.flag("--json", request.json, "as JSON");
   words.footer(
       "Exit codes: 0, or 2 if the file, the architecture or ptxas does not give the answer.");
+  words.examples(
+      {"ptxasw occupancy heat.ptx", "ptxasw occupancy heat.ptx --launch block=32x8,shared=16384"});
 }
 
 } // namespace

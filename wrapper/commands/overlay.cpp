@@ -258,6 +258,7 @@ int overlay(const fs::path &directory, const std::string &cuda, bool remove) {
   if (remove) {
     if (ours)
       remove_overlay(directory);
+    fmt::print("{} {}\n", ours ? "removed" : "there is no overlay at", directory.string());
     return 0;
   }
   fs::path link;

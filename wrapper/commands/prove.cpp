@@ -2,6 +2,7 @@
 
 #include "analysis/prove/prove.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/describe_run.h"
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
@@ -139,14 +140,21 @@ Json to_json(const PropertyProof &proof, const std::optional<SafetyWitness> &wit
   return json;
 }
 
-void print(const char *name, const PropertyProof &proof,
+/// `heat.cu:5:3: `, where that is known.
+std::string with_source(const Module &module, const Places &places, std::uint32_t line) {
+  const std::string text = line_text(module, places, line);
+  return text.starts_with("line ") ? "" : text + ": ";
+}
+
+void print(const Module &module, const Places &places, const char *name, const PropertyProof &proof,
            const std::optional<SafetyWitness> &witness, const std::string &file) {
   fmt::print("  {:<9} {}", name, verdict_of(proof, witness));
   if (witness)
-    fmt::print(": {}{}", format(witness->fault),
+    fmt::print(": {}{}{}", with_source(module, places, witness->fault.line), format(witness->fault),
                file.empty() ? "" : "\n            launch: " + file);
   else if (proof.verdict == ProofVerdict::unknown)
-    fmt::print("{}: {}", proof.line ? fmt::format(", line {}", proof.line) : "", proof.reason);
+    fmt::print("{}: {}", proof.line ? ", " + line_text(module, places, proof.line) : "",
+               proof.reason);
   else if (proof.verdict == ProofVerdict::not_asked)
     fmt::print(": no sizes are given (--size, --launch)");
   fmt::print("\n");
@@ -256,6 +264,7 @@ int run(const ProveRequest &request, const Invocation &) {
       !fault.empty())
     return complain(fault, not_possible);
   const WarpProgram program(*module);
+  const Places places(*module);
   Json all;
   all["file"] = request.input;
   all["kernels"] = Json::array();
@@ -302,9 +311,9 @@ int run(const ProveRequest &request, const Invocation &) {
       continue;
     }
     fmt::print("{}:\n", answer.kernel);
-    print("race free", proof.races, answer.race, *race_file);
-    print("barriers", proof.barriers, answer.barrier, *barrier_file);
-    print("in bounds", proof.bounds, std::nullopt, "");
+    print(*module, places, "race free", proof.races, answer.race, *race_file);
+    print(*module, places, "barriers", proof.barriers, answer.barrier, *barrier_file);
+    print(*module, places, "in bounds", proof.bounds, std::nullopt, "");
     for (const std::string &text : answer.used)
       fmt::print("  if: {}\n", text);
     if (!answer.would_do.empty()) {

@@ -284,6 +284,8 @@ int run(const VerifyRequest &request, const Invocation &) {
   const auto rewritten = load_module(request.rewritten);
   if (!original || !rewritten)
     return not_checked;
+  if (!are_known(*original, request.original) || !are_known(*rewritten, request.rewritten))
+    return not_checked;
   VerifyOptions options = request.options;
   const auto in_second =
       std::any_of(rewritten->functions.begin(), rewritten->functions.end(),

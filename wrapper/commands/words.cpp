@@ -106,11 +106,19 @@ void translate_common_words(std::vector<std::string> &words) {
 
 /// What is wrong with the name of the command; empty if nothing is.
 std::string unknown_command(const std::vector<std::string> &words) {
-  if (words.empty() || words[0].starts_with('-'))
+  if (words.empty())
     return "";
   std::vector<std::string_view> names;
   for (const Command *command : commands())
     names.push_back(command->name);
+  if (words[0].starts_with('-')) {
+    const auto command = std::find_first_of(words.begin(), words.end(), names.begin(), names.end());
+    return command == words.end() || words[0] == "--help" || words[0] == "-h" ||
+                   words[0] == "--version"
+               ? ""
+               : fmt::format("options stand behind the command: ptxasw {0} {1}", *command,
+                             words[0]);
+  }
   if (std::find(names.begin(), names.end(), words[0]) != names.end())
     return "";
   const std::string_view near = nearest(words[0], names);
@@ -149,6 +157,8 @@ std::string unexpected_word(const std::vector<std::string> &words,
     return std::find(left.begin(), left.end(), word) != left.end();
   });
   const std::string word = found != words.end() ? *found : left.empty() ? "" : left.front();
+  if (!word.starts_with('-') && command.runs_another)
+    return fmt::format("write the program after `--`: ptxasw {} -- {}", command.name, word);
   if (!word.starts_with('-'))
     return fmt::format("`{}` is one word too many for `ptxasw {}`", word, command.name);
   std::vector<std::string_view> names;

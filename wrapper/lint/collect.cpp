@@ -3,6 +3,8 @@
 
 #include "wrapper/lint/collect.h"
 
+#include "wrapper/lint/names.h"
+
 #include "synth/resize/resize.h"
 #include "synth/shuffle/detect.h"
 
@@ -34,7 +36,7 @@ void add_redundant(const Module &module, const Places &places, const LintQuery &
       return other.name == function.name;
     });
     if (kernel == kernels.end() ||
-        query.choices.is_silenced(lint::Code::redundant_load, kernel->name))
+        query.choices.is_silenced(lint::Code::redundant_load, kernel->name, is_called))
       continue;
     for (const Reuse &reuse : found.detection.reuses) {
       const std::uint32_t source = function.instructions[reuse.elements[0].source].line;
@@ -208,7 +210,7 @@ void add_warnings(const Places &places, const LintChoices &choices, KernelLint &
   std::vector<Told> hidden;
   for (lint::Warning &warning : lint::warnings_of(facts, choices.options)) {
     const Instruction &instruction = facts.function().instructions[warning.instruction];
-    const bool silenced = choices.is_silenced(warning.code, kernel.name);
+    const bool silenced = choices.is_silenced(warning.code, kernel.name, is_called);
     if (silenced && !choices.is_hidden(warning.code))
       continue;
     Told told;

@@ -29,14 +29,17 @@ void add_to(Finding &finding, Finding other) {
     finding.told.copies += other.told.copies;
     return;
   }
+  const double both = finding.microseconds + other.microseconds;
   if (other.told.weight > finding.told.weight)
     std::swap(finding, other);
+  finding.microseconds = both;
   finding.kernels.insert(finding.kernels.end(), other.kernels.begin(), other.kernels.end());
 }
 
 } // namespace
 
-std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources &sources) {
+std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources &sources,
+                                 const MeasuredTimes &times) {
   std::vector<Finding> findings;
   for (const LintedModule &module : modules)
     for (const KernelLint &kernel : *module.kernels) {
@@ -54,6 +57,7 @@ std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources 
         finding.place = source.value_or(Place{module.file, told.line, 0});
         finding.kernels = {names.shown()};
         finding.ptx_kernel = kernel.name;
+        finding.microseconds = times.of(kernel.name);
         finding.array = names.of_source(told.array);
         finding.told = std::move(told);
         const auto found =
@@ -66,6 +70,8 @@ std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources 
       }
     }
   std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
+    if (a.microseconds != b.microseconds)
+      return a.microseconds > b.microseconds;
     if (a.told.weight != b.told.weight)
       return a.told.weight > b.told.weight;
     return a.place.file != b.place.file ? a.place.file < b.place.file : a.place.line < b.place.line;

@@ -4,6 +4,7 @@
 // of a template and unrolled copies have it, the costliest first.
 
 #include "wrapper/lint/collect.h"
+#include "wrapper/lint/measured.h"
 #include "wrapper/lint/sources.h"
 
 #include <cstdint>
@@ -29,16 +30,19 @@ struct Finding {
   std::vector<std::string> kernels; ///< as people call them, that one first
   std::string ptx_kernel;           ///< the name of that one in the PTX
   std::string array;                ///< as the source calls it; empty: not known
+  double microseconds = 0;          ///< of the kernels, measured; 0: not known
   std::vector<std::uint32_t> other_lines; ///< of the PTX: equal warnings, where there is no source
 };
 
-/// Sorted by Told::weight, then by place.
-std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources &sources);
+/// Sorted by the time of their kernels, if it was measured, by Told::weight, then by place.
+std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources &sources,
+                                 const MeasuredTimes &times = {});
 
 /// How findings are printed.
 struct FindingStyle {
   bool colour = false;
   bool summary = true; ///< end with a line that counts them
+  double measured = 0; ///< microseconds of all kernels; 0: none were
 };
 
 /// As rustc prints its diagnostics, below a first line that editors understand.

@@ -222,7 +222,8 @@ std::string where_else(const Finding &finding) {
   return text;
 }
 
-std::string text_of_finding(const Finding &finding, Sources &sources, const Painter &paint) {
+std::string text_of_finding(const Finding &finding, Sources &sources, const Painter &paint,
+                            double measured) {
   const Told &told = finding.told;
   Place place = finding.place;
   place.file = printable(shown_path(place.file));
@@ -246,6 +247,9 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
     add("help", told.note);
   const std::string where = where_else(finding);
   add("note", told.usage.empty() ? where : fmt::format("{}; {}", told.usage, where));
+  if (measured > 0 && finding.microseconds > 0)
+    add("note", fmt::format("measured: {:.1f} us, {:.1f} % of all kernels", finding.microseconds,
+                            100 * finding.microseconds / measured));
   if (finding.has_source && finding.is_near)
     add("note", fmt::format("the compiler gives line {} of the PTX no line of the source: it is "
                             "behind this one",
@@ -298,7 +302,7 @@ std::string findings_text(const std::vector<Finding> &findings,
   const Painter paint(style.colour);
   std::string text;
   for (const Finding &finding : findings)
-    text += text_of_finding(finding, sources, paint) + (style.summary ? "\n" : "");
+    text += text_of_finding(finding, sources, paint, style.measured) + (style.summary ? "\n" : "");
   if (!style.summary)
     return text;
   const bool without_lines = std::any_of(findings.begin(), findings.end(), [](const Finding &one) {

@@ -57,6 +57,13 @@ std::string escape_html(std::string_view text) {
   return result;
 }
 
+std::string document(std::string_view title, std::string_view body) {
+  return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+                     "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                     "<title>{0}</title>\n{1}</head><body>\n<h1>{0}</h1>\n{2}</body></html>\n",
+                     escape_html(title), style, body);
+}
+
 std::string text_of(const Count &count, std::uint32_t ideal) {
   if (count.verdict == Verdict::unknown)
     return fmt::format("<span class=\"faint\">unknown, at most {}</span>", count.most);
@@ -103,10 +110,7 @@ public:
       text_ += fmt::format("<p>{} more kernels, warnings and accesses are left out: a page has at "
                            "most 2 MB. <code>--kernel</code> chooses.</p>\n",
                            left_out_);
-    return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-                       "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                       "<title>{0}</title>\n{1}</head><body>\n<h1>{0}</h1>\n{2}</body></html>\n",
-                       escape_html(file_), style, text_);
+    return document(file_, text_);
   }
 
 private:
@@ -262,6 +266,18 @@ std::string report_page(const std::vector<KernelLint> &kernels, const Places &pl
     page.add(kernel, found == explained.end() ? nullptr : &*found);
   }
   return page.finish();
+}
+
+std::string index_page(std::vector<IndexEntry> pages) {
+  std::stable_sort(pages.begin(), pages.end(), [](const IndexEntry &a, const IndexEntry &b) {
+    return a.warnings > b.warnings;
+  });
+  std::string text = "<div class=\"wide\"><table>\n<tr><th>input</th><th>kernels</th>"
+                     "<th>warnings</th></tr>\n";
+  for (const IndexEntry &one : pages)
+    text += fmt::format("<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td></tr>\n",
+                        escape_html(one.page), escape_html(one.input), one.kernels, one.warnings);
+  return document("kernels", text + "</table></div>\n");
 }
 
 } // namespace ptxasw::wrapper

@@ -13,4 +13,13 @@ std::string report_page(const std::vector<KernelLint> &kernels, const Places &pl
                         const std::vector<KernelExplanation> &explained, Sources &sources,
                         const std::string &file);
 
+/// One page among several: its file, what it is about, kernels and warnings.
+struct IndexEntry {
+  std::string page, input;
+  std::size_t kernels = 0, warnings = 0;
+};
+
+/// A page with a link to each, those with the most warnings first.
+std::string index_page(std::vector<IndexEntry> pages);
+
 } // namespace ptxasw::wrapper

@@ -1,10 +1,14 @@
 // Copies and sets. All of them are one copy in three dimensions, or one set in two: a range that is
 // the device's by the direction of the copy has to lie in one allocation.
 
+#include "wrapper/runtime/device.h"
 #include "wrapper/runtime/stream.h"
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/core.h>
+#include <initializer_list>
+#include <string>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -141,9 +145,30 @@ using namespace ptxasw;
 
 namespace {
 
+/// Tells whoever checks of a copy or fill that reaches beyond an allocation.
+cudaError_t told(cudaError_t error, std::size_t bytes, std::initializer_list<const void *> sides) {
+  Checks &checks = device().checks();
+  if (error != cudaErrorInvalidValue || !checks.memory)
+    return error;
+  std::string beyond;
+  CallSite made;
+  for (const void *side : sides)
+    if (const auto *block = device().allocations().find(side);
+        block &&
+        reinterpret_cast<std::uint64_t>(side) - block->first + bytes > block->second.size) {
+      beyond = fmt::format(", beyond the end of {}", block->second.name);
+      made = block->second.made;
+    }
+  checks.report_call("bad copy",
+                     fmt::format("{} bytes are not within memory of the device{}", bytes, beyond),
+                     checks.here(), made);
+  return error;
+}
+
 cudaError_t copy_in(cudaStream_t stream, const cudaMemcpy3DParms &copy) {
   if (const cudaError_t error = check_copy(copy); error != cudaSuccess)
-    return error;
+    return told(error, copy.extent.width * copy.extent.height * copy.extent.depth,
+                {copy.srcPtr.ptr, copy.dstPtr.ptr});
   return enqueue(stream, copy);
 }
 
@@ -178,7 +203,7 @@ cudaError_t set_rows(void *to, std::size_t pitch, int value, std::size_t width, 
   return device().call([&] {
     const cudaMemsetParams set{to, pitch, static_cast<unsigned>(value), 1, width, height};
     if (const cudaError_t error = check_set(set); error != cudaSuccess)
-      return error;
+      return told(error, width * height, {to});
     return enqueue(stream, set);
   });
 }

@@ -96,10 +96,11 @@ bool LintChoices::is_gate() const {
   return !baseline.empty() || std::find(error.begin(), error.end(), true) != error.end();
 }
 
-bool LintChoices::is_silenced(lint::Code code, std::string_view kernel) const {
+bool LintChoices::is_silenced(lint::Code code, std::string_view kernel,
+                              bool (*is_called)(std::string_view, std::string_view)) const {
   return !on[static_cast<std::size_t>(code)] ||
          std::any_of(silenced.begin(), silenced.end(), [&](const Silence &silence) {
-           return silence.code == code && silence.kernel == kernel;
+           return silence.code == code && is_called(kernel, silence.kernel);
          });
 }
 

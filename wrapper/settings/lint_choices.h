@@ -53,7 +53,9 @@ struct LintChoices {
   bool at(std::string_view word);
   /// True if a run is to fail for what is found.
   bool is_gate() const;
-  bool is_silenced(lint::Code code, std::string_view kernel) const;
+  /// `is_called`: if a kernel is one that a pattern asks for.
+  bool is_silenced(lint::Code code, std::string_view kernel,
+                   bool (*is_called)(std::string_view kernel, std::string_view pattern)) const;
   /// True if a warning is off by default and nobody has said anything about it.
   bool is_hidden(lint::Code code) const;
 };
