@@ -7,7 +7,6 @@
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
-#include "synth/prove/terms.h"
 
 #include <algorithm>
 #include <set>
