@@ -7,6 +7,10 @@
 //
 // which is so where nothing wraps around. That is all that makes indices distinct: with 0 <= x < w
 // the intervals [Q*w, Q*w + w) do not meet.
+//
+// `a == b` is kept as `a - b == 0`, and a difference may leave the range that a and b stay in. So
+// what one thread has in it is parted from what the other has, each of which is a part of a sum
+// that the program computes; where that is not possible, nothing is taken to stay in its range.
 
 #include "analysis/prove/products.h"
 
@@ -27,18 +31,24 @@ __extension__ typedef __int128 Wide;
 } // namespace
 
 // Symbols of one of two threads have its number behind an apostrophe.
-bool ProductAbstraction::is_common(Expr expr) {
-  const auto [known, is_new] = common_.try_emplace(expr, true);
-  if (is_new) {
-    bool common = true;
-    for_each_node(expr, [&](Expr node) {
-      if (node->kind == ExprKind::symbol)
-        common &= pool_.symbols()[node->index].name.find('\'') == std::string::npos;
-    });
-    common_[expr] = common;
-    return common;
-  }
-  return known->second;
+unsigned ProductAbstraction::threads_of(Expr expr) {
+  const auto known = threads_.find(expr);
+  if (known != threads_.end())
+    return known->second;
+  unsigned threads = 0;
+  for_each_node(expr, [&](Expr node) {
+    if (node->kind != ExprKind::symbol)
+      return;
+    const std::string &name = pool_.symbols()[node->index].name;
+    if (const std::size_t at = name.find('\''); at != std::string::npos)
+      threads |= name.substr(at) == "'1" ? 1u : name.substr(at) == "'2" ? 2u : 3u;
+  });
+  return threads_[expr] = threads;
+}
+
+std::string ProductAbstraction::mark_of(Expr a, Expr b) {
+  static constexpr const char *marks[] = {"", "'1", "'2", "'"};
+  return marks[threads_of(a) | threads_of(b)];
 }
 
 Expr ProductAbstraction::operator()(Expr root) {
@@ -50,17 +60,25 @@ Expr ProductAbstraction::operator()(Expr root) {
       continue;
     }
     bool ready = true;
-    for (const Expr child : node->operands())
-      if (!memo_.contains(child)) {
-        work.push_back(child);
-        ready = false;
-      }
+    const Expr inner = is_difference(node) ? node->children[0] : node;
+    for (const Expr child : inner->operands())
+      for (const Expr part : child->kind == ExprKind::product && inner != node
+                                 ? child->operands()
+                                 : std::span<const Expr>(&child, 1))
+        if (!memo_.contains(part)) {
+          work.push_back(part);
+          ready = false;
+        }
     if (!ready)
       continue;
     work.pop_back();
     memo_.emplace(node, rewrite(node));
   }
   return memo_.at(root);
+}
+
+bool ProductAbstraction::is_difference(Expr node) {
+  return node->kind == ExprKind::eq0 && node->children[0]->kind == ExprKind::sum;
 }
 
 Expr ProductAbstraction::rewrite(Expr node) {
@@ -76,13 +94,35 @@ Expr ProductAbstraction::rewrite(Expr node) {
   };
   if (node->child_count == 0)
     return node;
+  if (is_difference(node)) {
+    const Expr sum = node->children[0];
+    std::vector<Monomial> of[4]; // by threads
+    of[0].push_back({sum->value.low, {}});
+    for (std::uint32_t i = 0; i < sum->child_count; ++i)
+      of[threads_of(sum->children[i])].push_back(
+          {sum->coefficients[i], factors_of(sum->children[i])});
+    const bool parted = !of[1].empty() && !of[2].empty() && of[3].empty();
+    if (!parted) {
+      for (int i = 1; i < 4; ++i)
+        of[0].insert(of[0].end(), of[i].begin(), of[i].end());
+      return pool_.eq(linear(sum->width, std::move(of[0]), false), pool_.constant(sum->width, 0));
+    }
+    const bool second_negative = as_signed(of[1][0].coefficient, sum->width) > 0;
+    for (Monomial &monomial : of[second_negative ? 2 : 1])
+      monomial.coefficient = -monomial.coefficient & mask64(sum->width);
+    const Expr one = linear(sum->width, std::move(of[1]), true);
+    const Expr two = linear(sum->width, std::move(of[2]), true);
+    const Expr both = linear(sum->width, std::move(of[0]), false);
+    return pool_.eq(second_negative ? pool_.add(one, both) : pool_.add(two, both),
+                    second_negative ? two : one);
+  }
   if (node->kind == ExprKind::product && node->width <= 64)
-    return linear(node->width, {{1, factors_of(node)}});
+    return linear(node->width, {{1, factors_of(node)}}, true);
   if (node->kind == ExprKind::sum) {
     std::vector<Monomial> monomials{{node->value.low, {}}};
     for (std::uint32_t i = 0; i < node->child_count; ++i)
       monomials.push_back({node->coefficients[i], factors_of(node->children[i])});
-    return linear(node->width, std::move(monomials));
+    return linear(node->width, std::move(monomials), true);
   }
   const bool divides = node->kind == ExprKind::udiv || node->kind == ExprKind::urem ||
                        node->kind == ExprKind::sdiv || node->kind == ExprKind::srem;
@@ -98,7 +138,7 @@ Expr ProductAbstraction::rewrite(Expr node) {
 }
 
 // The sum, with one factor taken out of all monomials that have it, again and again.
-Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials) {
+Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials, bool computed) {
   // A factor that is a constant now belongs to the coefficient.
   for (Monomial &monomial : monomials)
     std::erase_if(monomial.factors, [&](Expr factor) {
@@ -113,14 +153,14 @@ Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials)
     if (monomial.factors.size() > 1)
       for (const Expr factor : monomial.factors) {
         any = any ? any : factor;
-        if (is_common(factor)) {
+        if (threads_of(factor) == 0) {
           auto &use = uses[factor->id];
           ++use.first;
           use.second = factor;
         }
       }
   if (!any && numbers_ && width >= 32)
-    return linear_by_numbers(width, std::move(monomials));
+    return linear_by_numbers(width, std::move(monomials), computed);
   if (!any) {
     Expr sum = pool_.constant(width, 0);
     for (const Monomial &monomial : monomials) {
@@ -152,18 +192,19 @@ Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials)
     quotient.push_back(std::move(monomial));
   }
   if (common == 0)
-    return linear(width, std::move(rest));
+    return linear(width, std::move(rest), computed);
   for (Monomial &monomial : quotient)
     monomial.coefficient = static_cast<std::uint64_t>(as_signed(monomial.coefficient, width) /
                                                       static_cast<std::int64_t>(common)) &
                            mask64(width);
-  const Expr product = multiple(linear(width, std::move(quotient)), by);
-  return pool_.add(pool_.mul(pool_.constant(width, common & mask64(width)), product),
-                   linear(width, std::move(rest)));
+  const Expr product = multiple(linear(width, std::move(quotient), computed), by, computed);
+  return added(pool_.mul(pool_.constant(width, common & mask64(width)), product),
+               linear(width, std::move(rest), computed), computed);
 }
 
 // The same of `288*k + 96*b + t`, which is 96*(3*k + b) + t.
-Expr ProductAbstraction::linear_by_numbers(unsigned width, std::vector<Monomial> monomials) {
+Expr ProductAbstraction::linear_by_numbers(unsigned width, std::vector<Monomial> monomials,
+                                           bool computed) {
   std::int64_t least = 0;
   const auto coefficient_of = [&](const Monomial &monomial) {
     return as_signed(monomial.coefficient, width);
@@ -187,9 +228,20 @@ Expr ProductAbstraction::linear_by_numbers(unsigned width, std::vector<Monomial>
   }
   if (quotient.empty())
     return rest;
-  const Expr factor = linear_by_numbers(width, std::move(quotient));
-  return pool_.add(rest,
-                   multiple(factor, pool_.constant(width, static_cast<std::uint64_t>(least))));
+  const Expr factor = linear_by_numbers(width, std::move(quotient), computed);
+  const Expr by = pool_.constant(width, static_cast<std::uint64_t>(least));
+  return added(multiple(factor, by, computed), rest, computed);
+}
+
+// A part of a sum that the program computes does not wrap around if nothing does.
+Expr ProductAbstraction::added(Expr a, Expr b, bool computed) {
+  const Expr sum = pool_.add(a, b);
+  if (!computed || !no_wrap_ || a->kind == ExprKind::constant || b == pool_.constant(b->width, 0))
+    return sum;
+  const Expr zero = pool_.constant(b->width, 0);
+  more_axioms_.push_back(pool_.bit_or(pool_.slt(b, zero), pool_.sle(a, sum)));
+  more_axioms_.push_back(pool_.bit_or(pool_.slt(zero, b), pool_.sle(sum, a)));
+  return sum;
 }
 
 // True if factor * by, and one more `by`, are signed numbers of the width whatever the two are.
@@ -204,24 +256,27 @@ bool ProductAbstraction::fits(Expr factor, Expr by) const {
   return true;
 }
 
-Expr ProductAbstraction::multiple(Expr factor, Expr by) {
+Expr ProductAbstraction::multiple(Expr factor, Expr by, bool computed) {
   if (factor->kind == ExprKind::constant)
     return pool_.mul(factor, by);
   by_[by->id] = by;
   std::vector<Multiple> &known = multiples_[by->id]; // stays where it is
-  for (const Multiple &other : known)
-    if (other.factor == factor)
+  const bool in_range = computed && no_wrap_;
+  const bool common = threads_of(factor) == 0 && threads_of(by) == 0;
+  for (Multiple &other : known)
+    if (other.factor == factor) {
+      if (in_range)
+        other.valid = pool_.constant(1, 1);
       return other.value;
+    }
   const bool small = fits(factor, by);
-  const char *thread = is_common(factor) && is_common(by) ? "" : "'";
-  const Expr value =
-      pool_.symbol(fmt::format("product({}, {}){}", factor->id, by->id, thread), factor->width);
-  const Expr valid = pool_.constant(1, small || no_wrap_);
-  known.push_back({factor, value, valid, small});
-  if (is_common(factor) && is_common(by)) { // it is as much a multiple of the other
+  const Expr value = pool_.symbol(
+      fmt::format("product({}, {}){}", factor->id, by->id, mark_of(factor, by)), factor->width);
+  known.push_back({factor, value, pool_.constant(1, small || in_range), small});
+  if (common && factor != by) { // it is as much a multiple of the other
     by_[factor->id] = factor;
     const bool swapped = fits(by, factor);
-    multiples_[factor->id].push_back({by, value, pool_.constant(1, swapped || no_wrap_), swapped});
+    multiples_[factor->id].push_back({by, value, pool_.constant(1, swapped || in_range), swapped});
   }
   return value;
 }
@@ -232,7 +287,7 @@ Expr ProductAbstraction::divided(Expr node, Expr dividend, Expr divisor) {
   const unsigned width = node->width;
   const Expr zero = pool_.constant(width, 0);
   if (!quotient) {
-    const char *thread = is_common(dividend) && is_common(divisor) ? "" : "'";
+    const std::string thread = mark_of(dividend, divisor);
     quotient = pool_.symbol(fmt::format("quotient{}", thread), width);
     remainder = pool_.symbol(fmt::format("remainder{}", thread), width);
     const Expr valid = pool_.bit_and(pool_.sle(zero, dividend), pool_.slt(zero, divisor));
@@ -252,7 +307,7 @@ Expr ProductAbstraction::divided(Expr node, Expr dividend, Expr divisor) {
   // Signed and unsigned division agree where both are not negative; elsewhere this is anything.
   const bool is_quotient = node->kind == ExprKind::udiv || node->kind == ExprKind::sdiv;
   const Expr valid = pool_.bit_and(pool_.sle(zero, dividend), pool_.slt(zero, divisor));
-  const Expr otherwise = pool_.symbol(fmt::format("divided'{}", node->id), width);
+  const Expr otherwise = pool_.symbol("divided" + mark_of(dividend, divisor), width);
   return pool_.ite(valid, is_quotient ? quotient : remainder, otherwise);
 }
 

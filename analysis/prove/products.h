@@ -5,6 +5,7 @@
 #include "emulator/symbolic/expr.h"
 
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -15,8 +16,9 @@ namespace ptxasw::inline analysis {
 /// least `w` larger. Formulas that cannot hold together afterwards cannot hold before.
 class ProductAbstraction {
 public:
-  /// `no_wrap`: products and sums do not leave the range of signed numbers of their width. Without
-  /// it that is so where the known bounds of the factors say so.
+  /// `no_wrap`: products and sums that a program computes, and parts of these sums, lie between
+  /// -(2^(w-1) - 1) and 2^(w-1) - 1, w being their width. Without it that is so of products where
+  /// the known bounds of the factors say so.
   /// `numbers`: multiples of numbers are replaced, too.
   ProductAbstraction(ExprPool &pool, bool no_wrap, bool numbers = false)
       : pool_(pool), no_wrap_(no_wrap), numbers_(numbers) {}
@@ -40,17 +42,22 @@ private:
   };
 
   Expr rewrite(Expr node);
-  Expr linear(unsigned width, std::vector<Monomial> monomials);
-  Expr linear_by_numbers(unsigned width, std::vector<Monomial> monomials);
-  Expr multiple(Expr factor, Expr by);
+  static bool is_difference(Expr node);
+  /// `computed`: the sum is one of the program, or a part of one.
+  Expr linear(unsigned width, std::vector<Monomial> monomials, bool computed);
+  Expr linear_by_numbers(unsigned width, std::vector<Monomial> monomials, bool computed);
+  Expr added(Expr a, Expr b, bool computed);
+  Expr multiple(Expr factor, Expr by, bool computed);
   Expr divided(Expr node, Expr dividend, Expr divisor);
-  bool is_common(Expr expr);
+  /// Which threads' symbols are in it: 0 none, what both share; 1, 2, or 3 for both.
+  unsigned threads_of(Expr expr);
+  std::string mark_of(Expr a, Expr b);
   bool fits(Expr factor, Expr by) const;
 
   ExprPool &pool_;
   const bool no_wrap_, numbers_;
   std::unordered_map<Expr, Expr> memo_;
-  std::unordered_map<Expr, bool> common_;
+  std::unordered_map<Expr, unsigned> threads_;
   std::map<std::uint32_t, Expr> by_;                         ///< by id
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by the id of what they are of
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Expr, Expr>> quotients_;

@@ -17,7 +17,7 @@ bool is_packed(ScalarType type) { return type == ScalarType::u16x2 || type == Sc
 
 bool fits(Wide value, unsigned width) {
   const Wide limit = Wide{1} << (width - 1);
-  return -limit <= value && value < limit;
+  return -limit < value && value < limit;
 }
 
 } // namespace

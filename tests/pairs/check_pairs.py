@@ -132,4 +132,5 @@ def main():
     sys.exit(bool(missed or stale))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,11 @@
 """`ptxasw independent`: its output and its errors; what it proves is tested in tests/analysis."""
 
 import json
+from pathlib import Path
 
 from support import JACOBI, PTXASW, Scratch, main, run
+
+ROOT = Path(__file__).resolve().parents[2]
 
 BOUND = """.version 8.0
 .target sm_90
@@ -33,6 +36,12 @@ class Independent(Scratch):
         self.assertEqual(kernel["bounds"], {"maxntid": [256, 1, 1]})
         self.assertTrue(kernel["blocks_independent"] and kernel["threads_independent"])
         self.assertIn("bounded by .maxntid 256, 1, 1", run([PTXASW, "independent", "a.ptx"]).stdout)
+
+    def test_no_race_is_proved_or_assumed(self):
+        for name, says in (("guarded-copy.ptx", "no race (proved)"), ("sum-by-exchange.ptx", "no race (assumed)")):
+            file = ROOT / "tests" / "analysis" / "independence" / name
+            self.assertIn(f"  if: {says}\n", run([PTXASW, "independent", file, "--prove"]).stdout)
+            self.assertIn("  if: no race\n", run([PTXASW, "independent", file]).stdout)
 
     def test_errors(self):
         for words, text in ((["none.ptx"], "cannot read"), ([JACOBI, "--kernel", "none"], "none")):

@@ -1,6 +1,7 @@
 // `ptxasw independent`: the verdicts of analysis/independence as text and as JSON.
 
 #include "analysis/independence.h"
+#include "analysis/prove/prove.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -17,7 +18,7 @@ struct IndependentRequest {
   std::string input;
   std::vector<std::string> kernels; ///< only these; empty is all
   Shard shard;
-  bool json = false;
+  bool prove = false, json = false;
 };
 
 using Json = nlohmann::ordered_json;
@@ -69,6 +70,34 @@ void print(const KernelIndependence &found, const Function &kernel) {
     }
 }
 
+/// Says of the condition "no race" if it is proved. That indices do not wrap around is another one.
+void prove_no_race(const Module &module, const Function &kernel, KernelIndependence &found) {
+  const auto condition = std::find(found.conditions.begin(), found.conditions.end(), "no race");
+  if (condition == found.conditions.end())
+    return;
+  *condition = "no race (assumed)";
+  ProofAssumptions assumptions;
+  assumptions.no_wrap = true;
+  bool any_unused = false;
+  for (int axis = 0; axis < 3; ++axis)
+    if (found.axes[axis].verdict == AxisVerdict::unused) {
+      any_unused = true;
+      for (const char *extent : {"ntid", "nctaid"})
+        assume(fmt::format("{}.{} == 1", extent, "xyz"[axis]), assumptions);
+    }
+  for (const bool disjoint : {false, true}) {
+    assumptions.disjoint = disjoint;
+    if (prove_safety(module, kernel, assumptions).races.verdict != ProofVerdict::proved)
+      continue;
+    *condition = "no race (proved)";
+    if (any_unused)
+      found.conditions.emplace_back("an axis that is not used has one thread and one block");
+    if (disjoint)
+      found.conditions.emplace_back("no two pointers or variables lead to the same memory");
+    return;
+  }
+}
+
 int run(const IndependentRequest &request, const Invocation &) {
   const auto module = load_module(request.input);
   if (!module)
@@ -84,7 +113,9 @@ int run(const IndependentRequest &request, const Invocation &) {
         (!kernels->empty() &&
          std::find(kernels->begin(), kernels->end(), function.name) == kernels->end()))
       continue;
-    const KernelIndependence found = independence(*module, function);
+    KernelIndependence found = independence(*module, function);
+    if (request.prove)
+      prove_no_race(*module, function, found);
     if (request.json)
       all["kernels"].push_back(to_json(found, function));
     else
@@ -99,6 +130,8 @@ void declare(Words &words, IndependentRequest &request) {
   words.required("input", request.input, "PTX or a CUDA source, - for standard input");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.shard(request.shard);
+  words.flag("--prove", request.prove,
+             "look for a proof that there is no race, and say if there is");
   words.flag("--json", request.json, "as JSON");
 }
 
