@@ -44,9 +44,17 @@ struct FamilyAnswer {
   std::vector<Refusal> refusals;   ///< why there are none, or no more
 };
 
+/// Everything that the rest of the program knows of a family. Each is an object NAME_family in its
+/// folder, and a line in families.def; words of commands, settings, help and tests are made of it.
 struct Family {
-  std::string_view name;
-  std::string_view meaning; ///< one line, for people
+  std::string_view name;   ///< in proposals and names of functions
+  std::string_view option; ///< what asks for its variants; families may share the one of the first
+  std::string_view setting = {}; ///< the same as a setting, where that has another name
+  std::string_view values = {};  ///< of the option, for people; empty: all variants
+  std::string_view help;         ///< what the option does, for people
+  bool by_default = false;       ///< proposed also where the option is not given
+  /// Everything that Proposal::variant may be, as options spell it.
+  const std::vector<std::string> &(*variants)();
   /// What could be made of a kernel with a body.
   FamilyAnswer (*propose)(const Module &module, const Function &kernel);
   /// The whole function, from its linkage to its closing brace.
@@ -57,7 +65,26 @@ struct Family {
                        const Proposal &proposal);
 };
 
-/// All of them.
+/// All of them, in the order of families.def.
 std::span<const Family> families();
+
+/// The one of a name; null: there is none.
+const Family *find_family(std::string_view name);
+
+/// What asks for variants: `--NAME` of `ptxasw siblings`, and a setting.
+struct FamilyOption {
+  std::string_view name, setting;
+  std::string values;
+  std::string_view help;
+  std::vector<std::string> variants; ///< of all families that share it
+
+  bool has(std::string_view variant) const;
+};
+
+/// The options of all families, in their order.
+std::span<const FamilyOption> family_options();
+
+/// The one of a name that there is.
+const FamilyOption &family_option(std::string_view name);
 
 } // namespace ptxasw::synth

@@ -41,12 +41,13 @@ unsigned iterations_of(std::string_view variant) {
   return iterations;
 }
 
-} // namespace
-
+/// How many iterations.
 const std::vector<std::string> &ahead_variants() {
   static const std::vector<std::string> variants{"k4", "k8", "k2"};
   return variants;
 }
+
+} // namespace
 
 std::optional<std::string> loads_ahead(const Module &module, const Function &kernel,
                                        unsigned iterations) {
@@ -72,5 +73,18 @@ std::string write_ahead(const Module &module, const Function &kernel, const Prop
   const auto changed = text ? parse(*text, "ahead") : nullptr;
   return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
 }
+
+extern const Family ahead_family;
+const Family ahead_family = {
+    .name = "ahead",
+    .option = "ahead",
+    .help =
+        "add versions in which loops do the loads of this number of iterations before what they "
+        "read is used",
+    .variants = ahead_variants,
+    .propose = propose_ahead,
+    .write = write_ahead,
+    .prove = prove_ahead,
+};
 
 } // namespace ptxasw::synth

@@ -14,9 +14,6 @@
 
 namespace ptxasw::inline synth {
 
-/// All variants: how many iterations, `k4`, `k8`, `k2`.
-const std::vector<std::string> &ahead_variants();
-
 /// The module's text with the loads of a kernel's loops ahead by that many iterations, 2 or more;
 /// nothing if there is no such loop.
 std::optional<std::string> loads_ahead(const Module &module, const Function &kernel,

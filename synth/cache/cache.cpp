@@ -42,12 +42,12 @@ Edits edits_for(const Module &module, const Function &kernel, std::string_view v
   return edits;
 }
 
-} // namespace
-
 const std::vector<std::string> &cache_variants() {
   static const std::vector<std::string> variants{"nc", "nc-apart"};
   return variants;
 }
+
+} // namespace
 
 std::optional<std::string> requalify_loads(const Module &module, const Function &kernel) {
   const Edits edits = edits_for(module, kernel, "nc");
@@ -86,5 +86,18 @@ std::string write_cache(const Module &module, const Function &kernel, const Prop
   const auto changed = parse(edits.apply(module.text()).value_or(""), "requalified");
   return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
 }
+
+extern const Family cache_family;
+const Family cache_family = {
+    .name = "cache",
+    .option = "cache",
+    .help =
+        "add versions in which loads of what the kernel does not write are read-only ones (.nc); "
+        "nc-apart promises that no two pointer parameters lead into one array",
+    .variants = cache_variants,
+    .propose = propose_cache,
+    .write = write_cache,
+    .prove = prove_cache,
+};
 
 } // namespace ptxasw::synth

@@ -27,9 +27,6 @@ std::optional<std::string> requalify_loads(const Module &module, const Function 
 std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
                               const Function &other);
 
-/// All variants: `nc`, `nc-apart`.
-const std::vector<std::string> &cache_variants();
-
 FamilyAnswer propose_cache(const Module &module, const Function &kernel);
 std::string write_cache(const Module &module, const Function &kernel, const Proposal &proposal);
 std::string prove_cache(const Module &written, const Function &kernel, const Function &sibling,

@@ -99,6 +99,11 @@ std::optional<MeldCutoff> cutoff_of(std::string_view variant) {
   return variant == "all" ? MeldCutoff::all : MeldCutoff::costly;
 }
 
+const std::vector<std::string> &meld_variants() {
+  static const std::vector<std::string> variants{"all", "costly"};
+  return variants;
+}
+
 } // namespace
 
 MeldSites meld_sites(const Module &module, const Function &kernel, MeldCutoff cutoff) {
@@ -152,11 +157,6 @@ std::string prove_melded(const Module &before, const Function &kernel, const Mod
   return beside::prove_same(before, kernel, after, melded);
 }
 
-const std::vector<std::string> &meld_variants() {
-  static const std::vector<std::string> variants{"all", "costly"};
-  return variants;
-}
-
 FamilyAnswer propose_meld(const Module &module, const Function &kernel) {
   FamilyAnswer answer;
   if (const auto obstacle = same_launch_obstacle(module, kernel)) {
@@ -186,5 +186,17 @@ std::string prove_meld(const Module &written, const Function &kernel, const Func
   const std::string fault = same_launch_fault(written, kernel, proposal);
   return fault.empty() ? prove_melded(written, kernel, written, sibling) : fault;
 }
+
+extern const Family meld_family;
+const Family meld_family = {
+    .name = "meld",
+    .option = "meld",
+    .help = "add versions in which what both arms of branches do runs once, wherever that "
+            "gains or where it gains much",
+    .variants = meld_variants,
+    .propose = propose_meld,
+    .write = write_meld,
+    .prove = prove_meld,
+};
 
 } // namespace ptxasw::synth

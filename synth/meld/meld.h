@@ -45,9 +45,6 @@ std::optional<std::string> meld_branch(const Module &module, const Function &ker
 std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
                          const Function &melded);
 
-/// All variants of melding: `all`, `costly`.
-const std::vector<std::string> &meld_variants();
-
 FamilyAnswer propose_meld(const Module &module, const Function &kernel);
 std::string write_meld(const Module &module, const Function &kernel, const Proposal &proposal);
 std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,

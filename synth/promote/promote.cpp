@@ -98,6 +98,11 @@ std::string write(const Module &module, const Function &kernel, const Proposal &
   return same_launch_version(module, kernel, proposal, promoted.get());
 }
 
+const std::vector<std::string> &whole_variants() {
+  static const std::vector<std::string> variants{"all"};
+  return variants;
+}
+
 } // namespace
 
 PromotionSites promotion_sites(const Module &module, const Function &kernel,
@@ -163,11 +168,6 @@ std::string where_apart(const Module &module) {
   return edits.apply(module.text()).value_or(std::string(module.text()));
 }
 
-const std::vector<std::string> &promote_variants() {
-  static const std::vector<std::string> variants{"all"};
-  return variants;
-}
-
 FamilyAnswer propose_promote(const Module &module, const Function &kernel) {
   return propose(module, kernel, promote::Wanted::repeated);
 }
@@ -182,11 +182,6 @@ std::string prove_promote(const Module &written, const Function &kernel, const F
   return fault.empty() ? prove_promoted(written, kernel, written, sibling) : fault;
 }
 
-const std::vector<std::string> &carry_variants() {
-  static const std::vector<std::string> variants{"all"};
-  return variants;
-}
-
 FamilyAnswer propose_carry(const Module &module, const Function &kernel) {
   return propose(module, kernel, promote::Wanted::carried);
 }
@@ -194,5 +189,29 @@ FamilyAnswer propose_carry(const Module &module, const Function &kernel) {
 std::string write_carry(const Module &module, const Function &kernel, const Proposal &proposal) {
   return write(module, kernel, proposal, promote::Wanted::carried);
 }
+
+extern const Family promote_family;
+const Family promote_family = {
+    .name = "promote",
+    .option = "promote",
+    .help = "add versions in which loads that loops repeat are registers, under a test that the "
+            "loops' stores stay away from them",
+    .variants = whole_variants,
+    .propose = propose_promote,
+    .write = write_promote,
+    .prove = prove_promote,
+};
+
+extern const Family carry_family;
+const Family carry_family = {
+    .name = "carry",
+    .option = "carry",
+    .help = "add versions in which what the next round of a loop loads again stays in registers, "
+            "under the same test",
+    .variants = whole_variants,
+    .propose = propose_carry,
+    .write = write_carry,
+    .prove = prove_promote,
+};
 
 } // namespace ptxasw::synth

@@ -52,17 +52,12 @@ std::string where_apart(const Module &module);
 std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
                            const Function &promoted);
 
-/// All variants of promotion: `all`.
-const std::vector<std::string> &promote_variants();
-
 FamilyAnswer propose_promote(const Module &module, const Function &kernel);
 std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal);
 std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal);
 
-/// All variants of carry: `all`. Its proof is prove_promote().
-const std::vector<std::string> &carry_variants();
-
+/// The proof of carry is prove_promote().
 FamilyAnswer propose_carry(const Module &module, const Function &kernel);
 std::string write_carry(const Module &module, const Function &kernel, const Proposal &proposal);
 

@@ -4,7 +4,6 @@
 #include "synth/registers/registers.h"
 
 #include "synth/same_launch.h"
-#include "synth/siblings.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -34,6 +33,13 @@ std::optional<Refusal> obstacle(const Module &module, const Function &kernel) {
                   [](const Opcode &opcode) { return opcode.op == Op::setmaxnreg; }))
     return moved;
   return same_launch_obstacle(module, kernel);
+}
+
+/// Steps at which another block fits on a multiprocessor with 65,536 registers, for blocks of 128
+/// to 512 threads.
+const std::vector<std::string> &register_limits() {
+  static const std::vector<std::string> all{"32", "40", "48", "56", "64", "80", "96", "128"};
+  return all;
 }
 
 } // namespace
@@ -75,5 +81,17 @@ std::string prove_registers(const Module &written, const Function &kernel, const
   return same_launch_header_fault(written, kernel, written, sibling,
                                   {.directive = limit_directive});
 }
+
+extern const Family registers_family;
+const Family registers_family = {
+    .name = "registers",
+    .option = "maxnreg",
+    .help =
+        "add versions that are the kernel itself with at most this number of registers per thread",
+    .variants = register_limits,
+    .propose = propose_registers,
+    .write = write_registers,
+    .prove = prove_registers,
+};
 
 } // namespace ptxasw::synth

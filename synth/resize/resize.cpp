@@ -48,12 +48,13 @@ std::uint32_t extent_of(std::string_view variant) {
   return extent;
 }
 
-} // namespace
-
+/// Threads of a block along x.
 const std::vector<std::string> &resize_variants() {
   static const std::vector<std::string> variants{"b32", "b64", "b128", "b256", "b512", "b1024"};
   return variants;
 }
+
+} // namespace
 
 bool counts_threads(const Module &module, const Function &kernel) {
   return mentions_special(module, kernel, "%nctaid.x");
@@ -144,5 +145,17 @@ std::string write_resize(const Module &module, const Function &kernel, const Pro
                               "}}\n",
                               own_prefix, name, module.text(kernel.body));
 }
+
+extern const Family resize_family;
+const Family resize_family = {
+    .name = "resize",
+    .option = "resize",
+    .help =
+        "add versions for blocks of this number of threads along x, for launches to choose from",
+    .variants = resize_variants,
+    .propose = propose_resize,
+    .write = write_resize,
+    .prove = prove_resize,
+};
 
 } // namespace ptxasw::synth

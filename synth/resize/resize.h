@@ -18,9 +18,6 @@
 
 namespace ptxasw::inline synth {
 
-/// All variants: `b32`, `b64`, `b128`, `b256`, `b512`, `b1024`: threads of a block along x.
-const std::vector<std::string> &resize_variants();
-
 /// Why a kernel's blocks must not have another extent along x; nothing if they may.
 std::optional<Refusal> resize_obstacle(const Module &module, const Function &kernel);
 

@@ -199,4 +199,17 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
   return answer;
 }
 
+extern const Family retile_family;
+const Family retile_family = {
+    .name = "retile",
+    .option = "retile",
+    .values = "x2|x4|x8|y2|...|z8[,...]",
+    .help = "of versions that merge blocks only those that merge this number along this axis",
+    .by_default = true,
+    .variants = retile_variants,
+    .propose = propose_retile,
+    .write = write_retile,
+    .prove = prove_retile,
+};
+
 } // namespace ptxasw::synth

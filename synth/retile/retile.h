@@ -81,6 +81,9 @@ std::string_view name_of(RetileForm::Kind kind);
 /// As options spell it: `y4-rows-r64`.
 std::string retile_variant(const RetileSize &size, RetileForm::Kind kind, int axis);
 
+/// All of them: `x2`, `y2-rows`, ...
+const std::vector<std::string> &retile_variants();
+
 /// The form that a table's entry tells of, `shift` being that of the code. Error: none does; says
 /// why.
 tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling, unsigned shift = 0);

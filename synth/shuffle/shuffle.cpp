@@ -65,12 +65,13 @@ Refusal refusal_of(const RewriteResult &result, const Function &kernel) {
   return nothing_reused;
 }
 
-} // namespace
-
+/// Shuffles and copies, or what the thread itself has alone.
 const std::vector<std::string> &shuffle_variants() {
   static const std::vector<std::string> variants{"all", "copies"};
   return variants;
 }
+
+} // namespace
 
 FamilyAnswer propose_shuffle(const Module &module, const Function &kernel) {
   FamilyAnswer answer;
@@ -128,5 +129,18 @@ std::string prove_shuffle(const Module &written, const Function &kernel, const F
   return fmt::format("line {}: {}: {}", kernel.instructions[first.load].line,
                      to_string(first.missing.obligation), first.missing.why);
 }
+
+extern const Family shuffle_family;
+const Family shuffle_family = {
+    .name = "shuffle",
+    .option = "shuffle",
+    .setting = "shuffle-siblings",
+    .help = "add versions in which loads whose value another lane or the thread itself has are "
+            "shuffles and copies, or copies alone",
+    .variants = shuffle_variants,
+    .propose = propose_shuffle,
+    .write = write_shuffle,
+    .prove = prove_shuffle,
+};
 
 } // namespace ptxasw::synth

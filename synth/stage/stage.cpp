@@ -13,6 +13,12 @@ namespace {
 
 constexpr Refusal no_place{"control-flow", "its text declares something between instructions"};
 
+/// Bytes of a tile.
+const std::vector<std::string> &stage_variants() {
+  static const std::vector<std::string> variants{"4k", "16k"};
+  return variants;
+}
+
 /// The module's text with a kernel staged, and why not.
 std::optional<std::string> staged_text(const Module &module, const Function &kernel,
                                        std::string_view variant, std::vector<Refusal> &refusals) {
@@ -38,11 +44,6 @@ std::uint32_t stage::tile_of(std::string_view variant) {
     if (known == variant)
       std::from_chars(known.data(), known.data() + known.size(), kilobytes);
   return kilobytes * 1024;
-}
-
-const std::vector<std::string> &stage_variants() {
-  static const std::vector<std::string> variants{"4k", "16k"};
-  return variants;
 }
 
 FamilyAnswer propose_stage(const Module &module, const Function &kernel) {
@@ -78,5 +79,17 @@ std::string prove_stage(const Module &written, const Function &kernel, const Fun
   const std::string fault = same_launch_fault(written, kernel, plain);
   return fault.empty() ? prove_staged(written, kernel, written, sibling, proposal.variant) : fault;
 }
+
+extern const Family stage_family;
+const Family stage_family = {
+    .name = "stage",
+    .option = "stage",
+    .help = "add versions in which what all threads of a block read in a loop is brought to shared "
+            "memory, in tiles of so many bytes",
+    .variants = stage_variants,
+    .propose = propose_stage,
+    .write = write_stage,
+    .prove = prove_stage,
+};
 
 } // namespace ptxasw::synth

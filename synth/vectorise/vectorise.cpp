@@ -159,4 +159,16 @@ FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
   return answer;
 }
 
+extern const Family vectorise_family;
+const Family vectorise_family = {
+    .name = "vectorise",
+    .option = "retile",
+    .help = {},
+    .by_default = true,
+    .variants = vectorise_variants,
+    .propose = propose_vectorise,
+    .write = write_retile,
+    .prove = prove_retile,
+};
+
 } // namespace ptxasw::synth

@@ -43,8 +43,8 @@ const std::string silent = kernel_with("\tld.global.u32 %x, [%pa];\n");
 
 SiblingResult with(const std::string &text, const std::vector<std::string> &variants) {
   SiblingOptions options;
-  options.retile = {"none"};
-  options.cache = variants;
+  options.defaults = false;
+  options.wanted["cache"] = variants;
   return add_siblings(*parsed(text), options);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("old versions and targets have no read-only path") {
 
 TEST_CASE("a promise is given by name only") {
   SiblingOptions options;
-  options.retile = {"none"};
+  options.defaults = false;
   options.names = {"k__ptxasw_cache_nc_apart", "k__ptxasw_cache_nc"};
   CHECK(add_siblings(*parsed(plain), options).kernels[0].written.empty());
   const SiblingResult named = add_siblings(*parsed(silent), options);

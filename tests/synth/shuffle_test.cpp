@@ -36,8 +36,8 @@ std::string golden(std::string_view name) {
 
 SiblingResult with_shuffles(const Module &module, const std::vector<std::string> &variants) {
   SiblingOptions options;
-  options.retile = {"none"};
-  options.shuffle = variants;
+  options.defaults = false;
+  options.wanted["shuffle"] = variants;
   return add_siblings(module, options);
 }
 

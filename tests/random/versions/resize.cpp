@@ -140,8 +140,6 @@ int main(int argc, char **argv) {
                                      {"resize",
                                       "with versions",
                                       {50, 90, 90, 1},
-                                      &SiblingOptions::resize,
-                                      resize_variants,
                                       [&](const Module &module, std::uint64_t seed) {
                                         try_refused(module, seed, refused);
                                         return std::vector<RandomVersion>();
