@@ -21,6 +21,12 @@ std::span<const Family> families() {
   return all;
 }
 
+FamilyAnswer propose(const Family &family, const KernelContext &context) {
+  const auto obstacle = family.same_launch ? context.same_launch_obstacle()
+                                           : module_obstacle(context.module, context.kernel);
+  return obstacle ? FamilyAnswer{{}, {*obstacle}} : family.propose(context);
+}
+
 const Family *find_family(std::string_view name) {
   const auto found = std::find_if(families().begin(), families().end(),
                                   [&](const Family &one) { return one.name == name; });
@@ -60,13 +66,6 @@ bool FamilyOption::has(std::string_view variant) const {
 const FamilyOption &family_option(std::string_view name) {
   return *std::find_if(family_options().begin(), family_options().end(),
                        [&](const FamilyOption &one) { return one.name == name; });
-}
-
-void add_refusal(std::vector<Refusal> &all, const Refusal &more) {
-  if (std::none_of(all.begin(), all.end(), [&](const Refusal &known) {
-        return known.reason == more.reason && known.line == more.line;
-      }))
-    all.push_back(more);
 }
 
 } // namespace ptxasw::synth

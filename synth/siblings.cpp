@@ -165,18 +165,19 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
     else if (has_sibling_inside(kernel))
       outcome.refusals.push_back(inside);
     const bool possible = outcome.refusals.empty();
+    const KernelContext context(module, kernel);
     std::vector<Offer> offers;
     for (const Family &family : families()) {
       if (!possible || !is_wanted(family, options))
         continue;
-      FamilyAnswer answer = family.propose(module, kernel);
+      FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
         add_refusal(outcome.refusals, refusal);
       for (Proposal &proposal : answer.proposals)
         offers.push_back({&family, std::move(proposal)});
     }
     for (Offer &offer : decide(std::move(offers), options)) {
-      std::string text = offer.family->write(module, kernel, offer.proposal);
+      std::string text = offer.family->write(context, offer.proposal);
       all.push_back(
           {f, result.kernels.size(), offer.family, std::move(offer.proposal), std::move(text)});
     }

@@ -100,7 +100,9 @@ Sibling resized(std::uint32_t extent, bool counts) {
   return sibling;
 }
 
-FamilyAnswer propose_resize(const Module &module, const Function &kernel) {
+FamilyAnswer propose_resize(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   FamilyAnswer answer;
   if (const auto obstacle = resize_obstacle(module, kernel)) {
     answer.refusals.push_back(*obstacle);
@@ -123,7 +125,9 @@ FamilyAnswer propose_resize(const Module &module, const Function &kernel) {
   return answer;
 }
 
-std::string write_resize(const Module &module, const Function &kernel, const Proposal &proposal) {
+std::string write_resize(const KernelContext &context, const Proposal &proposal) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   const std::string &name = proposal.sibling.name;
   const std::string header =
       same_launch_header(module, kernel, name, {name + "_grid", name + "_block"});

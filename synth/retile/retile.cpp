@@ -162,7 +162,9 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis) {
   return shapes[static_cast<std::size_t>(axis)];
 }
 
-FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
+FamilyAnswer propose_retile(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   FamilyAnswer answer;
   // What ties threads of a block together may stay where blocks stay whole.
   const bool only_apart = retile_obstacle(module, kernel).has_value();

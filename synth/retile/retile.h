@@ -96,8 +96,8 @@ std::span<const RetileSize> retile_sizes();
 /// where copies share loads and, for few copies, along y and z.
 bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis);
 
-FamilyAnswer propose_retile(const Module &module, const Function &kernel);
-std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_retile(const KernelContext &context);
+std::string write_retile(const KernelContext &context, const Proposal &proposal);
 /// Instructions of a sibling with so many copies at most.
 std::size_t retiled_size(const Function &kernel, unsigned copies);
 std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,

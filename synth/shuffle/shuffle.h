@@ -11,8 +11,8 @@
 
 namespace ptxasw::inline synth {
 
-FamilyAnswer propose_shuffle(const Module &module, const Function &kernel);
-std::string write_shuffle(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_shuffle(const KernelContext &context);
+std::string write_shuffle(const KernelContext &context, const Proposal &proposal);
 std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal);
 

@@ -112,7 +112,9 @@ unsigned wide_shift(const Module &module, const Function &kernel, unsigned along
   return best;
 }
 
-FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
+FamilyAnswer propose_vectorise(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   FamilyAnswer answer;
   if (const auto obstacle = retile_obstacle(module, kernel)) {
     answer.refusals.push_back(*obstacle);

@@ -148,7 +148,7 @@ std::string check_naive(const std::string &text) {
   proposal.sibling.grid = {2, 1, 1};
   proposal.sibling.appended = {'x'};
   const auto written =
-      parse(text + write_retile(**module, (*module)->functions.back(), proposal), "naive.ptx");
+      parse(text + write_retile({**module, (*module)->functions.back()}, proposal), "naive.ptx");
   if (!written)
     return format(written.error());
   return compare(retiled, **written, proposal, 0).kind == KernelVerdict::Kind::differ

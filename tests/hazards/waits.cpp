@@ -115,7 +115,7 @@ std::string fault_of_proofs(const Trap &trap, const Module &module) {
   for (const Proposal &proposal : all.kernels.back().written) {
     const Family *const family = find_family(proposal.family);
     const auto written =
-        parse(fmt::format("{}\n{}", module.text(), family->write(module, kernel, proposal)), "k");
+        parse(fmt::format("{}\n{}", module.text(), family->write({module, kernel}, proposal)), "k");
     if (written && (*written)->functions.size() == module.functions.size() + 1 &&
         family
             ->prove(**written, (*written)->functions[module.functions.size() - 1],

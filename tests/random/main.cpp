@@ -244,7 +244,7 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
   if (!retile_form(proposal.sibling))
     return result;
   result.changed = true;
-  result.rewritten = text + write_retile(original, kernel, proposal);
+  result.rewritten = text + write_retile({original, kernel}, proposal);
   const auto written = parse(result.rewritten, "neighbours.ptx");
   if (!written) {
     fmt::print("seed {}: {}", seed, format(written.error()));
@@ -329,7 +329,8 @@ Checked check_wide(const std::string &text, unsigned runs, std::uint64_t seed) {
   const auto module = parse(text, "wide.ptx");
   if (!module)
     return {};
-  const FamilyAnswer answer = propose_vectorise(**module, (*module)->functions.back());
+  const FamilyAnswer answer =
+      propose(*find_family("vectorise"), {**module, (*module)->functions.back()});
   Checked nothing;
   nothing.parsed = true;
   if (answer.proposals.empty())

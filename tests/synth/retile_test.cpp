@@ -461,7 +461,7 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
     proposal.variant = "64";
     proposal.sibling.name = "other";
     const auto both = parsed(std::string(module->text()) +
-                             write_registers(*module, module->functions.back(), proposal));
+                             write_registers({*module, module->functions.back()}, proposal));
     const bool proved = prove_registers(*both, both->functions[both->functions.size() - 2],
                                         both->functions.back(), proposal)
                             .empty();

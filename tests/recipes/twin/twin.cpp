@@ -15,7 +15,8 @@ const std::vector<std::string> &twin_variants() {
   return variants;
 }
 
-FamilyAnswer propose_twin(const Module &, const Function &kernel) {
+FamilyAnswer propose_twin(const KernelContext &context) {
+  const Function &kernel = context.kernel;
   static constexpr Refusal directives{"directives", "the toy copies no directives"};
   FamilyAnswer answer;
   if (!kernel.directives.empty())
@@ -33,7 +34,9 @@ FamilyAnswer propose_twin(const Module &, const Function &kernel) {
   return answer;
 }
 
-std::string write_twin(const Module &module, const Function &kernel, const Proposal &proposal) {
+std::string write_twin(const KernelContext &context, const Proposal &proposal) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   const FunctionHeader own = header_of(module, kernel);
   return fmt::format("{}{}({})\n{}\n", own.before_name, proposal.sibling.name, own.parameters,
                      module.text(kernel.body));
