@@ -5,6 +5,8 @@
 // whole function; and it proves from the text alone that the function may stand in for the kernel.
 // What is not proved is not emitted (synth/siblings.h has the order).
 
+#include "synth/kernel_context.h"
+#include "synth/refusal.h"
 #include "synth/sibling_table.h"
 
 #include "grammar/module.h"
@@ -15,16 +17,6 @@
 #include <vector>
 
 namespace ptxasw::inline synth {
-
-/// Why a family does nothing for a kernel, or not what was asked.
-struct Refusal {
-  std::string_view reason;  ///< its stable name, "barrier"
-  std::string_view meaning; ///< one line, for people
-  std::uint32_t line = 0;   ///< 1-based, of the instruction in the way; 0: none in particular
-};
-
-/// Adds one, unless it is said already.
-void add_refusal(std::vector<Refusal> &all, const Refusal &more);
 
 /// One version that a family could write.
 struct Proposal {
@@ -44,20 +36,52 @@ struct FamilyAnswer {
   std::vector<Refusal> refusals;   ///< why there are none, or no more
 };
 
+/// Everything that the rest of the program knows of a family. Each is an object NAME_family in its
+/// folder, and a line in families.def; words of commands, settings, help and tests are made of it.
 struct Family {
-  std::string_view name;
-  std::string_view meaning; ///< one line, for people
-  /// What could be made of a kernel with a body.
-  FamilyAnswer (*propose)(const Module &module, const Function &kernel);
+  std::string_view name;   ///< in proposals and names of functions
+  std::string_view option; ///< what asks for its variants; families may share the one of the first
+  std::string_view setting = {}; ///< the same as a setting, where that has another name
+  std::string_view values = {};  ///< of the option, for people; empty: all variants
+  std::string_view help;         ///< what the option does, for people
+  bool by_default = false;       ///< proposed also where the option is not given
+  bool same_launch = false;      ///< launched as the kernel is (synth/same_launch.h)
+  /// Everything that Proposal::variant may be, as options spell it.
+  const std::vector<std::string> &(*variants)();
+  /// What could be made of a kernel to which nothing is an obstacle that propose() asks for.
+  FamilyAnswer (*propose)(const KernelContext &context);
   /// The whole function, from its linkage to its closing brace.
-  std::string (*write)(const Module &module, const Function &kernel, const Proposal &proposal);
+  std::string (*write)(const KernelContext &context, const Proposal &proposal);
   /// What is not proved of a written sibling; empty: all is. `written` has both functions, and the
   /// only trusted part of the proposal is what the table publishes.
   std::string (*prove)(const Module &written, const Function &kernel, const Function &sibling,
                        const Proposal &proposal);
 };
 
-/// All of them.
+/// All of them, in the order of families.def.
 std::span<const Family> families();
+
+/// What a family could make of a kernel; the obstacles that all families have in common, or all
+/// whose versions are launched as the kernel is, are asked for here.
+FamilyAnswer propose(const Family &family, const KernelContext &context);
+
+/// The one of a name; null: there is none.
+const Family *find_family(std::string_view name);
+
+/// What asks for variants: `--NAME` of `ptxasw siblings`, and a setting.
+struct FamilyOption {
+  std::string_view name, setting;
+  std::string values;
+  std::string_view help;
+  std::vector<std::string> variants; ///< of all families that share it
+
+  bool has(std::string_view variant) const;
+};
+
+/// The options of all families, in their order.
+std::span<const FamilyOption> family_options();
+
+/// The one of a name that there is.
+const FamilyOption &family_option(std::string_view name);
 
 } // namespace ptxasw::synth

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <tuple>
 
 namespace ptxasw::inline synth {
 namespace {
@@ -87,7 +88,15 @@ std::string same_launch_header_fault(const Module &before, const Function &kerne
   return "";
 }
 
+const std::optional<Refusal> &KernelContext::same_launch_obstacle() const {
+  if (!same_launch_)
+    same_launch_ = synth::same_launch_obstacle(module, kernel);
+  return *same_launch_;
+}
+
 std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel) {
+  if (const auto obstacle = module_obstacle(module, kernel))
+    return obstacle;
   for (const Variable &variable : kernel.variables)
     if (variable.space != StateSpace::shared && variable.space != StateSpace::local &&
         variable.space != StateSpace::param)
@@ -108,8 +117,9 @@ Proposal same_launch_proposal(const Function &kernel, std::string_view family,
   return proposal;
 }
 
-std::string same_launch_version(const Module &module, const Function &kernel,
-                                const Proposal &proposal, const Module *changed) {
+std::string same_launch_version(const KernelContext &context, const Proposal &proposal,
+                                const Module *changed) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const Function *function = changed ? kernel_named(*changed, kernel.name) : nullptr;
   return same_launch_header(module, kernel, proposal.sibling.name) +
          fmt::format("{}\n", function ? changed->text(function->body) : module.text(kernel.body));

@@ -35,7 +35,7 @@ std::string same_launch_header_fault(const Module &before, const Function &kerne
                                      const Module &after, const Function &sibling,
                                      const MoreThanKernel &more = {});
 
-/// Why a kernel must not have a second body beside it:
+/// Why a kernel must not have a second body beside it: module_obstacle(), or
 ///   - a variable declared in the body that lasts longer than a thread or block: a launch would
 ///   find
 ///     what launches of the same version left there, and not what others did;
@@ -51,8 +51,8 @@ Proposal same_launch_proposal(const Function &kernel, std::string_view family,
 
 /// The version as a whole function, with the body that the kernel has in `changed`; with its own
 /// body where that is null.
-std::string same_launch_version(const Module &module, const Function &kernel,
-                                const Proposal &proposal, const Module *changed);
+std::string same_launch_version(const KernelContext &context, const Proposal &proposal,
+                                const Module *changed);
 
 /// What is wrong with a version apart from its body, which is for the family to prove: the table
 /// promises more than same_launch_proposal() says, or there is an obstacle. Empty: nothing.

@@ -5,48 +5,14 @@
 #include "synth/siblings.h"
 
 #include "emulator/machine/warp_verify.h"
-#include "synth/ahead/ahead.h"
-#include "synth/cache/cache.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/meld/meld.h"
-#include "synth/promote/promote.h"
-#include "synth/registers/registers.h"
-#include "synth/resize/resize.h"
 #include "synth/retile/retile.h"
 #include "synth/rewrite.h"
-#include "synth/shuffle/shuffle.h"
-#include "synth/stage/stage.h"
-#include "synth/vectorise/vectorise.h"
 
 #include <algorithm>
 
 namespace ptxasw::inline synth {
 namespace {
-
-constexpr Family all_families[] = {
-    {"retile", "several blocks of the kernel's by one, more loads on their way", propose_retile,
-     write_retile, prove_retile},
-    {"vectorise", "consecutive accesses of a thread by one, several points along x by one thread",
-     propose_vectorise, write_retile, prove_retile},
-    {"registers", "the kernel with fewer registers per thread", propose_registers, write_registers,
-     prove_registers},
-    {"meld", "what both ways of a branch do, done once where lanes part", propose_meld, write_meld,
-     prove_meld},
-    {"promote", "loads that a loop repeats as registers, if its stores stay away from them",
-     propose_promote, write_promote, prove_promote},
-    {"carry",
-     "loads of what another one has read in this round of a loop or the one before as registers",
-     propose_carry, write_carry, prove_promote},
-    {"cache", "loads of what the kernel does not write by the read-only path", propose_cache,
-     write_cache, prove_cache},
-    {"shuffle", "loads whose value another lane or the thread itself has", propose_shuffle,
-     write_shuffle, prove_shuffle},
-    {"resize", "blocks of another extent along x", propose_resize, write_resize, prove_resize},
-    {"stage", "what all threads of a block read in a loop, brought to shared memory by tiles",
-     propose_stage, write_stage, prove_stage},
-    {"ahead", "the loads of several iterations of a loop before what they read is used",
-     propose_ahead, write_ahead, prove_ahead},
-};
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};
 constexpr Refusal inside{"sibling-inside", "a sibling stands in the kernel already"};
@@ -61,38 +27,8 @@ struct Written {
   std::string text;
 };
 
-bool contains(const std::vector<std::string> &list, std::string_view word) {
+bool contains(std::span<const std::string> list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-/// The variants of a family that options name.
-struct Wanted {
-  const std::vector<std::string> *variants = nullptr; ///< null: options do not name them
-  bool by_default = true;                             ///< an empty list means all of them
-};
-
-Wanted wanted_of(std::string_view family, const SiblingOptions &options) {
-  if (family == "retile" || family == "vectorise")
-    return {&options.retile, true};
-  if (family == "registers")
-    return {&options.registers, false};
-  if (family == "meld")
-    return {&options.meld, false};
-  if (family == "promote")
-    return {&options.promote, false};
-  if (family == "carry")
-    return {&options.carry, false};
-  if (family == "cache")
-    return {&options.cache, false};
-  if (family == "shuffle")
-    return {&options.shuffle, false};
-  if (family == "resize")
-    return {&options.resize, false};
-  if (family == "stage")
-    return {&options.stage, false};
-  if (family == "ahead")
-    return {&options.ahead, false};
-  return {};
 }
 
 /// The order of what is offered, where not all is: each variant is the one that adds most to those
@@ -128,12 +64,10 @@ struct Offer {
 std::vector<Offer> decide(std::vector<Offer> offers, const SiblingOptions &options) {
   std::erase_if(offers, [&](const Offer &offer) {
     const Proposal &proposal = offer.proposal;
-    const Wanted wanted = wanted_of(proposal.family, options);
-    const bool all =
-        proposal.promise.empty() &&
-        (!wanted.variants || (wanted.variants->empty() && (wanted.by_default || options.names)));
-    return (!all && (!wanted.variants || !contains(*wanted.variants, proposal.variant))) ||
-           (options.names && !contains(*options.names, proposal.sibling.name));
+    const auto named = options.variants(offer.family->option);
+    const bool wanted =
+        named.empty() ? proposal.promise.empty() : contains(named, proposal.variant);
+    return !wanted || (options.names && !contains(*options.names, proposal.sibling.name));
   });
   std::stable_sort(offers.begin(), offers.end(),
                    [](const Offer &a, const Offer &b) { return a.rank() < b.rank(); });
@@ -144,16 +78,12 @@ std::vector<Offer> decide(std::vector<Offer> offers, const SiblingOptions &optio
 
 /// Returns true if something of a family may be wanted at all.
 bool is_wanted(const Family &family, const SiblingOptions &options) {
-  const Wanted wanted = wanted_of(family.name, options);
-  if (!wanted.variants)
-    return true;
-  if (wanted.variants->empty())
-    return wanted.by_default || options.names;
-  if (!wanted.by_default)
-    return true;
-  const bool wide = family.name == "vectorise"; // the two share a list
-  return std::any_of(wanted.variants->begin(), wanted.variants->end(),
-                     [&](const std::string &word) { return word.starts_with("wide") == wide; });
+  const auto named = options.variants(family.option);
+  if (named.empty())
+    return options.names || (family.by_default && options.defaults);
+  return std::any_of(named.begin(), named.end(), [&](const std::string &variant) {
+    return contains(family.variants(), variant);
+  });
 }
 
 SiblingTable table_of(const Module &module, const Function &kernel) {
@@ -235,18 +165,19 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
     else if (has_sibling_inside(kernel))
       outcome.refusals.push_back(inside);
     const bool possible = outcome.refusals.empty();
+    const KernelContext context(module, kernel);
     std::vector<Offer> offers;
     for (const Family &family : families()) {
       if (!possible || !is_wanted(family, options))
         continue;
-      FamilyAnswer answer = family.propose(module, kernel);
+      FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
         add_refusal(outcome.refusals, refusal);
       for (Proposal &proposal : answer.proposals)
         offers.push_back({&family, std::move(proposal)});
     }
     for (Offer &offer : decide(std::move(offers), options)) {
-      std::string text = offer.family->write(module, kernel, offer.proposal);
+      std::string text = offer.family->write(context, offer.proposal);
       all.push_back(
           {f, result.kernels.size(), offer.family, std::move(offer.proposal), std::move(text)});
     }
@@ -256,15 +187,6 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
 }
 
 } // namespace
-
-std::span<const Family> families() { return all_families; }
-
-void add_refusal(std::vector<Refusal> &all, const Refusal &more) {
-  if (std::none_of(all.begin(), all.end(), [&](const Refusal &known) {
-        return known.reason == more.reason && known.line == more.line;
-      }))
-    all.push_back(more);
-}
 
 std::vector<SiblingTable> sibling_tables(const Module &module) {
   std::vector<SiblingTable> tables;

@@ -10,6 +10,8 @@
 
 #include "synth/family.h"
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,40 +24,21 @@ namespace ptxasw::inline synth {
 
 struct SiblingOptions {
   std::vector<std::string> kernels; ///< only these; empty: all
-  /// Which re-tilings and wide versions are wanted, as Proposal::variant; empty: all that are
-  /// proposed.
-  std::vector<std::string> retile;
-  /// Which limits of registers are wanted, as Proposal::variant; empty: none.
-  std::vector<std::string> registers;
-  /// Only siblings of these names, whatever limits of registers, meldings and the like are wanted;
+  /// By option of a family (Family::option), which variants are wanted. Who names one gives the
+  /// promise that it rests on. Nothing: what the family proposes by default.
+  std::map<std::string, std::vector<std::string>, std::less<>> wanted = {};
+  bool defaults = true; ///< what is proposed by default is wanted, too
+  /// Only siblings of these names, of families that are on by default and of those that are not;
   /// unset: all.
-  std::optional<std::vector<std::string>> names;
-  /// Which meldings of branches are wanted, as Proposal::variant; empty: none.
-  std::vector<std::string> meld;
-  /// Which promotions of repeated loads are wanted, as Proposal::variant; empty: none.
-  std::vector<std::string> promote;
-  /// Which carryings of loads from round to round are wanted, as Proposal::variant; empty: none.
-  std::vector<std::string> carry;
-  /// Which qualifiers of loads are wanted, as Proposal::variant; empty: none. Who names a variant
-  /// gives the promise that it rests on.
-  std::vector<std::string> cache;
-  /// Which replacements of loads by shuffles and copies are wanted, as Proposal::variant; empty:
-  /// none.
-  std::vector<std::string> shuffle;
-  /// Which other extents of blocks are wanted, as Proposal::variant; empty: none.
-  std::vector<std::string> resize;
-  /// Which stagings of loops are wanted, as Proposal::variant; empty: none.
-  std::vector<std::string> stage;
-  /// By how many iterations loops load ahead, as Proposal::variant; empty: none.
-  std::vector<std::string> ahead;
+  std::optional<std::vector<std::string>> names = {};
   unsigned most = ~0u; ///< siblings per kernel
+
+  /// The variants that an option names.
+  std::span<const std::string> variants(std::string_view option) const {
+    const auto found = wanted.find(option);
+    return found == wanted.end() ? std::span<const std::string>() : found->second;
+  }
 };
-
-/// All variants of re-tiling, and those with wide accesses: `x2`, `y2-rows`, `wide-x4`, ...
-const std::vector<std::string> &retile_variants();
-
-/// All limits of registers per thread that are offered: `32`, `40`, ...
-const std::vector<std::string> &register_limits();
 
 /// A proposal that was written and is not proved.
 struct UnprovedSibling {

@@ -38,8 +38,6 @@ constexpr std::size_t most_instructions = 20'000;
 constexpr std::uint64_t parameter_bytes = 4352;
 
 namespace refusal {
-constexpr Refusal no_body{"no-kernel", "no kernel with a body"};
-constexpr Refusal debug{"debug-module", "the module is compiled for debugging"};
 constexpr Refusal address_size{"address-size", "addresses have 32 bits"};
 constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
 constexpr Refusal control_flow{"control-flow", "the target of a branch is unknown"};
@@ -172,10 +170,8 @@ Refusal call_obstacle(const Module &module, const Function &kernel) {
 
 std::optional<Refusal> header_obstacle(const Module &module, const Function &kernel,
                                        Blocks blocks) {
-  if (!kernel.is_entry || !kernel.has_body)
-    return refusal::no_body;
-  if (module.debug)
-    return refusal::debug;
+  if (const auto obstacle = module_obstacle(module, kernel))
+    return obstacle;
   if (module.address_size != 64)
     return refusal::address_size;
   if (module.version_major < 3)

@@ -14,21 +14,17 @@
 
 namespace ptxasw::inline synth {
 
-/// All variants: how many iterations, `k4`, `k8`, `k2`.
-const std::vector<std::string> &ahead_variants();
-
 /// The module's text with the loads of a kernel's loops ahead by that many iterations, 2 or more;
 /// nothing if there is no such loop.
-std::optional<std::string> loads_ahead(const Module &module, const Function &kernel,
-                                       unsigned iterations);
+std::optional<std::string> loads_ahead(const KernelContext &context, unsigned iterations);
 
 /// What is not proved of a kernel whose loads were brought ahead, for the same launch; empty: each
 /// thread does what it did, in the same order. Both may be of one module.
 std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
                               const Function &changed);
 
-FamilyAnswer propose_ahead(const Module &module, const Function &kernel);
-std::string write_ahead(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_ahead(const KernelContext &context);
+std::string write_ahead(const KernelContext &context, const Proposal &proposal);
 std::string prove_ahead(const Module &written, const Function &kernel, const Function &sibling,
                         const Proposal &proposal);
 

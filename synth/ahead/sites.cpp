@@ -15,7 +15,6 @@ namespace ptxasw::inline synth::ahead {
 namespace {
 
 namespace refusal {
-constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
 constexpr Refusal shape{"control-flow", "ways part within an iteration of the loop, it is around "
                                         "another one, or where it goes is not understood"};
 constexpr Refusal effects{"writes",
@@ -216,10 +215,11 @@ tl::expected<AheadLoop, Refusal> ahead_loop(const Module &module, const Function
   return Finder(module, function, cfg, loop).run();
 }
 
-std::vector<AheadLoop> ahead_loops(const Module &module, const Function &kernel,
-                                   std::vector<Refusal> &refusals) {
+std::vector<AheadLoop> ahead_loops(const KernelContext &context, std::vector<Refusal> &refusals) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   std::vector<AheadLoop> loops;
-  const ControlFlowGraph cfg(module, kernel);
+  const ControlFlowGraph &cfg = context.cfg();
   if (!cfg.well_formed() || !kernel.target_lists.empty()) {
     refusals.push_back(refusal::shape);
     return loops;
@@ -230,7 +230,7 @@ std::vector<AheadLoop> ahead_loops(const Module &module, const Function &kernel,
     else
       add_refusal(refusals, found.error());
   if (cfg.loops().empty())
-    refusals.push_back(refusal::no_loop);
+    refusals.push_back(refusals::no_loop);
   std::sort(loops.begin(), loops.end(),
             [](const AheadLoop &a, const AheadLoop &b) { return a.header < b.header; });
   return loops;

@@ -44,7 +44,6 @@ tl::expected<AheadLoop, Refusal> ahead_loop(const Module &module, const Function
                                             const ControlFlowGraph &cfg, LoopId loop);
 
 /// All such loops of a kernel, in the order of the text; `refusals` gets why others are none.
-std::vector<AheadLoop> ahead_loops(const Module &module, const Function &kernel,
-                                   std::vector<Refusal> &refusals);
+std::vector<AheadLoop> ahead_loops(const KernelContext &context, std::vector<Refusal> &refusals);
 
 } // namespace ptxasw::synth::ahead

@@ -20,18 +20,15 @@ inline constexpr std::string_view arrays_apart =
 
 /// The module's text with loads of a kernel made `.nc`; nothing if none would be. Nobody has
 /// promised anything.
-std::optional<std::string> requalify_loads(const Module &module, const Function &kernel);
+std::optional<std::string> requalify_loads(const KernelContext &context);
 
 /// What is not proved of a kernel whose loads were requalified, for the same launch; empty: it is
 /// the kernel but for `.nc` at loads of what is not written. Both may be of one module.
 std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
                               const Function &other);
 
-/// All variants: `nc`, `nc-apart`.
-const std::vector<std::string> &cache_variants();
-
-FamilyAnswer propose_cache(const Module &module, const Function &kernel);
-std::string write_cache(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_cache(const KernelContext &context);
+std::string write_cache(const KernelContext &context, const Proposal &proposal);
 std::string prove_cache(const Module &written, const Function &kernel, const Function &sibling,
                         const Proposal &proposal);
 

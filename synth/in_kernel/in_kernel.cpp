@@ -17,18 +17,11 @@ namespace {
 
 constexpr Refusal block_unknown{"block-unknown",
                                 "the shape of blocks is neither in the PTX nor promised"};
-constexpr Refusal registers_given{"registers-given",
-                                  "the kernel says itself how many registers it may have"};
 constexpr unsigned registers_of_multiprocessor = 65'536;
 
 /// Only these know that no thread sees another one's (spread_obstacle()).
 const Family *family_of(std::string_view name) {
-  if (name != "retile" && name != "vectorise")
-    return nullptr;
-  for (const Family &family : families())
-    if (family.name == name)
-      return &family;
-  return nullptr;
+  return name == "retile" || name == "vectorise" ? find_family(name) : nullptr;
 }
 
 bool limits_registers(const Function &kernel) {
@@ -72,7 +65,7 @@ tl::expected<std::string, std::string> write_and_prove(const Module &module, con
   const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
   const Family &family = *family_of(proposal.family);
   const auto written =
-      parsed(fmt::format("{}\n\n{}\n", free.text(), family.write(free, own, proposal)));
+      parsed(fmt::format("{}\n\n{}\n", free.text(), family.write({free, own}, proposal)));
   const Function *const beside = written ? find(*written, kernel.name) : nullptr;
   const Function *const sibling = written ? find(*written, proposal.sibling.name) : nullptr;
   if (!beside || !sibling)
@@ -117,10 +110,11 @@ std::vector<Proposal> propose(const Module &module, const Function &kernel,
     refuse(why, *obstacle);
     return all;
   }
+  const KernelContext context(module, kernel);
   for (const Family &family : families()) {
     if (!family_of(family.name))
       continue;
-    FamilyAnswer answer = family.propose(module, kernel);
+    FamilyAnswer answer = family.propose(context);
     for (const Refusal &refusal : answer.refusals)
       refuse(why, refusal);
     std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(all));
@@ -175,7 +169,7 @@ Offers offers_for(const Module &module, const Function &kernel,
 /// Why one of them cannot be.
 std::optional<Refusal> obstacle_to(const Offers &offers, const Proposal &proposal) {
   if (proposal.registers != 0 && limits_registers(*offers.own))
-    return registers_given;
+    return refusals::registers_given;
   return in_kernel_obstacle(*offers.free, *offers.own, {proposal.sibling, *offers.facts.block});
 }
 

@@ -17,17 +17,12 @@ namespace ptxasw::inline synth {
 namespace {
 
 namespace meld_refusal {
-constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
-constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
-constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
 constexpr Refusal lanes{"warp-collective",
                         "it asks which lanes are together, or demands that they agree"};
-constexpr Refusal table{"branch-table", "a branch by a table"};
 constexpr Refusal uniform{"uniform", "lanes of a warp never part"};
 constexpr Refusal too_little{"too-little", "the arms have too little in common"};
 } // namespace meld_refusal
 
-constexpr std::size_t melded_instructions_budget = 20'000;
 constexpr unsigned branches_budget = 16; ///< of a kernel
 
 /// Steps that a stretch apart costs: two jumps, a divergence, and what one waits for them.
@@ -37,14 +32,10 @@ unsigned cost_apart(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 4 : 
 int least_gain(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 2 : 12; }
 
 std::optional<Refusal> kernel_obstacle(const Module &module, const Function &kernel) {
-  if (!kernel.is_entry || !kernel.has_body)
-    return meld_refusal::no_entry;
-  if (module.debug)
-    return meld_refusal::debugged;
-  if (kernel.instructions.size() > melded_instructions_budget)
-    return meld_refusal::unknown;
+  if (kernel.instructions.size() > changed_instructions_budget)
+    return refusals::control_flow;
   if (!kernel.target_lists.empty()) // labels that it names must stay
-    return meld_refusal::table;
+    return refusals::branch_table;
   for (const Instruction &instruction : kernel.instructions)
     if (const Opcode &opcode = module.opcode(instruction);
         asks_which_lanes(opcode) || (instruction.guard != no_register && wants_agreement(opcode))) {
@@ -55,19 +46,6 @@ std::optional<Refusal> kernel_obstacle(const Module &module, const Function &ker
   return std::nullopt;
 }
 
-/// What is worked out once for all branches of a kernel.
-struct Meldable {
-  Meldable(const Module &of, const Function &kernel)
-      : module(of), function(kernel), facts(of, kernel), meeting(meld::meeting_points(facts.cfg())),
-        liveness(of, kernel, facts.cfg()) {}
-
-  const Module &module;
-  const Function &function;
-  facts::KernelFacts facts;
-  std::vector<BlockId> meeting;
-  Liveness liveness;
-};
-
 /// The module with every branch of a kernel melded that gains something; nothing if none does.
 std::unique_ptr<Module> meld_all(const Module &module, const Function &kernel, MeldCutoff cutoff) {
   std::unique_ptr<Module> result;
@@ -76,13 +54,14 @@ std::unique_ptr<Module> meld_all(const Module &module, const Function &kernel, M
     const Function *function = result ? kernel_named(now, kernel.name) : &kernel;
     if (!function)
       return nullptr;
-    const std::vector<MeldSite> sites = meld_sites(now, *function, cutoff).sites;
+    const KernelContext context(now, *function);
+    const std::vector<MeldSite> sites = meld_sites(context, cutoff).sites;
     const auto best =
         std::max_element(sites.begin(), sites.end(),
                          [](const MeldSite &a, const MeldSite &b) { return a.gain < b.gain; });
     if (best == sites.end())
       break;
-    auto text = meld_branch(now, *function, best->instruction, cutoff);
+    auto text = meld_branch(context, best->instruction, cutoff);
     if (!text)
       break;
     auto next = parse(std::move(*text), "melded");
@@ -99,25 +78,33 @@ std::optional<MeldCutoff> cutoff_of(std::string_view variant) {
   return variant == "all" ? MeldCutoff::all : MeldCutoff::costly;
 }
 
+const std::vector<std::string> &meld_variants() {
+  static const std::vector<std::string> variants{"all", "costly"};
+  return variants;
+}
+
 } // namespace
 
-MeldSites meld_sites(const Module &module, const Function &kernel, MeldCutoff cutoff) {
+MeldSites meld_sites(const KernelContext &context, MeldCutoff cutoff) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   MeldSites result;
   if (const auto obstacle = kernel_obstacle(module, kernel)) {
     result.refusals.push_back(*obstacle);
     return result;
   }
-  const Meldable all(module, kernel);
-  if (!all.facts.complete() || !all.facts.cfg().well_formed()) {
-    result.refusals.push_back(meld_refusal::unknown);
+  const facts::KernelFacts &facts = context.facts();
+  if (!facts.complete() || !facts.cfg().well_formed()) {
+    result.refusals.push_back(refusals::control_flow);
     return result;
   }
+  const std::vector<BlockId> meeting = meld::meeting_points(facts.cfg());
   bool parts = false;
-  for (const facts::Branch &branch : all.facts.branches()) {
+  for (const facts::Branch &branch : facts.branches()) {
     if (branch.parting == facts::Parting::never)
       continue;
     parts = true;
-    const auto site = meld::site_at(module, kernel, all.facts.cfg(), all.meeting, branch.block);
+    const auto site = meld::site_at(module, kernel, facts.cfg(), meeting, branch.block);
     if (!site) {
       result.refusals.push_back(site.error());
       continue;
@@ -136,14 +123,16 @@ MeldSites meld_sites(const Module &module, const Function &kernel, MeldCutoff cu
   return result;
 }
 
-std::optional<std::string> meld_branch(const Module &module, const Function &kernel,
-                                       std::uint32_t branch, MeldCutoff cutoff) {
-  const Meldable all(module, kernel);
-  const ControlFlowGraph &cfg = all.facts.cfg();
-  const auto site = meld::site_at(module, kernel, cfg, all.meeting, cfg.block_of(branch));
+std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
+                                       MeldCutoff cutoff) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
+  const ControlFlowGraph &cfg = context.cfg();
+  const auto site =
+      meld::site_at(module, kernel, cfg, meld::meeting_points(cfg), cfg.block_of(branch));
   if (!site)
     return std::nullopt;
-  return meld::write_melded(module, kernel, cfg, all.liveness, *site,
+  return meld::write_melded(module, kernel, cfg, Liveness(module, kernel, cfg), *site,
                             meld::align(module, kernel, *site, cost_apart(cutoff)));
 }
 
@@ -152,33 +141,24 @@ std::string prove_melded(const Module &before, const Function &kernel, const Mod
   return proof::prove_same(before, kernel, after, melded);
 }
 
-const std::vector<std::string> &meld_variants() {
-  static const std::vector<std::string> variants{"all", "costly"};
-  return variants;
-}
-
-FamilyAnswer propose_meld(const Module &module, const Function &kernel) {
+FamilyAnswer propose_meld(const KernelContext &context) {
   FamilyAnswer answer;
-  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
   for (const std::string &variant : meld_variants()) {
-    const MeldSites sites = meld_sites(module, kernel, *cutoff_of(variant));
+    const MeldSites sites = meld_sites(context, *cutoff_of(variant));
     if (variant == "all")
       answer.refusals = sites.refusals;
     if (sites.sites.empty())
       continue;
-    answer.proposals.push_back(same_launch_proposal(kernel, "meld", variant));
+    answer.proposals.push_back(same_launch_proposal(context.kernel, "meld", variant));
   }
   return answer;
 }
 
-std::string write_meld(const Module &module, const Function &kernel, const Proposal &proposal) {
+std::string write_meld(const KernelContext &context, const Proposal &proposal) {
   const auto cutoff = cutoff_of(proposal.variant);
   const std::unique_ptr<Module> melded =
-      cutoff ? meld_all(module, kernel, *cutoff) : std::unique_ptr<Module>();
-  return same_launch_version(module, kernel, proposal, melded.get());
+      cutoff ? meld_all(context.module, context.kernel, *cutoff) : std::unique_ptr<Module>();
+  return same_launch_version(context, proposal, melded.get());
 }
 
 std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
@@ -186,5 +166,18 @@ std::string prove_meld(const Module &written, const Function &kernel, const Func
   const std::string fault = same_launch_fault(written, kernel, proposal);
   return fault.empty() ? prove_melded(written, kernel, written, sibling) : fault;
 }
+
+extern const Family meld_family;
+const Family meld_family = {
+    .name = "meld",
+    .option = "meld",
+    .help = "add versions in which what both arms of branches do runs once, wherever that "
+            "gains or where it gains much",
+    .same_launch = true,
+    .variants = meld_variants,
+    .propose = propose_meld,
+    .write = write_meld,
+    .prove = prove_meld,
+};
 
 } // namespace ptxasw::synth

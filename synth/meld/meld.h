@@ -34,22 +34,19 @@ struct MeldSites {
 };
 
 /// The branches of a kernel that may be melded with a gain.
-MeldSites meld_sites(const Module &module, const Function &kernel, MeldCutoff cutoff);
+MeldSites meld_sites(const KernelContext &context, MeldCutoff cutoff);
 
 /// The module's text with one of these branches melded.
-std::optional<std::string> meld_branch(const Module &module, const Function &kernel,
-                                       std::uint32_t branch, MeldCutoff cutoff);
+std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
+                                       MeldCutoff cutoff);
 
 /// What is not proved of a kernel that was rewritten in its place, for the same launch; empty: each
 /// thread does what it did, in the same order. Both functions may be of one module.
 std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
                          const Function &melded);
 
-/// All variants of melding: `all`, `costly`.
-const std::vector<std::string> &meld_variants();
-
-FamilyAnswer propose_meld(const Module &module, const Function &kernel);
-std::string write_meld(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_meld(const KernelContext &context);
+std::string write_meld(const KernelContext &context, const Proposal &proposal);
 std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
                        const Proposal &proposal);
 

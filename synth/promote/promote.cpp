@@ -3,7 +3,6 @@
 
 #include "synth/promote/promote.h"
 
-#include "emulator/semantics/effects.h"
 #include "grammar/edits.h"
 #include "synth/promote/write.h"
 #include "synth/same_launch.h"
@@ -15,35 +14,15 @@
 namespace ptxasw::inline synth {
 namespace {
 
-namespace promote_refusal {
-constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
-constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
-constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
-constexpr Refusal lanes{"warp-collective", "it asks which lanes are together"};
-constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
-constexpr Refusal narrow{"address-size", "addresses have 32 bits"};
-} // namespace promote_refusal
-
-constexpr std::size_t promoted_instructions_budget = 20'000;
 constexpr unsigned promoted_loops_budget = 16; ///< of a kernel
 constexpr promote::Wanted all_wanted[] = {promote::Wanted::repeated, promote::Wanted::carried};
 
 std::optional<Refusal> promotion_obstacle(const Module &module, const Function &kernel) {
-  if (!kernel.is_entry || !kernel.has_body)
-    return promote_refusal::no_entry;
-  if (module.debug)
-    return promote_refusal::debugged;
   if (module.address_size != 64)
-    return promote_refusal::narrow;
-  if (kernel.instructions.size() > promoted_instructions_budget)
-    return promote_refusal::unknown;
-  for (const Instruction &instruction : kernel.instructions)
-    if (asks_which_lanes(module.opcode(instruction))) {
-      Refusal refusal = promote_refusal::lanes;
-      refusal.line = instruction.line;
-      return refusal;
-    }
-  return std::nullopt;
+    return refusals::address_size;
+  if (kernel.instructions.size() > changed_instructions_budget)
+    return refusals::control_flow;
+  return lanes_obstacle(module, kernel);
 }
 
 /// The module with each loop promoted in which something can be; null if there is none.
@@ -53,11 +32,13 @@ std::unique_ptr<Module> promote_all(const Module &module, const Function &kernel
   for (unsigned i = 0; i < promoted_loops_budget; ++i) {
     const Module &now = result ? *result : module;
     const Function *function = result ? kernel_named(now, kernel.name) : &kernel;
-    const PromotionSites sites =
-        function ? promotion_sites(now, *function, wanted) : PromotionSites();
+    if (!function)
+      break;
+    const KernelContext context(now, *function);
+    const PromotionSites sites = promotion_sites(context, wanted);
     if (sites.sites.empty())
       break;
-    auto text = promote_loop(now, *function, sites.sites.back().header, wanted);
+    auto text = promote_loop(context, sites.sites.back().header, wanted);
     if (!text)
       break;
     auto next = parse(std::move(*text), "promoted");
@@ -79,37 +60,38 @@ bool is_promoted(const Function &kernel, std::uint32_t header) {
   });
 }
 
-FamilyAnswer propose(const Module &module, const Function &kernel, promote::Wanted wanted) {
-  FamilyAnswer answer;
-  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
-  const PromotionSites sites = promotion_sites(module, kernel, wanted);
-  answer.refusals = sites.refusals;
+FamilyAnswer propose(const KernelContext &context, promote::Wanted wanted) {
+  PromotionSites sites = promotion_sites(context, wanted);
+  FamilyAnswer answer{{}, std::move(sites.refusals)};
   if (!sites.sites.empty())
-    answer.proposals.push_back(same_launch_proposal(kernel, promote::prefix_of(wanted), "all"));
+    answer.proposals.push_back(
+        same_launch_proposal(context.kernel, promote::prefix_of(wanted), "all"));
   return answer;
 }
 
-std::string write(const Module &module, const Function &kernel, const Proposal &proposal,
-                  promote::Wanted wanted) {
-  const std::unique_ptr<Module> promoted = promote_all(module, kernel, wanted);
-  return same_launch_version(module, kernel, proposal, promoted.get());
+std::string write(const KernelContext &context, const Proposal &proposal, promote::Wanted wanted) {
+  const auto promoted = promote_all(context.module, context.kernel, wanted);
+  return same_launch_version(context, proposal, promoted.get());
+}
+
+const std::vector<std::string> &whole_variants() {
+  static const std::vector<std::string> variants{"all"};
+  return variants;
 }
 
 } // namespace
 
-PromotionSites promotion_sites(const Module &module, const Function &kernel,
-                               promote::Wanted wanted) {
+PromotionSites promotion_sites(const KernelContext &context, promote::Wanted wanted) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   PromotionSites result;
   if (const auto obstacle = promotion_obstacle(module, kernel)) {
     result.refusals.push_back(*obstacle);
     return result;
   }
-  const ControlFlowGraph cfg(module, kernel);
+  const ControlFlowGraph &cfg = context.cfg();
   if (!cfg.well_formed()) {
-    result.refusals.push_back(promote_refusal::unknown);
+    result.refusals.push_back(refusals::control_flow);
     return result;
   }
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
@@ -131,13 +113,15 @@ PromotionSites promotion_sites(const Module &module, const Function &kernel,
   std::sort(result.sites.begin(), result.sites.end(),
             [](const PromotionSite &a, const PromotionSite &b) { return a.header < b.header; });
   if (result.sites.empty() && result.refusals.empty())
-    result.refusals.push_back(promote_refusal::no_loop);
+    result.refusals.push_back(refusals::no_loop);
   return result;
 }
 
-std::optional<std::string> promote_loop(const Module &module, const Function &kernel,
-                                        std::uint32_t header, promote::Wanted wanted) {
-  const ControlFlowGraph cfg(module, kernel);
+std::optional<std::string> promote_loop(const KernelContext &context, std::uint32_t header,
+                                        promote::Wanted wanted) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
+  const ControlFlowGraph &cfg = context.cfg();
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
     if (cfg.blocks()[cfg.loops()[loop].header].first != header)
       continue;
@@ -163,17 +147,12 @@ std::string where_apart(const Module &module) {
   return edits.apply(module.text()).value_or(std::string(module.text()));
 }
 
-const std::vector<std::string> &promote_variants() {
-  static const std::vector<std::string> variants{"all"};
-  return variants;
+FamilyAnswer propose_promote(const KernelContext &context) {
+  return propose(context, promote::Wanted::repeated);
 }
 
-FamilyAnswer propose_promote(const Module &module, const Function &kernel) {
-  return propose(module, kernel, promote::Wanted::repeated);
-}
-
-std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal) {
-  return write(module, kernel, proposal, promote::Wanted::repeated);
+std::string write_promote(const KernelContext &context, const Proposal &proposal) {
+  return write(context, proposal, promote::Wanted::repeated);
 }
 
 std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
@@ -182,17 +161,38 @@ std::string prove_promote(const Module &written, const Function &kernel, const F
   return fault.empty() ? prove_promoted(written, kernel, written, sibling) : fault;
 }
 
-const std::vector<std::string> &carry_variants() {
-  static const std::vector<std::string> variants{"all"};
-  return variants;
+FamilyAnswer propose_carry(const KernelContext &context) {
+  return propose(context, promote::Wanted::carried);
 }
 
-FamilyAnswer propose_carry(const Module &module, const Function &kernel) {
-  return propose(module, kernel, promote::Wanted::carried);
+std::string write_carry(const KernelContext &context, const Proposal &proposal) {
+  return write(context, proposal, promote::Wanted::carried);
 }
 
-std::string write_carry(const Module &module, const Function &kernel, const Proposal &proposal) {
-  return write(module, kernel, proposal, promote::Wanted::carried);
-}
+extern const Family promote_family;
+const Family promote_family = {
+    .name = "promote",
+    .option = "promote",
+    .help = "add versions in which loads that loops repeat are registers, under a test that the "
+            "loops' stores stay away from them",
+    .same_launch = true,
+    .variants = whole_variants,
+    .propose = propose_promote,
+    .write = write_promote,
+    .prove = prove_promote,
+};
+
+extern const Family carry_family;
+const Family carry_family = {
+    .name = "carry",
+    .option = "carry",
+    .help = "add versions in which what the next round of a loop loads again stays in registers, "
+            "under the same test",
+    .same_launch = true,
+    .variants = whole_variants,
+    .propose = propose_carry,
+    .write = write_carry,
+    .prove = prove_promote,
+};
 
 } // namespace ptxasw::synth

@@ -34,12 +34,11 @@ struct PromotionSites {
 };
 
 /// The loops of a kernel in which something can be promoted, or carried.
-PromotionSites promotion_sites(const Module &module, const Function &kernel,
+PromotionSites promotion_sites(const KernelContext &context,
                                promote::Wanted wanted = promote::Wanted::repeated);
 
 /// The module's text with the loads of one of these loops promoted, or carried.
-std::optional<std::string> promote_loop(const Module &module, const Function &kernel,
-                                        std::uint32_t header,
+std::optional<std::string> promote_loop(const KernelContext &context, std::uint32_t header,
                                         promote::Wanted wanted = promote::Wanted::repeated);
 
 /// The module's text as it would be if every test of a promotion came out well: what it costs where
@@ -52,18 +51,13 @@ std::string where_apart(const Module &module);
 std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
                            const Function &promoted);
 
-/// All variants of promotion: `all`.
-const std::vector<std::string> &promote_variants();
-
-FamilyAnswer propose_promote(const Module &module, const Function &kernel);
-std::string write_promote(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_promote(const KernelContext &context);
+std::string write_promote(const KernelContext &context, const Proposal &proposal);
 std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal);
 
-/// All variants of carry: `all`. Its proof is prove_promote().
-const std::vector<std::string> &carry_variants();
-
-FamilyAnswer propose_carry(const Module &module, const Function &kernel);
-std::string write_carry(const Module &module, const Function &kernel, const Proposal &proposal);
+/// The proof of carry is prove_promote().
+FamilyAnswer propose_carry(const KernelContext &context);
+std::string write_carry(const KernelContext &context, const Proposal &proposal);
 
 } // namespace ptxasw::synth

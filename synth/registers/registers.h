@@ -14,8 +14,8 @@
 
 namespace ptxasw::inline synth {
 
-FamilyAnswer propose_registers(const Module &module, const Function &kernel);
-std::string write_registers(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_registers(const KernelContext &context);
+std::string write_registers(const KernelContext &context, const Proposal &proposal);
 std::string prove_registers(const Module &written, const Function &kernel, const Function &sibling,
                             const Proposal &proposal);
 

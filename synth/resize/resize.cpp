@@ -48,12 +48,13 @@ std::uint32_t extent_of(std::string_view variant) {
   return extent;
 }
 
-} // namespace
-
+/// Threads of a block along x.
 const std::vector<std::string> &resize_variants() {
   static const std::vector<std::string> variants{"b32", "b64", "b128", "b256", "b512", "b1024"};
   return variants;
 }
+
+} // namespace
 
 bool counts_threads(const Module &module, const Function &kernel) {
   return mentions_special(module, kernel, "%nctaid.x");
@@ -99,7 +100,9 @@ Sibling resized(std::uint32_t extent, bool counts) {
   return sibling;
 }
 
-FamilyAnswer propose_resize(const Module &module, const Function &kernel) {
+FamilyAnswer propose_resize(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   FamilyAnswer answer;
   if (const auto obstacle = resize_obstacle(module, kernel)) {
     answer.refusals.push_back(*obstacle);
@@ -122,7 +125,9 @@ FamilyAnswer propose_resize(const Module &module, const Function &kernel) {
   return answer;
 }
 
-std::string write_resize(const Module &module, const Function &kernel, const Proposal &proposal) {
+std::string write_resize(const KernelContext &context, const Proposal &proposal) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   const std::string &name = proposal.sibling.name;
   const std::string header =
       same_launch_header(module, kernel, name, {name + "_grid", name + "_block"});
@@ -144,5 +149,17 @@ std::string write_resize(const Module &module, const Function &kernel, const Pro
                               "}}\n",
                               own_prefix, name, module.text(kernel.body));
 }
+
+extern const Family resize_family;
+const Family resize_family = {
+    .name = "resize",
+    .option = "resize",
+    .help =
+        "add versions for blocks of this number of threads along x, for launches to choose from",
+    .variants = resize_variants,
+    .propose = propose_resize,
+    .write = write_resize,
+    .prove = prove_resize,
+};
 
 } // namespace ptxasw::synth

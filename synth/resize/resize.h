@@ -18,9 +18,6 @@
 
 namespace ptxasw::inline synth {
 
-/// All variants: `b32`, `b64`, `b128`, `b256`, `b512`, `b1024`: threads of a block along x.
-const std::vector<std::string> &resize_variants();
-
 /// Why a kernel's blocks must not have another extent along x; nothing if they may.
 std::optional<Refusal> resize_obstacle(const Module &module, const Function &kernel);
 
@@ -30,8 +27,8 @@ bool counts_threads(const Module &module, const Function &kernel);
 /// What the table says of the version with blocks of an extent, except its name.
 Sibling resized(std::uint32_t extent, bool counts);
 
-FamilyAnswer propose_resize(const Module &module, const Function &kernel);
-std::string write_resize(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_resize(const KernelContext &context);
+std::string write_resize(const KernelContext &context, const Proposal &proposal);
 std::string prove_resize(const Module &written, const Function &kernel, const Function &sibling,
                          const Proposal &proposal);
 

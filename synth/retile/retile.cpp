@@ -165,7 +165,9 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis) {
   return shapes[static_cast<std::size_t>(axis)];
 }
 
-FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
+FamilyAnswer propose_retile(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   FamilyAnswer answer;
   // What ties threads of a block together may stay where blocks stay whole.
   const bool only_apart = retile_obstacle(module, kernel).has_value();
@@ -201,5 +203,18 @@ FamilyAnswer propose_retile(const Module &module, const Function &kernel) {
     answer.refusals.push_back(fits ? unused : no_room);
   return answer;
 }
+
+extern const Family retile_family;
+const Family retile_family = {
+    .name = "retile",
+    .option = "retile",
+    .values = "x2|x4|x8|y2|...|z8[,...]",
+    .help = "of versions that merge blocks only those that merge this number along this axis",
+    .by_default = true,
+    .variants = retile_variants,
+    .propose = propose_retile,
+    .write = write_retile,
+    .prove = prove_retile,
+};
 
 } // namespace ptxasw::synth

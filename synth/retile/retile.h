@@ -74,6 +74,9 @@ std::string_view name_of(RetileForm::Kind kind);
 /// As options spell it: `y4-rows-r64`.
 std::string retile_variant(const RetileSize &size, RetileForm::Kind kind, int axis);
 
+/// All of them: `x2`, `y2-rows`, ...
+const std::vector<std::string> &retile_variants();
+
 /// The form that a table's entry tells of, `shift` being that of the code. Error: none does; says
 /// why.
 tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling, unsigned shift = 0);
@@ -86,8 +89,8 @@ std::span<const RetileSize> retile_sizes();
 /// where copies share loads and, for few copies, along y and z.
 bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis);
 
-FamilyAnswer propose_retile(const Module &module, const Function &kernel);
-std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_retile(const KernelContext &context);
+std::string write_retile(const KernelContext &context, const Proposal &proposal);
 /// What keeps a kernel from being re-tiled; where blocks stay whole, its shared memory, too.
 std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel,
                                        Blocks blocks = Blocks::spread);

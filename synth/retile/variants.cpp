@@ -3,8 +3,6 @@
 // neighbours share nothing.
 
 #include "synth/retile/retile.h"
-#include "synth/siblings.h"
-#include "synth/vectorise/vectorise.h"
 
 #include <array>
 
@@ -49,7 +47,6 @@ const std::vector<std::string> &retile_variants() {
         for (const RetileSize &size : retile_sizes())
           if (is_offered(size, kind, axis))
             words.push_back(retile_variant(size, kind, axis));
-    words.insert(words.end(), vectorise_variants().begin(), vectorise_variants().end());
     return words;
   }();
   return all;

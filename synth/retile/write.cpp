@@ -598,7 +598,9 @@ private:
 
 } // namespace
 
-std::string write_retile(const Module &module, const Function &kernel, const Proposal &proposal) {
+std::string write_retile(const KernelContext &context, const Proposal &proposal) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   return RetileWriter(module, kernel, proposal).run();
 }
 

@@ -55,7 +55,8 @@ public:
   SearchResult run() {
     const Module &module = *result_.candidates[0].module;
     std::vector<std::size_t> beam{0};
-    if (waiting_obstacle(module, *function_in(module))) {
+    const Function &kernel = *function_in(module);
+    if (module_obstacle(module, kernel) || waiting_obstacle(module, kernel)) {
       result_.candidates[0].chosen = true;
       return std::move(result_);
     }
@@ -116,22 +117,22 @@ private:
   void expand(std::size_t from, std::vector<std::size_t> &next) {
     const std::shared_ptr<const Module> module = result_.candidates[from].module;
     const std::vector<std::string> steps = result_.candidates[from].steps;
-    const Function &function = *function_in(*module);
+    const KernelContext context(*module, *function_in(*module));
     for (const MeldCutoff cutoff : {MeldCutoff::all, MeldCutoff::costly})
-      for (const MeldSite &site : meld_sites(*module, function, cutoff).sites) {
+      for (const MeldSite &site : meld_sites(context, cutoff).sites) {
         if (spent())
           return;
         consider(*module, steps, next, [&]() -> Rewrite {
           return {
               fmt::format("meld:{}:{}", site.line, cutoff == MeldCutoff::all ? "all" : "costly"),
-              meld_branch(*module, function, site.instruction, cutoff), prove_melded};
+              meld_branch(context, site.instruction, cutoff), prove_melded};
         });
       }
-    for (const PromotionSite &site : promotion_sites(*module, function).sites) {
+    for (const PromotionSite &site : promotion_sites(context).sites) {
       if (spent())
         return;
       consider(*module, steps, next, [&]() -> Rewrite {
-        return {fmt::format("promote:{}", site.line), promote_loop(*module, function, site.header),
+        return {fmt::format("promote:{}", site.line), promote_loop(context, site.header),
                 prove_promoted};
       });
     }
@@ -148,7 +149,7 @@ private:
     const std::vector<std::string> steps = result_.candidates[result_.best].steps;
     std::vector<std::size_t> last;
     consider(*module, steps, last, [&]() -> Rewrite {
-      return {"cache:nc", requalify_loads(*module, *function_in(*module)), prove_requalified};
+      return {"cache:nc", requalify_loads({*module, *function_in(*module)}), prove_requalified};
     });
   }
 

@@ -18,7 +18,6 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr Refusal no_entry_to_shuffle{"no-kernel", "no kernel with a body"};
 constexpr Refusal nothing_reused{"no-source", "no load reads what a lane has already"};
 constexpr Refusal none_proved{"unproved", "of no load it is proved that a lane has its value"};
 
@@ -65,23 +64,18 @@ Refusal refusal_of(const RewriteResult &result, const Function &kernel) {
   return nothing_reused;
 }
 
-} // namespace
-
+/// Shuffles and copies, or what the thread itself has alone.
 const std::vector<std::string> &shuffle_variants() {
   static const std::vector<std::string> variants{"all", "copies"};
   return variants;
 }
 
-FamilyAnswer propose_shuffle(const Module &module, const Function &kernel) {
+} // namespace
+
+FamilyAnswer propose_shuffle(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   FamilyAnswer answer;
-  if (!kernel.is_entry || !kernel.has_body) {
-    answer.refusals.push_back(no_entry_to_shuffle);
-    return answer;
-  }
-  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
   const Shuffled all = shuffled(module, kernel, "all");
   if (all.replaced.empty()) {
     answer.refusals.push_back(refusal_of(all.result, kernel));
@@ -94,10 +88,12 @@ FamilyAnswer propose_shuffle(const Module &module, const Function &kernel) {
   return answer;
 }
 
-std::string write_shuffle(const Module &module, const Function &kernel, const Proposal &proposal) {
+std::string write_shuffle(const KernelContext &context, const Proposal &proposal) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   const Shuffled made = shuffled(module, kernel, proposal.variant);
   const auto changed = parse(made.result.text, "sibling");
-  return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
+  return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
 }
 
 std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
@@ -128,5 +124,19 @@ std::string prove_shuffle(const Module &written, const Function &kernel, const F
   return fmt::format("line {}: {}: {}", kernel.instructions[first.load].line,
                      to_string(first.missing.obligation), first.missing.why);
 }
+
+extern const Family shuffle_family;
+const Family shuffle_family = {
+    .name = "shuffle",
+    .option = "shuffle",
+    .setting = "shuffle-siblings",
+    .help = "add versions in which loads whose value another lane or the thread itself has are "
+            "shuffles and copies, or copies alone",
+    .same_launch = true,
+    .variants = shuffle_variants,
+    .propose = propose_shuffle,
+    .write = write_shuffle,
+    .prove = prove_shuffle,
+};
 
 } // namespace ptxasw::synth

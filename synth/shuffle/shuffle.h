@@ -11,11 +11,8 @@
 
 namespace ptxasw::inline synth {
 
-/// All variants: `all`, shuffles and copies; `copies`, what the thread itself has.
-const std::vector<std::string> &shuffle_variants();
-
-FamilyAnswer propose_shuffle(const Module &module, const Function &kernel);
-std::string write_shuffle(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_shuffle(const KernelContext &context);
+std::string write_shuffle(const KernelContext &context, const Proposal &proposal);
 std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
                           const Proposal &proposal);
 

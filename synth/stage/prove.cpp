@@ -529,7 +529,7 @@ std::string prove_staged(const Module &before, const Function &kernel, const Mod
                          const Function &staged, std::string_view variant) {
   facts::Atoms atoms;
   const stage::StagingAnswer answer =
-      stage::staging_of(before, kernel, stage::tile_of(variant), atoms);
+      stage::staging_of({before, kernel}, stage::tile_of(variant), atoms);
   if (answer.found.empty())
     return answer.refusals.empty() ? "there is no such variant"
                                    : std::string(answer.refusals[0].meaning);

@@ -47,9 +47,6 @@ using facts::LoopValues;
 using facts::Polynomial;
 
 namespace refusal {
-constexpr Refusal no_entry{"no-kernel", "no kernel with a body"};
-constexpr Refusal debugged{"debug-module", "the module is compiled for debugging"};
-constexpr Refusal narrow{"address-size", "addresses have 32 bits"};
 constexpr Refusal old{"target-too-old", "barriers within a loop need PTX 6.0 and sm_70"};
 constexpr Refusal large{"too-large", "the kernel is too large to be written twice"};
 constexpr Refusal unknown{"control-flow", "its control flow is not understood"};
@@ -57,7 +54,6 @@ constexpr Refusal synchronises{"synchronises", "something in the kernel synchron
 constexpr Refusal lanes{"warp-collective", "lanes must agree, or it asks which are together"};
 constexpr Refusal alone{"one-thread", "its blocks have one thread"};
 constexpr Refusal sizes{"shared-size", "it asks how much shared memory there is"};
-constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
 constexpr Refusal inner{"nested-loop", "there is a loop in it, or it is in more than one"};
 constexpr Refusal passed{"nested-loop", "threads may differ in whether they come to it"};
 constexpr Refusal ends{"several-exits",
@@ -104,12 +100,8 @@ std::optional<std::uint64_t> threads_of(const Function &kernel) {
 /// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
 /// in it synchronises, or lanes must agree, or it is no kernel for that.
 std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
-  if (!kernel.is_entry || !kernel.has_body)
-    return refusal::no_entry;
-  if (module.debug)
-    return refusal::debugged;
   if (module.address_size != 64)
-    return refusal::narrow;
+    return refusals::address_size;
   if (module.version_major < 6 || module.sm < 70)
     return refusal::old;
   if (threads_of(kernel) == 1)
@@ -497,14 +489,15 @@ std::uint32_t place_of_rounds(const Staging &staging) {
   return static_cast<std::uint32_t>(8 * staging.ranges.size());
 }
 
-StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint32_t bytes,
-                         facts::Atoms &atoms) {
+StagingAnswer staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   StagingAnswer answer;
   if (const auto obstacle = obstacle_of(module, kernel)) {
     answer.refusals.push_back(*obstacle);
     return answer;
   }
-  const facts::KernelFacts facts(module, kernel);
+  const facts::KernelFacts &facts = context.facts();
   if (!facts.complete() || !facts.cfg().well_formed()) {
     answer.refusals.push_back(refusal::unknown);
     return answer;
@@ -518,7 +511,7 @@ StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint
     add_refusal(answer.refusals, staging.error());
   }
   if (facts.cfg().loops().empty())
-    answer.refusals.push_back(refusal::no_loop);
+    answer.refusals.push_back(refusals::no_loop);
   return answer;
 }
 

@@ -74,7 +74,6 @@ struct StagingAnswer {
 std::uint32_t tile_of(std::string_view variant);
 
 /// What of a kernel is staged in a tile of so many bytes.
-StagingAnswer staging_of(const Module &module, const Function &kernel, std::uint32_t bytes,
-                         facts::Atoms &atoms);
+StagingAnswer staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms);
 
 } // namespace ptxasw::synth::stage

@@ -13,18 +13,23 @@ namespace {
 
 constexpr Refusal no_place{"control-flow", "its text declares something between instructions"};
 
+/// Bytes of a tile.
+const std::vector<std::string> &stage_variants() {
+  static const std::vector<std::string> variants{"4k", "16k"};
+  return variants;
+}
+
 /// The module's text with a kernel staged, and why not.
-std::optional<std::string> staged_text(const Module &module, const Function &kernel,
-                                       std::string_view variant, std::vector<Refusal> &refusals) {
+std::optional<std::string> staged_text(const KernelContext &context, std::string_view variant,
+                                       std::vector<Refusal> &refusals) {
   facts::Atoms atoms;
-  const stage::StagingAnswer answer =
-      stage::staging_of(module, kernel, stage::tile_of(variant), atoms);
+  const stage::StagingAnswer answer = stage::staging_of(context, stage::tile_of(variant), atoms);
   for (const Refusal &refusal : answer.refusals)
     add_refusal(refusals, refusal);
   if (answer.found.empty())
     return std::nullopt;
-  const ControlFlowGraph cfg(module, kernel);
-  auto text = stage::write_staged(module, kernel, cfg, answer.found[0], atoms);
+  auto text =
+      stage::write_staged(context.module, context.kernel, context.cfg(), answer.found[0], atoms);
   if (!text)
     add_refusal(refusals, no_place);
   return text;
@@ -40,21 +45,12 @@ std::uint32_t stage::tile_of(std::string_view variant) {
   return kilobytes * 1024;
 }
 
-const std::vector<std::string> &stage_variants() {
-  static const std::vector<std::string> variants{"4k", "16k"};
-  return variants;
-}
-
-FamilyAnswer propose_stage(const Module &module, const Function &kernel) {
+FamilyAnswer propose_stage(const KernelContext &context) {
   FamilyAnswer answer;
-  if (const auto obstacle = same_launch_obstacle(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
   for (const std::string &variant : stage_variants()) {
-    if (!staged_text(module, kernel, variant, answer.refusals))
+    if (!staged_text(context, variant, answer.refusals))
       continue;
-    Proposal proposal = same_launch_proposal(kernel, "stage", variant);
+    Proposal proposal = same_launch_proposal(context.kernel, "stage", variant);
     proposal.sibling.needs.dynamic_shared = 0; // it lies behind the tile, which the launch does
                                                // not know of
     answer.proposals.push_back(std::move(proposal));
@@ -62,11 +58,11 @@ FamilyAnswer propose_stage(const Module &module, const Function &kernel) {
   return answer;
 }
 
-std::string write_stage(const Module &module, const Function &kernel, const Proposal &proposal) {
+std::string write_stage(const KernelContext &context, const Proposal &proposal) {
   std::vector<Refusal> ignored;
-  const auto text = staged_text(module, kernel, proposal.variant, ignored);
+  const auto text = staged_text(context, proposal.variant, ignored);
   const auto changed = parse(text.value_or(""), "staged");
-  return same_launch_version(module, kernel, proposal, changed ? changed->get() : nullptr);
+  return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
 }
 
 std::string prove_stage(const Module &written, const Function &kernel, const Function &sibling,
@@ -78,5 +74,18 @@ std::string prove_stage(const Module &written, const Function &kernel, const Fun
   const std::string fault = same_launch_fault(written, kernel, plain);
   return fault.empty() ? prove_staged(written, kernel, written, sibling, proposal.variant) : fault;
 }
+
+extern const Family stage_family;
+const Family stage_family = {
+    .name = "stage",
+    .option = "stage",
+    .help = "add versions in which what all threads of a block read in a loop is brought to shared "
+            "memory, in tiles of so many bytes",
+    .same_launch = true,
+    .variants = stage_variants,
+    .propose = propose_stage,
+    .write = write_stage,
+    .prove = prove_stage,
+};
 
 } // namespace ptxasw::synth

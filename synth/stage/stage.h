@@ -18,11 +18,8 @@ namespace ptxasw::inline synth {
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant);
 
-/// All variants: `4k`, `16k`, the bytes of a tile.
-const std::vector<std::string> &stage_variants();
-
-FamilyAnswer propose_stage(const Module &module, const Function &kernel);
-std::string write_stage(const Module &module, const Function &kernel, const Proposal &proposal);
+FamilyAnswer propose_stage(const KernelContext &context);
+std::string write_stage(const KernelContext &context, const Proposal &proposal);
 std::string prove_stage(const Module &written, const Function &kernel, const Function &sibling,
                         const Proposal &proposal);
 

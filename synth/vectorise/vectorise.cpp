@@ -113,7 +113,9 @@ unsigned wide_shift(const Module &module, const Function &kernel, unsigned along
   return best;
 }
 
-FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
+FamilyAnswer propose_vectorise(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   FamilyAnswer answer;
   if (const auto obstacle = spread_obstacle(module, kernel)) {
     answer.refusals.push_back(*obstacle);
@@ -159,5 +161,17 @@ FamilyAnswer propose_vectorise(const Module &module, const Function &kernel) {
   }
   return answer;
 }
+
+extern const Family vectorise_family;
+const Family vectorise_family = {
+    .name = "vectorise",
+    .option = "retile",
+    .help = {},
+    .by_default = true,
+    .variants = vectorise_variants,
+    .propose = propose_vectorise,
+    .write = write_retile,
+    .prove = prove_retile,
+};
 
 } // namespace ptxasw::synth

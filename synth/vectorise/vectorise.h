@@ -10,7 +10,7 @@
 
 namespace ptxasw::inline synth {
 
-FamilyAnswer propose_vectorise(const Module &module, const Function &kernel);
+FamilyAnswer propose_vectorise(const KernelContext &context);
 
 /// A variant: a form and a limit of registers.
 struct WideShape {

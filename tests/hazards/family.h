@@ -47,10 +47,9 @@ void check_rules(const std::vector<Trap> &traps, TrapReport &report);
 /// Modules, rewritten modules and a list of launches for device/run.
 void write_shuffles(const std::vector<Trap> &traps, const std::string &folder);
 
-/// Versions beside a kernel that are launched as their kernel is; `family` is one of these names.
+/// Versions beside a kernel that are launched as their kernel is, of a family by its name.
 void check_versions(std::string_view family, const Trap &trap, const TrapOptions &options,
                     TrapReport &report);
-extern const std::vector<std::string_view> version_families;
 
 /// Kernels in which a thread may wait in a loop, for all families at once.
 void check_waits(const Trap &trap, const TrapOptions &options, TrapReport &report);

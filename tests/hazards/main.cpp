@@ -15,6 +15,7 @@
 //   -v            what is fine is said, too
 
 #include "family.h"
+#include "synth/family.h"
 
 #include <algorithm>
 #include <charconv>
@@ -40,9 +41,12 @@ constexpr const char *usage =
     "       hazards --print NAME\n"
     "       hazards --write FOLDER\n";
 
-std::vector<std::string> all_families() {
+/// The families that have a folder; those of versions in the program's order.
+std::vector<std::string> all_families(const std::string &from) {
   std::vector<std::string> list{"kernels", "retile", "waits"};
-  list.insert(list.end(), version_families.begin(), version_families.end());
+  for (const ptxasw::Family &family : ptxasw::families())
+    if (family.name != "retile" && fs::is_directory(fs::path(from) / family.name))
+      list.emplace_back(family.name);
   return list;
 }
 
@@ -52,7 +56,6 @@ bool read_number(std::string_view word, unsigned &number) {
 
 /// Returns false if the words are not understood.
 bool understand(int argc, char **argv, Request &request) {
-  const std::vector<std::string> known = all_families();
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     std::string *const value = word == "--only"    ? &request.only
@@ -68,12 +71,17 @@ bool understand(int argc, char **argv, Request &request) {
       request.options.in_kernel = true;
     else if (word == "--runs" && i + 1 < argc && read_number(argv[i + 1], request.options.runs))
       ++i;
-    else if (std::find(known.begin(), known.end(), word) != known.end())
+    else if (!word.starts_with('-'))
       request.families.push_back(word);
     else
       return false;
   }
-  return true;
+  const std::vector<std::string> known = all_families(request.from);
+  if (request.families.empty())
+    request.families = known;
+  return std::all_of(request.families.begin(), request.families.end(), [&](const auto &word) {
+    return std::find(known.begin(), known.end(), word) != known.end();
+  });
 }
 
 /// The traps of a family, sorted by name; what cannot be read is told.
@@ -172,8 +180,6 @@ int main(int argc, char **argv) {
     fmt::print(stderr, "{}", usage);
     return 2;
   }
-  if (request.families.empty())
-    request.families = all_families();
   if (!request.print.empty())
     return print(request);
   if (request.write.empty())

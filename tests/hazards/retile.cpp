@@ -23,7 +23,7 @@ namespace ptxasw::test {
 namespace {
 
 constexpr VersionFamily retiled{
-    "retile", &SiblingOptions::retile, retile_variants, 8, 20, 400'000, false, "", true};
+    .name = "retile", .runs = 8, .search = 20, .to_the_last_line = false, .one_reason = true};
 
 /// What is asked of one module, and who is told.
 struct Asked {
@@ -135,7 +135,7 @@ std::string check_absent(const std::string &text, const std::string &variant) {
   if (!module)
     return format(module.error());
   SiblingOptions options;
-  options.retile = {variant};
+  options.wanted["retile"] = {variant};
   return add_siblings(**module, options).changed ? "it was written" : "";
 }
 
@@ -148,7 +148,7 @@ std::string check_naive(const std::string &text) {
   proposal.sibling.grid = {2, 1, 1};
   proposal.sibling.appended = {'x'};
   const auto written =
-      parse(text + write_retile(**module, (*module)->functions.back(), proposal), "naive.ptx");
+      parse(text + write_retile({**module, (*module)->functions.back()}, proposal), "naive.ptx");
   if (!written)
     return format(written.error());
   return compare(retiled, **written, proposal, 0).kind == KernelVerdict::Kind::differ
@@ -159,7 +159,7 @@ std::string check_naive(const std::string &text) {
 /// The variants that what is refused is refused for: those with wide accesses, or all others.
 std::vector<std::string> variants_like(const std::string &variant) {
   std::vector<std::string> list;
-  for (const std::string &one : retile_variants())
+  for (const std::string &one : family_option("retile").variants)
     if (one.starts_with("wide") == variant.starts_with("wide"))
       list.push_back(one);
   return list;

@@ -11,12 +11,7 @@
 #include "versions.h"
 #include "family.h"
 #include "grammar/edits.h"
-#include "synth/ahead/ahead.h"
 #include "synth/cache/cache.h"
-#include "synth/meld/meld.h"
-#include "synth/promote/promote.h"
-#include "synth/resize/resize.h"
-#include "synth/stage/stage.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -26,21 +21,29 @@
 namespace ptxasw::test {
 namespace {
 
-constexpr VersionFamily families_of_traps[] = {
-    {"meld", &SiblingOptions::meld, meld_variants, 6, 10, 400'000, false},
-    {"promote", &SiblingOptions::promote, promote_variants, 12, 400, 400'000, true},
-    {"carry", &SiblingOptions::carry, carry_variants, 12, 400, 400'000, true},
-    {"ahead", &SiblingOptions::ahead, ahead_variants, 12, 400, 400'000, true, "%ahead0_b32_"},
-    {"resize", &SiblingOptions::resize, resize_variants, 5, 20, 400'000, true},
-    {"stage", &SiblingOptions::stage, stage_variants, 6, 60, 400'000, true, "_shift"},
-    {"cache", &SiblingOptions::cache, cache_variants, 8, 100, 200'000, true},
+/// The families that are run otherwise than VersionFamily has it.
+constexpr VersionFamily special[] = {
+    {.name = "meld", .runs = 6, .search = 10, .to_the_last_line = false},
+    {.name = "ahead", .executed = "%ahead0_b32_"},
+    {.name = "resize", .runs = 5, .search = 20},
+    {.name = "stage", .runs = 6, .search = 60, .executed = "_shift"},
+    {.name = "cache", .runs = 8, .search = 100, .step_limit = 200'000},
 };
+
+VersionFamily family_of_traps(std::string_view name) {
+  for (const VersionFamily &one : special)
+    if (one.name == name)
+      return one;
+  return {.name = name};
+}
 
 SiblingResult with_versions(const VersionFamily &family, const Module &module,
                             const std::vector<std::string> &variants) {
   SiblingOptions options;
-  options.retile = {"none"};
-  options.*family.wanted = variants.empty() ? family.variants() : variants;
+  const Family &of = *find_family(family.name);
+  options.defaults = false;
+  options.wanted[std::string(of.option)] =
+      variants.empty() ? family_option(of.option).variants : variants;
   return add_siblings(module, options);
 }
 
@@ -95,13 +98,6 @@ std::string fault_of_naive_cache(const Trap &trap) {
 }
 
 } // namespace
-
-const std::vector<std::string_view> version_families = [] {
-  std::vector<std::string_view> names;
-  for (const VersionFamily &family : families_of_traps)
-    names.push_back(family.name);
-  return names;
-}();
 
 std::vector<std::string> listed(const std::string &words) {
   std::vector<std::string> list;
@@ -180,9 +176,7 @@ std::string fault_of_refused(const VersionFamily &family, const std::string &tex
 
 void check_versions(std::string_view name, const Trap &trap, const TrapOptions &options,
                     TrapReport &report) {
-  const VersionFamily &family =
-      *std::find_if(std::begin(families_of_traps), std::end(families_of_traps),
-                    [&](const VersionFamily &one) { return one.name == name; });
+  const VersionFamily family = family_of_traps(name);
   const std::vector<std::string> variants = listed(trap.value("variants"));
   if (trap.has("written") == trap.has("refused"))
     throw std::runtime_error("the head says neither `written` nor `refused`, or both");

@@ -14,12 +14,10 @@ namespace ptxasw::test {
 /// How the versions of a family are asked for and run.
 struct VersionFamily {
   std::string_view name;
-  std::vector<std::string> SiblingOptions::*wanted;
-  const std::vector<std::string> &(*variants)();
-  unsigned runs, search;
-  std::uint64_t step_limit;
+  unsigned runs = 12, search = 400;
+  std::uint64_t step_limit = 400'000;
   /// Each line of a version must be executed: all of its ways.
-  bool to_the_last_line;
+  bool to_the_last_line = true;
   /// Only lines with this in them must: of two copies of a kernel, each has ways that it never
   /// goes.
   std::string_view executed = "";

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -30,24 +31,30 @@ std::set<std::string> without(const Trap &trap) {
   return names;
 }
 
+/// Variants of a family that are asked for: the first, or what others need less for.
+std::vector<std::string> one_of(const FamilyOption &option) {
+  static const std::map<std::string_view, std::vector<std::string>> others{
+      {"retile", {"x2", "wide-x2"}},
+      {"cache", {"nc-apart"}},
+      {"shuffle", {"copies"}},
+      {"resize", {"b64"}}};
+  const auto found = others.find(option.name);
+  return found == others.end() ? std::vector{option.variants.front()} : found->second;
+}
+
 /// One version of each family, and of both kinds that copy blocks.
 SiblingResult with_all(const Module &module) {
   SiblingOptions options;
   options.kernels = {"k"};
-  options.retile = {"x2", "wide-x2"};
-  options.registers = {"32"};
-  options.meld = options.promote = options.carry = {"all"};
-  options.cache = {"nc-apart"};
-  options.shuffle = {"copies"};
-  options.resize = {"b64"};
-  options.stage = {"4k"};
+  for (const FamilyOption &option : family_options())
+    options.wanted[std::string(option.name)] = one_of(option);
   return add_siblings(module, options);
 }
 
-const std::set<std::string> &all_of_them() {
-  static const std::set<std::string> all{"cache",   "carry",     "in-kernel", "meld",
-                                         "promote", "registers", "resize",    "retile",
-                                         "shuffle", "stage",     "vectorise"};
+std::set<std::string> all_of_them() {
+  std::set<std::string> all{"in-kernel"};
+  for (const Family &family : families())
+    all.emplace(family.name);
   return all;
 }
 
@@ -69,7 +76,8 @@ std::string fault_of_twin(const Trap &trap, unsigned runs) {
     written.emplace(proposal.family);
   if (!inside(**module).variant.empty())
     written.emplace("in-kernel");
-  std::set_difference(all_of_them().begin(), all_of_them().end(), left_out.begin(), left_out.end(),
+  const std::set<std::string> all = all_of_them();
+  std::set_difference(all.begin(), all.end(), left_out.begin(), left_out.end(),
                       std::inserter(expected, expected.end()));
   if (written != expected) {
     std::string why;
@@ -105,11 +113,9 @@ std::string fault_of_proofs(const Trap &trap, const Module &module) {
   const Function &kernel = module.functions.back();
   const SiblingResult all = with_all(**twin);
   for (const Proposal &proposal : all.kernels.back().written) {
-    const auto family = std::find_if(families().begin(), families().end(), [&](const Family &one) {
-      return one.name == proposal.family;
-    });
+    const Family *const family = find_family(proposal.family);
     const auto written =
-        parse(fmt::format("{}\n{}", module.text(), family->write(module, kernel, proposal)), "k");
+        parse(fmt::format("{}\n{}", module.text(), family->write({module, kernel}, proposal)), "k");
     if (written && (*written)->functions.size() == module.functions.size() + 1 &&
         family
             ->prove(**written, (*written)->functions[module.functions.size() - 1],

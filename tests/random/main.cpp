@@ -244,7 +244,7 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
   if (!retile_form(proposal.sibling))
     return result;
   result.changed = true;
-  result.rewritten = text + write_retile(original, kernel, proposal);
+  result.rewritten = text + write_retile({original, kernel}, proposal);
   const auto written = parse(result.rewritten, "neighbours.ptx");
   if (!written) {
     fmt::print("seed {}: {}", seed, format(written.error()));
@@ -267,7 +267,7 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
 }
 
 std::vector<std::string> wide_variants() {
-  std::vector<std::string> variants = retile_variants();
+  std::vector<std::string> variants = family_option("retile").variants;
   std::erase_if(variants, [](const std::string &word) { return !word.starts_with("wide"); });
   return variants;
 }
@@ -312,13 +312,15 @@ Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed
   SiblingOptions options;
   if (wide) {
     // Any of the wide ones that is proposed.
-    options.retile = wide_variants();
+    std::vector<std::string> &wanted = options.wanted["retile"];
+    wanted = wide_variants();
     options.most = 1;
-    for (std::size_t i = random.below(options.retile.size()); i > 0; --i)
-      std::rotate(options.retile.begin(), options.retile.begin() + 1, options.retile.end());
-    options.retile.resize(4);
+    for (std::size_t i = random.below(wanted.size()); i > 0; --i)
+      std::rotate(wanted.begin(), wanted.begin() + 1, wanted.end());
+    wanted.resize(4);
   } else {
-    options.retile = {fmt::format("{}{}", "xxxyz"[random.below(5)], 2 << random.below(3))};
+    options.wanted["retile"] = {
+        fmt::format("{}{}", "xxxyz"[random.below(5)], 2 << random.below(3))};
   }
   return check_variants(**original, options, runs, seed);
 }
@@ -327,14 +329,15 @@ Checked check_wide(const std::string &text, unsigned runs, std::uint64_t seed) {
   const auto module = parse(text, "wide.ptx");
   if (!module)
     return {};
-  const FamilyAnswer answer = propose_vectorise(**module, (*module)->functions.back());
+  const FamilyAnswer answer =
+      propose(*find_family("vectorise"), {**module, (*module)->functions.back()});
   Checked nothing;
   nothing.parsed = true;
   if (answer.proposals.empty())
     return nothing;
   WarpRandom random(seed ^ 0x64726177);
   SiblingOptions options;
-  options.retile = {answer.proposals[random.below(answer.proposals.size())].variant};
+  options.wanted["retile"] = {answer.proposals[random.below(answer.proposals.size())].variant};
   return check_variants(**module, options, runs, seed);
 }
 

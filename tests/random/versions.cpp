@@ -46,8 +46,9 @@ void check(const RandomFamily &family, const std::string &text, std::uint64_t se
     return;
   }
   SiblingOptions options;
-  options.retile = {"none"};
-  options.*family.wanted = family.variants();
+  const Family &of = *find_family(family.name);
+  options.defaults = false;
+  options.wanted[std::string(of.option)] = of.variants();
   const SiblingResult result = add_siblings(**module, options);
   for (const UnprovedSibling &one : result.kernels[0].unproved) {
     ++counts.unproved;

@@ -31,8 +31,6 @@ struct RandomFamily {
   std::string_view name;
   std::string_view done; ///< of a kernel that has a version: "melded"
   RandomFloor floor;
-  std::vector<std::string> ptxasw::SiblingOptions::*wanted;
-  const std::vector<std::string> &(*variants)();
   /// What else the family's proof takes of a kernel: modules with it and a version. Null: nothing.
   std::function<std::vector<RandomVersion>(const ptxasw::Module &module, std::uint64_t seed)> more =
       {};

@@ -16,7 +16,7 @@ std::unique_ptr<Module> trap(const std::string &name) {
 }
 
 std::string ahead_by(const Module &module, unsigned iterations) {
-  const auto text = loads_ahead(module, only(module), iterations);
+  const auto text = loads_ahead({module, only(module)}, iterations);
   REQUIRE(text);
   return *text;
 }

@@ -42,15 +42,15 @@ const std::string silent = kernel_with("\tld.global.u32 %x, [%pa];\n");
 
 SiblingResult with(const std::string &text, const std::vector<std::string> &variants) {
   SiblingOptions options;
-  options.retile = {"none"};
-  options.cache = variants;
+  options.defaults = false;
+  options.wanted["cache"] = variants;
   return add_siblings(*parsed(text), options);
 }
 
 /// By variant, whether it is proposed.
 bool proposes(const std::string &text, std::string_view variant) {
   const auto module = parsed(text);
-  const FamilyAnswer answer = propose_cache(*module, module->functions[0]);
+  const FamilyAnswer answer = propose(*find_family("cache"), {*module, module->functions[0]});
   return std::any_of(answer.proposals.begin(), answer.proposals.end(),
                      [&](const Proposal &proposal) { return proposal.variant == variant; });
 }
@@ -97,7 +97,7 @@ TEST_CASE("old versions and targets have no read-only path") {
 
 TEST_CASE("a promise is given by name only") {
   SiblingOptions options;
-  options.retile = {"none"};
+  options.defaults = false;
   options.names = {"k__ptxasw_cache_nc_apart", "k__ptxasw_cache_nc"};
   CHECK(add_siblings(*parsed(plain), options).kernels[0].written.empty());
   const SiblingResult named = add_siblings(*parsed(silent), options);
@@ -112,9 +112,9 @@ TEST_CASE("a promise is given by name only") {
 
 TEST_CASE("in place, too, but nobody has promised anything there") {
   const auto rests_on_promise = parsed(plain);
-  CHECK_FALSE(requalify_loads(*rests_on_promise, rests_on_promise->functions[0]));
+  CHECK_FALSE(requalify_loads({*rests_on_promise, rests_on_promise->functions[0]}));
   const auto module = parsed(silent);
-  const auto text = requalify_loads(*module, module->functions[0]);
+  const auto text = requalify_loads({*module, module->functions[0]});
   REQUIRE(text);
   const auto after = parsed(*text);
   CHECK(prove_requalified(*module, module->functions[0], *after, after->functions[0]).empty());

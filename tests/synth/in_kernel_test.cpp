@@ -146,14 +146,15 @@ TEST_CASE("the proof refuses what is changed before the bodies") {
     Proposal proposal;
     const Family *family = nullptr;
     for (const Family &each : families())
-      for (Proposal &offered : each.propose(*original, function(*original, one.kernel)).proposals)
+      for (Proposal &offered :
+           propose(each, {*original, function(*original, one.kernel)}).proposals)
         if (offered.variant == one.variant) {
           proposal = std::move(offered);
           family = &each;
         }
     REQUIRE(family);
     const auto beside = parsed(
-        text + "\n" + family->write(*original, function(*original, one.kernel), proposal) + "\n");
+        text + "\n" + family->write({*original, function(*original, one.kernel)}, proposal) + "\n");
     const auto proved = [&](const std::string &changed, const InKernelForm &form) {
       auto module = parse(changed, "mutant.ptx");
       if (!module)

@@ -14,9 +14,9 @@ namespace {
 
 /// The first loop of the last function, promoted in place.
 std::string promoted(const Module &module) {
-  const PromotionSites sites = promotion_sites(module, only(module));
+  const PromotionSites sites = promotion_sites({module, only(module)});
   REQUIRE_FALSE(sites.sites.empty());
-  const auto text = promote_loop(module, only(module), sites.sites[0].header);
+  const auto text = promote_loop({module, only(module)}, sites.sites[0].header);
   REQUIRE(text);
   return *text;
 }
@@ -30,7 +30,7 @@ std::string proof(const Module &module, const std::string &text) {
 
 TEST_CASE("the loop is left as it was but for its first round's way back") {
   const auto module = parsed(hazard(std::filesystem::path(TRAPS_DIR "/promote") / "pointer.ptx"));
-  const PromotionSites sites = promotion_sites(*module, only(*module));
+  const PromotionSites sites = promotion_sites({*module, only(*module)});
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].loads.size() == 1);
   CHECK(sites.sites[0].conditions > 0);
@@ -39,7 +39,7 @@ TEST_CASE("the loop is left as it was but for its first round's way back") {
   CHECK(promoted(*module) == text); // the same input gives the same text
   // Nothing is left to promote, and the test can be taken as true.
   const auto after = parsed(text);
-  CHECK(promotion_sites(*after, only(*after)).sites.empty());
+  CHECK(promotion_sites({*after, only(*after)}).sites.empty());
   const std::string apart = where_apart(*after);
   CHECK(apart.size() < text.size());
   CHECK(where_apart(*module) == module->text());

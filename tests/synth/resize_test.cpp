@@ -20,7 +20,7 @@ std::unique_ptr<Module> kernel(const char *name) {
 }
 
 Proposal proposal_of(const Module &module, std::string_view variant) {
-  for (Proposal &one : propose_resize(module, only(module)).proposals)
+  for (Proposal &one : propose(*find_family("resize"), {module, only(module)}).proposals)
     if (one.variant == variant)
       return std::move(one);
   FAIL("it is not proposed");
@@ -29,7 +29,7 @@ Proposal proposal_of(const Module &module, std::string_view variant) {
 
 /// The module with a version behind it.
 std::string with_version(const Module &module, const Proposal &proposal) {
-  return std::string(module.text()) + "\n" + write_resize(module, only(module), proposal);
+  return std::string(module.text()) + "\n" + write_resize({module, only(module)}, proposal);
 }
 
 /// What is not proved of the module's last function as the version of the one before.
@@ -55,9 +55,10 @@ TEST_CASE("the table tells of the block, and of what the launch must have") {
   CHECK(spare.sibling.extent == std::array<std::uint32_t, 3>{128, 0, 0});
   CHECK(spare.sibling.needs.extent_multiple == std::array<std::uint32_t, 3>{1, 1, 1});
   CHECK(exact.sibling.needs.extent_multiple == std::array<std::uint32_t, 3>{256, 1, 1});
-  CHECK(propose_resize(*bound, only(*bound)).proposals.size() == resize_variants().size());
+  CHECK(propose(*find_family("resize"), {*bound, only(*bound)}).proposals.size() ==
+        find_family("resize")->variants().size());
   // Nothing stands before the body of a kernel that counts its threads.
-  CHECK(write_resize(*counts, only(*counts), exact).find("ptxasw_place") == std::string::npos);
+  CHECK(write_resize({*counts, only(*counts)}, exact).find("ptxasw_place") == std::string::npos);
 }
 
 TEST_CASE("no table but this one is proved") {

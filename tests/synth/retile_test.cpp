@@ -54,7 +54,7 @@ Written write_one(const std::string &text, const std::string &kernel, const std:
   const auto module = parsed(text);
   SiblingOptions options;
   options.kernels = {kernel};
-  options.retile = {variant};
+  options.wanted["retile"] = {variant};
   const SiblingResult result = add_siblings(*module, options);
   REQUIRE(result.kernels.at(0).written.size() == 1);
   const auto all = parsed(result.text);
@@ -69,8 +69,8 @@ TEST_CASE("what is proposed is proved and computes the same") {
   for (const auto &entry : std::filesystem::directory_iterator(SOURCE_DIR "/tests/synth/retile")) {
     const auto module = parsed(file_text(entry.path()));
     SiblingOptions options;
-    options.retile = {"x2",           "x4", "y2", "z2", "y2-rows", "z4-rows", "y2-neighbours",
-                      "z4-neighbours"};
+    options.wanted["retile"] = {
+        "x2", "x4", "y2", "z2", "y2-rows", "z4-rows", "y2-neighbours", "z4-neighbours"};
     const SiblingResult result = add_siblings(*module, options);
     CHECK(result.changed);
     CHECK(result.text.starts_with(module->text()));
@@ -352,7 +352,7 @@ TEST_CASE("a register does not hide a variable") {
 )",
                                            name));
     SiblingOptions options;
-    options.retile = {"x2"};
+    options.wanted["retile"] = {"x2"};
     const SiblingResult result = add_siblings(*module, options);
     CHECK(result.kernels.at(0).written.size() + result.kernels[0].unproved.size() == 1);
     return !result.kernels[0].unproved.empty();
@@ -367,8 +367,8 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
       file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "by-hand.ptx");
   SiblingOptions options;
   options.kernels = {"mixed"};
-  options.retile = {"none"};
-  options.registers = {"32", "64"};
+  options.defaults = false;
+  options.wanted["maxnreg"] = {"32", "64"};
   const auto module = parsed(text);
   const SiblingResult result = add_siblings(*module, options);
   REQUIRE(result.kernels.at(0).written.size() == 2);
@@ -418,9 +418,11 @@ TEST_CASE("a version promises of what its parameters point at what the kernel do
     const auto module = parsed(with);
     SiblingOptions options;
     options.kernels = {"stencil"};
-    options.retile = {variant == "maxnreg" ? "none" : variant};
+    options.defaults = false;
     if (variant == "maxnreg")
-      options.registers = {"64"};
+      options.wanted["maxnreg"] = {"64"};
+    else
+      options.wanted["retile"] = {variant};
     const SiblingResult result = add_siblings(*module, options);
     REQUIRE(result.kernels.at(0).written.size() == 1);
     const Proposal &proposal = result.kernels[0].written[0];
@@ -448,8 +450,8 @@ TEST_CASE("a version promises of what its parameters point at what the kernel do
 
 TEST_CASE("a limit of registers must not change what a kernel does") {
   SiblingOptions options;
-  options.retile = {"none"};
-  options.registers = {"64"};
+  options.defaults = false;
+  options.wanted["maxnreg"] = {"64"};
   const std::string head = ".version 8.0\n.target sm_90a\n.address_size 64\n";
   const auto refused = [&](const std::string &body, const std::string &before = "") {
     const auto module = parsed(head + before + ".entry k(.param .u64 p) {\n" + body + "ret;\n}\n");
@@ -459,7 +461,7 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
     proposal.variant = "64";
     proposal.sibling.name = "other";
     const auto both = parsed(std::string(module->text()) +
-                             write_registers(*module, module->functions.back(), proposal));
+                             write_registers({*module, module->functions.back()}, proposal));
     const bool proved = prove_registers(*both, both->functions[both->functions.size() - 2],
                                         both->functions.back(), proposal)
                             .empty();

@@ -36,8 +36,8 @@ std::string golden(std::string_view name) {
 
 SiblingResult with_shuffles(const Module &module, const std::vector<std::string> &variants) {
   SiblingOptions options;
-  options.retile = {"none"};
-  options.shuffle = variants;
+  options.defaults = false;
+  options.wanted["shuffle"] = variants;
   return add_siblings(module, options);
 }
 
@@ -51,7 +51,7 @@ std::string fault_beside(const Module &module, const Module &after) {
             "written.ptx");
   if (!written)
     return written.error().message;
-  const FamilyAnswer answer = propose_shuffle(module, kernel);
+  const FamilyAnswer answer = propose(*find_family("shuffle"), {module, kernel});
   REQUIRE_FALSE(answer.proposals.empty());
   const auto &functions = (*written)->functions;
   return prove_shuffle(**written, functions[functions.size() - 2], functions.back(),
@@ -104,7 +104,7 @@ TEST_CASE("copies alone ask no other lane") {
 TEST_CASE("why there is none") {
   const auto reason = [](std::string_view name) {
     const auto module = parsed(golden(name));
-    const FamilyAnswer answer = propose_shuffle(*module, only(*module));
+    const FamilyAnswer answer = propose(*find_family("shuffle"), {*module, only(*module)});
     CHECK(answer.proposals.empty());
     return answer.refusals.empty() ? std::string() : std::string(answer.refusals[0].reason);
   };

@@ -16,7 +16,7 @@ namespace {
 /// The last function with its loop staged in place.
 std::string staged(const Module &module) {
   facts::Atoms atoms;
-  const auto answer = stage::staging_of(module, only(module), stage::tile_of("4k"), atoms);
+  const auto answer = stage::staging_of({module, only(module)}, stage::tile_of("4k"), atoms);
   REQUIRE(answer.found.size() == 1);
   const ControlFlowGraph cfg(module, only(module));
   const auto text = stage::write_staged(module, only(module), cfg, answer.found[0], atoms);
@@ -38,7 +38,7 @@ std::unique_ptr<Module> hazard_named(const std::string &name) {
 TEST_CASE("ranges, rounds and places in the tile") {
   facts::Atoms atoms;
   const auto module = hazard_named("several-arrays");
-  const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
+  const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
   REQUIRE(answer.found.size() == 1);
   const stage::Staging &found = answer.found[0];
   // The neighbour overlaps the next round's element, so it has a range of its own.
@@ -57,7 +57,7 @@ TEST_CASE("ranges, rounds and places in the tile") {
 TEST_CASE("loads of one round are one range") {
   facts::Atoms atoms;
   const auto module = hazard_named("two-tiles");
-  const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
+  const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
   REQUIRE(answer.found.size() == 1);
   const stage::Staging &found = answer.found[0];
   REQUIRE(found.ranges.size() == 1);
@@ -71,7 +71,7 @@ namespace {
 /// What is staged of a hazard's kernel, and the instruction with which a round begins.
 struct Found {
   explicit Found(const std::string &name) : module(hazard_named(name)) {
-    const auto answer = stage::staging_of(*module, only(*module), 4096, atoms);
+    const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
     REQUIRE(answer.found.size() == 1);
     staging = answer.found[0];
   }
@@ -179,11 +179,11 @@ TEST_CASE("the kernel follows as it was") {
 
 TEST_CASE("a launch with shared memory of its own is refused by the table") {
   const auto module = hazard_named("read-only");
-  const FamilyAnswer answer = propose_stage(*module, only(*module));
+  const FamilyAnswer answer = propose(*find_family("stage"), {*module, only(*module)});
   REQUIRE(answer.proposals.size() == 2);
   CHECK(answer.proposals[0].sibling.needs.dynamic_shared == 0);
   Proposal proposal = answer.proposals[0];
-  const std::string version = write_stage(*module, only(*module), proposal);
+  const std::string version = write_stage({*module, only(*module)}, proposal);
   const auto written = parsed(std::string(module->text()) + "\n" + version);
   const Function &kernel = written->functions[0], &sibling = written->functions[1];
   CHECK(prove_stage(*written, kernel, sibling, proposal).empty());

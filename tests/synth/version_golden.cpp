@@ -44,12 +44,12 @@ std::string answer_of(const Family &family, const fs::path &path) {
   if (!module)
     return "fault: " + format(module.error());
   const Function &kernel = (*module)->functions.back();
-  const FamilyAnswer answer = family.propose(**module, kernel);
+  const FamilyAnswer answer = propose(family, {**module, kernel});
   std::string text;
   for (const Refusal &refusal : answer.refusals)
     text += fmt::format("// refused, line {}: {}\n", refusal.line, refusal.reason);
   for (const Proposal &proposal : answer.proposals) {
-    const std::string version = family.write(**module, kernel, proposal);
+    const std::string version = family.write({**module, kernel}, proposal);
     if (const std::string fault = fault_of(family, **module, proposal, version); !fault.empty())
       return fmt::format("fault: {} {}: {}", family.name, proposal.variant, fault);
     text += fmt::format("// {}\n{}", proposal.variant, version);

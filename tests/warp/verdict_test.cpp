@@ -408,7 +408,7 @@ TEST_CASE("re-tiled versions of the commonest kernel are exercised as a whole") 
 	add.s64 %o, %out, %e; st.global.f32 [%o], %f2;
 E:)"));
   SiblingOptions options;
-  options.retile = {"x2", "x4", "x8"};
+  options.wanted["retile"] = {"x2", "x4", "x8"};
   const SiblingResult result = add_siblings(*original, options);
   const auto rewritten = parse_module(result.text);
   unsigned compared = 0;

@@ -124,7 +124,7 @@ TEST_CASE("the configuration in one line has no word that version readers look f
   const std::string line = describe_configuration(Settings{});
   CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- "
                 "assume-block=- first=1 last=- modules=- siblings=0 retile=- maxnreg=- "
-                "meld=- promote=- carry=- ahead=- cache=- shuffle-siblings=- resize=- stage=- "
+                "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- ahead=- "
                 "in-kernel=- profile=-");
 }
 

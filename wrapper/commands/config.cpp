@@ -17,7 +17,7 @@ struct ConfigRequest {
 };
 
 std::string origin_of(const Settings &settings, std::size_t index) {
-  switch (settings.origins[index]) {
+  switch (settings.origin(index)) {
   case Origin::user_file:
     return settings.user_file;
   case Origin::project_file:
@@ -58,7 +58,7 @@ int run(const ConfigRequest &request, const Invocation &invocation) {
     }
     return 0;
   }
-  for (std::size_t i = 0; i < setting_count; ++i) {
+  for (std::size_t i = 0; i < setting_table().size(); ++i) {
     const SettingSpec &spec = setting_table()[i];
     const std::string value = spec.get(*settings);
     fmt::print("{:<13} {:<24} {}\n", spec.name, value.empty() ? "-" : value,

@@ -103,8 +103,9 @@ Json explain_siblings(const Module &module, std::string_view kernel, bool json) 
                    [&](const Function &f) { return f.name == kernel && f.has_body; });
   if (function == module.functions.end())
     return result;
+  const KernelContext context(module, *function);
   for (const Family &family : families()) {
-    const FamilyAnswer answer = family.propose(module, *function);
+    const FamilyAnswer answer = propose(family, context);
     std::string variants;
     for (const Proposal &proposal : answer.proposals) {
       result["siblings"].push_back(fmt::format("{} {}", proposal.family, proposal.variant));

@@ -2,13 +2,6 @@
 // which they are or why there are none.
 
 #include "synth/siblings.h"
-#include "synth/ahead/ahead.h"
-#include "synth/cache/cache.h"
-#include "synth/meld/meld.h"
-#include "synth/promote/promote.h"
-#include "synth/resize/resize.h"
-#include "synth/shuffle/shuffle.h"
-#include "synth/stage/stage.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -147,36 +140,11 @@ void declare(Words &words, SiblingsRequest &request) {
   words.text("-o,--output", request.output,
              "PTX to write, - for standard output; otherwise only say what could be added");
   words.list("--kernel", request.options.kernels, "only this kernel; may be repeated");
-  words.choices("--retile", request.options.retile, retile_variants(),
-                "only these re-tilings: an axis of the grid and how many blocks become one");
-  words.choices("--maxnreg", request.options.registers, register_limits(),
-                "also the kernel with at most this number of registers per thread");
+  for (const FamilyOption &option : family_options())
+    words.choices(fmt::format("--{}", option.name),
+                  request.options.wanted[std::string(option.name)], option.variants, option.help);
   words.text("--profile", request.profile,
              "only the siblings that won in this profile of `ptxasw tune`");
-  words.choices("--meld", request.options.meld, meld_variants(),
-                "also the kernel with what both arms of branches do melded: wherever it gains "
-                "something, or only what is costly");
-  words.choices("--promote", request.options.promote, promote_variants(),
-                "also the kernel with loads that loops repeat as registers, under a test that the "
-                "loops' stores stay away from them");
-  words.choices(
-      "--carry", request.options.carry, carry_variants(),
-      "also the kernel with what the next round of a loop loads again in registers, under "
-      "such a test");
-  words.choices("--cache", request.options.cache, cache_variants(),
-                "also the kernel with read-only loads (.nc) of what it does not write; nc-apart "
-                "rests on a promise: no two pointer parameters lead into one array");
-  words.choices("--shuffle", request.options.shuffle, shuffle_variants(),
-                "also the kernel with loads whose value another lane or the thread itself has as "
-                "shuffles and copies, or with copies alone");
-  words.choices("--resize", request.options.resize, resize_variants(),
-                "also the kernel for blocks of this number of threads along x");
-  words.choices("--stage", request.options.stage, stage_variants(),
-                "also the kernel with what all threads of a block read in a loop brought to shared "
-                "memory, in tiles of so many bytes");
-  words.choices("--ahead", request.options.ahead, ahead_variants(),
-                "also the kernel with the loads of so many iterations of its loops before what "
-                "they read is used");
   words.gone("--halo");
   words.number("--most", request.options.most, "the largest number of siblings per kernel");
   words.flag("--json", request.json, "as JSON");

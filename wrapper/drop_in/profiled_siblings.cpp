@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <iterator>
 
 namespace ptxasw::inline wrapper {
 
@@ -38,12 +37,7 @@ std::vector<std::string> profiled_siblings(const launch::Profile &profile, const
 
 /// Returns true if settings name versions without saying how many.
 static bool only_names_versions(const Settings &settings) {
-  const SiblingOptions &options = settings.siblings;
-  const std::vector<std::string> *const lists[] = {
-      &options.retile, &options.registers, &options.meld,  &options.promote, &options.cache,
-      &options.resize, &options.shuffle,   &options.stage, &options.carry,   &options.ahead};
-  return !settings.siblings_given && std::any_of(std::begin(lists), std::end(lists),
-                                                 [](const auto *list) { return !list->empty(); });
+  return !settings.siblings_given && !settings.siblings.wanted.empty();
 }
 
 bool wants_siblings(const Settings &settings) {
@@ -64,8 +58,7 @@ std::optional<SiblingResult> with_siblings(const std::string &text, const std::s
       options.most = ~0u;
   } else if (only_names_versions(settings)) {
     options.most = ~0u;
-    if (options.retile.empty())
-      options.retile = {"none"}; // which is no variant
+    options.defaults = false;
   }
   SiblingResult result = add_siblings(**parsed, options);
   if (!result.changed)

@@ -272,10 +272,8 @@ std::optional<std::string> only_versions(const Module &module, const std::string
 
 SiblingOptions default_versions() {
   SiblingOptions options;
-  options.promote = promote_variants();
-  options.carry = carry_variants();
-  options.resize = resize_variants();
-  options.ahead = ahead_variants();
+  for (const std::string_view name : {"promote", "carry", "resize", "ahead"})
+    options.wanted.emplace(name, family_option(name).variants);
   options.most = 8;
   return options;
 }

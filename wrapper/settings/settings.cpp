@@ -4,14 +4,7 @@
 
 #include "wrapper/settings/settings.h"
 
-#include "synth/ahead/ahead.h"
-#include "synth/cache/cache.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/meld/meld.h"
-#include "synth/promote/promote.h"
-#include "synth/resize/resize.h"
-#include "synth/shuffle/shuffle.h"
-#include "synth/stage/stage.h"
 
 #include "wrapper/os/files.h"
 #include "wrapper/settings/gone.h"
@@ -253,35 +246,38 @@ std::string get_siblings(const Settings &settings) {
   return std::to_string(settings.siblings.most);
 }
 
-std::string joined(const std::vector<std::string> &words) {
+std::string joined(std::span<const std::string> words) {
   std::string list;
   for (const std::string &word : words)
     list += (list.empty() ? "" : ",") + word;
   return list;
 }
 
-/// Variants of a family of siblings, of all that it has.
-template <auto Wanted, auto All> bool set_variants(Settings &settings, std::string_view value) {
-  return each_part(value, [&](std::string_view variant) {
-    const std::vector<std::string> &all = All();
-    (settings.siblings.*Wanted).emplace_back(variant);
-    return std::find(all.begin(), all.end(), variant) != all.end();
-  });
-}
-
-template <auto Wanted> void clear_variants(Settings &settings) {
-  (settings.siblings.*Wanted).clear();
-}
-
-template <auto Wanted> std::string get_variants(const Settings &settings) {
-  return joined(settings.siblings.*Wanted);
+/// The setting of an option that asks for variants.
+SettingSpec setting_of(const FamilyOption &option) {
+  const std::string name(option.name);
+  return {
+      .name = option.setting,
+      .values = option.values,
+      .meaning = option.help,
+      .decides_code = true,
+      .in_rewrite = true,
+      .in_project = true,
+      .set =
+          [&option, name](Settings &settings, std::string_view value) {
+            return each_part(value, [&](std::string_view variant) {
+              settings.siblings.wanted[name].emplace_back(variant);
+              return option.has(variant);
+            });
+          },
+      .get = [name](const Settings &settings) { return joined(settings.siblings.variants(name)); },
+      .clear = [name](Settings &settings) { settings.siblings.wanted.erase(name); }};
 }
 
 bool set_in_kernel(Settings &settings, std::string_view value) {
   return each_part(value, [&](std::string_view variant) {
-    const std::vector<std::string> &all = retile_variants();
     settings.rewrite.in_kernel.emplace_back(variant);
-    return variant == in_kernel_auto || std::find(all.begin(), all.end(), variant) != all.end();
+    return variant == in_kernel_auto || family_option("retile").has(variant);
   });
 }
 
@@ -388,332 +384,248 @@ template <std::string Settings::*member> std::string get_text(const Settings &se
   return settings.*member;
 }
 
-constexpr std::array<SettingSpec, setting_count> table = {{
-    {.name = "shuffle",
-     .values = "auto|always|never",
-     .meaning = "replace loads by shuffles: as is best for the target, always, or never",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_shuffle,
-     .get = get_shuffle},
-    {.name = "variant",
-     .values = "full|no-load|no-corner",
-     .meaning = "what to emit; all but `full` compute wrong results on purpose (experiments)",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variant,
-     .get = get_variant},
-    {.name = "max-delta",
-     .values = "0..31",
-     .meaning = "largest lane distance to use; 0 leaves plain register copies only",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_max_delta,
-     .get = get_max_delta},
-    {.name = "widths",
-     .values = "auto|8,16,32,64,vector",
-     .meaning = "bits of the loads to replace, and whether also vectors of them",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_widths,
-     .get = get_widths},
-    {.name = "kernel",
-     .values = "NAME[,NAME...]",
-     .meaning = "rewrite only these kernels",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_kernel,
-     .get = get_kernel,
-     .clear = clear_kernel},
-    {.name = "assume",
-     .values = "no-wrap,no-alias",
-     .meaning = "promises that save run-time tests: indices never wrap, stores never hit what a "
-                "later load reads",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_assume,
-     .get = get_assume,
-     .clear = clear_assume},
-    {.name = "assume-block",
-     .values = "X[,Y[,Z]]",
-     .meaning = "a promise that saves run-time tests: every launch has blocks of this shape",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_assume_block,
-     .get = get_assume_block},
-    {.name = "first",
-     .values = "1...",
-     .meaning =
-         "make only rewrites from this number on; the report numbers them from 1 in each module",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_first,
-     .get = get_first},
-    {.name = "last",
-     .values = "0...",
-     .meaning = "make only rewrites up to this number",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_last,
-     .get = get_last},
-    {.name = "modules",
-     .values = "NUMBER[:FIRST-LAST][,...]",
-     .meaning =
-         "rewrite only these modules, by the number in the report, and of each only these rewrites",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_modules,
-     .get = get_modules,
-     .clear = clear_modules},
-    {.name = "siblings",
-     .values = "0...",
-     .meaning = "the largest number of versions to add beside each kernel, for launches to choose "
-                "from; if "
-                "it is not given, all that the settings from retile to stage name, and no others",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_siblings,
-     .get = get_siblings},
-    {.name = "retile",
-     .values = "x2|x4|x8|y2|...|z8[,...]",
-     .meaning = "of these versions only those that merge this number of blocks along this axis",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::retile, retile_variants>,
-     .get = get_variants<&SiblingOptions::retile>,
-     .clear = clear_variants<&SiblingOptions::retile>},
-    {.name = "maxnreg",
-     .values = "32|40|48|56|64|80|96|128[,...]",
-     .meaning =
-         "add versions that are the kernel itself with at most this number of registers per thread",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::registers, register_limits>,
-     .get = get_variants<&SiblingOptions::registers>,
-     .clear = clear_variants<&SiblingOptions::registers>},
-    {.name = "meld",
-     .values = "all|costly[,...]",
-     .meaning = "add versions in which what both arms of branches do runs once, wherever that "
-                "gains or where it gains much",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::meld, meld_variants>,
-     .get = get_variants<&SiblingOptions::meld>,
-     .clear = clear_variants<&SiblingOptions::meld>},
-    {.name = "promote",
-     .values = "all",
-     .meaning = "add versions in which loads that loops repeat are registers",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::promote, promote_variants>,
-     .get = get_variants<&SiblingOptions::promote>,
-     .clear = clear_variants<&SiblingOptions::promote>},
-    {.name = "carry",
-     .values = "all",
-     .meaning =
-         "add versions in which what the next round of a loop loads again stays in registers",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::carry, carry_variants>,
-     .get = get_variants<&SiblingOptions::carry>,
-     .clear = clear_variants<&SiblingOptions::carry>},
-    {.name = "ahead",
-     .values = "k4|k8|k2[,...]",
-     .meaning = "add versions in which loops do the loads of this number of iterations before what "
-                "they read is used",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::ahead, ahead_variants>,
-     .get = get_variants<&SiblingOptions::ahead>,
-     .clear = clear_variants<&SiblingOptions::ahead>},
-    {.name = "cache",
-     .values = "nc|nc-apart[,...]",
-     .meaning = "add versions in which loads of what the kernel does not write are read-only ones "
-                "(.nc); nc-apart promises that no two pointer parameters lead into one array",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::cache, cache_variants>,
-     .get = get_variants<&SiblingOptions::cache>,
-     .clear = clear_variants<&SiblingOptions::cache>},
-    {.name = "shuffle-siblings",
-     .values = "all|copies[,...]",
-     .meaning = "add versions in which loads whose value another lane or the thread itself has "
-                "are shuffles and copies, or copies alone",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::shuffle, shuffle_variants>,
-     .get = get_variants<&SiblingOptions::shuffle>,
-     .clear = clear_variants<&SiblingOptions::shuffle>},
-    {.name = "resize",
-     .values = "b32|b64|b128|b256|b512|b1024[,...]",
-     .meaning = "add versions for blocks of this number of threads along x, for launches to choose "
-                "from",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::resize, resize_variants>,
-     .get = get_variants<&SiblingOptions::resize>,
-     .clear = clear_variants<&SiblingOptions::resize>},
-    {.name = "stage",
-     .values = "4k|16k[,...]",
-     .meaning = "add versions in which what all threads of a block read in a loop is brought to "
-                "shared memory, in tiles of so many bytes",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_variants<&SiblingOptions::stage, stage_variants>,
-     .get = get_variants<&SiblingOptions::stage>,
-     .clear = clear_variants<&SiblingOptions::stage>},
-    {.name = "in-kernel",
-     .values = "auto|x2|y4-rows|wide-x4|...[,...]",
-     .meaning =
-         "where the shape of blocks is known, the kernel itself as the first of these versions "
-         "that it can be",
-     .decides_code = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_in_kernel,
-     .get = get_in_kernel,
-     .clear = clear_in_kernel},
-    {.name = "profile",
-     .values = "FILE",
-     .meaning = "add the versions that won in this profile of `ptxasw tune`, and no others",
-     .decides_code = true,
-     .names_input = true,
-     .in_rewrite = true,
-     .in_project = true,
-     .set = set_text<&Settings::profile>,
-     .get = get_text<&Settings::profile>},
-    {.name = "report",
-     .values = "FILE",
-     .meaning = "write a JSON report; into an existing directory one file per run, named by input, "
-                "target and module",
-     .in_rewrite = true,
-     .set = set_text<&Settings::report>,
-     .get = get_text<&Settings::report>},
-    {.name = "registers",
-     .values = "true|false",
-     .meaning = "report the registers, spills and shared memory of each kernel before and after, "
-                "as the real ptxas has them",
-     .in_rewrite = true,
-     .is_switch = true,
-     .in_project = true,
-     .set = set_switch<&Settings::registers>,
-     .get = get_switch<&Settings::registers>},
-    {.name = "verbose",
-     .values = "true|false",
-     .meaning = "print a summary on stderr",
-     .in_rewrite = true,
-     .is_switch = true,
-     .in_project = true,
-     .set = set_switch<&Settings::verbose>,
-     .get = get_switch<&Settings::verbose>},
-    {.name = "real",
-     .values = "PATH",
-     .meaning = "the real ptxas, instead of searching for it",
-     .set = set_text<&Settings::real>,
-     .get = get_text<&Settings::real>},
-    {.name = "log",
-     .values = "FILE",
-     .meaning = "append one line per run: what was done, and why not more",
-     .set = set_text<&Settings::log>,
-     .get = get_text<&Settings::log>},
-    {.name = "journal",
-     .values = "FILE",
-     .meaning = "append the report of every module as one line of JSON",
-     .in_rewrite = true,
-     .set = set_text<&Settings::journal>,
-     .get = get_text<&Settings::journal>},
-    {.name = "lint",
-     .values = "true|false",
-     .meaning = "warn of what makes kernels slow, as `ptxasw lint` does, in every run",
-     .is_switch = true,
-     .in_project = true,
-     .set = set_switch<&Settings::lint>,
-     .get = get_switch<&Settings::lint>},
-    {.name = "lint-warnings",
-     .values = "pedantic|all|none|CODE|no-CODE|no-CODE:KERNEL[,...]",
-     .meaning = "which warnings to give, as -W of `ptxasw lint`",
-     .in_project = true,
-     .set = set_words<&LintChoices::warn, &LintChoices::warnings>,
-     .get = get_choice<&LintChoices::warnings>,
-     .clear = clear_warnings},
-    {.name = "lint-errors",
-     .values = "all|CODE[,...]",
-     .meaning = "warnings that make the run fail, as -Werror of `ptxasw lint`",
-     .in_project = true,
-     .set = set_words<&LintChoices::error_on, &LintChoices::errors>,
-     .get = get_choice<&LintChoices::errors>,
-     .clear = clear_errors},
-    {.name = "lint-allow",
-     .values = "CODE:FILES[,...]",
-     .meaning = "warnings that are not given in source files of this path, in which * is any text",
-     .in_project = true,
-     .set = set_words<&LintChoices::allow, &LintChoices::allowed>,
-     .get = get_choice<&LintChoices::allowed>,
-     .clear = clear_lint_allow},
-    {.name = "lint-threshold",
-     .values = "100...",
-     .meaning = "warn of accesses that cost at least this percentage of the ideal",
-     .in_project = true,
-     .set = set_threshold,
-     .get = get_threshold},
-    {.name = "lint-assume",
-     .values = "base-align=BYTES",
-     .meaning = "for warnings: the alignment of pointer parameters in bytes",
-     .in_project = true,
-     .set = set_words<&LintChoices::assume, &LintChoices::assumed>,
-     .get = get_choice<&LintChoices::assumed>,
-     .clear = clear_lint_assume},
-    {.name = "lint-at",
-     .values = "NAME=NUMBER|KERNEL:NAME=NUMBER|block=XxYxZ[,...]",
-     .meaning = "for warnings: numbers of a launch, as --launch of `ptxasw lint`",
-     .in_project = true,
-     .set = set_words<&LintChoices::at, &LintChoices::launch>,
-     .get = get_choice<&LintChoices::launch>,
-     .clear = clear_lint_at},
-    {.name = "lint-baseline",
-     .values = "FILE",
-     .meaning = "fail if a kernel is worse than this file of `ptxasw lint --update-baseline` says",
-     .in_project = true,
-     .set = set_lint_file<&LintChoices::baseline>,
-     .get = get_choice<&LintChoices::baseline>},
-    {.name = "lint-json",
-     .values = "FILE",
-     .meaning =
-         "write what `ptxasw lint --json` would; into an existing directory one file per run",
-     .set = set_lint_file<&LintChoices::json>,
-     .get = get_choice<&LintChoices::json>},
-    {.name = "lint-sarif",
-     .values = "FILE",
-     .meaning = "the same as SARIF 2.1.0",
-     .set = set_lint_file<&LintChoices::sarif>,
-     .get = get_choice<&LintChoices::sarif>},
-    {.name = "inject-fault",
-     .values = "parse|throw|memory|abort|crash|overflow|reject",
-     .meaning = "fail on purpose, to test that the build still succeeds",
-     .set = set_fault,
-     .get = get_text<&Settings::inject_fault>},
-}};
+std::vector<SettingSpec> make_table() {
+  std::vector<SettingSpec> table = {
+      {.name = "shuffle",
+       .values = "auto|always|never",
+       .meaning = "replace loads by shuffles: as is best for the target, always, or never",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_shuffle,
+       .get = get_shuffle},
+      {.name = "variant",
+       .values = "full|no-load|no-corner",
+       .meaning = "what to emit; all but `full` compute wrong results on purpose (experiments)",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_variant,
+       .get = get_variant},
+      {.name = "max-delta",
+       .values = "0..31",
+       .meaning = "largest lane distance to use; 0 leaves plain register copies only",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_max_delta,
+       .get = get_max_delta},
+      {.name = "widths",
+       .values = "auto|8,16,32,64,vector",
+       .meaning = "bits of the loads to replace, and whether also vectors of them",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_widths,
+       .get = get_widths},
+      {.name = "kernel",
+       .values = "NAME[,NAME...]",
+       .meaning = "rewrite only these kernels",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_kernel,
+       .get = get_kernel,
+       .clear = clear_kernel},
+      {.name = "assume",
+       .values = "no-wrap,no-alias",
+       .meaning = "promises that save run-time tests: indices never wrap, stores never hit what a "
+                  "later load reads",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_assume,
+       .get = get_assume,
+       .clear = clear_assume},
+      {.name = "assume-block",
+       .values = "X[,Y[,Z]]",
+       .meaning = "a promise that saves run-time tests: every launch has blocks of this shape",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_assume_block,
+       .get = get_assume_block},
+      {.name = "first",
+       .values = "1...",
+       .meaning =
+           "make only rewrites from this number on; the report numbers them from 1 in each module",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_first,
+       .get = get_first},
+      {.name = "last",
+       .values = "0...",
+       .meaning = "make only rewrites up to this number",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_last,
+       .get = get_last},
+      {.name = "modules",
+       .values = "NUMBER[:FIRST-LAST][,...]",
+       .meaning = "rewrite only these modules, by the number in the report, and of each only these "
+                  "rewrites",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_modules,
+       .get = get_modules,
+       .clear = clear_modules},
+      {.name = "siblings",
+       .values = "0...",
+       .meaning =
+           "the largest number of versions to add beside each kernel, for launches to choose "
+           "from; if it is not given, all that the settings of these versions name, and no others",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_siblings,
+       .get = get_siblings},
+      {.name = "in-kernel",
+       .values = "auto|x2|y4-rows|wide-x4|...[,...]",
+       .meaning =
+           "where the shape of blocks is known, the kernel itself as the first of these versions "
+           "that it can be",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_in_kernel,
+       .get = get_in_kernel,
+       .clear = clear_in_kernel},
+      {.name = "profile",
+       .values = "FILE",
+       .meaning = "add the versions that won in this profile of `ptxasw tune`, and no others",
+       .decides_code = true,
+       .names_input = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_text<&Settings::profile>,
+       .get = get_text<&Settings::profile>},
+      {.name = "report",
+       .values = "FILE",
+       .meaning =
+           "write a JSON report; into an existing directory one file per run, named by input, "
+           "target and module",
+       .in_rewrite = true,
+       .set = set_text<&Settings::report>,
+       .get = get_text<&Settings::report>},
+      {.name = "registers",
+       .values = "true|false",
+       .meaning = "report the registers, spills and shared memory of each kernel before and after, "
+                  "as the real ptxas has them",
+       .in_rewrite = true,
+       .is_switch = true,
+       .in_project = true,
+       .set = set_switch<&Settings::registers>,
+       .get = get_switch<&Settings::registers>},
+      {.name = "verbose",
+       .values = "true|false",
+       .meaning = "print a summary on stderr",
+       .in_rewrite = true,
+       .is_switch = true,
+       .in_project = true,
+       .set = set_switch<&Settings::verbose>,
+       .get = get_switch<&Settings::verbose>},
+      {.name = "real",
+       .values = "PATH",
+       .meaning = "the real ptxas, instead of searching for it",
+       .set = set_text<&Settings::real>,
+       .get = get_text<&Settings::real>},
+      {.name = "log",
+       .values = "FILE",
+       .meaning = "append one line per run: what was done, and why not more",
+       .set = set_text<&Settings::log>,
+       .get = get_text<&Settings::log>},
+      {.name = "journal",
+       .values = "FILE",
+       .meaning = "append the report of every module as one line of JSON",
+       .in_rewrite = true,
+       .set = set_text<&Settings::journal>,
+       .get = get_text<&Settings::journal>},
+      {.name = "lint",
+       .values = "true|false",
+       .meaning = "warn of what makes kernels slow, as `ptxasw lint` does, in every run",
+       .is_switch = true,
+       .in_project = true,
+       .set = set_switch<&Settings::lint>,
+       .get = get_switch<&Settings::lint>},
+      {.name = "lint-warnings",
+       .values = "pedantic|all|none|CODE|no-CODE|no-CODE:KERNEL[,...]",
+       .meaning = "which warnings to give, as -W of `ptxasw lint`",
+       .in_project = true,
+       .set = set_words<&LintChoices::warn, &LintChoices::warnings>,
+       .get = get_choice<&LintChoices::warnings>,
+       .clear = clear_warnings},
+      {.name = "lint-errors",
+       .values = "all|CODE[,...]",
+       .meaning = "warnings that make the run fail, as -Werror of `ptxasw lint`",
+       .in_project = true,
+       .set = set_words<&LintChoices::error_on, &LintChoices::errors>,
+       .get = get_choice<&LintChoices::errors>,
+       .clear = clear_errors},
+      {.name = "lint-allow",
+       .values = "CODE:FILES[,...]",
+       .meaning =
+           "warnings that are not given in source files of this path, in which * is any text",
+       .in_project = true,
+       .set = set_words<&LintChoices::allow, &LintChoices::allowed>,
+       .get = get_choice<&LintChoices::allowed>,
+       .clear = clear_lint_allow},
+      {.name = "lint-threshold",
+       .values = "100...",
+       .meaning = "warn of accesses that cost at least this percentage of the ideal",
+       .in_project = true,
+       .set = set_threshold,
+       .get = get_threshold},
+      {.name = "lint-assume",
+       .values = "base-align=BYTES",
+       .meaning = "for warnings: the alignment of pointer parameters in bytes",
+       .in_project = true,
+       .set = set_words<&LintChoices::assume, &LintChoices::assumed>,
+       .get = get_choice<&LintChoices::assumed>,
+       .clear = clear_lint_assume},
+      {.name = "lint-at",
+       .values = "NAME=NUMBER|KERNEL:NAME=NUMBER|block=XxYxZ[,...]",
+       .meaning = "for warnings: numbers of a launch, as --launch of `ptxasw lint`",
+       .in_project = true,
+       .set = set_words<&LintChoices::at, &LintChoices::launch>,
+       .get = get_choice<&LintChoices::launch>,
+       .clear = clear_lint_at},
+      {.name = "lint-baseline",
+       .values = "FILE",
+       .meaning =
+           "fail if a kernel is worse than this file of `ptxasw lint --update-baseline` says",
+       .in_project = true,
+       .set = set_lint_file<&LintChoices::baseline>,
+       .get = get_choice<&LintChoices::baseline>},
+      {.name = "lint-json",
+       .values = "FILE",
+       .meaning =
+           "write what `ptxasw lint --json` would; into an existing directory one file per run",
+       .set = set_lint_file<&LintChoices::json>,
+       .get = get_choice<&LintChoices::json>},
+      {.name = "lint-sarif",
+       .values = "FILE",
+       .meaning = "the same as SARIF 2.1.0",
+       .set = set_lint_file<&LintChoices::sarif>,
+       .get = get_choice<&LintChoices::sarif>},
+      {.name = "inject-fault",
+       .values = "parse|throw|memory|abort|crash|overflow|reject",
+       .meaning = "fail on purpose, to test that the build still succeeds",
+       .set = set_fault,
+       .get = get_text<&Settings::inject_fault>},
+  };
+  const auto behind =
+      std::find_if(table.begin(), table.end(),
+                   [](const SettingSpec &spec) { return spec.name == "siblings"; }) +
+      1;
+  std::vector<SettingSpec> versions;
+  for (const FamilyOption &option : family_options())
+    versions.push_back(setting_of(option));
+  table.insert(behind, versions.begin(), versions.end());
+  return table;
+}
 
 } // namespace
 
@@ -737,7 +649,10 @@ std::optional<BlockShape> parse_block_shape(std::string_view text) {
   return std::nullopt;
 }
 
-std::span<const SettingSpec, setting_count> setting_table() { return table; }
+std::span<const SettingSpec> setting_table() {
+  static const std::vector<SettingSpec> table = make_table();
+  return table;
+}
 
 std::string environment_name(const SettingSpec &spec) {
   std::string name = "PTXASW_";
@@ -749,11 +664,12 @@ std::string environment_name(const SettingSpec &spec) {
 tl::expected<void, std::string> apply_setting(Settings &settings, std::string_view name,
                                               std::string_view value, Origin origin,
                                               std::string_view spelling) {
-  for (std::size_t i = 0; i < setting_count; ++i) {
+  const std::span<const SettingSpec> table = setting_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
     const SettingSpec &spec = table[i];
     if (spec.name != name)
       continue;
-    if (spec.clear && settings.origins[i] != origin)
+    if (spec.clear && settings.origin(i) != origin)
       spec.clear(settings);
     if (!spec.set(settings, value)) {
       const std::string gone = gone_value(name, value);
@@ -761,6 +677,7 @@ tl::expected<void, std::string> apply_setting(Settings &settings, std::string_vi
           gone.empty() ? fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values)
                        : fmt::format("`{}`: {}", spelling, gone));
     }
+    settings.origins.resize(table.size());
     settings.origins[i] = origin;
     return {};
   }
@@ -809,10 +726,11 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
 }
 
 std::string idle_gate(const Settings &settings) {
-  for (std::size_t i = 0; i < setting_count && !settings.lint; ++i) {
+  const std::span<const SettingSpec> table = setting_table();
+  for (std::size_t i = 0; i < table.size() && !settings.lint; ++i) {
     const SettingSpec &spec = table[i];
     if ((spec.name == "lint-errors" || spec.name == "lint-baseline") &&
-        settings.origins[i] >= Origin::environment && !spec.get(settings).empty())
+        settings.origin(i) >= Origin::environment && !spec.get(settings).empty())
       return fmt::format("`{}` without `lint`: nothing would be checked", spec.name);
   }
   return "";
@@ -820,7 +738,7 @@ std::string idle_gate(const Settings &settings) {
 
 std::string describe_configuration(const Settings &settings) {
   std::string line;
-  for (const SettingSpec &spec : table) {
+  for (const SettingSpec &spec : setting_table()) {
     if (!spec.decides_code)
       continue;
     std::string value = spec.get(settings);

@@ -4,8 +4,8 @@
 #include "synth/siblings.h"
 #include "wrapper/settings/lint_choices.h"
 
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,25 +17,10 @@ namespace ptxasw::inline wrapper {
 /// Where the value of a setting came from; a later one beats an earlier one.
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };
 
-/// How many settings there are; the table in settings.cpp has one line for each.
-inline constexpr std::size_t setting_count = 40;
-
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
-  SiblingOptions siblings = {.kernels = {},
-                             .retile = {},
-                             .registers = {},
-                             .names = {},
-                             .meld = {},
-                             .promote = {},
-                             .carry = {},
-                             .cache = {},
-                             .shuffle = {},
-                             .resize = {},
-                             .stage = {},
-                             .ahead = {},
-                             .most = 0};
+  SiblingOptions siblings = {.kernels = {}, .most = 0};
   bool siblings_given = false; ///< their largest number was said, 0 or not
   std::string profile;         ///< of `ptxasw tune`: only the siblings that won there; empty: none
   std::string report;          ///< JSON report file, or an existing directory; empty: none
@@ -52,7 +37,12 @@ struct Settings {
   std::string project_file; ///< the one in or above the current directory; empty: none
   /// What was found in settings files and left alone, and why; one line each.
   std::vector<std::string> ignored;
-  std::array<Origin, setting_count> origins{};
+  /// By setting, in the order of the table; empty: all are built in.
+  std::vector<Origin> origins;
+
+  Origin origin(std::size_t setting) const {
+    return origins.empty() ? Origin::built_in : origins[setting];
+  }
 };
 
 /// One setting. This one line gives the flag `--ptxasw-NAME`, the environment variable
@@ -68,15 +58,15 @@ struct SettingSpec {
   bool in_project = false;   ///< a file in or above the current directory may set it: it neither
                              ///< names a program to run nor a file to write (SECURITY.md)
   /// Stores the value; false if it is not one of `values`.
-  bool (*set)(Settings &settings, std::string_view value);
+  std::function<bool(Settings &settings, std::string_view value)> set;
   /// The effective value, spelled as `set` would take it.
-  std::string (*get)(const Settings &settings);
+  std::function<std::string(const Settings &settings)> get;
   /// For a list, to which repeats add: empties it before another origin replaces it.
-  void (*clear)(Settings &settings) = nullptr;
+  std::function<void(Settings &settings)> clear = nullptr;
 };
 
-/// The table of all settings.
-std::span<const SettingSpec, setting_count> setting_table();
+/// The table of all settings, those of families of versions among them.
+std::span<const SettingSpec> setting_table();
 
 /// The shape of a block as `X`, `XxY` or `XxYxZ`, or with commas; extents that are not written
 /// are 1. Nothing if no block can have it.

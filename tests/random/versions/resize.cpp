@@ -127,7 +127,7 @@ void try_refused(const Module &module, std::uint64_t seed, Refused &refused) {
   proposal.sibling = resized(64, counts_threads(module, kernel));
   proposal.sibling.name = "k__ptxasw_resize_b64";
   const auto written = parse(
-      std::string(module.text()) + "\n" + write_resize(module, kernel, proposal), "refused.ptx");
+      std::string(module.text()) + "\n" + write_resize({module, kernel}, proposal), "refused.ptx");
   ++refused.written;
   refused.seen_wrong += verdict_of(**written, proposal, seed).kind == KernelVerdict::Kind::differ;
 }
@@ -140,8 +140,6 @@ int main(int argc, char **argv) {
                                      {"resize",
                                       "with versions",
                                       {50, 90, 90, 1},
-                                      &SiblingOptions::resize,
-                                      resize_variants,
                                       [&](const Module &module, std::uint64_t seed) {
                                         try_refused(module, seed, refused);
                                         return std::vector<RandomVersion>();

@@ -191,8 +191,6 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  return random_versions(
-      argc, argv,
-      {"promote", "promoted", {10, 85, 25, 1}, &SiblingOptions::promote, promote_variants},
-      [](std::uint64_t seed) { return Kernel(seed).text(); });
+  return random_versions(argc, argv, {"promote", "promoted", {10, 85, 25, 1}},
+                         [](std::uint64_t seed) { return Kernel(seed).text(); });
 }

@@ -228,8 +228,6 @@ int main(int argc, char **argv) {
                                      {"cache",
                                       "with versions",
                                       {45, 90, 90, 1},
-                                      &SiblingOptions::cache,
-                                      cache_variants,
                                       [&](const Module &module, std::uint64_t seed) {
                                         return proved_versions(module, seed, tried);
                                       }},

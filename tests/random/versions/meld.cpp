@@ -247,7 +247,6 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  return random_versions(argc, argv,
-                         {"meld", "melded", {75, 85, 50, 2}, &SiblingOptions::meld, meld_variants},
+  return random_versions(argc, argv, {"meld", "melded", {75, 85, 50, 2}},
                          [](std::uint64_t seed) { return Kernel(seed).text(); });
 }

@@ -194,8 +194,6 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  return random_versions(
-      argc, argv,
-      {"ahead", "brought ahead", {70, 85, 40, 1}, &SiblingOptions::ahead, ahead_variants},
-      [](std::uint64_t seed) { return Kernel(seed).text(); });
+  return random_versions(argc, argv, {"ahead", "brought ahead", {70, 85, 40, 1}},
+                         [](std::uint64_t seed) { return Kernel(seed).text(); });
 }

@@ -1,0 +1,71 @@
+// The families that families.def lists, and the options that ask for their variants.
+
+#include "synth/family.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace ptxasw::inline synth {
+
+#define PTXASW_FAMILY(name) extern const Family name##_family;
+#include "synth/families.def"
+#undef PTXASW_FAMILY
+
+std::span<const Family> families() {
+  static const Family all[] = {
+#define PTXASW_FAMILY(name) name##_family,
+#include "synth/families.def"
+#undef PTXASW_FAMILY
+  };
+  return all;
+}
+
+FamilyAnswer propose(const Family &family, const KernelContext &context) {
+  const auto obstacle = family.same_launch ? context.same_launch_obstacle()
+                                           : module_obstacle(context.module, context.kernel);
+  return obstacle ? FamilyAnswer{{}, {*obstacle}} : family.propose(context);
+}
+
+const Family *find_family(std::string_view name) {
+  const auto found = std::find_if(families().begin(), families().end(),
+                                  [&](const Family &one) { return one.name == name; });
+  return found == families().end() ? nullptr : &*found;
+}
+
+std::span<const FamilyOption> family_options() {
+  static const std::vector<FamilyOption> all = [] {
+    std::vector<FamilyOption> options;
+    for (const Family &family : families()) {
+      auto option = std::find_if(options.begin(), options.end(), [&](const FamilyOption &one) {
+        return one.name == family.option;
+      });
+      if (option == options.end())
+        option =
+            options.insert(options.end(), {family.option,
+                                           family.setting.empty() ? family.option : family.setting,
+                                           std::string(family.values),
+                                           family.help,
+                                           {}});
+      option->variants.insert(option->variants.end(), family.variants().begin(),
+                              family.variants().end());
+    }
+    for (FamilyOption &option : options)
+      if (option.values.empty())
+        option.values = fmt::format("{}{}", fmt::join(option.variants, "|"),
+                                    option.variants.size() > 1 ? "[,...]" : "");
+    return options;
+  }();
+  return all;
+}
+
+bool FamilyOption::has(std::string_view variant) const {
+  return std::find(variants.begin(), variants.end(), variant) != variants.end();
+}
+
+const FamilyOption &family_option(std::string_view name) {
+  return *std::find_if(family_options().begin(), family_options().end(),
+                       [&](const FamilyOption &one) { return one.name == name; });
+}
+
+} // namespace ptxasw::synth

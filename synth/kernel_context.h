@@ -1,0 +1,47 @@
+#pragma once
+
+// A kernel and what is worked out about it once, for whoever asks first: all families that propose
+// versions of it or write them, and the search for rewrites in its place. Only what somebody asks
+// for is worked out; it is constant from then on.
+//
+//   const KernelContext context(module, kernel);
+//   for (const Family &family : families())
+//     FamilyAnswer answer = propose(family, context);
+
+#include "emulator/facts/kernel_facts.h"
+#include "grammar/cfg.h"
+#include "grammar/module.h"
+#include "synth/refusal.h"
+
+#include <optional>
+
+namespace ptxasw::inline synth {
+
+class KernelContext {
+public:
+  /// Both must outlive it.
+  KernelContext(const Module &of, const Function &which) : module(of), kernel(which) {}
+
+  const Module &module;
+  const Function &kernel;
+
+  /// Control flow and facts of a kernel with a body, for any launch.
+  const ControlFlowGraph &cfg() const { return facts_ ? facts_->cfg() : made(cfg_); }
+  const facts::KernelFacts &facts() const { return made(facts_); }
+
+  /// same_launch_obstacle() (synth/same_launch.h).
+  const std::optional<Refusal> &same_launch_obstacle() const;
+
+private:
+  template <typename Fact> const Fact &made(std::optional<Fact> &fact) const {
+    if (!fact)
+      fact.emplace(module, kernel);
+    return *fact;
+  }
+
+  mutable std::optional<ControlFlowGraph> cfg_;
+  mutable std::optional<facts::KernelFacts> facts_;
+  mutable std::optional<std::optional<Refusal>> same_launch_;
+};
+
+} // namespace ptxasw::synth

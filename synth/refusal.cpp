@@ -1,0 +1,34 @@
+// What several families refuse.
+
+#include "synth/refusal.h"
+
+#include "emulator/semantics/effects.h"
+
+#include <algorithm>
+
+namespace ptxasw::inline synth {
+
+void add_refusal(std::vector<Refusal> &all, const Refusal &more) {
+  if (std::none_of(all.begin(), all.end(), [&](const Refusal &known) {
+        return known.reason == more.reason && known.line == more.line;
+      }))
+    all.push_back(more);
+}
+
+std::optional<Refusal> module_obstacle(const Module &module, const Function &kernel) {
+  if (!kernel.is_entry || !kernel.has_body)
+    return refusals::no_kernel;
+  return module.debug ? std::optional(refusals::debug_module) : std::nullopt;
+}
+
+std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel) {
+  for (const Instruction &instruction : kernel.instructions)
+    if (asks_which_lanes(module.opcode(instruction))) {
+      Refusal refusal = refusals::warp_collective;
+      refusal.line = instruction.line;
+      return refusal;
+    }
+  return std::nullopt;
+}
+
+} // namespace ptxasw::synth

@@ -1,0 +1,47 @@
+#pragma once
+
+// Why a kernel is left alone: what several families say. What one family alone says stands in its
+// folder.
+
+#include "grammar/module.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::inline synth {
+
+/// Why a family does nothing for a kernel, or not what was asked.
+struct Refusal {
+  std::string_view reason;  ///< its stable name, "barrier"
+  std::string_view meaning; ///< one line, for people
+  std::uint32_t line = 0;   ///< 1-based, of the instruction in the way; 0: none in particular
+};
+
+/// Adds one, unless it is said already.
+void add_refusal(std::vector<Refusal> &all, const Refusal &more);
+
+namespace refusals {
+inline constexpr Refusal no_kernel{"no-kernel", "no kernel with a body"};
+inline constexpr Refusal debug_module{"debug-module", "the module is compiled for debugging"};
+inline constexpr Refusal address_size{"address-size", "addresses have 32 bits"};
+inline constexpr Refusal control_flow{"control-flow", "the kernel is too large, or not understood"};
+inline constexpr Refusal warp_collective{"warp-collective", "it asks which lanes are together"};
+inline constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
+inline constexpr Refusal branch_table{"branch-table", "a branch by a table"};
+inline constexpr Refusal registers_given{"registers-given",
+                                         "the kernel says itself how many registers it may have"};
+} // namespace refusals
+
+/// Instructions of a kernel whose text is changed, at most.
+inline constexpr std::size_t changed_instructions_budget = 20'000;
+
+/// Why nothing is done to a kernel by anybody: it is none, it has no body, or it is compiled for
+/// debugging.
+std::optional<Refusal> module_obstacle(const Module &module, const Function &kernel);
+
+/// The first instruction that asks which lanes are together, as an obstacle.
+std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel);
+
+} // namespace ptxasw::synth
