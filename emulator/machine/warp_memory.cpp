@@ -118,7 +118,8 @@ void GlobalMemory::select_page(std::uint64_t number) {
 }
 
 // Gaps are wider than a page, so a page belongs to one allocation, which need not begin with it. Of
-// host memory any number may be on a page, and what lies beside them may be nobody's: it is not read.
+// host memory any number may be on a page, and what lies beside them may be nobody's: it is not
+// read.
 void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
   const std::uint64_t start = number * page_size, end = start + page_size;
   const Allocation *owner = last_below(end - 1);

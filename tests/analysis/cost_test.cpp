@@ -278,7 +278,7 @@ TEST_CASE("only shapes that compute the same are advised") {
                               "  st.global.u32 [%rd2], %r3;\n";
   Question question;
   question.threads = {1024, 1, 1};
-  CHECK(advise_text(kernel_text(barrier), question).refusal.find("--block") != std::string::npos);
+  CHECK(advise_text(kernel_text(barrier), question).refusal.find("--launch") != std::string::npos);
   question.current = BlockShape{128, 1, 1};
   Advice advice = advise_text(kernel_text(barrier), question);
   CHECK(advice.refusal.empty());

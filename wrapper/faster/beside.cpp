@@ -19,9 +19,7 @@
 #include "grammar/code_writer.h"
 #include "grammar/edits.h"
 #include "grammar/module.h"
-#include "synth/ahead/ahead.h"
-#include "synth/promote/promote.h"
-#include "synth/resize/resize.h"
+#include "synth/family.h"
 
 #include <algorithm>
 #include <fmt/core.h>
