@@ -220,7 +220,7 @@ std::string why_nothing(const Summary &summary, const LaunchFindings &findings,
   if (!findings.off.empty())
     return fmt::format("nothing was changed: {} (docs/launch.md)", findings.off.front());
   if (summary.kept.empty()) {
-    if (const std::string why = why_not_preloaded(program); !why.empty())
+    if (std::string why = why_not_preloaded(program); !why.empty())
       return why;
     if (!has_driver())
       return "there is no CUDA driver here (libcuda.so.1), so there was nothing to make faster";
