@@ -169,9 +169,54 @@ Origins::Sources Origins::of_parameter(const Operand &address, std::uint64_t off
   return {std::uint64_t{3} << 56 | std::uint64_t{symbol.index} << 24 | (at / word & 0xffffff)};
 }
 
+// Numbers below 8 bytes have no origins, but what is put together from them may be any pointer:
+// pairs whose upper half is not zero, what is shifted or multiplied into the upper half, and bits
+// of several pointers.
+bool Origins::joins_parts(const Instruction &instruction) const {
+  const Opcode &opcode = module_.opcode(instruction);
+  const auto operands = module_.operands(instruction).subspan(1);
+  const auto is_below = [](const Operand &operand, std::int64_t limit) {
+    return operand.kind == Operand::Kind::integer && operand.value >= 0 && operand.value < limit;
+  };
+  if (operands.empty() || bit_width(opcode.type) != 8 * word)
+    return false;
+  switch (opcode.op) {
+  case Op::mov: {
+    const auto parts = module_.children(operands[0]);
+    const bool joins =
+        operands[0].kind == Operand::Kind::pair || operands[0].kind == Operand::Kind::vector;
+    return joins && !(parts.size() == 2 && is_below(parts[1], 1));
+  }
+  case Op::shl:
+    return !is_below(operands.back(), 32);
+  case Op::mul:
+  case Op::mad:
+    return std::any_of(operands.begin(), operands.begin() + 2, [&](const Operand &factor) {
+      constexpr std::int64_t limit = std::int64_t{1} << 32;
+      return factor.kind == Operand::Kind::integer &&
+             (factor.value >= limit || factor.value <= -limit);
+    });
+  case Op::bfi:
+    return true;
+  case Op::and_:
+  case Op::or_:
+  case Op::xor_:
+  case Op::lop3: {
+    Sources all;
+    for (const Operand &operand : operands)
+      all.merge(of(operand));
+    return std::count_if(all.begin(), all.end(), is_place) > 1;
+  }
+  default:
+    return false;
+  }
+}
+
 Origins::Sources Origins::computed(const Instruction &instruction) const {
   const auto operands = module_.operands(instruction).subspan(1);
   const Opcode &opcode = module_.opcode(instruction);
+  if (joins_parts(instruction))
+    return {from_anywhere};
   Sources all;
   switch (passes(opcode)) {
   case Passes::unknown:

@@ -22,8 +22,8 @@ inline constexpr Origin as_distance = Origin{1} << 63;
 /// By register, from where what it holds may have got there. What is copied, added, subtracted or
 /// chosen keeps its origins. What is multiplied, shifted up or widened from 32 bits is a distance,
 /// but remembers that it was made of them, since a pointer that lost its low bits might come back
-/// that way; and what is shifted down or divided may then be any pointer. Memory may give back
-/// whatever the kernel stores.
+/// that way; and what is shifted down or divided may then be any pointer. So may 8 bytes that are
+/// put together from parts. Memory may give back whatever the kernel stores.
 class Origins {
 public:
   Origins(const Module &module, const Function &function);
@@ -42,6 +42,8 @@ private:
   Sources of(const Operand &operand) const;
   Sources of_symbol(const Operand &operand) const;
   Sources of_parameter(const Operand &address, std::uint64_t offset) const;
+  /// Returns true if 8 bytes are put together from parts.
+  bool joins_parts(const Instruction &instruction) const;
   /// What an instruction computes that is no load.
   Sources computed(const Instruction &instruction) const;
   bool step(const Instruction &instruction);

@@ -41,6 +41,13 @@ bool loads_from_call(const Module &module, const Opcode &opcode,
          module.symbol(*base).kind != Symbol::Kind::parameter;
 }
 
+bool is_local(const Module &module, const Symbol &symbol) {
+  return (symbol.kind == Symbol::Kind::module_variable &&
+          module.variables[symbol.index].space == StateSpace::local) ||
+         (symbol.kind == Symbol::Kind::function_variable &&
+          module.functions[symbol.function].variables[symbol.index].space == StateSpace::local);
+}
+
 } // namespace
 
 std::optional<Scope> scope_of(std::string_view special) {
@@ -57,6 +64,10 @@ std::optional<Scope> scope_of(std::string_view special) {
 
 bool agree(const Module &module, std::span<const Operand> operands, Scope scope) {
   return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    // Each thread has local variables of its own, and nothing says that they have one address.
+    if (operand.kind == Operand::Kind::symbol && scope > Scope::thread &&
+        is_local(module, module.symbol(operand)))
+      return false;
     if (operand.kind == Operand::Kind::special) {
       const auto known = scope_of(module.text(operand.span));
       if (!known || *known < scope)
