@@ -203,9 +203,58 @@ class Staying(Case):
         self.assertEqual(program.wait(100), 9)
         program.stdout.close()
 
+    def test_a_signal_comes_once(self):
+        """To the process group, as `timeout` sends it, and to ptxasw alone."""
+        script = self.dir / "counts.py"
+        script.write_text("import signal\n"
+                          "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP, signal.SIGTERM])\n"
+                          "print('up', flush=True)\n"
+                          "while (got := signal.sigwait([signal.SIGHUP, signal.SIGTERM])) != signal.SIGTERM:\n"
+                          "    print(got.name, flush=True)\n")
+        for where in (os.kill, os.killpg):
+            for _ in range(5):
+                run = subprocess.Popen([str(PTXASW), "faster", sys.executable, str(script)], env=self.environment(), text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+                self.assertEqual(run.stdout.readline(), "up\n")
+                for _ in range(2):
+                    where(run.pid, signal.SIGHUP)
+                    self.assertEqual(run.stdout.readline(), "SIGHUP\n")
+                os.kill(run.pid, signal.SIGTERM)  # which ptxasw passes on after whatever else it does
+                self.assertEqual(run.communicate(timeout=100)[0], "")
+                self.assertEqual(run.returncode, 0)
+
+    def test_ptxasw_is_killed(self):
+        run = subprocess.Popen([str(PTXASW), "faster", "sh", "-c", "echo $$; exec sleep 1000"], env=self.environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        status = Path("/proc") / run.stdout.readline().strip() / "status"
+        run.stdout.close()
+        run.kill()
+        run.wait()
+        self.wait_for(lambda: not status.exists() or "State:\tZ" in status.read_text())
+        self.wait_for(lambda: not list((self.dir / "tmp").iterdir()))
+
+    def compile(self, text, *words):
+        compiler = shutil.which("c++")
+        done = compiler and subprocess.run([compiler, "-x", "c++", "-", *words], input=text, text=True, capture_output=True)
+        if not done or done.returncode != 0:
+            self.skipTest("there is no such compiler")
+
+    def test_sanitizers(self):
+        program = self.dir / "sanitized"
+        self.compile("int main(int n, char **) { return n + 2; }", "-fsanitize=address", "-o", str(program))
+        done = self.faster("", command=[str(program)], ASAN_OPTIONS="detect_leaks=0")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"^ptxasw: .*nothing is made faster: .* sanitizer \(libasan\.so\.\d+\).*\n$")
+        plain = self.dir / "libtsan.so.2"
+        shutil.copy(FAKE, plain)
+        self.assertRegex(self.good("", command=["true"], LD_PRELOAD=str(plain)), r"sanitizer \(libtsan\.so\.2\)")
+
     def test_nothing_is_left_behind(self):
         self.good("faster-module")
         self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+        self.assembler("kill -9 $PPID")  # who makes the versions
+        self.good("faster-kept", FASTER_KERNEL="add")
+        self.wait_for(lambda: not list((self.dir / "tmp").iterdir()))
 
 
 class Remembering(Case):
@@ -274,6 +323,66 @@ class Remembering(Case):
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
         self.good("faster-module", FASTER_KNOWN="1")
+
+    def test_no_file_may_be_large(self):
+        """What the helper writes does not end the program by SIGXFSZ."""
+        for limit in (0, 1024, 4096):
+            with self.subTest(limit=limit):
+                done = subprocess.run([str(PTXASW), "faster", "--", str(HOST), "faster-brief"], env=self.environment(), text=True,
+                                      capture_output=True, timeout=900,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_others_may_write_is_not_read(self):
+        self.good("faster-module")
+        (path,) = self.versions()
+        self.kept.chmod(0o777)
+        self.assertIn("no directory of ours alone", self.good("faster-module"))
+        self.assertEqual(len(self.calls()), 2)
+        self.kept.chmod(0o700)
+        elsewhere = self.dir / "elsewhere"
+        path.rename(elsewhere)
+        path.symlink_to(elsewhere)
+        elsewhere.chmod(0o400)
+        inode = elsewhere.stat().st_ino
+        self.good("faster-module")
+        self.assertEqual(len(self.calls()), 3)
+        self.assertFalse(path.is_symlink())
+        self.assertEqual(elsewhere.stat().st_ino, inode)
+        if os.geteuid() == 0:
+            os.chown(path, 1, 1)
+            self.good("faster-module")
+            self.assertEqual(len(self.calls()), 4)
+
+    def test_a_directory_that_is_gone_gets_no_answer(self):
+        """The run has ended, and its directory is somebody else's, when a version comes."""
+        self.assembler(f"ls -d $TMPDIR/ptxasw-faster-*/*.question > {self.dir}/where\ntouch {self.dir}/started\n"
+                       f"while [ ! -e {self.dir}/go ]; do sleep 0.05; done; cp \"$in\" \"$out\"")
+        self.good("", command=["sh", "-c", f"{HOST} faster-brief; while [ ! -e {self.dir}/started ]; do sleep 0.05; done"])
+        question = Path((self.dir / "where").read_text().strip())
+        self.assertFalse(question.parent.exists())
+        question.parent.mkdir()
+        victim = self.dir / "victim"
+        victim.write_text("as it was")
+        question.with_suffix(".answer").symlink_to(victim)
+        (self.dir / "go").touch()
+        self.wait_for(lambda: list(self.kept.glob("*.versions")))
+        self.wait_for(lambda: not list((self.dir / "tmp").glob("ptxasw-make-*")))
+        self.assertEqual(victim.read_bytes(), b"as it was")
+        self.assertEqual([one.suffix for one in question.parent.iterdir()], [".answer"])
+
+    @unittest.skipUnless(shutil.which("prlimit"), "needs prlimit")
+    def test_no_memory_for_what_was_assembled(self):
+        """It ends the process that makes versions, and nothing else: the program's directory stays."""
+        self.assembler("truncate -s 200M \"$out\"; prlimit --pid $PPID --as=1")
+        said = self.good("faster-kept", "--explain", FASTER_KERNEL="add")
+        self.assertIn("its versions did not come before the program ended", said)
+
+    def test_an_assembler_that_takes_too_long_is_not_asked_again(self):
+        self.assembler("kill -XCPU $$")
+        for _ in range(2):
+            self.assertIn("assembling versions takes too long", self.good("faster-kept", "--explain", FASTER_KERNEL="add"))
+        self.assertEqual(len(self.calls()), 1)
 
     def test_two_programs_at_once(self):
         self.assembler("sleep 0.5; cp \"$in\" \"$out\"")

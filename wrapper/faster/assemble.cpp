@@ -9,10 +9,12 @@
 #include "wrapper/os/process.h"
 #include "wrapper/settings/load_settings.h"
 
+#include <csignal>
 #include <cstring>
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ptxasw::inline wrapper::faster {
@@ -26,15 +28,19 @@ std::string identity_of(const std::string &path) {
   return fmt::format("{} {} {}.{}", path, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
+tl::unexpected<Kept> refused(std::string words) {
+  return left_alone(not_assembled, std::move(words));
+}
+
 std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
 
-tl::expected<std::string, std::string> by_ptxas(const std::string &ptxas, const std::string &ptx,
-                                                const std::string &arch,
-                                                const std::vector<std::string> &words,
-                                                const std::string &directory) {
+tl::expected<std::string, Kept> by_ptxas(const std::string &ptxas, const std::string &ptx,
+                                         const std::string &arch,
+                                         const std::vector<std::string> &words,
+                                         const std::string &directory) {
   const std::string in = fmt::format("{}/versions.ptx", directory), out = directory + "/cubin";
   if (const auto written = write_file_atomically(in, ptx); !written)
-    return tl::unexpected<std::string>(written.error());
+    return refused(written.error());
   ChildPlan plan{ptxas, "ptxas", {"-arch=" + arch, "-o", out, in}};
   plan.arguments.insert(plan.arguments.end(), words.begin(), words.end());
   plan.capture = STDERR_FILENO;
@@ -42,18 +48,19 @@ tl::expected<std::string, std::string> by_ptxas(const std::string &ptxas, const 
   auto image = done.succeeded() ? read_regular_file(out) : std::nullopt;
   ::unlink(in.c_str());
   ::unlink(out.c_str());
+  if (!image && done.started && WIFSIGNALED(done.status) && WTERMSIG(done.status) == SIGXCPU)
+    return left_alone("limit", "assembling versions takes too long");
   if (!image)
-    return tl::unexpected<std::string>(done.captured.empty() ? "it ended without a result"
-                                                             : first_line(done.captured));
+    return refused(done.captured.empty() ? "it ended without a result" : first_line(done.captured));
   return std::move(*image);
 }
 
 /// The driver's linker, which compiles PTX (CUDA Driver API, "Module Management").
-tl::expected<std::string, std::string> by_driver(const std::string &ptx, const std::string &arch) {
+tl::expected<std::string, Kept> by_driver(const std::string &ptx, const std::string &arch) {
   using Handle = void *;
   void *const library = ::dlopen("libcuda.so.1", RTLD_NOW);
   if (!library)
-    return tl::unexpected<std::string>("there is neither a ptxas nor a driver");
+    return refused("there is neither a ptxas nor a driver");
   bool missing = false;
   const auto find = [&](const char *name, auto &function) {
     function =
@@ -75,7 +82,7 @@ tl::expected<std::string, std::string> by_driver(const std::string &ptx, const s
   find("cuLinkComplete", complete);
   int devices = 0;
   if (missing || init(0) != 0 || count(&devices) != 0)
-    return tl::unexpected<std::string>("the driver cannot compile");
+    return refused("the driver cannot compile");
   for (int device = 0; device < devices; ++device) {
     constexpr int major = 75, minor = 76, ptx_input = 1; // CUdevice_attribute, CUjitInputType
     int high = 0, low = 0;
@@ -87,15 +94,14 @@ tl::expected<std::string, std::string> by_driver(const std::string &ptx, const s
       continue;
     if (retain(&context, device) != 0 || enter(context) != 0 ||
         create(0, nullptr, nullptr, &link) != 0)
-      return tl::unexpected<std::string>("the driver gave no context to compile in");
+      return refused("the driver gave no context to compile in");
     if (add(link, ptx_input, const_cast<char *>(ptx.c_str()), ptx.size() + 1, "versions", 0,
             nullptr, nullptr) != 0 ||
         complete(link, &image, &bytes) != 0)
-      return tl::unexpected<std::string>("the driver's compiler did not take it");
+      return refused("the driver's compiler did not take it");
     return std::string(static_cast<const char *>(image), bytes);
   }
-  return tl::unexpected<std::string>(
-      fmt::format("there is no ptxas, and the driver has no GPU of {}", arch));
+  return refused(fmt::format("there is no ptxas, and the driver has no GPU of {}", arch));
 }
 
 } // namespace
@@ -109,14 +115,14 @@ Assembler find_assembler() {
   return result;
 }
 
-tl::expected<std::string, std::string> assemble(const Assembler &assembler, const std::string &ptx,
-                                                const std::string &arch,
-                                                const std::vector<std::string> &words,
-                                                const std::string &directory) {
+tl::expected<std::string, Kept> assemble(const Assembler &assembler, const std::string &ptx,
+                                         const std::string &arch,
+                                         const std::vector<std::string> &words,
+                                         const std::string &directory) {
   if (!assembler.ptxas.empty())
     return by_ptxas(assembler.ptxas, ptx, arch, words, directory);
   if (!words.empty())
-    return tl::unexpected<std::string>("there is no ptxas to be told how it was compiled");
+    return refused("there is no ptxas to be told how it was compiled");
   return by_driver(ptx, arch);
 }
 

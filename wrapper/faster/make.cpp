@@ -166,7 +166,7 @@ launch::Answer make_answer(const Question &question, const std::string &image,
       assemble(assembler, made->text, has_suffix ? made->target : fmt::format("sm_{}", question.sm),
                source->words, directory);
   if (!code)
-    return nothing({not_assembled, code.error()});
+    return nothing(code.error());
   launch::Answer answer;
   answer.table = std::move(made->table);
   answer.variables = std::move(made->variables);

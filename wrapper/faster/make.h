@@ -25,9 +25,6 @@ std::optional<Question> parse_question(std::string_view text, const std::string 
 /// The key under which its answer is kept: everything that the answer depends on.
 std::string key_of(const Question &question, const Assembler &assembler);
 
-/// The reason of an answer where the assembler failed, for whatever reason.
-inline constexpr char not_assembled[] = "not-assembled";
-
 /// Makes and assembles versions. `image`: the bytes of the file; `directory` for files of its own.
 launch::Answer make_answer(const Question &question, const std::string &image,
                            const Assembler &assembler, const std::string &directory);

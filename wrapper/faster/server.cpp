@@ -6,7 +6,15 @@
 // Versions are made in processes of their own, with the lowest priority, at most a minute of
 // processor time each, and sessions of their own, so that a signal for the program does not end
 // them. What is still being made when the program ends goes on, for the next run, unless nothing is
-// remembered.
+// remembered. The directory of this run may be gone by then, and another one in its place: so
+// answers are written by its descriptor. Each such process has a parent that does nothing but wait
+// for it and remove its files, however it ends.
+//
+// A signal for the process group reaches the program by itself; one for this process alone is
+// passed on. Which it was, a third process tells, the sentinel, which is of the group and keeps
+// every signal pending: the kernel signals the youngest of a group first, so whatever this process
+// got with its group the sentinel has got before. The sentinel also removes the directory of the
+// run if this process is killed; the program ends with this process then.
 
 #include "wrapper/faster/server.h"
 
@@ -22,11 +30,14 @@
 #include <deque>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/core.h>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <poll.h>
 #include <set>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -71,42 +82,91 @@ struct Workplace {
   Workplace &operator=(const Workplace &) = delete;
 };
 
-/// This process, a child, is in nobody's way.
-void step_back() {
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::setsid();
+/// The descriptor that a child keeps, behind the standard ones.
+constexpr int kept_descriptor = 3;
+
+/// This process, a child, has none of our descriptors but one, as `kept_descriptor`.
+void keep_only(int descriptor) {
   const int null = ::open("/dev/null", O_RDWR);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::dup2(null, standard);
-  ::syscall(SYS_close_range, 3u, ~0u, 0u);
+  if (descriptor != kept_descriptor)
+    ::dup3(descriptor, kept_descriptor, O_CLOEXEC);
+  ::syscall(SYS_close_range, unsigned{kept_descriptor} + 1, ~0u, 0u);
+}
+
+/// This process, a child, ends when its parent does.
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent)
+    ::_exit(127);
+}
+
+/// This process, a child, is in nobody's way.
+void step_back(int directory) {
+  keep_only(directory);
+  ::setsid();
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::setpriority(PRIO_PROCESS, 0, 19);
-  const rlimit processor{seconds_for_one, seconds_for_one + 1}, dump{0, 0};
-  ::setrlimit(RLIMIT_CPU, &processor);
+  const rlimit dump{0, 0};
   ::setrlimit(RLIMIT_CORE, &dump);
 }
 
-/// Makes an answer and keeps it; the exit code of the process.
+/// What a maker's process is for: its exit code, from a directory for files of its own.
+using Work = std::function<int(const std::string &)>;
+
+/// Does the work in a child of this process, and removes its files. It ends as the child does.
+[[noreturn]] void supervise(int directory, const Work &work) noexcept {
+  step_back(directory);
+  ::signal(SIGTERM, SIG_IGN); // which ends the child, and then this process
+  int status = 0;
+  bool started = false;
+  try {
+    const Workplace workplace;
+    const pid_t self = ::getpid(), child = workplace.path.empty() ? -1 : ::fork();
+    if (child == 0) {
+      int code = no_room;
+      ::signal(SIGTERM, SIG_DFL);
+      end_with(self);
+      const rlimit processor{seconds_for_one, seconds_for_one + 1};
+      ::setrlimit(RLIMIT_CPU, &processor);
+      try {
+        code = work(workplace.path);
+      } catch (...) { // for want of memory, say
+      }
+      ::_exit(code);
+    }
+    while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    started = child > 0;
+  } catch (...) {
+  }
+  if (started && WIFSIGNALED(status)) {
+    ::signal(WTERMSIG(status), SIG_DFL);
+    ::kill(::getpid(), WTERMSIG(status));
+  }
+  ::_exit(started && WIFEXITED(status) ? WEXITSTATUS(status) : no_room);
+}
+
+/// Makes an answer and keeps it; the exit code of the process. It is for the run whose directory
+/// `kept_descriptor` is.
 int make_one(const Job &job, const std::string &image, const Assembler &assembler,
-             const std::string &directory) {
+             const std::string &workplace) {
   Store store;
   if (store.take(job.key) == Store::Right::theirs)
     return somebody_else;
   std::optional<launch::Answer> answer = store.find(job.key); // made meanwhile
   if (!answer) {
-    const Workplace workplace;
-    if (workplace.path.empty())
-      return no_room;
-    answer = make_answer(job.question, image, assembler, workplace.path);
+    answer = make_answer(job.question, image, assembler, workplace);
     // An assembler may fail for want of room or memory, which is another time's matter.
     if (answer->reason != not_assembled)
       store.keep(job.key, *answer);
   }
   store.give_back();
-  return write_file_atomically(directory + "/" + job.question.id + ".answer", encode(*answer))
-             ? 0
-             : no_room;
+  return replace_file_at(kept_descriptor, job.question.id + ".answer", encode(*answer)) ? 0
+                                                                                        : no_room;
 }
 
 class Run {
@@ -116,6 +176,7 @@ public:
 
   Served serve() {
     block_signals();
+    directory_ = ::open(plan_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     inotify_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (inotify_ >= 0 && ::inotify_add_watch(inotify_, plan_.directory.c_str(), IN_MOVED_TO) < 0) {
       ::close(inotify_);
@@ -129,11 +190,11 @@ public:
         step(served);
       served.unfinished = leave();
     }
+    end_sentinel(sentinel_, alive_);
     served.problem = store_.problem();
-    if (inotify_ >= 0)
-      ::close(inotify_);
-    if (signals_ >= 0)
-      ::close(signals_);
+    for (const int descriptor : {inotify_, signals_, directory_})
+      if (descriptor >= 0)
+        ::close(descriptor);
     ::sigaction(SIGCHLD, &children_before_, nullptr);
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
     return served;
@@ -160,8 +221,9 @@ private:
       error = errno;
       return -1;
     }
-    const pid_t child = ::fork();
+    const pid_t self = ::getpid(), child = ::fork();
     if (child == 0) {
+      end_with(self);
       for (const auto &[name, value] : plan_.environment)
         ::setenv(name.c_str(), value.c_str(), 1);
       ::sigaction(SIGCHLD, &children_before_, nullptr);
@@ -183,7 +245,46 @@ private:
       return -1;
     }
     ::close(pipe[0]);
+    start_sentinel();
     return child;
+  }
+
+  void start_sentinel() {
+    sentinel_ = alive_ = -1;
+    std::array<int, 2> pipe = {-1, -1};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+      return;
+    sentinel_ = ::fork();
+    if (sentinel_ == 0) {
+      sigset_t all;
+      ::sigfillset(&all);
+      ::sigprocmask(SIG_SETMASK, &all, nullptr);
+      keep_only(pipe[0]);
+      char nothing = 0;
+      (void)!::read(kept_descriptor, &nothing, 1); // until nobody can write to it any more
+      std::error_code ignored;
+      fs::remove_all(plan_.directory, ignored);
+      ::_exit(0);
+    }
+    ::close(pipe[0]);
+    alive_ = pipe[1];
+  }
+
+  static void end_sentinel(pid_t sentinel, int alive) {
+    if (sentinel > 0) {
+      ::kill(sentinel, SIGKILL);
+      ::waitpid(sentinel, nullptr, 0);
+    }
+    if (alive >= 0)
+      ::close(alive);
+  }
+
+  /// The signals that a sentinel got, a bit each, from the lowest for signal 1.
+  static std::uint64_t got_by(pid_t sentinel) {
+    const auto status =
+        sentinel > 0 ? read_regular_file(fmt::format("/proc/{}/status", sentinel)) : std::nullopt;
+    const std::size_t at = status ? status->find("\nShdPnd:\t") : std::string::npos;
+    return at == std::string::npos ? 0 : std::strtoull(status->c_str() + at + 9, nullptr, 16);
   }
 
   /// Waits for anything to happen, and does what it asks for.
@@ -203,12 +304,32 @@ private:
     start_workers();
   }
 
-  /// What is sent to us is for the program, which gets what a terminal sends by itself.
+  /// What is sent to us alone is for the program, which gets by itself what its group gets.
   void take_signals() {
-    signalfd_siginfo signal{};
-    while (signals_ >= 0 && ::read(signals_, &signal, sizeof signal) == sizeof signal)
-      if (signal.ssi_signo != SIGCHLD && signal.ssi_code != SI_KERNEL)
-        ::kill(program_, static_cast<int>(signal.ssi_signo));
+    sigset_t pending, children;
+    ::sigemptyset(&children);
+    ::sigaddset(&children, SIGCHLD);
+    const timespec now{};
+    while (::sigtimedwait(&children, nullptr, &now) > 0) {
+    }
+    if (signals_ < 0 || ::sigpending(&pending) != 0 ||
+        std::none_of(std::begin(signals), std::end(signals), [&](int signal) {
+          return signal != SIGCHLD && ::sigismember(&pending, signal) == 1;
+        }))
+      return;
+    // The next sentinel is there before anything is read; so what comes now is pending in it.
+    const auto [sentinel, alive] = std::pair(sentinel_, alive_);
+    start_sentinel();
+    std::vector<signalfd_siginfo> all;
+    for (signalfd_siginfo one{}; ::read(signals_, &one, sizeof one) == sizeof one;)
+      all.push_back(one);
+    const bool in_group = ::getpgid(program_) == ::getpgrp();
+    const std::uint64_t of_group = in_group ? got_by(sentinel) : 0;
+    end_sentinel(sentinel, alive);
+    for (const signalfd_siginfo &one : all)
+      if (one.ssi_signo != SIGCHLD && one.ssi_code != SI_KERNEL &&
+          !(of_group >> (one.ssi_signo - 1) & 1))
+        ::kill(program_, static_cast<int>(one.ssi_signo));
   }
 
   void take_children(Served &served) {
@@ -217,6 +338,8 @@ private:
       if (ended == program_) {
         served.status = status;
         program_ = -1;
+      } else if (ended == sentinel_) {
+        sentinel_ = -1;
       } else if (const auto worker = workers_.find(ended); worker != workers_.end()) {
         finish(jobs_.at(worker->second), status);
         workers_.erase(worker);
@@ -255,7 +378,7 @@ private:
     job.answered = true;
     if (answer.reason.empty())
       keys_.emplace(answer.table.hash, job.key);
-    (void)write_file_atomically(path(job.question.id, "answer"), encode(answer));
+    (void)replace_file_at(directory_, job.question.id + ".answer", encode(answer));
   }
 
   /// New questions, and kernels that turned out to be launched often.
@@ -317,10 +440,10 @@ private:
         continue;
       }
       const pid_t worker = ::fork();
-      if (worker == 0) {
-        step_back();
-        ::_exit(make_one(job, *image, assembler_, plan_.directory));
-      }
+      if (worker == 0)
+        supervise(directory_, [&](const std::string &workplace) {
+          return make_one(job, *image, assembler_, workplace);
+        });
       if (worker < 0)
         job.answered = true;
       else
@@ -332,20 +455,21 @@ private:
   std::size_t leave() {
     if (!store_.problem().empty()) {
       for (const auto &[worker, id] : workers_)
-        ::kill(worker, SIGTERM);
+        if (::kill(-worker, SIGTERM) != 0)
+          ::kill(worker, SIGTERM); // it leads no group yet
       return 0;
     }
     std::vector<std::pair<const Job *, std::string>> rest;
     for (const std::string &id : queue_)
       if (auto image = read_regular_file(path(jobs_.at(id).question.image, "image")))
         rest.emplace_back(&jobs_.at(id), std::move(*image));
-    if (!rest.empty() && ::fork() == 0) {
-      step_back();
-      ::alarm(seconds_for_rest);
-      for (const auto &[job, image] : rest)
-        make_one(*job, image, assembler_, plan_.directory);
-      ::_exit(0);
-    }
+    if (!rest.empty() && ::fork() == 0)
+      supervise(directory_, [&](const std::string &workplace) {
+        ::alarm(seconds_for_rest);
+        for (const auto &[job, image] : rest)
+          make_one(*job, image, assembler_, workplace);
+        return 0;
+      });
     return workers_.size() + rest.size();
   }
 
@@ -356,7 +480,9 @@ private:
   sigset_t before_{};
   struct sigaction children_before_ {};
   int signals_ = -1, inotify_ = -1;
-  pid_t program_ = -1;
+  int directory_ = -1; ///< of this run
+  int alive_ = -1;     ///< a pipe's end that nobody else has: it closes when this process ends
+  pid_t program_ = -1, sentinel_ = -1;
   std::map<std::string, Job> jobs_;
   std::set<std::string> asked_;
   std::deque<std::string> queue_;

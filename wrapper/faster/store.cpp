@@ -47,7 +47,7 @@ private:
 };
 
 launch::Profile read_choices(const std::string &path) {
-  const auto text = read_regular_file(path);
+  const auto text = read_own_file(path);
   if (!text || text->size() > largest_profile)
     return {};
   auto profile = launch::parse_profile(*text, path);
@@ -74,9 +74,10 @@ Store::Store(std::uint64_t limit) : limit_(limit) {
   struct stat found {};
   if (::stat(directory_.c_str(), &found) != 0)
     problem_ = fmt::format("cannot make {}: {}", directory_, std::strerror(errno));
-  else if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 022))
+  else if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 022)) {
     problem_ = fmt::format("{} is no directory of ours alone", directory_);
-  else if (::access(directory_.c_str(), W_OK | X_OK) != 0)
+    directory_.clear(); // machine code of somebody else is not loaded
+  } else if (::access(directory_.c_str(), W_OK | X_OK) != 0)
     problem_ = fmt::format("cannot write to {}: {}", directory_, std::strerror(errno));
 }
 
@@ -86,7 +87,7 @@ std::string Store::path(const std::string &key, const char *kind) const {
 
 std::optional<launch::Answer> Store::find(const std::string &key) {
   const std::string file = path(key, "versions");
-  const auto bytes = directory_.empty() ? std::nullopt : read_regular_file(file);
+  const auto bytes = directory_.empty() ? std::nullopt : read_own_file(file);
   if (!bytes)
     return std::nullopt;
   auto answer = launch::decode_answer(*bytes);
@@ -105,7 +106,7 @@ bool Store::keep(const std::string &key, const launch::Answer &answer) {
   launch::Answer alone = answer;
   alone.choices.clear();
   const std::string bytes = encode(alone);
-  if (bytes.size() > limit_ || !write_file_atomically(path(key, "versions"), bytes))
+  if (bytes.size() > limit_ || !replace_file_at(AT_FDCWD, path(key, "versions"), bytes))
     return false;
   make_room();
   return true;
@@ -118,8 +119,7 @@ bool Store::merge(const std::string &key, const launch::Profile &profile) {
   launch::Profile all = read_choices(path(key, "toml"));
   all.merge(profile);
   const std::string text = to_toml(all);
-  return text.size() <= largest_profile &&
-         write_file_atomically(path(key, "toml"), text).has_value();
+  return text.size() <= largest_profile && replace_file_at(AT_FDCWD, path(key, "toml"), text);
 }
 
 Store::Right Store::take(const std::string &key) {

@@ -234,7 +234,7 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
 /// Reads the answer. Null: none yet. With the lock held.
 const Kernel *receive(Handle function, Watched &watched) {
   const std::string path = path_of(watched.id, "answer");
-  const auto bytes = ::access(path.c_str(), R_OK) == 0 ? read_whole(path) : std::nullopt;
+  const auto bytes = ::access(path.c_str(), R_OK) == 0 ? read_whole_own(path) : std::nullopt;
   if (!bytes)
     return nullptr;
   Home home;

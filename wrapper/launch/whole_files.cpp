@@ -7,13 +7,16 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
 namespace ptxasw::inline wrapper::launch {
 
-std::optional<std::string> read_whole(const std::string &path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+namespace {
+
+std::optional<std::string> read_and_close(int file) {
   if (file < 0)
     return std::nullopt;
   std::string text;
@@ -25,7 +28,27 @@ std::optional<std::string> read_whole(const std::string &path) {
   return n == 0 ? std::optional(std::move(text)) : std::nullopt;
 }
 
+} // namespace
+
+std::optional<std::string> read_whole(const std::string &path) {
+  return read_and_close(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+std::optional<std::string> read_whole_own(const std::string &path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat info {};
+  if (file >= 0 &&
+      (::fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid())) {
+    ::close(file);
+    return std::nullopt;
+  }
+  return read_and_close(file);
+}
+
 bool write_whole(const std::string &path, std::string_view text) {
+  rlimit most{};
+  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && text.size() > most.rlim_cur)
+    return false;
   const int file =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)

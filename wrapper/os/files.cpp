@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -111,6 +112,15 @@ std::optional<std::string> read_regular_file(const std::string &path) {
   return read_descriptor(in.number());
 }
 
+std::optional<std::string> read_own_file(const std::string &path) {
+  const Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  struct stat info {};
+  if (!in || ::fstat(in.number(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_uid != ::geteuid())
+    return std::nullopt;
+  return read_descriptor(in.number());
+}
+
 /// A limit on file sizes (ulimit -f) is to be an error of the write, not the end of the process.
 class WithoutSizeSignal {
 public:
@@ -180,6 +190,22 @@ tl::expected<void, std::string> write_file_atomically(const std::string &path,
     return error;
   }
   return {};
+}
+
+bool replace_file_at(int directory, const std::string &name, std::string_view bytes) {
+  std::uint64_t number = 0;
+  if (::getentropy(&number, sizeof number) != 0)
+    return false;
+  const std::string temporary = fmt::format("{}.{:016x}", name, number);
+  const Descriptor out(::openat(directory, temporary.c_str(),
+                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!out)
+    return false;
+  if (write_all(out.number(), bytes) &&
+      ::renameat(directory, temporary.c_str(), directory, name.c_str()) == 0)
+    return true;
+  ::unlinkat(directory, temporary.c_str(), 0);
+  return false;
 }
 
 int make_memory_file(const char *label, std::string_view bytes) {

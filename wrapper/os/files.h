@@ -11,6 +11,9 @@ namespace ptxasw::inline wrapper {
 /// the real tool wants to read it too) or if it cannot be read.
 std::optional<std::string> read_regular_file(const std::string &path);
 
+/// The same, but nothing for a symbolic link or a file of another user.
+std::optional<std::string> read_own_file(const std::string &path);
+
 /// The whole input of a command: a file of any kind, also a pipe; "-" is standard input. Errors:
 /// what failed, with the system's reason.
 tl::expected<std::string, std::string> read_input(const std::string &path);
@@ -36,6 +39,11 @@ void occupy_standard_descriptors();
 /// Errors: what failed, with the system's reason.
 tl::expected<void, std::string> write_file_atomically(const std::string &path,
                                                       std::string_view bytes);
+
+/// Replaces a file of a directory that is open (or AT_FDCWD), for its owner alone: a new temporary
+/// file beside it, then a rename. No symbolic link is followed. False on any error: the directory
+/// is gone, say.
+bool replace_file_at(int directory, const std::string &name, std::string_view bytes);
 
 /// A file without a name, holding these bytes, positioned at its start; -1 if none is available. It
 /// vanishes with the last process that has it open, however that process ends.
