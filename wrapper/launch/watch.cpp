@@ -1,8 +1,8 @@
 // The question and the answer are files in a directory that `ptxasw faster` made for this run, each
 // under its name only when it is whole: a question and a mark when a kernel is launched often, an
 // answer when `ptxasw faster` has one. No process is started here and nothing waits; where a file
-// cannot be written, no answer comes. A waiting kernel looks for its answer
-// seldom, by a clock that costs nothing.
+// cannot be written, no answer comes. A waiting kernel looks for its answer seldom, by a clock that
+// costs nothing.
 //
 // What comes is a module of its own, loaded into the context of the kernel's module, or a library
 // if the kernel is one's. It ends when the program ends its module. The siblings work on the
@@ -169,13 +169,14 @@ const Kernel *without_siblings(Watched &watched, bool settled) {
 }
 
 /// The one object for a question; without one, for a kernel's name and why it was not asked.
-Watched &watched_of(const std::string &name, const std::string &id, const std::string &reason,
-                    const std::string &words) {
+Watched &watched_of(const std::string &name, const std::string &id, unsigned sm,
+                    const std::string &reason, const std::string &words) {
   auto &watched = watching().all[id.empty() ? name + "\n" + reason : id];
   if (!watched) {
     watched = std::make_unique<Watched>();
     watched->kernel = name;
     watched->id = id;
+    watched->sm = sm;
     watched->reason = reason;
     watched->words = words;
   }
@@ -245,7 +246,8 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
                 home.in_library,   function,         nullptr};
   std::vector<DevicePointer> addresses;
   if (!find_addresses(home, answer.variables, addresses))
-    return refuse("variable", "the driver does not say where its variables are, or not as its PTX does");
+    return refuse("variable",
+                  "the driver does not say where its variables are, or not as its PTX does");
   if (!load_module(home.in_library, answer.image, beside.module))
     return refuse("not-loaded", "the driver did not take the versions");
   auto known = parse_profile(answer.choices, "choices");
@@ -275,7 +277,7 @@ const Kernel *receive(Handle function, Watched &watched) {
   if (!bytes)
     return nullptr;
   Home home;
-  if (!find_home(function, home))
+  if (!find_home(function, home) || capability(current_device()) != watched.sm)
     return nullptr;
   const Kernel *result = find_beside(home.owner, watched.id, current_context());
   if (!result) {
@@ -393,7 +395,7 @@ const Kernel *watch(Handle function, const Home &home) {
     words = "the driver does not say what the GPU is";
   } else {
     // Before it is launched often it is not worth the time.
-    Watched &counted = watched_of(home.name, "", "", "");
+    Watched &counted = watched_of(home.name, "", sm, "", "");
     if (!counted.wanted.load(std::memory_order_relaxed))
       return without_siblings(counted, false);
     if (image->hash.empty())
@@ -405,7 +407,7 @@ const Kernel *watch(Handle function, const Home &home) {
       words = "`ptxasw faster` could not be asked: no room, or it has ended";
     }
   }
-  Watched &watched = watched_of(home.name, id, reason, words);
+  Watched &watched = watched_of(home.name, id, sm, reason, words);
   if (const Kernel *const loaded = find_beside(home.owner, id, current_context());
       loaded && !id.empty())
     return loaded;

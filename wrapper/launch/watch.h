@@ -16,6 +16,7 @@ namespace ptxasw::inline wrapper::launch {
 struct Watched {
   std::string kernel;
   std::string id;                         ///< of the question; empty: there is none
+  unsigned sm = 0;                        ///< for which architecture the question is
   std::atomic<std::uint64_t> launches{0}; ///< in all contexts and modules
   std::atomic<std::int64_t> next_look{0}; ///< ms, of a coarse clock
   std::atomic<std::uint32_t> pause{0};    ///< ms between two looks
