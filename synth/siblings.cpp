@@ -67,7 +67,8 @@ std::vector<Offer> decide(std::vector<Offer> offers, const SiblingOptions &optio
     const auto named = options.variants(offer.family->option);
     const bool wanted =
         named.empty() ? proposal.promise.empty() : contains(named, proposal.variant);
-    return !wanted || (options.names && !contains(*options.names, proposal.sibling.name));
+    return !wanted || (!options.promises && !proposal.promise.empty()) ||
+           (options.names && !contains(*options.names, proposal.sibling.name));
   });
   std::stable_sort(offers.begin(), offers.end(),
                    [](const Offer &a, const Offer &b) { return a.rank() < b.rank(); });

@@ -28,6 +28,7 @@ struct SiblingOptions {
   /// promise that it rests on. Nothing: what the family proposes by default.
   std::map<std::string, std::vector<std::string>, std::less<>> wanted = {};
   bool defaults = true; ///< what is proposed by default is wanted, too
+  bool promises = true; ///< false: nothing that rests on a promise is written, named or not
   /// Only siblings of these names, of families that are on by default and of those that are not;
   /// unset: all.
   std::optional<std::vector<std::string>> names = {};

@@ -14,7 +14,8 @@
 //
 // Time is a counter that launches move on, so measuring is exact. A kernel with three parameters of
 // 8, 8 and 4 bytes (to, from, n) that writes W does to[i] = from[i] + W if `to` is an allocation.
-// Handles are reused at once: what is unloaded last is what the next load gets.
+// Handles are reused at once: what is unloaded last, or ends with its context, is what the next
+// load gets.
 //
 // FAKE_NEWER: also exports functions that a driver of the future may have.
 
@@ -23,11 +24,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fstream>
+#include <iterator>
 #include <list>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -49,15 +53,16 @@ struct Function {
   std::vector<int> parameters;
 };
 
+struct Context {
+  int device = 0;
+};
+
 /// A module or a library.
 struct Owner {
   std::uint64_t kind = 0;
   std::map<std::string, Function *> functions;
   std::map<std::string, std::string> globals;
-};
-
-struct Context {
-  int device = 0;
+  Context *context = nullptr; ///< in which it was loaded
 };
 
 struct Event {
@@ -67,6 +72,7 @@ struct Event {
 
 struct Stream {
   bool capturing = false;
+  Context *context = nullptr;
 };
 
 struct Node {
@@ -89,6 +95,8 @@ double now = 0;
 unsigned noise = 1;
 Context contexts[4] = {{0}, {1}, {0}, {1}};
 thread_local Context *current = &contexts[0];
+int holders[2] = {0, 0};           ///< of the primary contexts
+bool stuck = false;                ///< who asks for a function's module never comes back
 thread_local int capture_mode = 0; // global
 bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
@@ -182,8 +190,9 @@ void load_ptx(const std::string &text, Owner &owner, std::uint64_t kind) {
   }
   for (std::size_t at = text.find(".global ."); at != std::string::npos;
        at = text.find(".global .", at + 1))
-    owner.globals[name_at(text.find_last_of(" \t", text.find_first_of("[=;", at)) + 1)] =
-        std::string(64, '\0');
+    if (const std::size_t end = text.find_first_of("[=;", at); end != std::string::npos)
+      owner.globals[name_at(text.find_last_of(" \t", end) + 1)] = std::string(
+          text[end] == '[' ? static_cast<std::size_t>(std::atoi(text.c_str() + end + 1)) : 4, '\0');
 }
 
 Result load(void **result, const void *image, std::uint64_t kind) {
@@ -196,7 +205,7 @@ Result load(void **result, const void *image, std::uint64_t kind) {
   if (text.find("unloadable") != std::string::npos)
     return 218;
   Owner *const owner = take(owners, free_owners);
-  *owner = {kind, {}, {}};
+  *owner = {kind, {}, {}, current};
   if (text.rfind("fake", 0) != 0)
     load_ptx(text, *owner, kind);
   std::istringstream lines(text);
@@ -231,9 +240,7 @@ Result load(void **result, const void *image, std::uint64_t kind) {
   return success;
 }
 
-Result unload(void *handle) {
-  const std::lock_guard lock(mutex);
-  auto *const owner = static_cast<Owner *>(handle);
+void end_owner(Owner *owner) {
   // From the back, so that the next image that is alike gets them the other way round.
   for (auto &[name, function] : owner->functions) {
     function->kind = 0;
@@ -241,7 +248,27 @@ Result unload(void *handle) {
   }
   *owner = {};
   free_owners.push_back(owner);
+}
+
+Result unload(void *handle) {
+  const std::lock_guard lock(mutex);
+  end_owner(static_cast<Owner *>(handle));
   note("unload");
+  return success;
+}
+
+/// The end of a context: of its modules, too, and of no library.
+Result end_context(const void *context) {
+  const std::lock_guard lock(mutex);
+  for (Owner &owner : owners)
+    if (owner.kind == 1 && owner.context == context)
+      end_owner(&owner);
+  return success;
+}
+
+Result release_primary(int device) {
+  if (holders[device] > 0 && --holders[device] == 0)
+    return end_context(&contexts[device]);
   return success;
 }
 
@@ -468,6 +495,7 @@ void *fake_node(int index) {
   return &*node;
 }
 double fake_now() { return now; }
+void fake_stick() { stuck = true; }
 
 Result cuInit(unsigned) { return success; }
 Result cuDriverGetVersion(int *version) {
@@ -489,8 +517,8 @@ Result cuCtxCreate_v2(void **context, unsigned, int device) {
   *context = current = &contexts[2 + device];
   return success;
 }
-Result cuCtxDestroy(void *) { return success; }
-Result cuCtxDestroy_v2(void *) { return success; }
+Result cuCtxDestroy(void *context) { return end_context(context); }
+Result cuCtxDestroy_v2(void *context) { return end_context(context); }
 Result cuCtxDetach(void *) { return success; }
 Result cuCtxSetCurrent(void *context) {
   current = static_cast<Context *>(context);
@@ -506,12 +534,18 @@ Result cuCtxGetDevice(int *device) {
   *device = current->device;
   return success;
 }
+Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
+  *flags = 0;
+  *active = holders[device] > 0;
+  return success;
+}
 Result cuDevicePrimaryCtxRetain(void **context, int device) {
+  ++holders[device];
   *context = &contexts[device];
   return success;
 }
-Result cuDevicePrimaryCtxRelease(int) { return success; }
-Result cuDevicePrimaryCtxRelease_v2(int) { return success; }
+Result cuDevicePrimaryCtxRelease(int device) { return release_primary(device); }
+Result cuDevicePrimaryCtxRelease_v2(int device) { return release_primary(device); }
 Result cuDevicePrimaryCtxReset(int) { return success; }
 Result cuDevicePrimaryCtxReset_v2(int) { return success; }
 Result cuGreenCtxDestroy(void *) { return success; }
@@ -528,6 +562,11 @@ Result cuDeviceGetName(char *name, int length, int device) {
   return success;
 }
 
+Result cuModuleLoad(void **module, const char *path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return load(module, text.c_str(), 1);
+}
 Result cuModuleLoadData(void **module, const void *image) { return load(module, image, 1); }
 Result cuModuleLoadDataEx(void **module, const void *image, unsigned, int *, void **) {
   return load(module, image, 1);
@@ -585,6 +624,8 @@ Result cuFuncGetName(const char **name, void *handle) {
   return success;
 }
 Result cuFuncGetModule(void **module, void *handle) {
+  while (stuck)
+    ::pause();
   Function *const function = function_of(handle);
   if (!function || function->kind != 1)
     return invalid_handle;
@@ -649,9 +690,14 @@ Result cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t by
 Result cuStreamCreate(void **stream, unsigned) {
   if (unsafe())
     return capture_unsafe;
-  *stream = new Stream;
+  *stream = new Stream{false, current};
   return success;
 }
+Result cuStreamGetCtx(void *stream, void **context) {
+  *context = static_cast<Stream *>(stream)->context;
+  return success;
+}
+Result cuStreamGetCtx_ptsz(void *stream, void **context) { return cuStreamGetCtx(stream, context); }
 Result cuStreamDestroy_v2(void *stream) {
   delete static_cast<Stream *>(stream);
   return success;

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -54,18 +56,24 @@ std::string ptx() {
          ".global .align 4 .b8 gain[16];\n.const .align 4 .u32 bias;\n" +
          kernel_text("add", "mov.u32 \t%r3, 1;") +
          kernel_text("scaled", "ld.global.u32 \t%r3, [gain+4];") +
+         ".global .attribute(.unified(1, 2)) .align 4 .b8 tagged[16];\n" +
+         kernel_text("attributed", "ld.global.u32 \t%r3, [tagged+4];") +
          kernel_text("biased", "ld.const.u32 \t%r3, [bias];") + kernel_text("waits", "bar.sync 0;");
 }
 
-/// A fat binary with PTX for one architecture and, if it is asked for, machine code for another.
+/// A fat binary with PTX for one architecture and, if it is asked for, machine code for another;
+/// `twice`: the same PTX for sm_90a, say, as well.
 class FatBinary {
 public:
-  FatBinary(const std::string &text, unsigned ptx_sm, unsigned code_sm = 0) {
+  FatBinary(const std::string &text, unsigned ptx_sm, unsigned code_sm = 0, bool twice = false,
+            const std::string &code = "") {
     bytes_.assign("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
     bytes_.resize(16);
     if (code_sm != 0)
-      add(2, code_sm, text);
+      add(2, code_sm, code.empty() ? text : code);
     add(1, ptx_sm, text);
+    if (twice)
+      add(1, ptx_sm, text, 0x100000);
     const std::uint64_t size = bytes_.size() - 16;
     std::memcpy(bytes_.data() + 8, &size, sizeof size);
     wrapper_ = {0x466243b1, 1, bytes_.data(), nullptr};
@@ -74,7 +82,7 @@ public:
   const void *wrapper() const { return &wrapper_; }
 
 private:
-  void add(std::uint16_t kind, std::uint32_t sm, const std::string &text) {
+  void add(std::uint16_t kind, std::uint32_t sm, const std::string &text, std::uint64_t flags = 0) {
     std::array<char, 64> header{};
     const auto put = [&](std::size_t at, auto number) {
       std::memcpy(header.data() + at, &number, sizeof number);
@@ -84,6 +92,7 @@ private:
     put(4, std::uint32_t{64});
     put(8, static_cast<std::uint64_t>((text.size() + 8) / 8 * 8));
     put(28, sm);
+    put(40, flags);
     bytes_.append(header.data(), header.size());
     bytes_ += text;
     bytes_.append((text.size() + 8) / 8 * 8 - text.size(), '\0');
@@ -289,10 +298,131 @@ const Scenario early("faster-unload", [] {
   }
 });
 
+std::string written_to_a_file(const std::string &image) {
+  const std::string path = std::string(std::getenv("TMPDIR")) + "/image.ptx";
+  std::ofstream(path) << image;
+  return path;
+}
+
+const Scenario contexts("faster-contexts", [] {
+  // The driver hands out the handles of what ended with its context for what is loaded unseen.
+  const FatBinary image(ptx(), 90, 90);
+  const std::string path = written_to_a_file(ptx());
+  Handle primary = nullptr, context = nullptr;
+  call<Handle *, int>("cuDevicePrimaryCtxRetain", &primary, 0);
+  call<Handle>("cuCtxSetCurrent", primary);
+  Handle outside = load_by("cuModuleLoadData", image.wrapper());
+  Launches stay(function(outside, "add"));
+  CHECK(!stay.until_a_version_runs().empty());
+  stay.versions_of(600);
+  call<Handle *, unsigned, int>("cuCtxCreate_v2", &context, 0, 0);
+  Handle module = load_by("cuModuleLoadData", image.wrapper());
+  CHECK(!Launches(function(module, "add")).until_a_version_runs().empty());
+  call<Handle>("cuCtxDestroy_v2", context);
+  history();
+  // What another context holds is still there, and is not loaded anew.
+  call<Handle>("cuCtxSetCurrent", primary);
+  CHECK(stay.versions_of(20) == 20);
+  // One of the two is the handle of the program's module, the other of the versions.
+  std::array<Handle, 2> unseen{};
+  for (Handle &one : unseen)
+    call<Handle *, const char *>("cuModuleLoad", &one, path.c_str());
+  CHECK(unseen[0] == module || unseen[1] == module);
+  for (const Handle one : unseen) {
+    Launches launches(function(one, "add"));
+    for (int i = 0; i < 300; ++i) {
+      CHECK(launches.versions_of(1) == 0);
+      ::usleep(1000);
+    }
+  }
+});
+
+const Scenario released("faster-released", [] {
+  // Who lets go of a context that others hold ends nothing.
+  const FatBinary image(ptx(), 90, 90);
+  Handle primary = nullptr;
+  for (int i = 0; i < 2; ++i)
+    call<Handle *, int>("cuDevicePrimaryCtxRetain", &primary, 0);
+  call<Handle>("cuCtxSetCurrent", primary);
+  Handle library = library_of(image.wrapper());
+  Launches launches(kernel(library, "scaled"));
+  CHECK(!launches.until_a_version_runs().empty());
+  launches.versions_of(600);
+  call<int>("cuDevicePrimaryCtxRelease_v2", 0);
+  CHECK(launches.versions_of(20) == 20);
+  // The last ends the addresses of variables, and no library.
+  history();
+  call<int>("cuDevicePrimaryCtxRelease_v2", 0);
+  CHECK(history().empty());
+  call<Handle>("cuLibraryUnload", library);
+  CHECK(history() == "unload\nunload\n");
+});
+
+const Scenario other_stream("faster-stream", [] {
+  // A library's kernel runs in the context of its stream, whichever is current.
+  const FatBinary image(ptx(), 90, 90);
+  Handle here = nullptr, there = nullptr, stream = nullptr, near = nullptr;
+  call<Handle *, int>("cuDevicePrimaryCtxRetain", &here, 0);
+  call<Handle *, int>("cuDevicePrimaryCtxRetain", &there, 1);
+  call<Handle>("cuCtxSetCurrent", there);
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 1u);
+  call<Handle>("cuCtxSetCurrent", here);
+  call<Handle *, unsigned>("cuStreamCreate", &near, 1u);
+  Launches launches(kernel(library_of(image.wrapper()), "scaled"));
+  // Nothing is loaded for here while it runs there.
+  for (int i = 0; i < 300; ++i) {
+    launches.once(stream);
+    ::usleep(1000);
+  }
+  CHECK(!has(history(), "__ptxasw_"));
+  CHECK(!launches.until_a_version_runs().empty());
+  launches.versions_of(600);
+  launches.once(near);
+  CHECK(has(history(), "__ptxasw_"));
+  launches.once(stream);
+  CHECK(!has(history(), "__ptxasw_"));
+});
+
+const Scenario options("faster-options", [] {
+  // With options by which the driver compiles other code, kernels stay as they are.
+  const std::string image = ptx();
+  const auto load = [&](int option, const char *kernel_name) {
+    std::array<char, 64> log{};
+    void *value = log.data();
+    Handle module = nullptr;
+    call<Handle *, const void *, unsigned, int *, void **>("cuModuleLoadDataEx", &module,
+                                                           image.c_str(), 1, &option, &value);
+    return function(module, kernel_name);
+  };
+  constexpr int log_buffer = 5, fused = 24;
+  expect_faster(load(log_buffer, "add"));
+  Launches launches(load(fused, "scaled"));
+  for (int i = 0; i < 300; ++i) {
+    CHECK(launches.versions_of(1) == 0);
+    ::usleep(1000);
+  }
+});
+
+const Scenario stuck("faster-stuck", [] {
+  // A thread that never comes back from the driver does not keep the program from ending.
+  const FatBinary image(ptx(), 90, 90);
+  Handle module = load_by("cuModuleLoadData", image.wrapper());
+  Launches(function(module, "add")).versions_of(3);
+  Handle other = function(module, "scaled");
+  symbol<void()>("fake_stick")();
+  std::thread([other] { launch(other); }).detach();
+  ::usleep(300000);
+  ::alarm(60);
+});
+
 const Scenario seldom("faster-seldom", [] {
   const FatBinary image(ptx(), 90, 90);
   Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
   CHECK(launches.versions_of(5) == 0);
+  // Nothing is written before it is launched often.
+  if (const char *const place = std::getenv("PTXASW_LAUNCH_FASTER"))
+    for (const auto &entry : std::filesystem::directory_iterator(place))
+      CHECK(entry.path().extension() != ".question" && entry.path().extension() != ".image");
 });
 
 /// Kernels that stay as they are: `biased`, or what the environment names.
@@ -300,6 +430,29 @@ const Scenario kept("faster-kept", [] {
   const char *const code = std::getenv("FASTER_CODE"), *const name = std::getenv("FASTER_KERNEL");
   const FatBinary image(ptx(), 80, code ? static_cast<unsigned>(std::atoi(code)) : 0);
   Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), name ? name : "biased"));
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(launches.versions_of(1) == 0);
+    ::usleep(1000);
+  }
+});
+
+/// Kernels of PTX for one number and two architectures.
+const Scenario guessed("faster-guessed", [] {
+  const FatBinary image(ptx(), 90, 0, true);
+  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  for (int i = 0; i < 300; ++i) {
+    CHECK(launches.versions_of(1) == 0);
+    ::usleep(1000);
+  }
+});
+
+/// The driver's variable is not of the size that the PTX says.
+const Scenario resized("faster-resized", [] {
+  const std::string image = ptx();
+  std::string other = image;
+  other.replace(other.find("gain[16]"), 8, "gain[32]");
+  const FatBinary both(image, 90, 90, false, other);
+  Launches launches(function(load_by("cuModuleLoadData", both.wrapper()), "scaled"));
   for (int i = 0; i < 1000; ++i) {
     CHECK(launches.versions_of(1) == 0);
     ::usleep(1000);

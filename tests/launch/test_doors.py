@@ -36,7 +36,7 @@ LET_BE = {
     "cuLaunchGridAsync": "likewise",
 }
 LIKE = re.compile(r"^cu(Launch\w*|(Module|Library)\w*Unload|(Green)?Ctx(Destroy|Detach)|DevicePrimaryCtx(Release|Reset)|"
-                  r"(Module|Library)LoadData\w*|ModuleLoadFatBinary|LinkAddData|GraphKernelNodeGetParams|"
+                  r"ModuleLoad|(Module|Library)LoadData\w*|ModuleLoadFatBinary|LinkAddData|GraphKernelNodeGetParams|"
                   r"GraphNodeGetParams|GetProcAddress)$")
 
 LAYOUT = """
@@ -69,6 +69,11 @@ static_assert(sizeof(KernelNode) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, kern));
 static_assert(success == CUDA_SUCCESS && not_initialized == CUDA_ERROR_NOT_INITIALIZED);
 static_assert(invalid_image == CUDA_ERROR_INVALID_IMAGE && invalid_handle == CUDA_ERROR_INVALID_HANDLE);
 static_assert(not_ready == CUDA_ERROR_NOT_READY);
+static_assert(jit_wall_time == CU_JIT_WALL_TIME && jit_info_log == CU_JIT_INFO_LOG_BUFFER);
+static_assert(jit_info_log_size == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES && jit_error_log == CU_JIT_ERROR_LOG_BUFFER);
+static_assert(jit_error_log_size == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+static_assert(jit_target_from_context == CU_JIT_TARGET_FROM_CUCONTEXT);
+static_assert(jit_log_verbose == CU_JIT_LOG_VERBOSE && jit_line_info == CU_JIT_GENERATE_LINE_INFO);
 static_assert(attribute_ignore == CU_LAUNCH_ATTRIBUTE_IGNORE);
 static_assert(attribute_access_policy == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW);
 static_assert(attribute_cooperative == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);

@@ -84,7 +84,7 @@ class Running(Case):
 
     def test_variables_graphs_modules_and_threads(self):
         for scenario in ("faster-variable", "faster-graph", "faster-reload", "faster-unload", "faster-threads",
-                         "faster-fork"):
+                         "faster-fork", "faster-contexts", "faster-released", "faster-stream", "faster-stuck"):
             with self.subTest(scenario=scenario):
                 self.good(scenario, FASTER_KNOWN="1")
 
@@ -136,12 +136,19 @@ class Staying(Case):
     """What stays as it is, and what is said."""
 
     def test_kernels_that_are_left_alone(self):
-        for kernel, code, why in (("biased", "0", "`__constant__`"), ("waits", "0", "barrier"),
+        for kernel, code, why in (("biased", "0", "`__constant__`"), ("attributed", "0", "`tagged` has an attribute"), ("waits", "0", "barrier"),
                                   ("add", "90", "machine code for sm_90 runs, and there is no PTX for it")):
             with self.subTest(kernel=kernel):
                 said = self.good("faster-kept", "--explain", FASTER_KERNEL=kernel, FASTER_CODE=code)
                 self.assertIn("ptxasw: no faster version of 1 kernel so far\n", said)
                 self.assertRegex(said, f"  {kernel}: .*{why}")
+
+    def test_doubt_about_what_runs(self):
+        for scenario, kernel, why in (("faster-guessed", "add", "there are several images for sm_90"),
+                                      ("faster-options", "scaled", "the program told the driver how to compile it"),
+                                      ("faster-resized", "scaled", "the driver does not say where its variables are")):
+            with self.subTest(scenario=scenario):
+                self.assertRegex(self.good(scenario, "--explain", FASTER_KNOWN="1"), f"  {kernel}: .*{why}")
 
     def test_machine_code_for_another_gpu_does_not_count(self):
         self.good("faster-kept", "--explain", FASTER_CODE="70")

@@ -72,7 +72,7 @@ public:
     return *result;
   }
 
-  const std::vector<std::string> &variables() const { return variables_; }
+  const std::vector<launch::AnswerVariable> &variables() const { return variables_; }
 
 private:
   void keep(std::string reason, std::string words) {
@@ -123,6 +123,8 @@ private:
       return keep("texture", fmt::format("`{}` is no plain variable", variable.name));
     if (declared.find(".managed") != std::string_view::npos)
       return keep("managed-variable", fmt::format("`{}` is managed memory", variable.name));
+    if (declared.find(".attribute") != std::string_view::npos)
+      return keep("variable", fmt::format("`{}` has an attribute", variable.name));
     if (variable.linkage == Linkage::external)
       return keep("relocatable", fmt::format("`{}` is defined in another module", variable.name));
     if (&where != &kernel_)
@@ -130,8 +132,13 @@ private:
                   fmt::format("a function that it calls names the variable `{}`", variable.name));
     if (module_.address_size != 64)
       return keep("variable", "its addresses have 32 bits");
-    if (std::find(variables_.begin(), variables_.end(), variable.name) == variables_.end())
-      variables_.emplace_back(variable.name);
+    if (find(variable.name) == variables_.end())
+      variables_.push_back({std::string(variable.name), variable.size()});
+  }
+
+  std::vector<launch::AnswerVariable>::const_iterator find(std::string_view name) const {
+    return std::find_if(variables_.begin(), variables_.end(),
+                        [&](const launch::AnswerVariable &one) { return one.name == name; });
   }
 
   /// The number of a variable whose address is a parameter; nothing for any other operand.
@@ -141,7 +148,7 @@ private:
     const Symbol &symbol = module_.symbol(operand);
     if (symbol.kind != Symbol::Kind::module_variable)
       return std::nullopt;
-    const auto found = std::find(variables_.begin(), variables_.end(), symbol.name);
+    const auto found = find(symbol.name);
     if (found == variables_.end())
       return std::nullopt;
     return static_cast<std::size_t>(found - variables_.begin());
@@ -237,7 +244,7 @@ private:
   const Function &kernel_;
   std::optional<Kept> kept_;
   std::set<std::string> needed_; ///< functions
-  std::vector<std::string> variables_;
+  std::vector<launch::AnswerVariable> variables_;
   std::set<std::uint32_t> removed_;
   Edits edits_;
 };
@@ -292,6 +299,7 @@ tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string 
   if (!reduced)
     return left_alone("text", "the kernel alone is not understood: " + reduced.error().message);
   options.kernels = {kernel};
+  options.promises = false; // nobody was asked for one
   const SiblingResult result = add_siblings(**reduced, options);
   if (!result.changed)
     return tl::unexpected(kept(result));

@@ -5,6 +5,7 @@
 
 #include "synth/sibling_table.h"
 #include "synth/siblings.h"
+#include "wrapper/launch/answer.h"
 
 #include <string>
 #include <tl/expected.hpp>
@@ -29,7 +30,7 @@ struct BesideText {
   /// The parameters are the kernel's own and behind them, 64 bits each, the addresses of
   /// `variables`.
   SiblingTable table;
-  std::vector<std::string> variables; ///< `.global` variables of the program's module
+  std::vector<launch::AnswerVariable> variables;
 };
 
 /// Which versions are worth assembling while the program runs: all families that need no promise.

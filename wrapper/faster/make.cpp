@@ -36,6 +36,15 @@ bool runs_on(const FatImage &image, unsigned sm) {
   return image.suffix == 'a' ? image.sm == sm : image.sm / 10 == sm / 10 && image.sm <= sm;
 }
 
+/// Returns true if the driver could choose another image as well: one of the same kind and number
+/// (sm_90 and sm_90a) that the GPU can run. Which one it takes is not documented.
+bool is_guess(std::span<const FatImage *const> images, const FatImage &chosen, unsigned sm) {
+  return std::any_of(images.begin(), images.end(), [&](const FatImage *image) {
+    return image->kind == chosen.kind && image->sm == chosen.sm && image->suffix != chosen.suffix &&
+           runs_on(*image, sm);
+  });
+}
+
 /// Of the images of one fat binary the PTX from which the driver's choice was made.
 tl::expected<const FatImage *, Kept> choose(std::span<const FatImage *const> images, unsigned sm) {
   const FatImage *code = nullptr, *ptx = nullptr;
@@ -54,6 +63,9 @@ tl::expected<const FatImage *, Kept> choose(std::span<const FatImage *const> ima
     if (image->kind == FatImage::Kind::ptx && fits && later(*image, ptx))
       ptx = image;
   }
+  const FatImage *const taken = code ? code : ptx;
+  if (taken && is_guess(images, *taken, sm))
+    return left_alone("other-source", fmt::format("there are several images for sm_{}", taken->sm));
   if (!ptx && code)
     return left_alone("other-source",
                       fmt::format("machine code for sm_{} runs, and there is no PTX "

@@ -5,6 +5,7 @@
 #include "wrapper/launch/answer.h"
 
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fmt/core.h>
@@ -59,8 +60,8 @@ std::string long_hash(std::string_view text) {
 
 std::string encode(const Answer &answer) {
   std::string variables;
-  for (const std::string &name : answer.variables)
-    variables += name + "\n";
+  for (const auto &[name, size] : answer.variables)
+    variables += fmt::format("{} {}\n", size, name);
   const std::string table = answer.reason.empty() ? encode(answer.table) : "";
   std::string bytes(magic);
   for (const std::string_view part :
@@ -104,12 +105,18 @@ tl::expected<Answer, std::string> decode_answer(std::string_view bytes) {
   if (!table)
     return broken(table.error());
   answer.table = std::move(*table);
-  for (std::string_view names = parts[4]; !names.empty();) {
-    const std::size_t end = names.find('\n');
-    if (end == 0 || end == names.npos || answer.variables.size() == most_variables)
-      return broken("its variables are no names");
-    answer.variables.emplace_back(names.substr(0, end));
-    names.remove_prefix(end + 1);
+  for (std::string_view lines = parts[4]; !lines.empty();) {
+    const std::size_t end = lines.find('\n');
+    const std::string_view line = lines.substr(0, end);
+    AnswerVariable variable;
+    const auto size = std::from_chars(line.data(), line.data() + line.size(), variable.bytes);
+    const auto name = static_cast<std::size_t>(size.ptr - line.data());
+    if (end == lines.npos || size.ec != std::errc() || line.size() < name + 2 ||
+        line[name] != ' ' || answer.variables.size() == most_variables)
+      return broken("its variables are no sizes and names");
+    variable.name = line.substr(name + 1);
+    answer.variables.push_back(std::move(variable));
+    lines.remove_prefix(end + 1);
   }
   answer.image = parts[5];
   if (!has_addresses(answer))

@@ -6,6 +6,7 @@
 
 #include "synth/sibling_table.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -13,14 +14,20 @@
 
 namespace ptxasw::inline wrapper::launch {
 
+/// A `.global` variable of the program's module.
+struct AnswerVariable {
+  std::string name;
+  std::uint64_t bytes = 0; ///< its size
+};
+
 struct Answer {
   std::string reason; ///< the name of why there are no versions; empty: there are
   std::string words;  ///< the same, for people
   /// The kernel's own parameters, and behind them the addresses of `variables`, 64 bits each.
   SiblingTable table;
-  std::vector<std::string> variables; ///< of the program's module
-  std::string image;                  ///< machine code with the versions of the table
-  std::string choices;                ///< a profile: what was measured before; may be empty
+  std::vector<AnswerVariable> variables;
+  std::string image;   ///< machine code with the versions of the table
+  std::string choices; ///< a profile: what was measured before; may be empty
 };
 
 /// The answer's bytes. They end with a checksum of all others.

@@ -53,6 +53,7 @@ const DoorSpec table[] = {
      address(&cuGraphKernelNodeGetParams), false},
     {"cuGraphKernelNodeGetParams", 12000, false, "cuGraphKernelNodeGetParams_v2",
      address(&cuGraphKernelNodeGetParams_v2), false},
+    {"cuModuleLoad", 2000, false, "cuModuleLoad", address(&cuModuleLoad), false},
     {"cuModuleLoadData", 2000, false, "cuModuleLoadData", address(&cuModuleLoadData), false},
     {"cuModuleLoadDataEx", 2010, false, "cuModuleLoadDataEx", address(&cuModuleLoadDataEx), false},
     {"cuModuleLoadFatBinary", 2000, false, "cuModuleLoadFatBinary", address(&cuModuleLoadFatBinary),

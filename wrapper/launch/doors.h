@@ -30,6 +30,7 @@ enum class Door : unsigned {
   green_context_destroy,
   kernel_node_get,
   kernel_node_get_2,
+  module_load,
   module_load_data,
   module_load_data_ex,
   module_load_fat_binary,

@@ -45,6 +45,8 @@ Driver look_up() {
   find(library, d.stream_synchronize[1], "cuStreamSynchronize_ptsz");
   find(library, d.stream_capturing[0], "cuStreamIsCapturing");
   find(library, d.stream_capturing[1], "cuStreamIsCapturing_ptsz");
+  find(library, d.stream_context[0], "cuStreamGetCtx");
+  find(library, d.stream_context[1], "cuStreamGetCtx_ptsz");
   find(library, d.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
   find(library, d.event_create, "cuEventCreate");
   find(library, d.event_record[0], "cuEventRecord");
@@ -53,6 +55,7 @@ Driver look_up() {
   find(library, d.event_time, "cuEventElapsedTime_v2", "cuEventElapsedTime");
   find(library, d.context_current, "cuCtxGetCurrent");
   find(library, d.context_device, "cuCtxGetDevice");
+  find(library, d.primary_state, "cuDevicePrimaryCtxGetState");
   find(library, d.device_name, "cuDeviceGetName");
   find(library, d.device_attribute, "cuDeviceGetAttribute");
   find(library, d.allocation, "cuMemGetAddressRange_v2");
@@ -80,6 +83,20 @@ const Driver &driver() {
 int current_device() {
   int device = -1;
   return driver().context_device(&device) == success ? device : -1;
+}
+
+Handle current_context() {
+  Handle context = nullptr;
+  return driver().context_current(&context) == success ? context : nullptr;
+}
+
+Handle context_of(Handle stream, bool per_thread) {
+  // CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are 1 and 2.
+  if (reinterpret_cast<std::uintptr_t>(stream) <= 2)
+    return current_context();
+  const auto ask = driver().stream_context[per_thread];
+  Handle context = nullptr;
+  return ask && ask(stream, &context) == success ? context : nullptr;
 }
 
 const std::string &gpu_name(int device) {

@@ -28,6 +28,7 @@ struct Driver {
   Result (*stream_destroy)(Handle) = nullptr;
   Result (*stream_synchronize[2])(Handle) = {}; ///< by whether streams are per thread
   Result (*stream_capturing[2])(Handle, int *) = {};
+  Result (*stream_context[2])(Handle, Handle *) = {}; ///< may be missing
   Result (*exchange_capture_mode)(int *) = nullptr;
   Result (*event_create)(Handle *, unsigned) = nullptr;
   Result (*event_record[2])(Handle, Handle) = {};
@@ -35,6 +36,7 @@ struct Driver {
   Result (*event_time)(float *, Handle, Handle) = nullptr;
   Result (*context_current)(Handle *) = nullptr;
   Result (*context_device)(int *) = nullptr;
+  Result (*primary_state)(int, unsigned *, int *) = nullptr; ///< may be missing
   Result (*device_name)(char *, int, int) = nullptr;
   Result (*device_attribute)(int *, int, int) = nullptr; ///< may be missing
   Result (*allocation)(DevicePointer *, std::size_t *, DevicePointer) = nullptr;
@@ -57,6 +59,13 @@ unsigned capability(int device);
 unsigned multiprocessors(int device);
 /// The device of the calling thread's context, -1 if there is none.
 int current_device();
+
+/// The calling thread's context; null: there is none.
+Handle current_context();
+
+/// The context in which a launch on a stream runs: the stream's own, and the calling thread's only
+/// for a default stream. Null: the driver does not say.
+Handle context_of(Handle stream, bool per_thread);
 
 /// While one lives, calls of this thread do not disturb a capture in progress.
 class RelaxedCapture {

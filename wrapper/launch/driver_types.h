@@ -79,6 +79,18 @@ inline constexpr int attribute_max_threads = 0, attribute_static_shared = 1, att
 inline constexpr int capture_relaxed = 2, capture_none = 0;
 /// CUevent_flags, CUstream_flags.
 inline constexpr unsigned event_default = 0, stream_non_blocking = 1;
+/// CUjit_option, those that change no code: where messages go, what is measured, the target as it
+/// is anyway, line numbers.
+enum : int {
+  jit_wall_time = 2,
+  jit_info_log = 3,
+  jit_info_log_size = 4,
+  jit_error_log = 5,
+  jit_error_log_size = 6,
+  jit_target_from_context = 8,
+  jit_log_verbose = 12,
+  jit_line_info = 13,
+};
 /// CUjitInputType.
 inline constexpr int jit_input_ptx = 1;
 /// Flags of cuGetProcAddress.

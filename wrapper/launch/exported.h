@@ -40,6 +40,7 @@ PTXASW_EXPORT int cuGraphKernelNodeGetParams(void *node, ptxasw::launch::KernelN
 PTXASW_EXPORT int cuGraphKernelNodeGetParams_v2(void *node,
                                                 ptxasw::launch::KernelNode2 *parameters);
 
+PTXASW_EXPORT int cuModuleLoad(void **module, const char *path);
 PTXASW_EXPORT int cuModuleLoadData(void **module, const void *image);
 PTXASW_EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options,
                                      void **values);

@@ -186,6 +186,7 @@ const Kernel *find_kernel(Handle function) {
 
 bool handles_in_use() { return known().used.load(std::memory_order_relaxed); }
 void lock_handles() { known().mutex.lock(); }
+bool try_lock_handles() { return known().mutex.try_lock(); }
 void unlock_handles() { known().mutex.unlock(); }
 
 void forget_handles(Handle owner) {

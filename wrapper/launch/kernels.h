@@ -32,6 +32,7 @@ struct Kernel {
   /// Variables of the kernel's module, which the siblings get behind the kernel's own arguments.
   std::vector<DevicePointer> addresses;
   Handle context = nullptr; ///< theirs; null: there are none
+  int device = -1;          ///< for whose architecture the siblings were made
 };
 
 /// Where a function comes from.
@@ -60,6 +61,7 @@ void forget_handles(Handle owner);
 bool handles_in_use();
 /// For fork(): no thread may be in the middle of a change. Before lock_choices().
 void lock_handles();
+bool try_lock_handles(); ///< false: somebody else holds it
 void unlock_handles();
 
 /// If `function` is a sibling, the original's handle and the sibling's entry.

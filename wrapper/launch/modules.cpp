@@ -2,11 +2,15 @@
 // that it uses again is a new one to us. Nothing is forgotten for a process that redirects nothing.
 
 #include "wrapper/launch/doors.h"
+#include "wrapper/launch/driver.h"
 #include "wrapper/launch/exported.h"
 #include "wrapper/launch/jit.h"
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/measure.h"
 #include "wrapper/launch/watch.h"
+
+#include <algorithm>
+#include <iterator>
 
 namespace ptxasw::inline wrapper::launch {
 namespace {
@@ -23,32 +27,72 @@ Result end_owner(Door door, Handle owner) {
   return function(owner);
 }
 
-/// A context ends, and with it whatever was loaded into it.
-template <typename Argument> Result end_context(Door door, Argument context) {
-  auto *const function = real<Result(Argument)>(door);
+/// A context ends, and with it whatever was loaded into it. Null: which one is not known.
+Result end_context(Door door, Handle handle, Handle context) {
+  auto *const function = real<Result(Handle)>(door);
   if (!function)
     return not_initialized;
   if (at_work()) {
     forget_handles(nullptr);
-    forget_contexts();
+    forget_context(context);
     forget_events();
   }
-  return function(context);
+  return function(handle);
+}
+
+/// Returns true unless the driver says that the primary context of a device is still there.
+bool has_ended(int device) {
+  const LookupGuard guard;
+  unsigned flags = 0;
+  int active = 0;
+  const auto ask = driver().primary_state;
+  return !ask || ask(device, &flags, &active) != success || active == 0;
+}
+
+/// A primary context ends, or one of those who hold it lets go.
+Result end_primary(Door door, int device, bool is_reset) {
+  auto *const function = real<Result(int)>(door);
+  if (!function)
+    return not_initialized;
+  if (at_work()) { // what is still there is found again
+    forget_handles(nullptr);
+    forget_events();
+    if (is_reset)
+      forget_device(device);
+  }
+  const Result result = function(device);
+  if (!is_reset && at_work() && has_ended(device)) {
+    forget_device(device);
+    forget_handles(nullptr);
+  }
+  return result;
+}
+
+/// Returns true if code that is compiled with these options may be another.
+bool changes_code(const int *options, unsigned count) {
+  constexpr int harmless[] = {jit_wall_time,   jit_info_log,       jit_info_log_size,
+                              jit_error_log,   jit_error_log_size, jit_target_from_context,
+                              jit_log_verbose, jit_line_info};
+  return count != 0 && (!options || !std::all_of(options, options + count, [&](int option) {
+           return std::find(std::begin(harmless), std::end(harmless), option) != std::end(harmless);
+         }));
 }
 
 /// Loads an image by `load`, rewritten if it is PTX and that is wanted, and unchanged if the driver
 /// does not take what we made of it.
 template <typename Load>
-Result load_image(Handle *owner, bool in_library, const void *image, Load load) {
+Result load_image(Handle *owner, bool in_library, const void *image, bool other_code, Load load) {
   if (const char *const changed = rewritten_image(image); changed) {
     const LookupGuard guard;
-    if (load(changed) == success)
+    if (load(changed) == success) {
+      forget_unseen(owner);
       return success;
+    }
     note_rejected();
   }
   const Result result = load(image);
   if (result == success && owner)
-    remember_image(*owner, in_library, image);
+    remember_image(*owner, in_library, image, other_code);
   return result;
 }
 
@@ -102,20 +146,38 @@ int cuGetProcAddress_v2(const char *name, void **function, int version, std::uin
 
 int cuModuleUnload(void *module) { return end_owner(Door::module_unload, module); }
 int cuLibraryUnload(void *library) { return end_owner(Door::library_unload, library); }
-int cuCtxDestroy(void *context) { return end_context(Door::context_destroy, context); }
-int cuCtxDestroy_v2(void *context) { return end_context(Door::context_destroy_2, context); }
-int cuCtxDetach(void *context) { return end_context(Door::context_detach, context); }
-int cuDevicePrimaryCtxRelease(int device) { return end_context(Door::primary_release, device); }
-int cuDevicePrimaryCtxRelease_v2(int device) {
-  return end_context(Door::primary_release_2, device);
+int cuCtxDestroy(void *context) { return end_context(Door::context_destroy, context, context); }
+int cuCtxDestroy_v2(void *context) {
+  return end_context(Door::context_destroy_2, context, context);
 }
-int cuDevicePrimaryCtxReset(int device) { return end_context(Door::primary_reset, device); }
-int cuDevicePrimaryCtxReset_v2(int device) { return end_context(Door::primary_reset_2, device); }
-int cuGreenCtxDestroy(void *context) { return end_context(Door::green_context_destroy, context); }
+int cuCtxDetach(void *context) { return end_context(Door::context_detach, context, context); }
+int cuDevicePrimaryCtxRelease(int device) {
+  return end_primary(Door::primary_release, device, false);
+}
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  return end_primary(Door::primary_release_2, device, false);
+}
+int cuDevicePrimaryCtxReset(int device) { return end_primary(Door::primary_reset, device, true); }
+int cuDevicePrimaryCtxReset_v2(int device) {
+  return end_primary(Door::primary_reset_2, device, true);
+}
+int cuGreenCtxDestroy(void *context) { // a CUgreenCtx, not a CUcontext
+  return end_context(Door::green_context_destroy, context, nullptr);
+}
+
+int cuModuleLoad(void **module, const char *path) {
+  auto *const function = real<Result(void **, const char *)>(Door::module_load);
+  if (!function)
+    return not_initialized;
+  const Result result = function(module, path);
+  if (result == success)
+    forget_unseen(module);
+  return result;
+}
 
 int cuModuleLoadData(void **module, const void *image) {
   auto *const function = real<Result(void **, const void *)>(Door::module_load_data);
-  return function ? load_image(module, false, image,
+  return function ? load_image(module, false, image, false,
                                [&](const void *from) { return function(module, from); })
                   : not_initialized;
 }
@@ -124,7 +186,7 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
                        void **values) {
   using Function = Result(void **, const void *, unsigned, int *, void **);
   auto *const function = real<Function>(Door::module_load_data_ex);
-  return function ? load_image(module, false, image,
+  return function ? load_image(module, false, image, changes_code(options, count),
                                [&](const void *from) {
                                  return function(module, from, count, options, values);
                                })
@@ -133,7 +195,7 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
 
 int cuModuleLoadFatBinary(void **module, const void *image) {
   auto *const function = real<Result(void **, const void *)>(Door::module_load_fat_binary);
-  return function ? load_image(module, false, image,
+  return function ? load_image(module, false, image, false,
                                [&](const void *from) { return function(module, from); })
                   : not_initialized;
 }
@@ -144,7 +206,7 @@ int cuLibraryLoadData(void **library, const void *image, int *jit_options, void 
   using Function =
       Result(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
   auto *const function = real<Function>(Door::library_load_data);
-  return function ? load_image(library, true, image,
+  return function ? load_image(library, true, image, changes_code(jit_options, jit_count),
                                [&](const void *from) {
                                  return function(library, from, jit_options, jit_values, jit_count,
                                                  library_options, library_values, library_count);

@@ -234,13 +234,24 @@ Result redirect(const Redirection &r) {
 /// A launch whose siblings get the addresses of variables behind the kernel's arguments.
 Result with_addresses(Redirection &r) {
   const Kernel &kernel = r.kernel;
-  Handle context = nullptr;
-  if (driver().context_current(&context) != success || context != kernel.context)
-    return original(r.launch, Outcome::other_context);
   ExtendedArguments extended; // not initialised on purpose
   if (!extended.find(r.launch, r.table(), kernel.addresses, r.arguments))
     return original(r.launch, Outcome::arguments);
   return redirect(r);
+}
+
+/// Returns true if what lies beside a kernel's module may run where this launch runs. Addresses are
+/// those of one context. A kernel of a library runs in any; its versions were made for one
+/// architecture, and its source may say something else for another.
+bool may_run_here(const Launch &launch, const Kernel &kernel) {
+  if (kernel.addresses.empty() && !kernel.in_library)
+    return true;
+  const Handle context = context_of(launch.stream, launch.per_thread);
+  if (!context || !kernel.addresses.empty())
+    return context && context == kernel.context;
+  const int device = context == current_context() ? current_device() : -1;
+  return device >= 0 &&
+         (device == kernel.device || capability(device) == capability(kernel.device));
 }
 
 /// Every launch gets here.
@@ -255,6 +266,8 @@ Result launch(const Launch &launch) {
   }
   if (!kernel || !kernel->siblings)
     return original(launch, Outcome::no_siblings);
+  if (kernel->watched && !may_run_here(launch, *kernel))
+    return original(launch, Outcome::other_context);
   if (launch.config && !harmless_attributes(*launch.config))
     return original(launch, Outcome::attributes);
   Redirection r{launch, *kernel, {}};

@@ -31,7 +31,7 @@ enum class Outcome : unsigned {
   measuring,       ///< a trial of the original, or one that must wait
   captured,        ///< captured into a graph before anything was decided
   refused,         ///< the driver refused the sibling
-  other_context,   ///< the addresses of its variables are those of another context
+  other_context,   ///< its versions are for another context, or another GPU
   too_many_shapes, ///< too many shapes to keep apart
   off,             ///< redirecting was switched off
   count

@@ -1,12 +1,16 @@
 // The question and the answer are files in a directory that `ptxasw faster` made for this run, each
-// under its name only when it is whole: a question when a kernel is launched first, a mark when it
-// is launched often, an answer when `ptxasw faster` has one. No process is started here and nothing
-// waits; where a file cannot be written, no answer comes. A waiting kernel looks for its answer
-// seldom, by a clock that costs nothing.
+// under its name only when it is whole: a question and a mark when a kernel is launched often, an
+// answer when `ptxasw faster` has one. No process is started here and nothing waits; where a file
+// cannot be written, no answer comes. A waiting kernel looks for its answer seldom, by a clock that
+// costs nothing.
 //
 // What comes is a module of its own, loaded into the context of the kernel's module, or a library
 // if the kernel is one's. It ends when the program ends its module. The siblings work on the
 // variables of the program's module, whose addresses are asked of the driver when they are loaded.
+//
+// When a context ends, what was loaded into it has ended and is forgotten. A library has not: what
+// was loaded beside it stays until the program ends it, since graphs and other threads may still
+// hold its kernels; with addresses of variables it is not launched again.
 
 #include "wrapper/launch/watch.h"
 
@@ -19,6 +23,7 @@
 #include <algorithm>
 #include <ctime>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <unistd.h>
@@ -34,6 +39,8 @@ constexpr std::size_t all_images = std::size_t{64} << 20;    ///< bytes that are
 struct Image {
   KeptImage kept;
   bool in_library = false;
+  Handle context = nullptr; ///< of a module, and its device
+  int device = -1;
   std::string hash; ///< once it was asked about
 };
 
@@ -42,7 +49,8 @@ struct Beside {
   Handle owner = nullptr; ///< of the kernel
   Handle image = nullptr; ///< whose image was asked about: the owner, or a library that became it
   std::string id;
-  Handle context = nullptr; ///< in which they were loaded
+  Handle context = nullptr; ///< in which they were loaded; null: it has ended
+  int device = -1;          ///< its device
   Handle module = nullptr;  ///< theirs: a module, or a library
   bool in_library = false;
   Handle function = nullptr; ///< the kernel's
@@ -87,12 +95,43 @@ std::int64_t coarse_now() {
   return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1000000;
 }
 
-void forget_image(Handle owner) {
+/// Returns true if an image was known.
+bool forget_image(Handle owner) {
   Watching &all = watching();
-  if (const auto found = all.images.find(owner); found != all.images.end()) {
-    all.bytes -= found->second.kept.bytes.size();
-    all.images.erase(found);
+  const auto found = all.images.find(owner);
+  if (found == all.images.end())
+    return false;
+  all.bytes -= found->second.kept.bytes.size();
+  all.images.erase(found);
+  return true;
+}
+
+/// A handle that the driver has just handed out: what was known of it ended unseen, and what lay
+/// beside it perhaps as well, so that is not unloaded. True if anything was known.
+bool forget_ended(Handle owner) {
+  const bool known = forget_image(owner);
+  return std::erase_if(
+             watching().beside,
+             [&](const Beside &one) { return one.owner == owner || one.image == owner; }) != 0 ||
+         known;
+}
+
+/// Forgets what ends with the contexts of which `ends` is true.
+template <typename Ends> void forget_where(const Ends &ends) {
+  if (!is_on())
+    return;
+  const HandlesLock lock;
+  Watching &all = watching();
+  for (auto one = all.images.begin(); one != all.images.end();) {
+    const auto next = std::next(one);
+    if (!one->second.in_library && ends(one->second))
+      forget_image(one->first);
+    one = next;
   }
+  std::erase_if(all.beside, [&](const Beside &one) { return !one.in_library && ends(one); });
+  for (Beside &one : all.beside)
+    if (ends(one))
+      one.context = nullptr;
 }
 
 /// The image of a module or library. A module may be what a library became in this context; then it
@@ -130,28 +169,24 @@ const Kernel *without_siblings(Watched &watched, bool settled) {
 }
 
 /// The one object for a question; without one, for a kernel's name and why it was not asked.
-Watched &watched_of(const std::string &name, const std::string &id, const std::string &reason,
-                    const std::string &words) {
+Watched &watched_of(const std::string &name, const std::string &id, unsigned sm,
+                    const std::string &reason, const std::string &words) {
   auto &watched = watching().all[id.empty() ? name + "\n" + reason : id];
   if (!watched) {
     watched = std::make_unique<Watched>();
     watched->kernel = name;
     watched->id = id;
+    watched->sm = sm;
     watched->reason = reason;
     watched->words = words;
   }
   return *watched;
 }
 
-Handle current_context() {
-  Handle context = nullptr;
-  return driver().context_current(&context) == success ? context : nullptr;
-}
-
 const Kernel *find_beside(Handle owner, const std::string &id, Handle context) {
   for (const Beside &one : watching().beside)
     if (one.owner == owner && one.id == id &&
-        (one.context == context || (one.in_library && one.kernel->addresses.empty())))
+        ((context && one.context == context) || (one.in_library && one.kernel->addresses.empty())))
       return one.kernel;
   return nullptr;
 }
@@ -178,17 +213,18 @@ bool load_module(bool in_library, const std::string &image, Handle &module) {
   return load && load(&module, image.data()) == success;
 }
 
-/// The addresses of variables of the program's module or library, in this context.
-bool find_addresses(const Home &home, const std::vector<std::string> &names,
+/// The addresses of variables of the program's module or library, in this context. False, too, if
+/// one is not of the size that its PTX says.
+bool find_addresses(const Home &home, const std::vector<AnswerVariable> &variables,
                     std::vector<DevicePointer> &addresses) {
   const Driver &d = driver();
-  for (const std::string &name : names) {
+  for (const auto &[name, size] : variables) {
     DevicePointer address = 0;
     std::size_t bytes = 0;
     const Result found = home.in_library
                              ? d.library_global(&address, &bytes, home.owner, name.c_str())
                              : d.module_global(&address, &bytes, home.owner, name.c_str());
-    if (found != success || address == 0)
+    if (found != success || address == 0 || bytes != size)
       return false;
     addresses.push_back(address);
   }
@@ -205,11 +241,13 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
   const auto image = image_of(function, home);
   if (image == watching().images.end())
     return refuse("not-seen", "its image has ended");
-  Beside beside{home.owner, image->first,    watched.id, current_context(),
-                nullptr,    home.in_library, function,   nullptr};
+  Beside beside{home.owner,        image->first,     watched.id,
+                current_context(), current_device(), nullptr,
+                home.in_library,   function,         nullptr};
   std::vector<DevicePointer> addresses;
   if (!find_addresses(home, answer.variables, addresses))
-    return refuse("variable", "the driver does not say where its variables are");
+    return refuse("variable",
+                  "the driver does not say where its variables are, or not as its PTX does");
   if (!load_module(home.in_library, answer.image, beside.module))
     return refuse("not-loaded", "the driver did not take the versions");
   auto known = parse_profile(answer.choices, "choices");
@@ -224,6 +262,7 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
   }
   kernel->watched = &watched;
   kernel->context = addresses.empty() ? nullptr : beside.context;
+  kernel->device = beside.device;
   kernel->addresses = std::move(addresses);
   beside.kernel = kernel.release(); // never freed: another thread may be looking at it
   watching().beside.push_back(beside);
@@ -238,7 +277,7 @@ const Kernel *receive(Handle function, Watched &watched) {
   if (!bytes)
     return nullptr;
   Home home;
-  if (!find_home(function, home))
+  if (!find_home(function, home) || capability(current_device()) != watched.sm)
     return nullptr;
   const Kernel *result = find_beside(home.owner, watched.id, current_context());
   if (!result) {
@@ -259,25 +298,57 @@ const Kernel *receive(Handle function, Watched &watched) {
   return result;
 }
 
-bool is_capturing(Handle stream, bool per_thread) {
+/// Returns true if what is asked and loaded now is for where a launch on the stream runs, and no
+/// capture is in the way.
+bool is_at_home(Handle stream, bool per_thread) {
   int capturing = capture_none;
-  return driver().stream_capturing[per_thread](stream, &capturing) != success ||
-         capturing != capture_none;
+  const Handle context = context_of(stream, per_thread);
+  return context && context == current_context() &&
+         driver().stream_capturing[per_thread](stream, &capturing) == success &&
+         capturing == capture_none;
+}
+
+/// Asks for versions of a kernel that has been launched often. Null: it has no home. With the lock
+/// held.
+const Kernel *ask_now(Handle function, Watched &counted) {
+  Home home;
+  if (!find_home(function, home))
+    return nullptr;
+  counted.wanted.store(true, std::memory_order_relaxed);
+  const Kernel *const found = watch(function, home);
+  found->watched->launches.fetch_add(counted.launches.exchange(0, std::memory_order_relaxed),
+                                     std::memory_order_relaxed);
+  replace_kernel(function, home.owner, found);
+  return found;
 }
 
 } // namespace
 
-void remember_image(Handle owner, bool in_library, const void *image) {
-  if (!is_on() || !at_work() || !owner)
+void remember_image(Handle owner, bool in_library, const void *image, bool other_code) {
+  forget_unseen(&owner);
+  if (!is_on() || !at_work() || !owner || !driver().usable())
     return;
   KeptImage kept = keep_image(image);
+  if (other_code && !kept.bytes.empty())
+    kept = {"", "options", "the program told the driver how to compile it"};
+  const Handle context = in_library ? nullptr : current_context();
+  const int device = in_library ? -1 : current_device();
   const HandlesLock lock;
-  forget_image(owner);
   Watching &all = watching();
   if (kept.bytes.size() > all_images - all.bytes)
     kept = {"", "too-large", "the program has more PTX than is looked at"};
   all.bytes += kept.bytes.size();
-  all.images[owner] = {std::move(kept), in_library, ""};
+  all.images[owner] = {std::move(kept), in_library, context, device, ""};
+}
+
+void forget_unseen(const Handle *owner) {
+  if (!is_on() || !owner)
+    return;
+  lock_handles();
+  const bool known = forget_ended(*owner);
+  unlock_handles();
+  if (known)
+    forget_handles(*owner);
 }
 
 void forget_images(Handle owner) {
@@ -298,23 +369,12 @@ void forget_images(Handle owner) {
     unload(one);
 }
 
-void forget_contexts() {
-  if (!is_on())
-    return;
-  // Modules end with their context. A library does not, but the addresses of its variables do.
-  std::vector<Beside> ended;
-  {
-    const HandlesLock lock;
-    auto &beside = watching().beside;
-    for (std::size_t i = beside.size(); i-- > 0;)
-      if (!beside[i].in_library || !beside[i].kernel->addresses.empty()) {
-        if (beside[i].in_library)
-          ended.push_back(beside[i]);
-        beside.erase(beside.begin() + static_cast<std::ptrdiff_t>(i));
-      }
-  }
-  for (const Beside &one : ended)
-    unload(one);
+void forget_context(Handle context) {
+  forget_where([&](const auto &one) { return !context || !one.context || one.context == context; });
+}
+
+void forget_device(int device) {
+  forget_where([&](const auto &one) { return one.device < 0 || one.device == device; });
 }
 
 const Kernel *watch(Handle function, const Home &home) {
@@ -334,6 +394,10 @@ const Kernel *watch(Handle function, const Home &home) {
     reason = "not-seen";
     words = "the driver does not say what the GPU is";
   } else {
+    // Before it is launched often it is not worth the time.
+    Watched &counted = watched_of(home.name, "", sm, "", "");
+    if (!counted.wanted.load(std::memory_order_relaxed))
+      return without_siblings(counted, false);
     if (image->hash.empty())
       image->hash = long_hash(image->kept.bytes);
     id = long_hash(fmt::format("{}\n{}\n{}", image->hash, sm, home.name));
@@ -343,7 +407,7 @@ const Kernel *watch(Handle function, const Home &home) {
       words = "`ptxasw faster` could not be asked: no room, or it has ended";
     }
   }
-  Watched &watched = watched_of(home.name, id, reason, words);
+  Watched &watched = watched_of(home.name, id, sm, reason, words);
   if (const Kernel *const loaded = find_beside(home.owner, id, current_context());
       loaded && !id.empty())
     return loaded;
@@ -353,8 +417,11 @@ const Kernel *watch(Handle function, const Home &home) {
 const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
                              const Kernel &waiting) {
   Watched &watched = *waiting.watched;
-  if (watched.launches.load(std::memory_order_relaxed) >= often &&
-      !watched.wanted.exchange(true, std::memory_order_relaxed))
+  const bool asked = !watched.id.empty();
+  const bool is_often = watched.launches.load(std::memory_order_relaxed) >= often;
+  if (!asked && !is_often && !watched.wanted.load(std::memory_order_relaxed))
+    return &waiting;
+  if (asked && is_often && !watched.wanted.exchange(true, std::memory_order_relaxed))
     (void)replace_whole(path_of(watched.id, "often"), "");
   const std::int64_t now = coarse_now();
   std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
@@ -365,14 +432,14 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   if (!watched.next_look.compare_exchange_strong(next, now + pause, std::memory_order_relaxed))
     return &waiting; // another thread looks
   watched.pause.store(pause * 2, std::memory_order_relaxed);
-  if (::access(path_of(watched.id, "answer").c_str(), R_OK) != 0)
+  if (asked && ::access(path_of(watched.id, "answer").c_str(), R_OK) != 0)
     return &waiting;
   const LookupGuard guard;
   const RelaxedCapture relaxed;
-  if (is_capturing(stream, per_thread))
+  if (!is_at_home(stream, per_thread))
     return &waiting;
   const HandlesLock lock;
-  const Kernel *const found = receive(function, watched);
+  const Kernel *const found = asked ? receive(function, watched) : ask_now(function, watched);
   return found ? found : &waiting;
 }
 
@@ -393,14 +460,18 @@ bool watched_origin(Handle function, Origin &origin) {
 std::string watched_text() {
   if (!is_on())
     return "";
-  const HandlesLock lock;
+  // At the end of the process nothing may wait: a thread may hold the lock and never come back.
+  if (!try_lock_handles())
+    return "";
   std::string list;
   for (const auto &[key, watched] : watching().all)
-    list +=
-        fmt::format("{}\n{{\"kernel\":{},\"launches\":{},\"asked\":{},\"reason\":{},\"words\":{}}}",
-                    list.empty() ? "" : ",", json_text(watched->kernel),
-                    watched->launches.load(std::memory_order_relaxed), json_text(watched->id),
-                    json_text(watched->reason), json_text(watched->words));
+    if (watched->launches.load(std::memory_order_relaxed) != 0)
+      list += fmt::format(
+          "{}\n{{\"kernel\":{},\"launches\":{},\"asked\":{},\"reason\":{},\"words\":{}}}",
+          list.empty() ? "" : ",", json_text(watched->kernel),
+          watched->launches.load(std::memory_order_relaxed), json_text(watched->id),
+          json_text(watched->reason), json_text(watched->words));
+  unlock_handles();
   return list;
 }
 

@@ -16,22 +16,30 @@ namespace ptxasw::inline wrapper::launch {
 struct Watched {
   std::string kernel;
   std::string id;                         ///< of the question; empty: there is none
+  unsigned sm = 0;                        ///< for which architecture the question is
   std::atomic<std::uint64_t> launches{0}; ///< in all contexts and modules
   std::atomic<std::int64_t> next_look{0}; ///< ms, of a coarse clock
   std::atomic<std::uint32_t> pause{0};    ///< ms between two looks
-  std::atomic<bool> wanted{false};        ///< it is launched often
+  /// It is launched often. While there is no question, that goes for any kernel of the name.
+  std::atomic<bool> wanted{false};
   // With the lock of the handles held:
   std::string reason, words; ///< why there are no versions; empty: not known yet, or there are
   /// What its handles get while none has come, and where none will.
   std::unique_ptr<const Kernel> waiting, settled;
 };
 
-/// A program has loaded an image. Nothing is kept unless `ptxasw faster` is there.
-void remember_image(Handle owner, bool in_library, const void *image);
-/// A module or library is about to end, or a context: what was loaded beside its kernels ends
-/// first.
+/// A program has loaded an image; `other_code`: with options by which the driver may have compiled
+/// other code than it would have without. Nothing is kept unless `ptxasw faster` is there.
+void remember_image(Handle owner, bool in_library, const void *image, bool other_code);
+/// A program has loaded what is not seen: what was known of the handle was of something else.
+void forget_unseen(const Handle *owner);
+/// A module or library is about to end: what was loaded beside its kernels ends first.
 void forget_images(Handle owner);
-void forget_contexts();
+/// A context ends, and its modules with it; null: any may be the one. No library does.
+void forget_context(Handle context);
+/// The primary context of a device ends. What is of another context of that device is forgotten,
+/// too.
+void forget_device(int device);
 
 /// With the lock of the handles held: what is known of a kernel without a table, of that module or
 /// library. Null unless `ptxasw faster` is there.
