@@ -335,7 +335,7 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
                        summary.faster.size(), all, summary.saved, summary.before < 100 ? 1 : 0,
                        summary.before, summary.before < 100 ? 1 : 0,
                        summary.before > 0 ? 100 * summary.saved / summary.before : 0.0,
-                       served.problem.empty() ? " Next time from the start." : "");
+                       served.problem.empty() ? " Next time from the 12th launch on." : "");
     text += table_of(summary);
     if (!request.explain && !summary.kept.empty())
       text += fmt::format("  `ptxasw faster --explain` says why the other {} stay{}. "

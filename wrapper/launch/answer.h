@@ -18,6 +18,7 @@ namespace ptxasw::inline wrapper::launch {
 struct AnswerVariable {
   std::string name;
   std::uint64_t bytes = 0; ///< its size
+  bool operator==(const AnswerVariable &) const = default;
 };
 
 struct Answer {
