@@ -209,7 +209,7 @@ std::optional<Linked> read_linked(const std::string &path) {
     const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
     return got == static_cast<ssize_t>(size) ? std::optional(std::move(bytes)) : std::nullopt;
   };
-  const auto linked = [&]() -> std::optional<Linked> {
+  auto linked = [&]() -> std::optional<Linked> {
     Elf64_Ehdr header;
     const auto head = read(0, sizeof header);
     if (!head)
@@ -260,7 +260,7 @@ std::optional<Linked> read_linked(const std::string &path) {
 /// is started before them.
 std::string sanitizer_among(const std::vector<std::string> &libraries) {
   for (const std::string &path : libraries) {
-    const std::string name = path.substr(path.rfind('/') + 1);
+    std::string name = path.substr(path.rfind('/') + 1);
     for (const char *start : {"libasan.", "libhwasan.", "libtsan.", "liblsan.", "libubsan.",
                               "libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.tsan",
                               "libclang_rt.msan", "libclang_rt.lsan", "libclang_rt.ubsan"})
