@@ -170,8 +170,7 @@ Origins::Sources Origins::of_parameter(const Operand &address, std::uint64_t off
 }
 
 // Numbers below 8 bytes have no origins, but what is put together from them may be any pointer:
-// pairs whose upper half is not zero, what is shifted or multiplied into the upper half, and bits
-// of several pointers.
+// pairs, what is shifted or multiplied into the upper half, and bits of several pointers.
 bool Origins::joins_parts(const Instruction &instruction) const {
   const Opcode &opcode = module_.opcode(instruction);
   const auto operands = module_.operands(instruction).subspan(1);
@@ -181,12 +180,8 @@ bool Origins::joins_parts(const Instruction &instruction) const {
   if (operands.empty() || bit_width(opcode.type) != 8 * word)
     return false;
   switch (opcode.op) {
-  case Op::mov: {
-    const auto parts = module_.children(operands[0]);
-    const bool joins =
-        operands[0].kind == Operand::Kind::pair || operands[0].kind == Operand::Kind::vector;
-    return joins && !(parts.size() == 2 && is_below(parts[1], 1));
-  }
+  case Op::mov:
+    return operands[0].kind == Operand::Kind::pair || operands[0].kind == Operand::Kind::vector;
   case Op::shl:
     return !is_below(operands.back(), 32);
   case Op::mul:

@@ -18,7 +18,7 @@ std::unique_ptr<Module> kernel_of(const std::string &instruction) {
   auto module = parse(".version 8.6\n.target sm_90\n.address_size 64\n"
                       ".const .align 4 .b8 c[64];\n.visible .entry k(.param .u32 n)\n{\n"
                       ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .pred %p<9>;\n"
-                      ".param .b32 given;\n" +
+                      ".param .b32 given;\n.local .b32 own;\n.shared .b32 tile;\n" +
                           instruction + ";\nret;\n}\n",
                       "test.ptx");
   if (!module)
@@ -52,6 +52,10 @@ TEST_CASE("what only computes is one value for those for whom its special regist
   CHECK(alike("mov.u32 %r1, %tid.x", Who::thread));
   CHECK_FALSE(alike("mov.u32 %r1, %tid.x", Who::lanes));
   CHECK_FALSE(alike("mov.u32 %r1, %clock", Who::thread));
+  CHECK(alike("mov.u64 %d1, tile", Who::grid));
+  CHECK(alike("mov.u64 %d1, own", Who::thread));
+  CHECK_FALSE(alike("mov.u64 %d1, own", Who::lanes));
+  CHECK_FALSE(alike("mov.u64 %d1, own", Who::block));
   // The carry flag is no register that anybody sees.
   CHECK_FALSE(alike("add.cc.u32 %r1, %r2, %r3", Who::thread));
   CHECK_FALSE(alike("addc.u32 %r1, %r2, %r3", Who::thread));

@@ -62,6 +62,28 @@ TEST_CASE("a store writes what its address is made from") {
              "st.global.u32 [%d2], %v;\n") == "unknown st.global.u32");
 }
 
+TEST_CASE("a pointer that is put together from parts may be any") {
+  // %d1 is the base of the load's address and of the store's, which begin at different parameters.
+  const auto beside = [](const std::string &base) {
+    return said(base + ";\nadd.s64 %d2, %d1, %p;\nadd.s64 %d3, %d1, %o;\n"
+                       "ld.global.u32 %v, [%d2];\nst.global.u32 [%d3], %v;\n");
+  };
+  const std::string any = "unknown st.global.u32";
+  CHECK(beside("mov.b64 %d1, {%v, %w}") == any);
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nshl.b64 %d1, %d0, 32") == any);
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nshl.b64 %d1, %d0, %w") == any);
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nshl.b64 %d1, %d0, 31") == "apart");
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nmul.lo.s64 %d1, %d0, 4294967296") == any);
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nmul.lo.s64 %d1, %d0, -4294967296") == any);
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nmad.lo.s64 %d1, %d0, 4294967296, 8") == any);
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nmul.lo.s64 %d1, %d0, 512") == "apart");
+  CHECK(beside("cvt.u64.u32 %d0, %v;\nbfi.b64 %d1, %d0, %d0, 32, 32") == any);
+  // Bits of two pointers make a third.
+  CHECK(said("or.b64 %d1, %q, %o;\nld.global.u32 %v, [%p];\nst.global.u32 [%d1], %v;\n") == any);
+  CHECK(said("and.b64 %d1, %o, -16;\nld.global.u32 %v, [%p];\nst.global.u32 [%d1], %v;\n") ==
+        "apart");
+}
+
 TEST_CASE("what orders memory may let others write") {
   CHECK(said("ld.global.u32 %v, [%p];\nbar.sync 0;\n") == "apart");
   CHECK(said("ld.global.u32 %v, [%p];\nvote.sync.any.pred %t, %t, -1;\n") == "apart");

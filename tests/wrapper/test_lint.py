@@ -419,6 +419,26 @@ L: ld.global.f32 %f1, [%rd1];
                           self.lint("a.ptx", "--launch", f"block=64,grid={grid}").stdout)
 
     @unittest.skipUnless(cuda_home(), "no nvcc")
+    def test_a_build_says_how_sources_are_compiled(self):
+        (self.dir / "build").mkdir()
+        self.write("a.cu", "__global__ void k(float *a) {\n  a[(threadIdx.x + 64 * blockIdx.x) * STRIDE] += 1;\n}\n")
+
+        def build(entries):
+            (self.dir / "build/compile_commands.json").write_text(entries if isinstance(entries, str) else json.dumps(entries))
+
+        entry = {"directory": str(self.dir), "file": "a.cu"}
+        build([entry | {"command": "nvcc -arch=sm_80 -DSTRIDE=16 -c a.cu -o a.o"}])
+        self.assertIn("a.cu:2:", self.lint("-p", "build").stdout)
+        build([entry | {"arguments": ["nvcc", "-gencode=arch=compute_80,code=sm_80", "-D", "STRIDE=1", "-c", "a.cu"]}])
+        self.assertNotIn("a.cu:2:", self.lint("-p", "build", "a.cu").stdout)
+        build([])
+        self.assertIn("does not compile `a.cu`", self.lint("-p", "build", "a.cu", code=2).stderr)
+        for bad, said in (("{", "is no list of commands"), ("[1]", "without `file`"), ([{"file": 3}], "without `file`")):
+            build(bad)
+            self.assertIn(said, self.lint("-p", "build", "a.cu", code=2).stderr)
+        self.assertIn("cannot read `none/compile_commands.json`", self.lint("-p", "none", code=2).stderr)
+
+    @unittest.skipUnless(cuda_home(), "no nvcc")
     def test_measured_pairs(self):
         # What docs/lint.md has times of: each kernel gets its warning, and the other one does not.
         pairs = {"uncoalesced": ["uncoalesced", "records", "rows", "indirect"], "bank-conflict": ["bank_conflict"],

@@ -7,39 +7,23 @@
 // is printed.
 
 #include "synth/ahead/ahead.h"
+#include "tests/random/loop_kernel.h"
 #include "tests/random/versions.h"
 
 #include <fmt/core.h>
-#include <random>
 #include <string>
 
 using namespace ptxasw;
 
 namespace {
 
-constexpr unsigned registers = 6;
-
-class Kernel {
+class Kernel : LoopKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : random_(seed) {}
+  explicit Kernel(std::uint64_t seed) : LoopKernel(seed) {}
 
   std::string text() {
-    text_ = ".version 7.8\n.target sm_70\n.address_size 64\n"
-            ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 out, .param .u32 n)\n{\n"
-            "\t.reg .b64 %pa, %pb, %po, %e, %n64, %s64, %w<40>, %m<40>, %d<400>;\n"
-            "\t.reg .b32 %n, %i, %t, %s, %x<6>, %r<10>, %j<40>, %k<400>;\n"
-            "\t.reg .f32 %f<10>;\n\t.reg .b16 %h<4>;\n\t.reg .pred %q<4>, %p<400>;\n";
-    for (const char *name : {"a", "b"})
-      line(fmt::format("ld.param.u64 %p{0}, [{0}];", name));
-    line("ld.param.u64 %po, [out];");
-    line("ld.param.u32 %n, [n];");
-    line("mov.u32 %t, %tid.x;");
-    line("mov.u32 %x0, %ctaid.x;");
-    line("mov.u32 %x1, %ntid.x;");
-    line("mad.lo.u32 %i, %x0, %x1, %t;");
-    line("mul.wide.u32 %e, %i, 512;");
-    for (const char *name : {"%pa", "%pb", "%po"})
-      line(fmt::format("add.s64 {0}, {0}, %e;", name));
+    begin("\t.reg .b64 %n64, %s64, %w<40>, %m<40>;\n\t.reg .b32 %s, %j<40>;\n"
+          "\t.reg .f32 %f<10>;\n\t.reg .b16 %h<4>;\n");
     if (below(3) == 0)
       line("xor.b32 %n, %n, %t;"); // lanes differ
     line("and.b32 %n, %n, 31;");
@@ -47,13 +31,9 @@ public:
     line("and.b32 %s, %n, 1;");
     line("add.u32 %s, %s, 1;");
     line("cvt.u64.u32 %s64, %s;");
-    for (unsigned i = 0; i < registers; ++i) {
-      line(below(2) == 0 ? fmt::format("ld.global.u32 %r{}, [%pa+{}];", i, 4 * below(16))
-                         : fmt::format("add.u32 %r{}, %t, {};", i, below(100)));
+    fill();
+    for (unsigned i = 0; i < registers; ++i)
       line(fmt::format("cvt.rn.f32.u32 %f{0}, %r{0};", i));
-    }
-    for (unsigned i = 0; i < 4; ++i)
-      line(fmt::format("setp.lt.u32 %q{}, %r{}, %r{};", i, below(registers), below(registers)));
     for (unsigned i = 0, count = 1 + below(2); i < count; ++i)
       loop(0);
     for (unsigned i = 0; i < registers; ++i)
@@ -65,11 +45,6 @@ public:
   }
 
 private:
-  unsigned below(unsigned limit) {
-    return static_cast<unsigned>(random_() % limit); // the same numbers with every library
-  }
-  void line(const std::string &text) { text_ += "\t" + text + "\n"; }
-  std::string any() { return fmt::format("%r{}", below(registers)); }
   std::string real() { return fmt::format("%f{}", below(registers)); }
 
   /// Where a load of a loop with this number reads.
@@ -186,9 +161,7 @@ private:
     text_ += fmt::format("$end{}:\n", label);
   }
 
-  std::mt19937_64 random_;
-  std::string text_;
-  unsigned labels_ = 0, fresh_ = 0, loops_ = 0;
+  unsigned loops_ = 0;
 };
 
 } // namespace

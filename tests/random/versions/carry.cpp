@@ -8,65 +8,34 @@
 // printed.
 
 #include "synth/promote/promote.h"
+#include "tests/random/loop_kernel.h"
 #include "tests/random/versions.h"
 
 #include <fmt/core.h>
-#include <random>
 #include <string>
 
 using namespace ptxasw;
 
 namespace {
 
-constexpr unsigned registers = 6;
-
-class Kernel {
+class Kernel : LoopKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : random_(seed) {}
+  explicit Kernel(std::uint64_t seed) : LoopKernel(seed) {}
 
   std::string text() {
-    text_ = ".version 7.8\n.target sm_70\n.address_size 64\n"
-            ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 out, .param .u32 n)\n{\n"
-            "\t.reg .b64 %pa, %pb, %po, %e, %s<2>, %w<40>, %d<400>;\n"
-            "\t.reg .b32 %n, %i, %t, %x<4>, %r<10>, %j<4>, %k<400>;\n"
-            "\t.reg .pred %q<4>, %p<400>;\n";
-    for (const char *name : {"a", "b"})
-      line(fmt::format("ld.param.u64 %p{0}, [{0}];", name));
-    line("ld.param.u64 %po, [out];");
-    line("ld.param.u32 %n, [n];");
-    line("mov.u32 %t, %tid.x;");
-    line("mov.u32 %x0, %ctaid.x;");
-    line("mov.u32 %x1, %ntid.x;");
-    line("mad.lo.u32 %i, %x0, %x1, %t;");
-    line("mul.wide.u32 %e, %i, 512;");
-    for (const char *name : {"%pa", "%pb", "%po"})
-      line(fmt::format("add.s64 {0}, {0}, %e;", name));
+    begin("\t.reg .b64 %s<2>, %w<40>;\n\t.reg .b32 %j<4>;\n");
     line("and.b32 %n, %n, 7;");
-    for (unsigned i = 0; i < registers; ++i)
-      line(below(2) == 0 ? fmt::format("ld.global.u32 %r{}, [%pa+{}];", i, 4 * below(16))
-                         : fmt::format("add.u32 %r{}, %t, {};", i, below(100)));
-    for (unsigned i = 0; i < 4; ++i)
-      line(fmt::format("setp.lt.u32 %q{}, %r{}, %r{};", i, below(registers), below(registers)));
+    fill();
     // Steps that are registers: of 4 or 8 bytes, one as the other, or not.
     line("and.b32 %x2, %n, 1;");
     line("add.u32 %x2, %x2, 1;");
     line("mul.wide.u32 %s0, %x2, 4;");
     line(below(3) == 0 ? "mov.u64 %s1, 4;" : "mul.wide.u32 %s1, %x2, 4;");
     loop(0);
-    for (unsigned i = 0; i < registers; ++i)
-      if (below(3) != 0)
-        line(fmt::format("st.global.u32 [%po+{}], %r{};", 448 + 4 * i, i));
-    line("ret;");
-    return text_ + "}\n";
+    return end();
   }
 
 private:
-  unsigned below(unsigned limit) {
-    return static_cast<unsigned>(random_() % limit); // the same numbers with every library
-  }
-  void line(const std::string &text) { text_ += "\t" + text + "\n"; }
-  std::string any() { return fmt::format("%r{}", below(registers)); }
-
   /// A pointer that a loop moves.
   struct Walker {
     std::string reg, step;
@@ -86,10 +55,9 @@ private:
                      4 * static_cast<int>(below(4)));
     // By an index of 32 bits: the counter and a number.
     const unsigned own = fresh_++;
-    static constexpr const char *bases[] = {"%pa", "%pb", "%po"};
     line(fmt::format("add.s32 %k{}, %j{}, {};", own, below(depth + 1), below(4)));
     line(fmt::format("mul.wide.s32 %d{}, %k{}, 4;", own, own));
-    line(fmt::format("add.s64 %d{}, {}, %d{};", own + 200, bases[below(3)], own));
+    line(fmt::format("add.s64 %d{}, {}, %d{};", own + 200, pointers[below(3)], own));
     return fmt::format("[%d{}+{}]", own + 200, 4 * below(3));
   }
 
@@ -134,7 +102,6 @@ private:
   }
 
   std::vector<Walker> walkers() {
-    static constexpr const char *bases[] = {"%pa", "%pb", "%po"};
     std::vector<Walker> all;
     const bool down = below(4) == 0;
     const std::string step = below(3) == 0 ? "%s0" : std::to_string(below(3) == 0 ? 8 : 4);
@@ -146,7 +113,7 @@ private:
       if (i > 0 && below(3) == 0) // a step before another one
         line(fmt::format("sub.s64 {}, {}, {};", one.reg, all.back().reg, all.back().step));
       else
-        line(fmt::format("add.s64 {}, {}, {};", one.reg, bases[below(3)], first));
+        line(fmt::format("add.s64 {}, {}, {};", one.reg, pointers[below(3)], first));
       all.push_back(one);
     }
     return all;
@@ -185,9 +152,7 @@ private:
     text_ += fmt::format("$end{}:\n", label);
   }
 
-  std::mt19937_64 random_;
-  std::string text_;
-  unsigned labels_ = 0, fresh_ = 0, walkers_ = 0;
+  unsigned walkers_ = 0;
 };
 
 } // namespace

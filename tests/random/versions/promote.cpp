@@ -7,10 +7,10 @@
 // is counted. Exit code 1: one is wrong; it is printed.
 
 #include "synth/promote/promote.h"
+#include "tests/random/loop_kernel.h"
 #include "tests/random/versions.h"
 
 #include <fmt/core.h>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -18,53 +18,20 @@ using namespace ptxasw;
 
 namespace {
 
-constexpr unsigned registers = 6;
-
-class Kernel {
+class Kernel : LoopKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : random_(seed) {}
+  explicit Kernel(std::uint64_t seed) : LoopKernel(seed) {}
 
   std::string text() {
-    text_ = ".version 7.8\n.target sm_70\n.address_size 64\n"
-            ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 out, .param .u32 n)\n{\n"
-            "\t.reg .b64 %pa, %pb, %po, %e, %d<400>;\n"
-            "\t.reg .b32 %n, %i, %t, %x<4>, %r<10>, %j<4>, %s<4>, %k<400>;\n"
-            "\t.reg .pred %q<4>, %p<400>;\n";
-    for (const char *name : {"a", "b"})
-      line(fmt::format("ld.param.u64 %p{0}, [{0}];", name));
-    line("ld.param.u64 %po, [out];");
-    line("ld.param.u32 %n, [n];");
-    line("mov.u32 %t, %tid.x;");
-    line("mov.u32 %x0, %ctaid.x;");
-    line("mov.u32 %x1, %ntid.x;");
-    line("mad.lo.u32 %i, %x0, %x1, %t;");
-    line("mul.wide.u32 %e, %i, 512;");
-    for (const char *name : pointers)
-      line(fmt::format("add.s64 {0}, {0}, %e;", name));
+    begin("\t.reg .b32 %j<4>, %s<4>;\n");
     line("and.b32 %n, %n, 7;");
     line("and.b32 %x2, %n, 3;");
-    for (unsigned i = 0; i < registers; ++i)
-      line(below(2) == 0 ? fmt::format("ld.global.u32 %r{}, [%pa+{}];", i, 4 * below(16))
-                         : fmt::format("add.u32 %r{}, %t, {};", i, below(100)));
-    for (unsigned i = 0; i < 4; ++i)
-      line(fmt::format("setp.lt.u32 %q{}, %r{}, %r{};", i, below(registers), below(registers)));
+    fill();
     loop(0);
-    for (unsigned i = 0; i < registers; ++i)
-      if (below(3) != 0)
-        line(fmt::format("st.global.u32 [%po+{}], %r{};", 448 + 4 * i, i));
-    line("ret;");
-    return text_ + "}\n";
+    return end();
   }
 
 private:
-  static constexpr const char *pointers[] = {"%pa", "%pb", "%po"};
-
-  unsigned below(unsigned limit) {
-    return static_cast<unsigned>(random_() % limit); // the same numbers with every library
-  }
-  void line(const std::string &text) { text_ += "\t" + text + "\n"; }
-  std::string any() { return fmt::format("%r{}", below(registers)); }
-
   /// A register with an address: a pointer and a place that depends on the loops' counters, or not.
   std::string place(unsigned depth, bool stays) {
     const char *const base = pointers[below(3)];
@@ -182,10 +149,6 @@ private:
     }
     text_ += fmt::format("$end{}:\n", label);
   }
-
-  std::mt19937_64 random_;
-  std::string text_;
-  unsigned labels_ = 0, fresh_ = 0;
 };
 
 } // namespace
