@@ -198,8 +198,8 @@ Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials,
                                                       static_cast<std::int64_t>(common)) &
                            mask64(width);
   const Expr product = multiple(linear(width, std::move(quotient), computed), by, computed);
-  return added(pool_.mul(pool_.constant(width, common & mask64(width)), product),
-               linear(width, std::move(rest), computed), computed);
+  return pool_.add(pool_.mul(pool_.constant(width, common & mask64(width)), product),
+                   linear(width, std::move(rest), computed));
 }
 
 // The same of `288*k + 96*b + t`, which is 96*(3*k + b) + t.
@@ -230,18 +230,7 @@ Expr ProductAbstraction::linear_by_numbers(unsigned width, std::vector<Monomial>
     return rest;
   const Expr factor = linear_by_numbers(width, std::move(quotient), computed);
   const Expr by = pool_.constant(width, static_cast<std::uint64_t>(least));
-  return added(multiple(factor, by, computed), rest, computed);
-}
-
-// A part of a sum that the program computes does not wrap around if nothing does.
-Expr ProductAbstraction::added(Expr a, Expr b, bool computed) {
-  const Expr sum = pool_.add(a, b);
-  if (!computed || !no_wrap_ || a->kind == ExprKind::constant || b == pool_.constant(b->width, 0))
-    return sum;
-  const Expr zero = pool_.constant(b->width, 0);
-  more_axioms_.push_back(pool_.bit_or(pool_.slt(b, zero), pool_.sle(a, sum)));
-  more_axioms_.push_back(pool_.bit_or(pool_.slt(zero, b), pool_.sle(sum, a)));
-  return sum;
+  return pool_.add(multiple(factor, by, computed), rest);
 }
 
 // True if factor * by, and one more `by`, are signed numbers of the width whatever the two are.

@@ -46,7 +46,6 @@ private:
   /// `computed`: the sum is one of the program, or a part of one.
   Expr linear(unsigned width, std::vector<Monomial> monomials, bool computed);
   Expr linear_by_numbers(unsigned width, std::vector<Monomial> monomials, bool computed);
-  Expr added(Expr a, Expr b, bool computed);
   Expr multiple(Expr factor, Expr by, bool computed);
   Expr divided(Expr node, Expr dividend, Expr divisor);
   /// Which threads' symbols are in it: 0 none, what both share; 1, 2, or 3 for both.
