@@ -89,7 +89,7 @@ class TheTable(unittest.TestCase):
         matmul = {kernel.name: kernel.sizes for kernel in published.kernels}["matmul"]
         self.assertEqual(matmul["large"], [2048, 2048, 1024])
         words = prediction.arguments(next(kernel for kernel in suite if kernel.name == "divergence"), [64, 32, 16])
-        self.assertEqual(words[1:12:2], ["0=64", "1=32", "2=16", *(f"3+{at}:u32=threads.{axis}" for at, axis in ((24, "x"), (28, "y"), (32, "z")))])
+        self.assertEqual(words[1:12:2], ["param_0=64", "param_1=32", "param_2=16", *(f"param_3+{at}:u32=threads.{axis}" for at, axis in ((24, "x"), (28, "y"), (32, "z")))])
 
     def test_ranks_are_compared(self):
         self.assertAlmostEqual(prediction.spearman([1, 2, 3, 4], [10, 20, 30, 40]), 1)
