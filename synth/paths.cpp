@@ -1,5 +1,6 @@
-// The emulator joins flows where they meet and asks nothing at branches (docs/architecture.md).
-// Here the flows that lead to one place are taken apart again, for one question:
+// The emulator joins flows where they meet and asks nothing at branches
+// (docs/internals/architecture.md). Here the flows that lead to one place are taken apart again,
+// for one question:
 //
 //   if (n & 7) == 6: ...; if n odd: bar.sync      k = 2; if (c) k = 1; ...; if (c) x = a[i + k]
 //

@@ -30,9 +30,10 @@ std::vector<Flow> flows_of(Emulation &emulation, Expr expr);
 /// How something was shown to hold.
 enum class Shown : std::uint8_t { no, by_algebra, by_solver };
 
-/// Takes the paths through a kernel apart where something depends on it (docs/soundness.md, "Paths
-/// taken apart"). What it says holds in each lane that is at the place asked for, by the branches
-/// that this lane has taken itself in the current iteration of the loops around it.
+/// Takes the paths through a kernel apart where something depends on it
+/// (docs/internals/soundness.md, "Paths taken apart"). What it says holds in each lane that is at
+/// the place asked for, by the branches that this lane has taken itself in the current iteration of
+/// the loops around it.
 class Paths {
 public:
   explicit Paths(Emulation &emulation) : emulation_(emulation) {}

@@ -33,7 +33,7 @@ bool contains(std::span<const std::string> list, std::string_view word) {
 
 /// The order of what is offered, where not all is: each variant is the one that adds most to those
 /// before it, over streams and the suite in three shapes of blocks on an H100 and an H200
-/// (docs/siblings.md). What is not named follows in the order of its family.
+/// (docs/internals/siblings.md). What is not named follows in the order of its family.
 constexpr std::string_view preferred[] = {"x8",
                                           "wide-x4",
                                           "y4-rows-r128",

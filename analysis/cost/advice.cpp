@@ -15,7 +15,7 @@ namespace ptxasw::inline analysis::cost {
 namespace {
 
 /// Two shapes of one kernel: four of five measured ratios lie within this factor of the predicted
-/// ones (docs/cost-model.md).
+/// ones (docs/internals/cost-model.md).
 constexpr double ratio_spread = 1.15;
 /// Bytes between two buffers.
 constexpr unsigned buffer_distance_bits = 40;

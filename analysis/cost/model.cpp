@@ -14,7 +14,8 @@ namespace {
 
 /// Terms limit together where they are near each other: their sum in this norm counts. For latency
 /// and bandwidth the probe says how near (`flight.*`: 2.6 on the H100, 2.8 on the H200, to 1 and 2
-/// per cent). The others were fitted to the kernels that are not held out (docs/cost-model.md).
+/// per cent). The others were fitted to the kernels that are not held out
+/// (docs/internals/cost-model.md).
 constexpr double within_multiprocessor = 2.5, of_memory = 2.4, of_both = 4.5, with_start = 12;
 /// Fitted with them: what PTX does not show of instructions and of waiting.
 constexpr double instructions_factor = 1.4, waiting_factor = 1.4;

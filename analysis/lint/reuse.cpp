@@ -1,8 +1,8 @@
 // A thread that walks a row or a chunk of its own reads a few bytes of a line in each round. The
 // rest of the line serves its next rounds if no other thread's lines have driven it out by then.
 // Counted are whole lines, although only the sectors that are read are fetched: by lines it is told
-// where hit rates fall (docs/cache-reuse.md). A line that the warp shares counts once; where lanes
-// share sectors, walking costs little and nothing is said.
+// where hit rates fall (docs/internals/cache-reuse.md). A line that the warp shares counts once;
+// where lanes share sectors, walking costs little and nothing is said.
 //
 // All threads that a multiprocessor can hold are taken to be in the loop together: shared memory
 // and the number of blocks limit them, registers are not known.

@@ -13,7 +13,7 @@
 //   no-corner  as corners without the corner loads: wrong at the ends of a warp, only timed
 //   wide       four neighbouring points by one thread, rows read by three aligned 128-bit loads:
 //   what the
-//              siblings of docs/siblings.md do
+//              siblings of docs/internals/siblings.md do
 //
 //     corners [POINTS]     prints a line a radius, block shape and form: median of 21 launches, and
 //     the

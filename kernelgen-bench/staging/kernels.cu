@@ -1,4 +1,4 @@
-// What docs/staging.md measures: loops in which all threads of a block read the same.
+// What docs/internals/staging.md measures: loops in which all threads of a block read the same.
 
 extern "C" {
 // One lane per output; all lanes read the same taps.

@@ -5,7 +5,7 @@
 // which activation of the loop that was. A store by the thread to that very place makes it what was
 // stored; one that is known to stay away changes nothing; any other, and whatever synchronises,
 // makes it unknown. That is all that may change it: other threads' stores to the place are races
-// unless something synchronises in between (docs/soundness.md, rule 5).
+// unless something synchronises in between (docs/internals/soundness.md, rule 5).
 //
 // A store stays away if the law of loop_values.h says so under conditions that the text has tested.
 // The conditions are asked for anew, of the kernel's loop, in terms of what its registers held when

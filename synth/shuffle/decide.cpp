@@ -9,9 +9,9 @@ namespace ptxasw::inline synth {
 // Below sm_70 the paper's measurements decide, of its own tool: shuffles gain on average on Maxwell
 // and Pascal, where an L1 hit takes 82 cycles against 33 for a shuffle, and lose on Kepler and
 // Volta, where it takes 35 against 24 and 28 against 22 (table 1, section 7). That they lose on
-// sm_90 was measured (docs/when-shuffles-pay.md). With the distance more lanes load for themselves;
-// the kernel of the suite with the largest mean distance that gains has 2.5 (section 7), and what
-// lies further away was not measured.
+// sm_90 was measured (docs/internals/when-shuffles-pay.md). With the distance more lanes load for
+// themselves; the kernel of the suite with the largest mean distance that gains has 2.5 (section
+// 7), and what lies further away was not measured.
 Decision decide(ShuffleMode mode, unsigned sm) {
   if (mode == ShuffleMode::always)
     return {true, {}, "asked for"};

@@ -24,7 +24,7 @@
 // and `below` is the lane itself.
 //
 // A copy (N = 0) has no corner except the tests. What is wider or narrower than 32 bits goes
-// through 32-bit registers; docs/codegen.md compares the forms.
+// through 32-bit registers; docs/internals/codegen.md compares the forms.
 
 #include "synth/shuffle/emit.h"
 

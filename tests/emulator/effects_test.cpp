@@ -1,5 +1,5 @@
 // What orders nothing between two loads of global memory, instruction by instruction as
-// docs/soundness.md decides. What is not listed there as harmless must not be.
+// docs/internals/soundness.md decides. What is not listed there as harmless must not be.
 
 #include "emulator/semantics/effects.h"
 #include "grammar/module.h"

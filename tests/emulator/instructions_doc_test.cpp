@@ -1,5 +1,5 @@
-// docs/instructions.md is what the table says. `cmake --build build --target docs-instructions`
-// rewrites it.
+// docs/internals/instructions.md is what the table says. `cmake --build build --target
+// docs-instructions` rewrites it.
 
 #include "emulator/semantics/float_instructions.h"
 #include "support.h"
@@ -101,8 +101,8 @@ std::string page() {
 
 } // namespace
 
-TEST_CASE("docs/instructions.md is up to date") {
-  const std::string path = SOURCE_DIR "/docs/instructions.md";
+TEST_CASE("docs/internals/instructions.md is up to date") {
+  const std::string path = SOURCE_DIR "/docs/internals/instructions.md";
   if (from_environment("PTXASW_WRITE_DOCS", 0) != 0)
     std::ofstream(path, std::ios::binary) << page();
   std::ifstream file(path, std::ios::binary);

@@ -1,7 +1,7 @@
 // Loads that get what another lane has read.
 //
-// Each trap of kernels/ is one for a rule of docs/soundness.md, and has a twin in which the trap is
-// not set. For both:
+// Each trap of kernels/ is one for a rule of docs/internals/soundness.md, and has a twin in which
+// the trap is not set. For both:
 //   - the original computes the same under every schedule, and has no race;
 //   - the rewritten kernel computes that, too, and reads nothing that the original does not;
 //   - the counts and reasons match the head of the file.

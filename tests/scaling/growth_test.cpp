@@ -62,7 +62,8 @@ TEST_CASE("effort grows as the kernel does") {
 
 TEST_CASE("no module of the tree asks for more than its size allows") {
   // What the drop-in adds to ptxas is parsing, these nodes, these questions and the text it writes.
-  // None of them depends on the machine; how long they take is what docs/overhead.md measures.
+  // None of them depends on the machine; how long they take is what docs/internals/overhead.md
+  // measures.
   namespace fs = std::filesystem;
   unsigned modules = 0, most = 0;
   for (const char *folder : {"tests/fuzz/seeds", "tests/grammar/modules", "tests/corpus",

@@ -91,13 +91,14 @@ TEST_CASE("an unknown name is answered with the nearest one") {
 
 TEST_CASE("what is gone says so by its name") {
   Settings settings;
-  CHECK(flag(settings, "halo", "b64").error() == "`halo` is gone: it did not pay (docs/tried.md)");
+  CHECK(flag(settings, "halo", "b64").error() ==
+        "`halo` is gone: it did not pay (docs/internals/tried.md)");
   CHECK(apply_setting(settings, "halo", "b64", Origin::environment, "PTXASW_HALO").error() ==
-        "`PTXASW_HALO` is gone: it did not pay (docs/tried.md)");
+        "`PTXASW_HALO` is gone: it did not pay (docs/internals/tried.md)");
   CHECK(flag(settings, "shared", "auto").error() ==
-        "`shared` is gone: it did not pay (docs/tried.md)");
+        "`shared` is gone: it did not pay (docs/internals/tried.md)");
   CHECK(flag(settings, "cache", "nc,hints").error() ==
-        "`cache`: `hints` is gone: it did not pay (docs/tried.md)");
+        "`cache`: `hints` is gone: it did not pay (docs/internals/tried.md)");
 }
 
 TEST_CASE("lists add up within an origin and are replaced by the next") {

@@ -1,4 +1,4 @@
-"""docs/codegen.md shows what is emitted: each block under a command line, `$ ptxasw ...`, is in what that command prints, line by
+"""docs/internals/codegen.md shows what is emitted: each block under a command line, `$ ptxasw ...`, is in what that command prints, line by
 line; a line of `...` stands for any number of them."""
 
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 from support import PTXASW, main, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = (ROOT / "docs/codegen.md").read_text()
+PAGE = (ROOT / "docs/internals/codegen.md").read_text()
 
 
 def blocks():

@@ -170,7 +170,7 @@ class FakePtxas(Scratch):
         for option in ("--ptxasw-halo=b64", "--ptxasw-shared=always"):
             result = self.call("in.ptx", option)
             self.assertEqual(result.returncode, 255)
-            self.assertIn(f"`{option.split('=')[0]}` is gone: it did not pay (docs/tried.md)", result.stderr)
+            self.assertIn(f"`{option.split('=')[0]}` is gone: it did not pay (docs/internals/tried.md)", result.stderr)
         result = self.call("in.ptx", "--ptxasw-cache=hints")
         self.assertEqual(result.returncode, 255)
         self.assertIn("`--ptxasw-cache`: `hints` is gone", result.stderr)

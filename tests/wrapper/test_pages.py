@@ -11,7 +11,7 @@ from pathlib import Path
 from support import JACOBI, PTXASW, Scratch, cuda_home, main, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/results/*/README.md"),
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/internals/*.md"), *ROOT.glob("docs/results/*/README.md"),
                 *ROOT.glob("kernelgen-bench/*.md"), *ROOT.glob("kernelgen-bench/programs/*.md"), *ROOT.glob("tests/*/README.md")])
 
 # What a shown line that is a command begins with; other indented lines are output or formulas.

@@ -112,7 +112,7 @@ class Siblings(Scratch):
         self.assertRegex(run([PTXASW, "explain", JACOBI]).stdout, "stage")
 
     def test_what_is_gone_says_so(self):
-        gone = "is gone: it did not pay (docs/tried.md)"
+        gone = "is gone: it did not pay (docs/internals/tried.md)"
         for words in (["siblings", JACOBI, "--halo=b64"], ["siblings", JACOBI, "--halo"],
                       ["rewrite", JACOBI, "-o", "-", "--halo=b64"], ["rewrite", JACOBI, "-o", "-", "--shared=never"],
                       ["explain", JACOBI, "--shared"], ["explain", "--shared", JACOBI]):

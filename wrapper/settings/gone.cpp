@@ -1,4 +1,4 @@
-// One line for each; docs/tried.md has what was measured.
+// One line for each; docs/internals/tried.md has what was measured.
 
 #include "wrapper/settings/gone.h"
 
@@ -18,7 +18,7 @@ constexpr Gone all_gone[] = {
     {"cache", "l2-128"}, {"cache", "hints"}};
 
 std::string told(std::string_view word) {
-  return fmt::format("`{}` is gone: it did not pay (docs/tried.md)", word);
+  return fmt::format("`{}` is gone: it did not pay (docs/internals/tried.md)", word);
 }
 
 } // namespace
