@@ -32,7 +32,7 @@ text-align: left; vertical-align: top }
 SEARCH = """const query = new URLSearchParams(location.search).get('q') || '', words = query.toLowerCase().split(/\\s+/).filter(x => x);
 document.querySelectorAll('[name=q]').forEach(input => input.value = query);
 const count = (text, word) => text.toLowerCase().split(word).length - 1;
-const found = sections.filter(([, title, text])  => words.length && words.every(w => count(title + ' ' + text, w)))
+const found = sections.filter(([, title, text]) => words.length && words.every(w => count(title + ' ' + text, w)))
   .map(s => [words.reduce((sum, w) => sum + 20 * count(s[1], w) + count(s[2], w), 0) - (s[0].includes('docs/') && !s[0].includes('/internals/')
     && !s[0].includes('/results/') ? 0 : 30), s]).sort((a, b) => b[0] - a[0]).slice(0, 40);
 const list = document.getElementById('found');
