@@ -94,7 +94,7 @@ class Site(Scratch):
                                    "--dump-dom", f"file://{site}/search.html?q={words}"],
                                   check=True, capture_output=True, text=True, timeout=120).stdout
 
-        for words, page in (("bank+conflict", "docs/lint-codes.html#bank-conflict"), ("triton", "docs/builds.html#triton")):
+        for words, page in (("bank+conflict", "docs/lint-codes.html#bank-conflict"), ("ccache", "docs/builds.html#ccache-and-sccache")):
             (found,) = re.findall(r'<ul id="found">(.*?)</ul>', searched(words), flags=re.S)
             self.assertEqual(re.findall('href="([^"]*)"', found)[:1], [page], words)
         self.assertIn(">0 sections<", searched("nothing-has-this"))
