@@ -5,6 +5,42 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# package-COMPONENT builds what a component holds. An installation begins with it if something of it is missing, as after
+# quickstart.sh, which builds the programs alone.
+set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_semantics ptxasw_symbolic ptxasw_machine ptxasw_emulator ptxasw_facts ptxasw_analysis)
+set(described ${PROJECT_BINARY_DIR}/described)
+set(parts_runtime ptxasw ptxasw-exec ptxasw_launch ptxasw_launch_archive)
+set(parts_emulate ptxasw_emulate ptxasw_cudart_archive ptxasw_cudart)
+set(parts_development ${exported})
+foreach(component runtime emulate development)
+  add_custom_target(package-${component} DEPENDS changelogs)
+  set(files ${PROJECT_BINARY_DIR}/changelog.gz)
+  foreach(part ${parts_${component}})
+    if(TARGET ${part})
+      add_dependencies(package-${component} ${part})
+      get_target_property(type ${part} TYPE)
+      if(type MATCHES "EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY")
+        list(APPEND files $<TARGET_FILE:${part}>)
+      endif()
+    endif()
+  endforeach()
+  if(component STREQUAL "runtime")
+    add_dependencies(package-runtime described)
+    list(APPEND files ${described}/stamp)
+  elseif(component STREQUAL "emulate" AND TARGET ptxasw_cudart_archive)
+    list(APPEND files ${PROJECT_BINARY_DIR}/no-gpu/libptxasw_cudart.a)
+  endif()
+  install(CODE "set(files \"${files}\")
+  foreach(file IN LISTS files)
+    if(NOT EXISTS \${file})
+      message(STATUS \"Building what ${component} lacks: \${file} and others\")
+      execute_process(COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target package-${component}
+                      OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+      break()
+    endif()
+  endforeach()" COMPONENT ${component})
+endforeach()
+
 install(TARGETS ptxasw RUNTIME COMPONENT runtime)
 # Beside ../bin at a fixed place: the program and what it preloads find each other from where they lie.
 foreach(library ptxasw-exec ptxasw_launch)
@@ -22,7 +58,6 @@ if(TARGET ptxasw_cudart)
 endif()
 
 # The program describes itself, so no page or completion can lack a command.
-set(described ${PROJECT_BINARY_DIR}/described)
 add_custom_command(OUTPUT ${described}/stamp
   COMMAND ${CMAKE_COMMAND} -DPTXASW=$<TARGET_FILE:ptxasw> -DDIRECTORY=${described} -P ${CMAKE_CURRENT_LIST_DIR}/describe.cmake
   DEPENDS ptxasw ${CMAKE_CURRENT_LIST_DIR}/describe.cmake
@@ -49,7 +84,6 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.c ${PROJECT_SOURCE_DIR}/
 
 # The libraries. A static library needs what it was built from at its user's link, so all layers up to the
 # analyses are exported, and the generated parser.
-set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_semantics ptxasw_symbolic ptxasw_machine ptxasw_emulator ptxasw_facts ptxasw_analysis)
 foreach(library ${exported})
   string(REPLACE ptxasw_ "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
