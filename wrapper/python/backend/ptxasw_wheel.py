@@ -84,17 +84,28 @@ def built(settings):
     return build
 
 
-def contents(build, scratch):
-    """What is in the wheel: bytes by name, and the names of programs."""
+def installed(build, scratch):
+    """The program's component as it is packed: stripped, below the folder that is returned."""
+    manifest = build / "install_manifest_runtime.txt"  # by which `uninstall` knows what was installed
+    kept = manifest.read_bytes() if manifest.exists() else None
     run("cpack", "--config", build / "CPackConfig.cmake", "-G", "TGZ", "-B", scratch, "-D", "CPACK_COMPONENTS_ALL=runtime",
         "-D", "CPACK_CMAKE_GENERATOR=Ninja")
+    manifest.unlink()
+    if kept is not None:
+        manifest.write_bytes(kept)
     (archive,) = scratch.glob("*.tar.gz")
     tree = scratch / "tree"
     tree.mkdir()
     run("tar", "-xf", archive, "-C", tree)
     while not (tree / "bin").exists():
         (tree,) = tree.iterdir()
-    files, binaries = {}, []
+    return tree
+
+
+def contents(build, scratch):
+    """What is in the wheel, bytes or files by name, and its tag."""
+    tree = installed(build, scratch)
+    files = {}
     for path in sorted(tree.rglob("*")):
         name = path.relative_to(tree)
         if path.is_file() and name.parts[:2] != ("share", "doc"):
