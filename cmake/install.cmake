@@ -1,6 +1,6 @@
 # What `cmake --install` lays down, in three components, and the packages made of them:
 #   runtime      ptxasw, what it preloads into other programs, man pages, completions, an example of settings
-#   emulate      libptxasw_emulate.so with its C header and examples; the runtime for programs without a GPU
+#   emulate      libptxasw_emulate.so with its C header, for pkg-config, and examples; the runtime for programs without a GPU
 #   development  headers and static libraries of the layers that others can use, for find_package(ptxasw)
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -78,6 +78,9 @@ endif()
 
 install(TARGETS ptxasw_emulate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT emulate
         PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT emulate)
+file(RELATIVE_PATH from_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/ptxasw_emulate.pc.in ${PROJECT_BINARY_DIR}/ptxasw_emulate.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ptxasw_emulate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT emulate)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.c ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.py
         ${PROJECT_SOURCE_DIR}/docs/examples/saxpy.ptx
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libptxasw-emulate/examples COMPONENT emulate)
@@ -107,15 +110,23 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples/list_accesses
 
 # Debian wants these in every package: the licence, what changed, and what changed in the packaging.
 set(debian_release 1)
-set(PTXASW_MAINTAINER "ptxasw packager <packager@example.org>" CACHE STRING
-    "name and address of whoever gives the Debian packages to others")
+set(PTXASW_MAINTAINER "" CACHE STRING
+    "name and address of whoever gives the Debian packages to others; empty: the author of the last commit")
+set(maintainer "${PTXASW_MAINTAINER}")
+if(NOT maintainer)
+  execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} log -1 "--format=%an <%ae>"
+    OUTPUT_VARIABLE maintainer OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT maintainer) # an archive that git made
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/commit.txt maintainer REGEX "<[^%]*>")
+endif()
 string(TIMESTAMP today "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, where it is set
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/changelog.Debian @ONLY CONTENT
 "ptxasw (@PROJECT_VERSION@-@debian_release@) unstable; urgency=medium
 
   * Built from version @PROJECT_VERSION@; see changelog.gz.
 
- -- @PTXASW_MAINTAINER@  @today@
+ -- @maintainer@  @today@
 ")
 set(changelogs "")
 foreach(pair "${PROJECT_SOURCE_DIR}/CHANGELOG.md|changelog.gz" "${PROJECT_BINARY_DIR}/changelog.Debian|changelog.Debian.gz")
