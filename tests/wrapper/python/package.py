@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import ptxasw
+from ptxasw import _launch
 from ptxasw.testing import assert_no_new_findings, assert_race_free
 
 try:
@@ -78,6 +79,8 @@ class Answers(unittest.TestCase):
         self.assertIn("32 sectors", str(found))
         self.assertIn("swap the loops", found.note)
         self.assertEqual(ptxasw.lint(COLUMN, warn="no-uncoalesced"), [])
+        two = COLUMN + COLUMN[len(HEAD):].replace("column", "other")
+        self.assertEqual([[found.kernel for found in ptxasw.lint(two, kernel)] for kernel in (None, "other")], [["column", "other"], ["other"]])
         self.assertEqual(ptxasw.lint(SAXPY, launch={"block": 256, "p_n": 1024}), [])
         with self.assertRaisesRegex(ptxasw.Error, r"(?s)an instruction outside of a function.*\^"):
             ptxasw.lint("rubbish {")
@@ -105,6 +108,7 @@ class Answers(unittest.TestCase):
         self.assertFalse(said)
         self.assertEqual((said.verdict, said.kernels[0].kernel), ("differ", "column"))
         self.assertIn("[[argument]]", said.kernels[0].launch)
+        self.assertEqual(ptxasw.verify(COLUMN, COLUMN.replace(".param .u64 out", ".param .u64 out, .param .u64 more")).verdict, "not-comparable")
         double = COLUMN.replace("st.global", "add.f32 %r2, %r2, 0f00000001; st.global")
         self.assertEqual(ptxasw.verify(COLUMN, double, ulp=1).verdict, "differ")
 
@@ -138,6 +142,11 @@ class Launches(unittest.TestCase):
         self.assertEqual(cell[0], 7)
         with self.assertRaises(ptxasw.KernelFault):  # an address alone gives no right to it
             ptxasw.emulate(CHAIN, block=1, args=[ctypes.addressof(pointer)])
+        # A range within another takes nothing away from it.
+        whole = (ctypes.c_uint32 * 100)()
+        pointer[0] = ctypes.addressof(whole) + 4 * 90
+        ptxasw.emulate(CHAIN, block=1, args=[pointer], memory=[whole, memoryview(whole).cast("B")[40:80]])
+        self.assertEqual(whole[90], 7)
         with self.assertRaisesRegex(TypeError, "takes arrays"):
             ptxasw.emulate(CHAIN, block=1, args=[pointer], memory=[3])
 
@@ -186,6 +195,22 @@ class Launches(unittest.TestCase):
         view = memoryview(y)[1:]
         self.assertEqual({fault.kind for fault in ptxasw.check(SAXPY, "saxpy", 1, 99, [y, view, 2.0, 99])}, {"race"})
 
+        trap = SAME.replace("st.global.u32 [%d1], %r1; ret; }\n", "trap; ret; }\n")
+        self.assertEqual([fault.kind for fault in ptxasw.check(trap, "same", 1, 1, [out])], ["trap"])
+        with self.assertRaisesRegex(ptxasw.Error, "frobnicate"):
+            ptxasw.check(trap.replace("trap;", "frobnicate.u32 %r1;"), "same", 1, 1, [out])
+        with self.assertRaisesRegex(ptxasw.Error, "2048, more than 1024"):
+            ptxasw.check(SAME, "same", 1, 2048, [out])
+
+    def test_one_launch_at_a_time(self):
+        held = []
+        library = SimpleNamespace(ptxasw_allow=lambda *_: held.append(_launch._one_launch.locked()) or 0, ptxasw_forget=lambda _: None,
+                                  ptxasw_launch=lambda *_: held.append(_launch._one_launch.locked()) or 0)
+        given = [ptxasw.Parameter("u64", 8)]
+        with mock.patch.object(_launch, "_library", lambda: library), mock.patch.object(_launch, "parameters", lambda *_: given):
+            ptxasw.emulate(SAME, block=1, args=[bytearray(4)])
+        self.assertEqual(held, [True, True])
+
     def test_launches_from_threads(self):
         results = {}
         threads = [threading.Thread(target=lambda i=i: results.update({i: self.saxpy(100 * i)[100 * i - 1]})) for i in range(1, 9)]
@@ -231,6 +256,11 @@ class Launches(unittest.TestCase):
         self.assertEqual(back[0], 14)
         with self.assertRaises(ptxasw.KernelFault):
             ptxasw.emulate(SAXPY, "saxpy", 1, 2, [back, back, 1.0, 2])
+        whole = numpy.zeros(10, numpy.uint32)
+        part = whole[2:8]
+        part.flags.writeable = False
+        ptxasw.emulate(CHAIN, block=1, args=[numpy.array([whole[4:].ctypes.data], numpy.uint64)], memory=[part, whole])
+        self.assertEqual(whole[4], 7)
         out = numpy.zeros(24, numpy.uint8)
         ptxasw.emulate(KEEP, block=1, args=[out, numpy.bool_(True), numpy.int8(-2), numpy.float64(1), numpy.float32(0.5), numpy.float32(2), bytes(12)])
         self.assertEqual(out.tobytes().hex(" ", 4), "0100feff 0000803f 00000000 0000e03f 00000040 00000000")
@@ -272,6 +302,8 @@ class Assertions(unittest.TestCase):
         assert_race_free(SAME, "own", assume=["1d", "no-wrap"])
         with self.assertRaisesRegex(AssertionError, "same: refuted: .*race"):
             assert_race_free(SAME, assume=["1d", "no-wrap"])
+        with self.assertRaisesRegex(AssertionError, "saxpy: unknown: "):
+            assert_race_free(SAXPY, assume=["disjoint", "1d"])
         with self.assertRaisesRegex(AssertionError, "own: (refuted|unknown)"):  # nothing is assumed that was not said
             assert_race_free(SAME, "own")
         if loads:

@@ -147,5 +147,8 @@ def check(ptx: Ptx, kernel: Optional[str] = None, grid: Extents = 1, block: Opti
                                              f'bytes = "{value.hex()}"'))
         said = ask(["emulate", put(folder, "kernel.ptx", launch.text), "--launch",
                     put(folder, "launch.toml", "\n".join(lines) + "\n"), "--json"])
-    found = [*said["findings"], *([said["fault"]] if said["fault"] else [])]
-    return [_results.fault(data) for data in found]
+    found = [_results.fault(data) for data in said["findings"]]
+    untried = [fault for fault in found if fault.kind in ("unsupported", "bad launch")]
+    if untried:
+        raise Error(str(untried[0]))
+    return found

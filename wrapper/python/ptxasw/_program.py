@@ -63,12 +63,11 @@ def run(words: Sequence[Union[str, Path]], ptx: Optional[Ptx] = None) -> Tuple[i
 
 
 def ask(words: Sequence[Union[str, Path]], ptx: Optional[Ptx] = None) -> Any:
-    """What the program prints as JSON. Raises Error where it could not answer."""
+    """What the program prints as JSON. Raises Error where it printed none."""
     code, out, complaint = run(words, ptx)
-    try:
-        return json.loads(out)
-    except ValueError:
-        raise Error(complaint.strip() or f"ptxasw {words[0]} ended with code {code} and said nothing") from None
+    if not out:
+        raise Error(complaint.strip() or f"ptxasw {words[0]} ended with code {code} and said nothing")
+    return json.loads(out)
 
 
 def repeated(option: str, values: Iterable[str]) -> List[str]:
