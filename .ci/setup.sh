@@ -6,7 +6,7 @@ packages=(g++ cmake ninja-build libantlr4-runtime-dev libz3-dev libboost-dev nlo
   libcli11-dev libfmt-dev libtomlplusplus-dev libexpected-dev liblz4-dev libzstd-dev)
 
 # What the tests and benchmarks need beyond that: tools, libraries, and callers of ptxas to drive.
-test_packages=(doctest-dev liblzma-dev python3 python3-jsonschema antlr4 ccache clang clang-format clang-tidy
+test_packages=(doctest-dev liblzma-dev python3 python3-jsonschema python3-numpy python3-pip python3-venv python3-build mypy antlr4 ccache clang clang-format clang-tidy
   libclang-rt-dev gcc-12-offload-nvptx hyperfine make dpkg-dev file chromium)
 
 say() { printf '== %s\n' "$*"; }

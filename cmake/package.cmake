@@ -2,7 +2,7 @@
 # of `cmake --install`, for /usr; tests/package tries them.
 set(CPACK_PACKAGE_NAME ptxasw)
 set(CPACK_PACKAGE_VENDOR "the ptxasw authors")
-set(CPACK_PACKAGE_CONTACT "${PTXASW_MAINTAINER}")
+set(CPACK_PACKAGE_CONTACT "${maintainer}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find out why a CUDA kernel is slow, and run a faster version of it")
 set(CPACK_PACKAGE_INSTALL_DIRECTORY ptxasw)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

@@ -225,3 +225,25 @@ TEST_CASE("a single version is decided") {
     CHECK(chooser.next().version == 0);
   }
 }
+
+TEST_CASE("a race goes on in the next process") {
+  const std::vector<double> times = {1, 0.9, 0.7, 1.3};
+  OpenRace race;
+  int processes = 0;
+  for (bool decided = false; !decided && processes < 40; ++processes) {
+    Chooser chooser(4, ChoiceRules{});
+    if (processes > 0)
+      chooser.resume(race);
+    if (!chooser.decided())
+      run(chooser, times, 60, static_cast<unsigned>(processes));
+    race = chooser.state();
+    decided = chooser.decided();
+    CHECK((!decided || chooser.best() == 2));
+  }
+  CHECK(processes > 1);
+  CHECK(processes < 40);
+  // Not one of its own.
+  Chooser other(3, ChoiceRules{});
+  other.resume(race);
+  CHECK(other.samples(0).empty());
+}

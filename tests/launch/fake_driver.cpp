@@ -102,7 +102,8 @@ bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
 bool timed = false; ///< launches take the time they say, one after the other, behind the program
 double host = 0; ///< milliseconds that the program has taken, by what it called: no clock is asked
-std::string refuse; ///< the name of a kernel that is not launched
+void *spinning = nullptr; ///< a stream on which a kernel waits for the program
+std::string refuse;       ///< the name of a kernel that is not launched
 
 /// Milliseconds since the GPU takes its time, after one more call. Who asks if an event has come
 /// waits in between; all other calls take next to nothing.
@@ -496,6 +497,7 @@ void *fake_node(int index) {
 }
 double fake_now() { return now; }
 void fake_stick() { stuck = true; }
+void fake_spin(void *stream) { spinning = stream; }
 
 Result cuInit(unsigned) { return success; }
 Result cuDriverGetVersion(int *version) {
@@ -698,6 +700,20 @@ Result cuStreamGetCtx(void *stream, void **context) {
   return success;
 }
 Result cuStreamGetCtx_ptsz(void *stream, void **context) { return cuStreamGetCtx(stream, context); }
+Result cuStreamCreateWithPriority(void **stream, unsigned flags, int) {
+  return cuStreamCreate(stream, flags);
+}
+Result cuStreamQuery(void *stream) {
+  int captured = 0;
+  capturing(stream, &captured);
+  if (captured) {
+    note("UNSAFE");
+    return capture_unsafe;
+  }
+  return spinning && (stream == spinning || stream == reinterpret_cast<void *>(1)) ? not_ready
+                                                                                   : success;
+}
+Result cuStreamQuery_ptsz(void *stream) { return cuStreamQuery(stream); }
 Result cuStreamDestroy_v2(void *stream) {
   delete static_cast<Stream *>(stream);
   return success;

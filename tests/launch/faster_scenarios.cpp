@@ -273,6 +273,46 @@ const Scenario graph("faster-graph", [] {
   CHECK(*static_cast<unsigned *>(shown.parameters[2]) == elements);
 });
 
+const Scenario remembered("faster-remembered", [] {
+  // What an earlier run found runs from the first launch on.
+  const FatBinary image(ptx(), 80);
+  CHECK(Launches(kernel(library_of(image.wrapper()), "add")).versions_of(5) == 5);
+});
+
+const Scenario brief_runs("faster-short", [] {
+  // Too short for a race, unless the next run goes on with it.
+  const FatBinary image(ptx(), 90, 90);
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(60);
+});
+
+const Scenario waits_for_us("faster-spin", [] {
+  // The driver loads code when nothing runs; while a kernel waits for the program, nothing is
+  // loaded.
+  const FatBinary image(ptx(), 90, 90);
+  Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "add"), spinning = nullptr,
+         captured = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &captured, 1u);
+  call<Handle *, unsigned, int>("cuStreamCreateWithPriority", &spinning, 1u, 0);
+  Launches launches(f);
+  const auto for_a_while = [&] {
+    int versions = 0;
+    for (int i = 0; i < 400; ++i, ::usleep(5000)) {
+      launches.once(i % 2 ? nullptr : spinning);
+      const std::string said = history();
+      CHECK(!has(said, "UNSAFE"));
+      versions += has(said, "__ptxasw_");
+    }
+    return versions;
+  };
+  symbol<void(Handle)>("fake_spin")(spinning);
+  CHECK(for_a_while() == 0);
+  symbol<void(Handle)>("fake_spin")(nullptr);
+  symbol<int(Handle, int)>("fake_capture")(captured, 1);
+  CHECK(for_a_while() == 0);
+  symbol<int(Handle, int)>("fake_capture")(captured, 0);
+  CHECK(!launches.until_a_version_runs().empty());
+});
+
 const Scenario again("faster-reload", [] {
   // What is loaded beside a module ends with it, and is there again with the next.
   const FatBinary image(ptx(), 90, 90);

@@ -111,3 +111,26 @@ TEST_CASE("what is no profile is named with its place") {
     CHECK(said.substr(0, 5) == "file:");
   }
 }
+
+TEST_CASE("a race that is open is read back, and decides nothing") {
+  ProfileEntry open = entry("k", 20, "b");
+  open.open = {{12.5, 12.25}, {}, {7.5}};
+  open.budget_us = -3.5;
+  const auto read = parse_profile(to_toml(Profile{{open}}), "p");
+  REQUIRE(read);
+  CHECK(read->entries[0].open == open.open);
+  CHECK(read->entries[0].budget_us == -3.5);
+  CHECK(read->winners(open.hash).empty());
+  const std::vector<std::string> both{"a", "b"};
+  CHECK(read->find(open.hash, open.gpu, open.shape, both));
+  CHECK(!read->find(open.hash, open.gpu, {{32, 8, 1}, 20, {"b"}}, {"b"})); // measured among others
+  Profile all{{entry("k", 20, "a")}};
+  all.merge(*read);
+  CHECK(all.entries[0].open.empty());
+  Profile later = *read;
+  later.merge(Profile{{entry("k", 20, "a")}});
+  CHECK(later.entries[0].open.empty());
+  std::string text = to_toml(*read);
+  text.replace(text.find("[7.500]"), 7, "[-7.50]");
+  CHECK(!parse_profile(text, "p"));
+}

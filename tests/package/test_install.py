@@ -47,6 +47,12 @@ def run(*words, **options):
     return done.stdout
 
 
+def maintainer():
+    """Whom the packages have to name: as configured, or the author of the last commit."""
+    said = re.search(r"^PTXASW_MAINTAINER:STRING=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)[1]
+    return said or run("git", "-C", SOURCE, "log", "-1", "--format=%an <%ae>").strip()
+
+
 class Installed(unittest.TestCase):
     """The tree is installed once for all tests."""
 
@@ -130,6 +136,37 @@ class Installed(unittest.TestCase):
             self.assertEqual(run(sys.executable, "-B", example / "saxpy.py", library, example / "saxpy.ptx"),
                              "y[999] = 1999.0\n")
 
+    def test_1_the_pages_commands_build_the_examples(self):
+        """As they are printed, with the installation in the home directory and another place for temporary files."""
+        if "__asan" in run("nm", "-D", next(self.tree.glob("lib*/**/libptxasw_emulate.so"))):
+            self.skipTest("a build with sanitizers")
+        home = self.dir / "home"
+        home.mkdir()
+        (home / ".local").symlink_to(self.tree)
+        (config,) = self.tree.glob("lib*/**/ptxasw_emulate.pc")
+        env = {"HOME": str(home), "PKG_CONFIG_PATH": str(config.parent), "LD_LIBRARY_PATH": str(config.parent.parent)}
+        (self.dir / "docs").symlink_to(SOURCE / "docs")
+        (self.dir / "kernelgen-bench").symlink_to(SOURCE / "kernelgen-bench")
+        begins = {"ptx-run.md": ["cc docs/examples/saxpy.c $(pkg-config "], "libraries.md":
+                  ["cmake -S docs/examples/list_accesses ", "cmake --build ", "/tmp/list_accesses/"]}
+        for page, beginnings in begins.items():
+            lines = [line.strip() for line in (SOURCE / "docs" / page).read_text().split("\n") if line.startswith("    ")]
+            for beginning in beginnings:
+                (line,) = (line for line in lines if line.startswith(beginning))
+                if "pkg-config" in line and not shutil.which("pkg-config"):
+                    continue
+                run("sh", "-c", line.replace("/tmp/", f"{self.dir}/made/"), cwd=self.dir, env=env)
+        if (self.dir / "saxpy").exists():
+            self.assertIn("y[999] = 1999\n", run(self.dir / "saxpy", "docs/examples/saxpy.ptx", cwd=self.dir, env=env))
+
+    def test_1_what_is_missing_is_built(self):
+        stamp = BUILD / "described/stamp"
+        stamp.unlink()
+        shutil.rmtree(BUILD / "described/man1")
+        said = run("cmake", "--install", BUILD, "--component", "runtime", "--prefix", self.dir / "again")
+        self.assertIn("Building what runtime lacks", said)
+        self.assertTrue((self.dir / "again/share/man/man1/ptxasw.1.gz").exists())
+
     def test_1_needs_nothing_newer_than_ubuntu_22_04(self):
         if not shutil.which("objdump"):
             self.skipTest("no objdump")
@@ -162,12 +199,16 @@ class Packed(unittest.TestCase):
         packages = sorted(self.dir.glob("*.deb"))
         self.assertEqual([path.name.split("_")[0] for path in packages], ["libptxasw-dev", "libptxasw-emulate", "ptxasw"])
         files = run("dpkg-deb", "-c", packages[1])
-        for file in (r"/usr/lib/\S*libptxasw_emulate\.so", "/usr/include/ptxasw_emulate.h"):
+        for file in (r"/usr/lib/\S*libptxasw_emulate\.so", "/usr/include/ptxasw_emulate.h", r"/usr/lib/\S*pkgconfig/ptxasw_emulate\.pc"):
             self.assertRegex(files, rf" \.{file}\n")
         self.assertIn("libantlr4-runtime", run("dpkg-deb", "-f", packages[1], "Depends"))
         files = run("dpkg-deb", "-c", packages[2])
-        for file in ("./usr/bin/ptxasw", "./usr/libexec/ptxasw/libptxasw-exec.so", "./usr/share/man/man1/ptxasw.1.gz"):
+        for file in ("./usr/bin/ptxasw", "./usr/libexec/ptxasw/libptxasw-exec.so", "./usr/share/man/man1/ptxasw.1.gz",
+                     "./usr/share/man/man1/ptxasw-lint.1.gz", "./usr/share/bash-completion/completions/ptxasw",
+                     "./usr/share/zsh/vendor-completions/_ptxasw", "./usr/share/fish/vendor_completions.d/ptxasw.fish",
+                     *(["./usr/libexec/ptxasw/libptxasw_launch.so"] if platform.machine() == "x86_64" else [])):
             self.assertRegex(files, rf" {re.escape(file)}\n")
+        self.assertEqual({run("dpkg-deb", "-f", package, "Maintainer").strip() for package in packages}, {maintainer()})
         # No library to link but the one that `nvcc --link-helper` puts into programs.
         self.assertEqual(re.findall(r"/(\S+\.(?:h|a))\n", files),
                          ["usr/libexec/ptxasw/libptxasw_launch.a"] if platform.machine() == "x86_64" else [])
@@ -186,6 +227,12 @@ class Packed(unittest.TestCase):
     def test_archive(self):
         self.pack("TGZ")
         self.assertEqual(len(list(self.dir.glob("*.tar.gz"))), 3)
+        (archive,) = self.dir.glob("*-runtime.tar.gz")
+        run("tar", "-xf", archive, "-C", self.dir)
+        (program,) = (path for path in self.dir.rglob("bin/ptxasw") if "_CPack_Packages" not in path.parts)
+        out = self.dir / "out.ptx"
+        run(program, "rewrite", JACOBI, "-o", out, "--shuffle=always")
+        self.assertIn("shfl.sync", out.read_text())
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ ELSEWHERE = {
     "DIRECTORY/run": GPU,
     "build/tests/bound/bound_property": MINUTES + "; part of this suite with fewer launches",
     "./saxpy docs": "made with a command that has the build's folder; test_ptx_run.py runs it",
+    "python3 -m build": "tests/package does",
     "python3 docs/examples/saxpy.py": "needs NumPy; test_ptx_run.py runs it where there is",
     "DIRECTORY/launch": GPU,
     "DIRECTORY/suite": GPU,

@@ -136,6 +136,24 @@ class PtxRun(Scratch):
         self.assertEqual(self.library.ptxasw_allow(8, 0, 1), 2)
         self.assertEqual(self.library.ptxasw_allow(2**64 - 8, 16, 1), 2)
 
+    def test_parameters(self):
+        class Parameter(ctypes.Structure):
+            _fields_ = [("type", ctypes.c_char * 8), ("bytes", ctypes.c_size_t)]
+
+        found = (Parameter * 3)(Parameter(b"none", 0), Parameter(b"none", 0), Parameter(b"none", 0))
+        count = ctypes.c_size_t(99)
+        ask = self.library.ptxasw_parameters
+        self.assertEqual(ask(STRUCT, b"k", found, ctypes.c_size_t(3), ctypes.byref(count)), 0)
+        self.assertEqual(count.value, 2)
+        self.assertEqual([(one.type, one.bytes) for one in found], [(b"u64", 8), (b"b8", 24), (b"none", 0)])
+        self.assertEqual(ask(SAXPY, None, found, ctypes.c_size_t(1), ctypes.byref(count)), 0)
+        self.assertEqual((count.value, found[0].type, found[1].type), (4, b"u64", b"b8"))
+        self.assertEqual(ask(SAXPY, None, None, ctypes.c_size_t(0), ctypes.byref(count)), 0)
+        for arguments in ((SAXPY, b"none", found, ctypes.c_size_t(3), ctypes.byref(count)), (None, None, found, ctypes.c_size_t(3), ctypes.byref(count)),
+                          (SAXPY, None, None, ctypes.c_size_t(1), ctypes.byref(count)), (SAXPY, None, found, ctypes.c_size_t(3), None)):
+            self.assertEqual(ask(*arguments), 2)
+            self.assertNotEqual(self.library.ptxasw_error(), b"")
+
     def test_what_cannot_be_tried(self):
         for ptx, values, block, grid in [
                 (None, [], (1, 1, 1), (1, 1, 1)),

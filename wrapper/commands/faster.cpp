@@ -84,7 +84,7 @@ Summary summarize(const LaunchFindings &findings) {
     const auto chosen = choice.at("chosen").get<std::string>();
     double before = 0, after = 0;
     if (!choice.at("decided").get<bool>()) {
-      kept.try_emplace(kernel, "launched too seldom to say which version is faster");
+      kept.try_emplace(kernel, "its versions are not measured to the end; the next run goes on");
       continue;
     }
     if (!times_of(choice, before, after) || chosen == launch::original_word) {
@@ -335,7 +335,7 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
                        summary.faster.size(), all, summary.saved, summary.before < 100 ? 1 : 0,
                        summary.before, summary.before < 100 ? 1 : 0,
                        summary.before > 0 ? 100 * summary.saved / summary.before : 0.0,
-                       served.problem.empty() ? " Next time from the 12th launch on." : "");
+                       served.problem.empty() ? " Next time from the first launch on." : "");
     text += table_of(summary);
     if (!request.explain && !summary.kept.empty())
       text += fmt::format("  `ptxasw faster --explain` says why the other {} stay{}. "
@@ -417,8 +417,9 @@ int run(const FasterRequest &request, const Invocation &invocation) {
         fmt::format("cannot run {}: {}", command.front(), std::strerror(served.not_started)),
         served.not_started == ENOENT ? 127 : 126); // as shells do
   const LaunchFindings findings = collect_findings(scratch.path);
+  if (!request.verify)
+    server.remember(profile_of(findings, true));
   const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
-  server.remember(profile);
   say(summarize(findings), findings, served, request, command.front());
   if (!request.profile.empty() && !profile.entries.empty())
     if (const auto written = merge_into(request.profile, profile); !written)

@@ -67,10 +67,11 @@ const Json *version_of(const Json &choice, const std::string &name) {
   return nullptr;
 }
 
-launch::Profile profile_of(const LaunchFindings &findings) {
+launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
   launch::Profile profile;
   for (const auto &[key, choice] : findings.choices) {
-    if (!choice.at("decided").get<bool>() || choice.at("from_profile").get<bool>())
+    const bool is_open = !choice.at("decided").get<bool>();
+    if (choice.at("from_profile").get<bool>() || (is_open && !with_open))
       continue;
     launch::ProfileEntry entry;
     entry.kernel = choice.at("kernel").get<std::string>();
@@ -80,6 +81,17 @@ launch::Profile profile_of(const LaunchFindings &findings) {
     entry.shape.threads = choice.at("threads").get<std::uint32_t>();
     entry.shape.among = choice.at("among").get<std::vector<std::string>>();
     entry.chosen = choice.at("chosen").get<std::string>();
+    if (is_open) {
+      entry.chosen = choice.at("candidate").get<std::string>();
+      entry.budget_us = choice.at("budget_us").get<double>();
+      std::vector<std::string> names = {std::string(launch::original_word)};
+      names.insert(names.end(), entry.shape.among.begin(), entry.shape.among.end());
+      for (const std::string &name : names)
+        if (const Json *const version = version_of(choice, name))
+          entry.open.push_back(version->at("samples_us").get<std::vector<double>>());
+      if (entry.open.size() != names.size())
+        continue;
+    }
     if (const Json *const original = version_of(choice, std::string(launch::original_word)))
       entry.original_us = original->at("us").get<double>();
     if (const Json *const chosen = version_of(choice, entry.chosen))

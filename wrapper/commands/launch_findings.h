@@ -29,8 +29,8 @@ LaunchFindings collect_findings(const std::filesystem::path &directory);
 const nlohmann::ordered_json *version_of(const nlohmann::ordered_json &choice,
                                          const std::string &name);
 
-/// What was decided in this run.
-launch::Profile profile_of(const LaunchFindings &findings);
+/// What was decided in this run; `with_open`: also how far the rest has come.
+launch::Profile profile_of(const LaunchFindings &findings, bool with_open = false);
 
 /// A directory that goes when it is no longer needed.
 struct Scratch {

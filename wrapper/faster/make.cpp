@@ -161,7 +161,8 @@ std::optional<Question> parse_question(std::string_view text, const std::string 
 std::string key_of(const Question &question, const Assembler &assembler) {
   return launch::long_hash(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", PTXASW_VERSION, assembler.identity,
                                        is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT"),
-                                       question.image, question.sm, question.kernel));
+                                       question.image, question.sm, question.kernel)) +
+         "-" + launch::remembered_name(question.kernel, question.sm);
 }
 
 launch::Answer make_answer(const Question &question, const std::string &image,

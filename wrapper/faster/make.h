@@ -22,7 +22,8 @@ struct Question {
 /// Reads a question's file. Nothing if it is not understood.
 std::optional<Question> parse_question(std::string_view text, const std::string &id);
 
-/// The key under which its answer is kept: everything that the answer depends on.
+/// The key under which its answer is kept: everything that the answer depends on, and behind a `-`
+/// what launch::remembered_name() says.
 std::string key_of(const Question &question, const Assembler &assembler);
 
 /// Makes and assembles versions. `image`: the bytes of the file; `directory` for files of its own.

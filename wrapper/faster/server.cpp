@@ -183,6 +183,7 @@ public:
       inotify_ = -1;
     }
     Served served;
+    (void)replace_file_at(directory_, "remembered", store_.remembered());
     program_ = start(served.not_started);
     if (program_ > 0) {
       assembler_ = find_assembler();
@@ -221,6 +222,7 @@ private:
       error = errno;
       return -1;
     }
+    start_sentinel(); // first: whatever the program does, it is there
     const pid_t self = ::getpid(), child = ::fork();
     if (child == 0) {
       end_with(self);
@@ -245,7 +247,6 @@ private:
       return -1;
     }
     ::close(pipe[0]);
-    start_sentinel();
     return child;
   }
 

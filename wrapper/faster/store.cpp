@@ -86,8 +86,13 @@ std::string Store::path(const std::string &key, const char *kind) const {
 }
 
 std::optional<launch::Answer> Store::find(const std::string &key) {
-  const std::string file = path(key, "versions");
-  const auto bytes = directory_.empty() ? std::nullopt : read_own_file(file);
+  std::optional<std::string> bytes;
+  std::string file;
+  for (const char *kind : {"versions", "reason"})
+    if (!bytes && !directory_.empty()) {
+      file = path(key, kind);
+      bytes = read_own_file(file);
+    }
   if (!bytes)
     return std::nullopt;
   auto answer = launch::decode_answer(*bytes);
@@ -106,10 +111,23 @@ bool Store::keep(const std::string &key, const launch::Answer &answer) {
   launch::Answer alone = answer;
   alone.choices.clear();
   const std::string bytes = encode(alone);
-  if (bytes.size() > limit_ || !replace_file_at(AT_FDCWD, path(key, "versions"), bytes))
+  if (bytes.size() > limit_ ||
+      !replace_file_at(AT_FDCWD, path(key, answer.reason.empty() ? "versions" : "reason"), bytes))
     return false;
   make_room();
   return true;
+}
+
+std::string Store::remembered() const {
+  std::string text;
+  std::error_code error;
+  if (!directory_.empty())
+    for (fs::directory_iterator one(directory_, error), end; !error && one != end;
+         one.increment(error))
+      if (const std::string stem = one->path().stem();
+          one->path().extension() == ".versions" && stem.find('-') != std::string::npos)
+        text += stem.substr(stem.find('-') + 1) + "\n";
+  return text;
 }
 
 bool Store::merge(const std::string &key, const launch::Profile &profile) {
@@ -159,7 +177,7 @@ void Store::make_room() {
         !S_ISREG(found.st_mode))
       continue;
     const std::string kind = one->path().extension();
-    if (kind != ".versions" && kind != ".toml") {
+    if (kind != ".versions" && kind != ".reason" && kind != ".toml") {
       if (found.st_mtim.tv_sec + leftover < std::time(nullptr))
         ::unlink(name.c_str());
       continue;

@@ -28,6 +28,8 @@ public:
   /// Keeps an answer, and removes what was used longest ago if there is too much. False: there is
   /// no room, or nothing can be written.
   bool keep(const std::string &key, const launch::Answer &answer);
+  /// What stands behind the `-` in the keys of all answers with versions, a line each.
+  std::string remembered() const;
   /// Adds to the choices for an answer that is there.
   bool merge(const std::string &key, const launch::Profile &profile);
 

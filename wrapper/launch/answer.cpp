@@ -58,6 +58,10 @@ std::string long_hash(std::string_view text) {
   return fmt::format("{:016x}{:016x}", a, b);
 }
 
+std::string remembered_name(std::string_view kernel, unsigned sm) {
+  return long_hash(fmt::format("{}\n{}", sm, kernel)).substr(0, 16);
+}
+
 std::string encode(const Answer &answer) {
   std::string variables;
   for (const auto &[name, size] : answer.variables)

@@ -38,6 +38,10 @@ std::string encode(const Answer &answer);
 /// ptxasw wrote them; says which.
 tl::expected<Answer, std::string> decode_answer(std::string_view bytes);
 
+/// How the file `remembered` of a run names a kernel of which there are versions, for a GPU of
+/// compute capability `sm`.
+std::string remembered_name(std::string_view kernel, unsigned sm);
+
 /// Two hashes of 64 bits (FNV-1a from different starts), as 32 digits: tells texts apart by
 /// accident, not against an adversary.
 std::string long_hash(std::string_view text);

@@ -38,7 +38,7 @@ ChoiceRules rules() {
 }
 
 /// What the profile says of a new choice.
-void follow_profile(const KernelCode &code, Choice &choice) {
+void follow_profile(KernelCode &code, Choice &choice) {
   std::vector<std::string> all;
   for (const Sibling &sibling : code.table.siblings)
     all.push_back(sibling.name);
@@ -49,6 +49,25 @@ void follow_profile(const KernelCode &code, Choice &choice) {
     entry = code.known.find(code.table.hash, choice.gpu, choice.key, all);
   if (!entry)
     return;
+  if (!entry->open.empty()) {
+    // Of `among`, which is in ascending order, to the chooser's, which is the table's.
+    OpenRace race{{entry->open[0]}, 0, entry->budget_us / 1000};
+    for (std::size_t i = 0; i < choice.siblings.size(); ++i) {
+      const std::string &name = code.table.siblings[choice.siblings[i]].name;
+      const auto at = std::lower_bound(choice.key.among.begin(), choice.key.among.end(), name);
+      race.samples.push_back(
+          entry->open[static_cast<std::size_t>(at - choice.key.among.begin()) + 1]);
+      if (name == entry->chosen)
+        race.candidate = i + 1;
+    }
+    for (std::vector<double> &samples : race.samples)
+      for (double &time : samples)
+        time /= 1000;
+    choice.chooser.resume(race);
+    if (choice.chooser.decided() && configuration().mode != Mode::profile)
+      settle(code, choice);
+    return;
+  }
   choice.from_profile = true;
   choice.original_us = entry->original_us;
   choice.chosen_us = entry->chosen_us;
@@ -66,6 +85,13 @@ bool is_of_our_part(std::string_view hash) {
   for (const char c : hash)
     number = (number ^ static_cast<unsigned char>(c)) * 16777619;
   return number % configuration().parts == configuration().part - 1;
+}
+
+/// The name of a chooser's version.
+std::string_view name_of_version(const Choice &choice, const SiblingTable &table,
+                                 std::size_t version) {
+  return version == 0 ? original_word
+                      : std::string_view(table.siblings[choice.siblings[version - 1]].name);
 }
 
 std::string results_text() {
@@ -87,22 +113,25 @@ std::string results_text() {
         versions += fmt::format(
             "{}{{\"name\":{},\"us\":{:.4f},\"ratio\":{:.5f},\"low\":{:.5f},\"high\":{:.5f},"
             "\"samples_us\":[{}]}}",
-            i ? "," : "",
-            json_text(i ? table.siblings[choice->siblings[i - 1]].name : original_word),
+            i ? "," : "", json_text(name_of_version(*choice, table, i)),
             choice->chooser.time(i) * 1000, found.ratio, found.low, std::min(found.high, 1e9),
             samples);
       }
       const int decided = choice->decided.load(std::memory_order_relaxed);
+      const OpenRace race = choice->chooser.state();
       std::string among;
       for (const std::string &name : choice->key.among)
         among += (among.empty() ? "" : ",") + json_text(name);
       list += fmt::format(
           "{}\n{{\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
-          "\"among\":[{}],\"decided\":{},\"from_profile\":{},\"chosen\":{},\"original_us\":{:.3f},"
+          "\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},\"from_profile\":{},"
+          "\"chosen\":{},\"original_us\":{:.3f},"
           "\"chosen_us\":{:.3f},\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
           list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),
           json_text(choice->gpu), choice->key.block[0], choice->key.block[1], choice->key.block[2],
-          choice->key.threads, among, decided >= 0, choice->from_profile,
+          choice->key.threads, among, decided >= 0,
+          json_text(name_of_version(*choice, table, race.candidate)), race.budget * 1000,
+          choice->from_profile,
           json_text(decided > 0 ? table.siblings[static_cast<std::size_t>(decided) - 1].name
                                 : original_word),
           choice->original_us, choice->chosen_us, choice->launches.load(std::memory_order_relaxed),

@@ -9,6 +9,7 @@
 #include "wrapper/launch/profile.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -54,7 +55,8 @@ struct Choice {
   Chooser chooser{1, {}};
   std::vector<Pending> pending; ///< the oldest first
   std::uint64_t turns = 0;      ///< launches while it was open
-  double waited = 0;            ///< for launches to end, ms
+  double waited = 0;            ///< for launches to end, ms; in a row of launches, a part of that
+  std::chrono::steady_clock::time_point returned; ///< from the last launch while it was open
 
   Choice *next = nullptr;
 };

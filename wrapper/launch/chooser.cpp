@@ -58,7 +58,24 @@ bool Chooser::affordable(std::size_t version) const {
   double cost = regret_ + extra(version) + rules_.overhead;
   for (std::size_t other = 0; other < under_way_.size(); ++other)
     cost += static_cast<double>(under_way_[other]) * (extra(other) + rules_.overhead);
-  return cost <= rules_.share * static_cast<double>(launches_) * original_;
+  return cost <= saved_up_ + rules_.share * static_cast<double>(launches_) * original_;
+}
+
+void Chooser::resume(const OpenRace &race) {
+  if (race.samples.size() != samples_.size() || race.candidate >= samples_.size())
+    return;
+  samples_ = race.samples;
+  candidate_ = race.candidate;
+  for (std::size_t version = 1; version < samples_.size(); ++version)
+    dropped_[version] = candidate_ != 0 && version != candidate_;
+  original_ = samples_[0].empty() ? 0 : time(0);
+  saved_up_ = race.budget;
+  judge();
+}
+
+OpenRace Chooser::state() const {
+  return {samples_, candidate_,
+          saved_up_ + rules_.share * static_cast<double>(launches_) * original_ - regret_};
 }
 
 Chooser::Turn Chooser::next() {
@@ -107,7 +124,8 @@ std::size_t Chooser::most_wanted() {
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     if (dropped_[version])
       continue;
-    const bool is_known = first_[version] != 0 && taken(version) > 0;
+    const bool is_known =
+        !samples_[version].empty() || (first_[version] != 0 && taken(version) > 0);
     if (!is_known && candidate_ == 0) {
       if (unknown == 0 || extra(version) < extra(unknown))
         unknown = version;

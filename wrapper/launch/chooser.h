@@ -31,6 +31,13 @@ struct ChoiceRules {
                            ///< eager: most of that is the launch itself
 };
 
+/// A race that has not ended: what a later process needs to go on with it.
+struct OpenRace {
+  std::vector<std::vector<double>> samples; ///< of each version, the original first, ms
+  std::size_t candidate = 0;                ///< won once; 0: none has
+  double budget = 0; ///< what trials may cost, less what they have cost, ms; may be negative
+};
+
 /// Says which version of a kernel a launch should run, and which one to keep. Version 0 is the
 /// original. Knows no driver and no clock: times come in as they are measured.
 class Chooser {
@@ -39,6 +46,11 @@ public:
   /// original first, by what share of the original's time a launch of it may take longer, for all
   /// that is known before one has run.
   Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<double> risks = {});
+
+  /// Goes on with a race of an earlier process, before the first launch. Its samples count; but the
+  /// first launch of a version still loads code, and this process's original is measured anew.
+  void resume(const OpenRace &race);
+  OpenRace state() const;
 
   /// What the next launch should do.
   struct Turn {
@@ -82,6 +94,7 @@ private:
   std::vector<bool> dropped_;          ///< out of the race
   std::vector<bool> won_;              ///< in it, and measured often enough for now
   std::vector<std::size_t> order_;     ///< of the round that is under way, from the back
+  double saved_up_ = 0;                ///< of the budget of earlier processes, ms
   double regret_ = 0;                  ///< time that measuring has cost, less what it saved, ms
   double original_ = 0;                ///< typical time of the original, ms
   std::size_t launches_ = 0;

@@ -61,9 +61,26 @@ const DoorSpec table[] = {
     {"cuLibraryLoadData", 12000, false, "cuLibraryLoadData", address(&cuLibraryLoadData), false},
     {"cuLinkAddData", 5050, false, "cuLinkAddData", address(&cuLinkAddData), false},
     {"cuLinkAddData", 6050, false, "cuLinkAddData_v2", address(&cuLinkAddData_v2), false},
+    {"cuStreamCreate", 2000, false, "cuStreamCreate", address(&cuStreamCreate), false},
+    {"cuStreamCreateWithPriority", 5050, false, "cuStreamCreateWithPriority",
+     address(&cuStreamCreateWithPriority), false},
+    {"cuStreamDestroy", 2000, false, "cuStreamDestroy", address(&cuStreamDestroy), false},
+    {"cuStreamDestroy", 4000, false, "cuStreamDestroy_v2", address(&cuStreamDestroy_v2), false},
+    {"cuStreamBeginCapture", 10000, false, "cuStreamBeginCapture", address(&cuStreamBeginCapture),
+     false},
+    {"cuStreamBeginCapture", 10000, true, "cuStreamBeginCapture_ptsz",
+     address(&cuStreamBeginCapture_ptsz), false},
+    {"cuStreamBeginCapture", 10010, false, "cuStreamBeginCapture_v2",
+     address(&cuStreamBeginCapture_v2), false},
+    {"cuStreamBeginCapture", 10010, true, "cuStreamBeginCapture_v2_ptsz",
+     address(&cuStreamBeginCapture_v2_ptsz), false},
+    {"cuStreamBeginCaptureToGraph", 12030, false, "cuStreamBeginCaptureToGraph",
+     address(&cuStreamBeginCaptureToGraph), false},
+    {"cuStreamBeginCaptureToGraph", 12030, true, "cuStreamBeginCaptureToGraph_ptsz",
+     address(&cuStreamBeginCaptureToGraph_ptsz), false},
 };
 constexpr std::size_t door_count = std::size(table);
-static_assert(door_count == static_cast<std::size_t>(Door::link_add_data_2) + 1);
+static_assert(door_count == static_cast<std::size_t>(Door::begin_capture_to_graph_ptsz) + 1);
 
 std::atomic<void *> slots[door_count];
 

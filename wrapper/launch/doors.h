@@ -37,6 +37,16 @@ enum class Door : unsigned {
   library_load_data,
   link_add_data,
   link_add_data_2,
+  stream_create,
+  stream_create_with_priority,
+  stream_destroy,
+  stream_destroy_2,
+  begin_capture,
+  begin_capture_ptsz,
+  begin_capture_2,
+  begin_capture_2_ptsz,
+  begin_capture_to_graph,
+  begin_capture_to_graph_ptsz,
 };
 
 struct DoorSpec {

@@ -41,6 +41,8 @@ Driver look_up() {
   find(library, d.copy_on_device, "cuMemcpyDtoDAsync_v2");
   find(library, d.stream_create, "cuStreamCreate");
   find(library, d.stream_destroy, "cuStreamDestroy_v2");
+  find(library, d.stream_query[0], "cuStreamQuery");
+  find(library, d.stream_query[1], "cuStreamQuery_ptsz");
   find(library, d.stream_synchronize[0], "cuStreamSynchronize");
   find(library, d.stream_synchronize[1], "cuStreamSynchronize_ptsz");
   find(library, d.stream_capturing[0], "cuStreamIsCapturing");

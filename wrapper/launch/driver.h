@@ -26,7 +26,8 @@ struct Driver {
   Result (*copy_on_device)(DevicePointer, DevicePointer, std::size_t, Handle) = nullptr;
   Result (*stream_create)(Handle *, unsigned) = nullptr;
   Result (*stream_destroy)(Handle) = nullptr;
-  Result (*stream_synchronize[2])(Handle) = {}; ///< by whether streams are per thread
+  Result (*stream_query[2])(Handle) = {}; ///< by whether streams are per thread; may be missing
+  Result (*stream_synchronize[2])(Handle) = {};
   Result (*stream_capturing[2])(Handle, int *) = {};
   Result (*stream_context[2])(Handle, Handle *) = {}; ///< may be missing
   Result (*exchange_capture_mode)(int *) = nullptr;

@@ -52,4 +52,17 @@ PTXASW_EXPORT int cuLinkAddData(void *state, int type, void *data, std::size_t s
                                 const char *name, unsigned count, int *options, void **values);
 PTXASW_EXPORT int cuLinkAddData_v2(void *state, int type, void *data, std::size_t size,
                                    const char *name, unsigned count, int *options, void **values);
+
+PTXASW_EXPORT int cuStreamCreate(void **stream, unsigned flags);
+PTXASW_EXPORT int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority);
+PTXASW_EXPORT int cuStreamDestroy(void *stream);
+PTXASW_EXPORT int cuStreamDestroy_v2(void *stream);
+PTXASW_EXPORT int cuStreamBeginCapture(void *stream);
+PTXASW_EXPORT int cuStreamBeginCapture_ptsz(void *stream);
+PTXASW_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode);
+PTXASW_EXPORT int cuStreamBeginCapture_v2_ptsz(void *stream, int mode);
+PTXASW_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void *nodes,
+                                              const void *edges, std::size_t count, int mode);
+PTXASW_EXPORT int cuStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *nodes,
+                                                   const void *edges, std::size_t count, int mode);
 }

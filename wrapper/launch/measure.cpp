@@ -96,15 +96,20 @@ bool make_room(KernelCode &code, Choice &choice) {
   if (!is_ahead())
     return true;
   const bool eager = configuration().mode == Mode::tune;
-  const double once = eager ? 2000 : 20, in_all = eager ? 60000 : 100;
   const auto start = Clock::now();
+  // Whoever launches one after the other, with nothing to do between, has no other use for the
+  // time.
+  const bool in_a_row = Milliseconds(start - choice.returned).count() < each / 4;
+  const double once = eager ? 2000 : std::clamp(2 * each, 20.0, 200.0),
+               in_all = eager ? 60000 : 100;
+  const double counts = in_a_row ? 0.1 : 1;
   double waited = 0;
   while (is_ahead() && choice.waited < in_all && waited < once) {
     std::this_thread::sleep_for(std::chrono::microseconds(waited < 1 ? 20 : 200));
     collect(code, choice);
     waited = Milliseconds(Clock::now() - start).count();
   }
-  choice.waited = waited < once ? choice.waited + waited : in_all;
+  choice.waited = waited < once ? choice.waited + counts * waited : in_all;
   return choice.pending.size() < most_pending;
 }
 

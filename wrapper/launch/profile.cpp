@@ -17,6 +17,7 @@ namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::int64_t known_version = 1;
+constexpr std::size_t most_samples = 1000; ///< of a version
 
 /// What distinguishes entries; the name is only for people, but keeps the file in their order.
 auto key(const ProfileEntry &entry) {
@@ -69,6 +70,28 @@ struct Reader {
     return 0;
   }
 
+  /// `count` lists of times of launches.
+  std::vector<std::vector<double>> times(const toml::node &node, std::size_t count) {
+    std::vector<std::vector<double>> result;
+    const toml::array *const lists = node.as_array();
+    if (lists && lists->size() == count)
+      for (const toml::node &list : *lists) {
+        std::vector<double> &one = result.emplace_back();
+        if (list.as_array() && list.as_array()->size() <= most_samples)
+          for (const toml::node &time : *list.as_array())
+            if (const auto value = time.value<double>();
+                value && std::isfinite(*value) && *value > 0)
+              one.push_back(*value);
+            else
+              complain(time, "`samples_us` must hold times in microseconds");
+        else
+          complain(list, "`samples_us` must hold lists of times");
+      }
+    else
+      complain(node, fmt::format("`samples_us` must be {} lists", count));
+    return result;
+  }
+
   std::uint32_t number(const toml::table &table, std::string_view name, std::int64_t most) {
     const auto value = table[name].value_exact<std::int64_t>();
     if (value && *value >= 0 && *value <= most)
@@ -114,6 +137,13 @@ struct Reader {
     result.chosen = text(table, "chosen");
     result.original_us = time(table, "original_us");
     result.chosen_us = time(table, "chosen_us");
+    if (const toml::node *samples = table.get("samples_us")) {
+      result.open = times(*samples, result.shape.among.size() + 1);
+      const auto budget = table["budget_us"].value<double>();
+      if (!budget || !std::isfinite(*budget))
+        complain(table, "`budget_us` must be a time in microseconds");
+      result.budget_us = budget.value_or(0);
+    }
     const auto &among = result.shape.among;
     if (result.chosen != original_word &&
         std::find(among.begin(), among.end(), result.chosen) == among.end())
@@ -135,7 +165,7 @@ const ProfileEntry *Profile::find(std::string_view hash, std::string_view gpu,
     std::erase_if(here.among, [&](const std::string &name) {
       return !std::binary_search(siblings.begin(), siblings.end(), name);
     });
-    if (here != shape)
+    if (here != shape || (!entry.open.empty() && entry.shape != shape))
       continue;
     if (found && found->chosen != entry.chosen)
       return nullptr;
@@ -147,7 +177,7 @@ const ProfileEntry *Profile::find(std::string_view hash, std::string_view gpu,
 std::vector<std::string> Profile::winners(std::string_view hash) const {
   std::set<std::string> names;
   for (const ProfileEntry &entry : entries)
-    if (entry.hash == hash && entry.chosen != original_word)
+    if (entry.hash == hash && entry.chosen != original_word && entry.open.empty())
       names.insert(entry.chosen);
   return {names.begin(), names.end()};
 }
@@ -167,9 +197,10 @@ void Profile::merge(const Profile &other) {
     const auto same = std::find_if(entries.begin(), entries.end(), [&](const ProfileEntry &mine) {
       return mine.hash == entry.hash && mine.gpu == entry.gpu && mine.shape == entry.shape;
     });
-    if (same != entries.end())
-      *same = entry;
-    else
+    if (same != entries.end()) {
+      if (entry.open.empty() || !same->open.empty())
+        *same = entry;
+    } else
       entries.push_back(entry);
   }
 }
@@ -192,6 +223,16 @@ std::string to_toml(const Profile &profile) {
                         block[0], block[1], block[2], entry->shape.threads,
                         in_quotes(entry->shape.among), in_quotes(entry->chosen), entry->original_us,
                         entry->chosen_us);
+    if (entry->open.empty())
+      continue;
+    std::string lists;
+    for (const std::vector<double> &samples : entry->open) {
+      std::string list;
+      for (const double us : samples)
+        list += fmt::format("{}{:.3f}", list.empty() ? "" : ", ", us);
+      lists += fmt::format("{}[{}]", lists.empty() ? "" : ", ", list);
+    }
+    text += fmt::format("samples_us = [{}]\nbudget_us = {:.3f}\n", lists, entry->budget_us);
   }
   return text;
 }

@@ -36,14 +36,19 @@ struct ProfileEntry {
   std::string chosen = std::string(original_word); ///< a sibling's name, or "original"
   double original_us = 0;                          ///< typical time of the original, microseconds
   double chosen_us = 0;
+  /// Nothing is decided yet: what was measured so far of the original and of each of `shape.among`,
+  /// microseconds. `chosen` then is the one that has won once, or "original". Empty: it is decided.
+  std::vector<std::vector<double>> open;
+  double budget_us = 0; ///< what trials may still cost
 };
 
 struct Profile {
   std::vector<ProfileEntry> entries;
 
-  /// The entry for a launch of a module with these siblings of the kernel, in ascending order; null
-  /// if there is none. A build by a profile has fewer siblings than were measured; those it lacks
-  /// are passed over. Where that makes several entries one and they disagree, there is none.
+  /// The entry, decided or not, for a launch of a module with these siblings of the kernel, in
+  /// ascending order; null if there is none. A build by a profile has fewer siblings than were
+  /// measured; those it lacks are passed over. Where that makes several entries one and they
+  /// disagree, there is none.
   const ProfileEntry *find(std::string_view hash, std::string_view gpu, const ShapeClass &shape,
                            const std::vector<std::string> &siblings) const;
   /// The siblings that were chosen for any launch of the code with this hash, in ascending order.
@@ -51,7 +56,8 @@ struct Profile {
   /// Returns true if there is an entry for a kernel of this name and other code: the kernel has
   /// changed.
   bool outdated(std::string_view kernel, std::string_view hash) const;
-  /// Takes over another profile's entries; where both have one, the other's.
+  /// Takes over another profile's entries; where both have one, the other's, unless mine alone is
+  /// decided.
   void merge(const Profile &other);
 };
 

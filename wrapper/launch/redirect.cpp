@@ -8,6 +8,7 @@
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/measure.h"
 #include "wrapper/launch/risk.h"
+#include "wrapper/launch/streams.h"
 #include "wrapper/launch/verify.h"
 #include "wrapper/launch/watch.h"
 
@@ -197,6 +198,7 @@ Result trial(const Redirection &r, Choice &choice) {
     choice.pending.push_back(pending);
   else if (asked.measure)
     choice.chooser.cancel(asked.version);
+  choice.returned = std::chrono::steady_clock::now();
   return result;
 }
 
@@ -258,6 +260,8 @@ bool may_run_here(const Launch &launch, const Kernel &kernel) {
 Result launch(const Launch &launch) {
   if (!at_work())
     return original(launch, Outcome::off);
+  wait_for_loading();
+  note_stream(launch.stream, launch.per_thread);
   const Kernel *kernel = find_kernel(launch.function);
   if (kernel && kernel->watched) {
     kernel->watched->launches.fetch_add(1, std::memory_order_relaxed);

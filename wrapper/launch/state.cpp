@@ -210,6 +210,8 @@ const Configuration &configuration() {
   return *value; // never destroyed: other libraries' destructors may still launch
 }
 
+bool asks_for_versions() { return !configuration().faster.empty(); }
+
 bool at_work() { return off.load(std::memory_order_relaxed) == Off::none; }
 Off why_off() { return off.load(std::memory_order_relaxed); }
 

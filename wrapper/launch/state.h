@@ -76,6 +76,9 @@ struct Configuration {
 /// As the environment said when the library was loaded.
 const Configuration &configuration();
 
+/// Returns true if `ptxasw faster` is there.
+bool asks_for_versions();
+
 /// Returns true if launches may be redirected. One load of an atomic.
 bool at_work();
 Off why_off();

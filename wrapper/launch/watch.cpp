@@ -1,8 +1,10 @@
 // The question and the answer are files in a directory that `ptxasw faster` made for this run, each
 // under its name only when it is whole: a question and a mark when a kernel is launched often, an
-// answer when `ptxasw faster` has one. No process is started here and nothing waits; where a file
-// cannot be written, no answer comes. A waiting kernel looks for its answer seldom, by a clock that
-// costs nothing.
+// answer when `ptxasw faster` has one. No process is started here; where a file cannot be written,
+// no answer comes. A waiting kernel looks for its answer seldom, by a clock that costs nothing.
+// Only for kernels of which an earlier run had versions the first launch waits a little: a program
+// may have sent off all its launches before an answer can come. What comes is loaded when nothing
+// runs (streams.cpp).
 //
 // What comes is a module of its own, loaded into the context of the kernel's module, or a library
 // if the kernel is one's. It ends when the program ends its module. The siblings work on the
@@ -18,6 +20,7 @@
 #include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/images.h"
+#include "wrapper/launch/streams.h"
 #include "wrapper/launch/whole_files.h"
 
 #include <algorithm>
@@ -26,6 +29,8 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <unistd.h>
 
 namespace ptxasw::inline wrapper::launch {
@@ -63,6 +68,8 @@ struct Watching {
   std::size_t bytes = 0; ///< of all images
   std::map<std::string, std::unique_ptr<Watched>> all;
   std::vector<Beside> beside;
+  std::optional<std::set<std::string>>
+      remembered; ///< what `ptxasw faster` remembers, once it was read
 };
 Watching &watching() {
   static auto *const value = new Watching; // launches may come from other libraries' destructors
@@ -76,8 +83,6 @@ public:
   HandlesLock(const HandlesLock &) = delete;
   HandlesLock &operator=(const HandlesLock &) = delete;
 };
-
-bool is_on() { return !configuration().faster.empty(); }
 
 /// Of kernels that have no siblings.
 KernelCode &no_code() {
@@ -118,7 +123,7 @@ bool forget_ended(Handle owner) {
 
 /// Forgets what ends with the contexts of which `ends` is true.
 template <typename Ends> void forget_where(const Ends &ends) {
-  if (!is_on())
+  if (!asks_for_versions())
     return;
   const HandlesLock lock;
   Watching &all = watching();
@@ -168,6 +173,18 @@ const Kernel *without_siblings(Watched &watched, bool settled) {
   return one.get();
 }
 
+/// Returns true if an earlier run had versions of a kernel of this name.
+bool is_remembered(const std::string &name, unsigned sm) {
+  auto &known = watching().remembered;
+  if (!known) {
+    known.emplace();
+    const std::string text = read_whole_own(configuration().faster + "/remembered").value_or("");
+    for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+      known->insert(text.substr(at, end - at));
+  }
+  return known->contains(remembered_name(name, sm));
+}
+
 /// The one object for a question; without one, for a kernel's name and why it was not asked.
 Watched &watched_of(const std::string &name, const std::string &id, unsigned sm,
                     const std::string &reason, const std::string &words) {
@@ -179,6 +196,7 @@ Watched &watched_of(const std::string &name, const std::string &id, unsigned sm,
     watched->sm = sm;
     watched->reason = reason;
     watched->words = words;
+    watched->remembered = is_remembered(name, sm);
   }
   return *watched;
 }
@@ -231,6 +249,23 @@ bool find_addresses(const Home &home, const std::vector<AnswerVariable> &variabl
   return true;
 }
 
+/// Has the driver load the code of the versions now, when nothing runs; a first launch would wait
+/// for what runs then. For the same reason no version may need more local memory for a thread than
+/// the kernel does. False: none is left.
+bool make_ready(Kernel &kernel, std::size_t siblings) {
+  bool any = false;
+  for (std::size_t i = 0; i < siblings; ++i) {
+    LoadedSibling &one = kernel.siblings[i];
+    Handle loaded = nullptr;
+    if (one.function && (one.limits.local > kernel.limits.local ||
+                         (kernel.in_library && driver().kernel_function &&
+                          driver().kernel_function(&loaded, one.function) != success)))
+      one.function = nullptr;
+    any = any || one.function;
+  }
+  return any;
+}
+
 /// Loads the versions of an answer. Null, with the reason in `watched`, if they may not be used.
 const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &&answer) {
   const auto refuse = [&](const char *reason, const char *words) {
@@ -259,6 +294,11 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
       !load_siblings(versions, code.table, *kernel)) {
     unload(beside);
     return refuse("not-loaded", "the driver does not know the versions");
+  }
+  if (!make_ready(*kernel, code.table.siblings.size())) {
+    unload(beside);
+    return refuse("not-loaded",
+                  "its versions need more local memory than it, or the driver does not load them");
   }
   kernel->watched = &watched;
   kernel->context = addresses.empty() ? nullptr : beside.context;
@@ -298,6 +338,10 @@ const Kernel *receive(Handle function, Watched &watched) {
   return result;
 }
 
+bool is_answered(const void *watched) {
+  return ::access(path_of(static_cast<const Watched *>(watched)->id, "answer").c_str(), R_OK) == 0;
+}
+
 /// Returns true if what is asked and loaded now is for where a launch on the stream runs, and no
 /// capture is in the way.
 bool is_at_home(Handle stream, bool per_thread) {
@@ -326,7 +370,7 @@ const Kernel *ask_now(Handle function, Watched &counted) {
 
 void remember_image(Handle owner, bool in_library, const void *image, bool other_code) {
   forget_unseen(&owner);
-  if (!is_on() || !at_work() || !owner || !driver().usable())
+  if (!asks_for_versions() || !at_work() || !owner || !driver().usable())
     return;
   KeptImage kept = keep_image(image);
   if (other_code && !kept.bytes.empty())
@@ -342,7 +386,7 @@ void remember_image(Handle owner, bool in_library, const void *image, bool other
 }
 
 void forget_unseen(const Handle *owner) {
-  if (!is_on() || !owner)
+  if (!asks_for_versions() || !owner)
     return;
   lock_handles();
   const bool known = forget_ended(*owner);
@@ -352,7 +396,7 @@ void forget_unseen(const Handle *owner) {
 }
 
 void forget_images(Handle owner) {
-  if (!is_on())
+  if (!asks_for_versions())
     return;
   std::vector<Beside> ended;
   {
@@ -370,15 +414,17 @@ void forget_images(Handle owner) {
 }
 
 void forget_context(Handle context) {
+  forget_streams(context, -1);
   forget_where([&](const auto &one) { return !context || !one.context || one.context == context; });
 }
 
 void forget_device(int device) {
+  forget_streams(nullptr, device);
   forget_where([&](const auto &one) { return one.device < 0 || one.device == device; });
 }
 
 const Kernel *watch(Handle function, const Home &home) {
-  if (!is_on())
+  if (!asks_for_versions())
     return nullptr;
   const auto found = image_of(function, home);
   Image *const image = found == watching().images.end() ? nullptr : &found->second;
@@ -394,7 +440,7 @@ const Kernel *watch(Handle function, const Home &home) {
     reason = "not-seen";
     words = "the driver does not say what the GPU is";
   } else {
-    // Before it is launched often it is not worth the time.
+    // Before it is launched often it is not worth the time, unless an earlier run had versions.
     Watched &counted = watched_of(home.name, "", sm, "", "");
     if (!counted.wanted.load(std::memory_order_relaxed))
       return without_siblings(counted, false);
@@ -418,29 +464,50 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
                              const Kernel &waiting) {
   Watched &watched = *waiting.watched;
   const bool asked = !watched.id.empty();
-  const bool is_often = watched.launches.load(std::memory_order_relaxed) >= often;
+  const bool is_often =
+      watched.remembered || watched.launches.load(std::memory_order_relaxed) >= often;
   if (!asked && !is_often && !watched.wanted.load(std::memory_order_relaxed))
     return &waiting;
   if (asked && is_often && !watched.wanted.exchange(true, std::memory_order_relaxed))
     (void)replace_whole(path_of(watched.id, "often"), "");
-  const std::int64_t now = coarse_now();
-  std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
-  if (now < next)
-    return &waiting;
-  const std::uint32_t pause =
-      std::clamp(watched.pause.load(std::memory_order_relaxed), first_pause, longest_pause);
-  if (!watched.next_look.compare_exchange_strong(next, now + pause, std::memory_order_relaxed))
-    return &waiting; // another thread looks
-  watched.pause.store(pause * 2, std::memory_order_relaxed);
-  if (asked && ::access(path_of(watched.id, "answer").c_str(), R_OK) != 0)
-    return &waiting;
+  if (!watched.answered.load(std::memory_order_relaxed)) {
+    const std::int64_t now = coarse_now();
+    std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
+    if (now < next)
+      return &waiting;
+    const std::uint32_t pause =
+        std::clamp(watched.pause.load(std::memory_order_relaxed), first_pause, longest_pause);
+    if (!watched.next_look.compare_exchange_strong(next, now + pause, std::memory_order_relaxed))
+      return &waiting; // another thread looks
+    watched.pause.store(pause * 2, std::memory_order_relaxed);
+    if (asked && !is_answered(&watched))
+      return &waiting;
+  }
   const LookupGuard guard;
   const RelaxedCapture relaxed;
   if (!is_at_home(stream, per_thread))
     return &waiting;
+  const Kernel *found = &waiting;
+  if (!asked) {
+    const HandlesLock lock;
+    found = ask_now(function, watched);
+  }
+  if (!found || found->siblings || found->settled)
+    return found ? found : &waiting;
+  Watched &question = *found->watched;
+  const bool there =
+      question.remembered ? wait_a_little(is_answered, &question) : is_answered(&question);
+  if (!there)
+    return found;
+  // Waiting for what runs is tried once; after that the versions come when nothing does.
+  const bool first = !question.answered.exchange(true, std::memory_order_relaxed);
+  const auto quiet = [](const void *) { return nothing_runs(); };
+  if (!(first ? wait_a_little(quiet, nullptr) : nothing_runs()))
+    return found;
   const HandlesLock lock;
-  const Kernel *const found = asked ? receive(function, watched) : ask_now(function, watched);
-  return found ? found : &waiting;
+  const LaunchesWait others;
+  const Kernel *const received = nothing_runs() ? receive(function, question) : nullptr;
+  return received ? received : found;
 }
 
 bool watched_origin(Handle function, Origin &origin) {
@@ -458,7 +525,7 @@ bool watched_origin(Handle function, Origin &origin) {
 }
 
 std::string watched_text() {
-  if (!is_on())
+  if (!asks_for_versions())
     return "";
   // At the end of the process nothing may wait: a thread may hold the lock and never come back.
   if (!try_lock_handles())

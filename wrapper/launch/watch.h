@@ -22,6 +22,8 @@ struct Watched {
   std::atomic<std::uint32_t> pause{0};    ///< ms between two looks
   /// It is launched often. While there is no question, that goes for any kernel of the name.
   std::atomic<bool> wanted{false};
+  bool remembered = false;           ///< an earlier run had versions of a kernel of this name
+  std::atomic<bool> answered{false}; ///< versions are there, and not loaded yet
   // With the lock of the handles held:
   std::string reason, words; ///< why there are no versions; empty: not known yet, or there are
   /// What its handles get while none has come, and where none will.

@@ -61,10 +61,8 @@ void add_host_memory(GlobalMemory &memory) {
   }
 }
 
-/// One run: `put` writes the bytes of parameter `i`.
-template <class Put>
-int run(const char *ptx, std::string_view name, const Extents &grid, const Extents &block,
-        std::uint32_t shared, std::optional<std::size_t> arguments, Put put) {
+/// What `act` returns of a module's program and the kernel's number in it.
+template <class Act> int with_kernel(const char *ptx, std::string_view name, Act act) {
   last_error.clear();
   if (!ptx)
     return end_with(not_tried, "no PTX");
@@ -76,7 +74,15 @@ int run(const char *ptx, std::string_view name, const Extents &grid, const Exten
   if (!kernel)
     return end_with(not_tried, name.empty() ? std::string("there is no kernel")
                                             : fmt::format("there is no kernel `{}`", name));
-  const Function &function = *program.function(*kernel).function;
+  return act(program, *kernel);
+}
+
+/// One run: `put` writes the bytes of parameter `i`.
+template <class Put>
+int run_on_host(const WarpProgram &program, std::uint32_t kernel, const Extents &grid,
+                const Extents &block, std::uint32_t shared, std::optional<std::size_t> arguments,
+                Put put) {
+  const Function &function = *program.function(kernel).function;
   if (arguments && *arguments != function.parameters.size())
     return end_with(not_tried, fmt::format("{} has {} parameters, {} are given", function.name,
                                            function.parameters.size(), *arguments));
@@ -95,7 +101,7 @@ int run(const char *ptx, std::string_view name, const Extents &grid, const Exten
                 launch.parameters.data() + kernel_parameter_offset(function, i));
         !why.empty())
       return end_with(not_tried, fmt::format("parameter {} of {}: {}", i, function.name, why));
-  const WarpOutcome outcome = run_kernel(program, *kernel, launch, memory, {});
+  const WarpOutcome outcome = run_kernel(program, kernel, launch, memory, {});
   std::fflush(stdout); // printf of kernels
   if (!outcome.fault)
     return ran;
@@ -128,14 +134,18 @@ int ptx_run(char *ptx, int nargs, void **args, int lx, int ly, int lz, int gx, i
       if (number < 0)
         return end_with(not_tried, "a negative extent, size or number of arguments");
     const auto extent = [](int n) { return static_cast<std::uint32_t>(n); };
-    return run(ptx, "", {extent(gx), extent(gy), extent(gz)}, {extent(lx), extent(ly), extent(lz)},
-               extent(smem), static_cast<std::size_t>(nargs),
-               [&](std::size_t i, const Variable &parameter, std::uint8_t *to) -> std::string {
-                 if (parameter.size() > sizeof args[i])
-                   return fmt::format("{} bytes; ptxasw_launch() takes them", parameter.size());
-                 std::memcpy(to, &args[i], parameter.size());
-                 return {};
-               });
+    const auto put = [&](std::size_t i, const Variable &parameter,
+                         std::uint8_t *to) -> std::string {
+      if (parameter.size() > sizeof args[i])
+        return fmt::format("{} bytes; ptxasw_launch() takes them", parameter.size());
+      std::memcpy(to, &args[i], parameter.size());
+      return {};
+    };
+    return with_kernel(ptx, "", [&](const WarpProgram &program, std::uint32_t kernel) {
+      return run_on_host(program, kernel, {extent(gx), extent(gy), extent(gz)},
+                         {extent(lx), extent(ly), extent(lz)}, extent(smem),
+                         static_cast<std::size_t>(nargs), put);
+    });
   });
 }
 
@@ -144,14 +154,36 @@ int ptxasw_launch(const char *ptx, const char *kernel, const unsigned grid[3],
   return guarded([&] {
     if (!grid || !block)
       return end_with(not_tried, "no extents");
-    return run(ptx, kernel ? kernel : "", {grid[0], grid[1], grid[2]},
-               {block[0], block[1], block[2]}, shared_bytes, std::nullopt,
-               [&](std::size_t i, const Variable &parameter, std::uint8_t *to) -> std::string {
-                 if (!params || !params[i])
-                   return "no value";
-                 std::memcpy(to, params[i], parameter.size());
-                 return {};
-               });
+    const auto put = [&](std::size_t i, const Variable &parameter,
+                         std::uint8_t *to) -> std::string {
+      if (!params || !params[i])
+        return "no value";
+      std::memcpy(to, params[i], parameter.size());
+      return {};
+    };
+    return with_kernel(
+        ptx, kernel ? kernel : "", [&](const WarpProgram &program, std::uint32_t index) {
+          return run_on_host(program, index, {grid[0], grid[1], grid[2]},
+                             {block[0], block[1], block[2]}, shared_bytes, std::nullopt, put);
+        });
+  });
+}
+
+int ptxasw_parameters(const char *ptx, const char *kernel, ptxasw_parameter *parameters,
+                      size_t capacity, size_t *count) {
+  return guarded([&] {
+    if (!count || (capacity && !parameters))
+      return end_with(not_tried, "nowhere to put the parameters");
+    return with_kernel(
+        ptx, kernel ? kernel : "", [&](const WarpProgram &program, std::uint32_t index) {
+          const auto &declared = program.function(index).function->parameters;
+          *count = declared.size();
+          for (std::size_t i = 0; i < std::min(capacity, declared.size()); ++i) {
+            parameters[i] = {{}, declared[i].size()};
+            to_string(declared[i].type).copy(parameters[i].type, sizeof parameters[i].type - 1);
+          }
+          return ran;
+        });
   });
 }
 

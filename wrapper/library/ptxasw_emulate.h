@@ -30,6 +30,17 @@ int ptx_run(char *ptx, int nargs, void **args, int lx, int ly, int lz, int gx, i
 int ptxasw_launch(const char *ptx, const char *kernel, const unsigned grid[3],
                   const unsigned block[3], unsigned shared_bytes, void **params);
 
+/* A parameter of a kernel: its type as in the PTX, without the dot ("u64", "f32", "b8" of a
+   structure), and the bytes of its value. */
+struct ptxasw_parameter {
+  char type[8];
+  size_t bytes;
+};
+/* The first `capacity` parameters of a kernel by its name (NULL: the first), and how many there
+   are. */
+int ptxasw_parameters(const char *ptx, const char *kernel, struct ptxasw_parameter *parameters,
+                      size_t capacity, size_t *count);
+
 /* Bounds. Until this is called, a kernel may touch every page that is mapped into the process (what
    is not mapped is a fault, not a crash of the process). From the first call on it may touch only
    the ranges that were named, and store only to those named writable. Returns 2 if the range wraps
