@@ -260,7 +260,10 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   options.beam = request.beam;
   options.seconds =
       *seconds_of(request.budget) / static_cast<double>(std::max<std::size_t>(1, names.size()));
-  Json all = {{"file", request.input}, {"metric", request.metric}, {"kernels", Json::array()}};
+  Json all = {{"schema_version", 1},
+              {"file", request.input},
+              {"metric", request.metric},
+              {"kernels", Json::array()}};
   for (const std::string &name : names) {
     const auto found =
         std::find_if(module->functions.begin(), module->functions.end(),
