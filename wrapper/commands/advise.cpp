@@ -337,9 +337,6 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
     return complain(settings.error());
-  if (request.model != "measured" && !request.published())
-    return complain(
-        fmt::format("--model: there are `measured` and `mwp-cwp`, no `{}`", request.model));
   auto inputs = read_analysis(request.asked, "advise");
   if (!inputs)
     return usage_error;
@@ -406,8 +403,8 @@ void declare(Words &words, AdviseRequest &request) {
                "bytes that a thread stores and loads again, with --registers-per-thread");
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");
-  words.text("--model NAME", request.model,
-             "`measured` (the default), or `mwp-cwp`: the published model, for comparison");
+  words.one_of("--model", request.model, {"measured", "mwp-cwp"},
+               "otherwise measured; mwp-cwp: the published model, for comparison");
   words.number("--most", request.most, "shapes to print; 0 is all");
   words.examples({"ptxasw advise heat.ptx", "ptxasw advise heat.ptx --launch threads=2048x2048",
                   "ptxasw advise heat.ptx --launch block=256,grid=4096,n=1048576 --gpu H200"});

@@ -44,8 +44,8 @@ void declare_analysis(Words &words, AnalysisRequest &request, std::string_view l
   words.flag("--json", request.json, "as JSON");
   words.flag("-v,--verbose", request.verbose, "leave nothing out");
   words.flag("-q,--quiet", request.quiet, "no notes, summaries and progress");
-  words.text("--color auto|always|never", request.colour,
-             "auto: on a terminal, unless NO_COLOR is set");
+  words.one_of("--color", request.colour, {"auto", "always", "never"},
+               "auto: on a terminal, unless NO_COLOR is set");
 }
 
 std::vector<const Module *> AnalysisInputs::modules() const {

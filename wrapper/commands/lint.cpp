@@ -82,15 +82,18 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
   return passed;
 }
 
+bool has_kernel(const LintedInput &one) {
+  const auto &functions = one.input.module->functions;
+  return std::any_of(functions.begin(), functions.end(), [](const Function &function) {
+    return function.is_entry && function.has_body;
+  });
+}
+
 /// What no warning can be about. Of a module with kernels a part may have none.
 std::vector<std::string> not_checked_here(const LintRequest &request, const LintedInput &one) {
-  const auto &functions = one.input.module->functions;
-  const bool has_kernel =
-      std::any_of(functions.begin(), functions.end(),
-                  [](const Function &function) { return function.is_entry && function.has_body; });
   const bool is_part = request.asked.shard.count > 1 || !request.asked.kernels.empty();
-  return one.kernels.empty() && has_kernel && is_part ? std::vector<std::string>()
-                                                      : not_checked(one.kernels);
+  return one.kernels.empty() && has_kernel(one) && is_part ? std::vector<std::string>()
+                                                           : not_checked(one.kernels);
 }
 
 /// The launch that the words describe, on top of that of the settings.
@@ -205,7 +208,8 @@ int run(const LintRequest &request, const Invocation &invocation) {
       return complain(passed.error(), usage_error);
     findings_fail = findings_fail || !*passed;
   }
-  return inputs->missing != 0 ? usage_error : findings_fail ? 1 : 0;
+  const bool none = std::none_of(linted.begin(), linted.end(), has_kernel);
+  return inputs->missing != 0 || none ? usage_error : findings_fail ? 1 : 0;
 }
 
 void declare(Words &words, LintRequest &request) {

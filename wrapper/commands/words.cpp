@@ -309,7 +309,7 @@ void Words::list(std::string_view name, std::vector<std::string> &to, std::strin
 
 void Words::one_of(std::string_view name, std::string &to, const std::vector<std::string> &choices,
                    std::string_view meaning) {
-  add(app_, name, to, meaning)->required()->check(CLI::IsMember(choices));
+  add(app_, name, to, meaning)->required(to.empty())->check(CLI::IsMember(choices));
 }
 
 void Words::choices(std::string_view name, std::vector<std::string> &to,
@@ -451,10 +451,14 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
     return tl::unexpected(0);
   } catch (const CLI::Success &version) {
     return tl::unexpected(app.exit(version));
-  } catch (const CLI::ExtrasError &) {
-    return tl::unexpected(complain(
-        unexpected_word(as_written, app.remaining(true), describe(command())), usage_error));
   } catch (const CLI::ParseError &error) {
+    const std::vector<std::string> left = app.remaining(true);
+    const bool unknown = std::any_of(left.begin(), left.end(),
+                                     [](const std::string &word) { return word.starts_with('-'); });
+    // What is missing may be so because of a word that is wrong.
+    if (dynamic_cast<const CLI::ExtrasError *>(&error) ||
+        (unknown && dynamic_cast<const CLI::RequiredError *>(&error)))
+      return tl::unexpected(complain(unexpected_word(as_written, left, describe(command()))));
     const std::string &name = command().get_name();
     return tl::unexpected(complain(fmt::format("{}; see `ptxasw {} --help`", error.what(),
                                                &command() == &app ? "COMMAND" : name),
