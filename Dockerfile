@@ -1,7 +1,7 @@
 # Builds ptxasw on a bare Debian 12, tests it, and leaves an image that holds the installed package:
 #   docker build -t ptxasw .                      builds, tests, installs
 #   docker build -t ptxasw --target build .       without the tests
-#   docker run --rm -i ptxasw trace - < kernel.ptx
+#   docker run --rm -i ptxasw explain --trace - < kernel.ptx
 # Tests that need a CUDA toolkit are skipped in there; mount one at /usr/local/cuda to run them.
 FROM debian:12 AS build
 WORKDIR /ptxasw

@@ -98,7 +98,7 @@ class Predictor:
         kernel = self.kernels[kernel]
         (registers, local_bytes), extents = launches[0].registers, extents[kernel.name, size]
         command = [self.ptxasw, "advise", self.ptx(kernel.name, version), "--json", "--gpu", self.gpu]
-        command += ["--kernel", kernel.entry, "--registers", registers, "--spills", local_bytes]
+        command += ["--kernel", kernel.entry, "--registers-per-thread", registers, "--spills", local_bytes]
         command += ["--launch", "threads=" + "x".join(map(str, threads(kernel, extents)))]
         command += arguments(kernel, extents)
         words = ["x".join(map(str, launch.block)) for launch in launches]

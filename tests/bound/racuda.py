@@ -106,7 +106,7 @@ KERNELS["histogram256"]["conflicts"] = lambda n: 0.875 * (63 + n)
 
 
 def bound(name, kernel, launch=None):
-    words = [PTXASW, "bound", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--launch", "base-align=256", "--json"]
+    words = [PTXASW, "cost", "--only", "bounds", HERE / f"{kernel['file']}.ptx", "--kernel", name, "--launch", "base-align=256", "--json"]
     names = kernel["names"].split(",")
     if launch:
         numbers = [f"param_{names.index(k)}={v}" for k, v in launch["numbers"].items()]

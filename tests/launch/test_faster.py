@@ -117,7 +117,7 @@ class Running(Case):
 
     def test_versions_that_are_slower(self):
         said = self.good("faster-brief", FAKE_VERSION_US="300")
-        said = self.faster("faster-module", "--explain", FAKE_VERSION_US="300")
+        said = self.faster("faster-module", "--why", FAKE_VERSION_US="300")
         self.assertNotEqual(said.returncode, 0)  # the scenario waits for a version to win
         self.assertIn("no faster version of 1 kernel so far", said.stderr)
 
@@ -155,7 +155,7 @@ class Staying(Case):
         for kernel, code, why in (("biased", "0", "`__constant__`"), ("attributed", "0", "`tagged` has an attribute"), ("waits", "0", "barrier"),
                                   ("add", "90", "machine code for sm_90 runs, and there is no PTX for it")):
             with self.subTest(kernel=kernel):
-                said = self.good("faster-kept", "--explain", FASTER_KERNEL=kernel, FASTER_CODE=code)
+                said = self.good("faster-kept", "--why", FASTER_KERNEL=kernel, FASTER_CODE=code)
                 self.assertIn("ptxasw: no faster version of 1 kernel so far\n", said)
                 self.assertRegex(said, f"  {kernel}: .*{why}")
 
@@ -164,13 +164,13 @@ class Staying(Case):
                                       ("faster-options", "scaled", "the program told the driver how to compile it"),
                                       ("faster-resized", "scaled", "the driver does not say where its variables are")):
             with self.subTest(scenario=scenario):
-                self.assertRegex(self.good(scenario, "--explain", FASTER_KNOWN="1"), f"  {kernel}: .*{why}")
+                self.assertRegex(self.good(scenario, "--why", FASTER_KNOWN="1"), f"  {kernel}: .*{why}")
 
     def test_machine_code_for_another_gpu_does_not_count(self):
-        self.good("faster-kept", "--explain", FASTER_CODE="70")
+        self.good("faster-kept", "--why", FASTER_CODE="70")
 
     def test_seldom_and_brief(self):
-        self.assertIn("launched 5 times: too seldom", self.good("faster-seldom", "--explain"))
+        self.assertIn("launched 5 times: too seldom", self.good("faster-seldom", "--why"))
         self.assertEqual(self.calls(), [])
         said = self.good("faster-brief")
         self.assertIn("versions of 1 kernel are still being assembled, for the next run", said)
@@ -182,7 +182,7 @@ class Staying(Case):
                               ("exit 0", "without a result"), ("echo rubbish > $out", "the driver did not take")):
             with self.subTest(commands=commands):
                 self.assembler(commands)
-                said = self.good("faster-kept", "--explain", FASTER_KERNEL="add")
+                said = self.good("faster-kept", "--why", FASTER_KERNEL="add")
                 self.assertIn(why, said)
 
     def test_no_ptx_no_driver_no_kernel(self):
@@ -212,8 +212,8 @@ class Staying(Case):
 
     def test_the_program_is_its_own(self):
         """Words, exit codes, input, signals."""
-        words = self.faster("", command=["printf", "%s|", "--explain", "-h", "--"])
-        self.assertEqual(words.stdout, "--explain|-h|--|")
+        words = self.faster("", command=["printf", "%s|", "--why", "-h", "--"])
+        self.assertEqual(words.stdout, "--why|-h|--|")
         self.assertEqual(self.faster("", command=["sh", "-c", "exit 7"]).returncode, 7)
         self.assertEqual(self.faster("", command=["sh", "-c", "kill -9 $$"]).returncode, 137)
         cat = subprocess.run([str(PTXASW), "faster", "cat"], env=self.environment(), input="in", text=True,
@@ -330,7 +330,7 @@ class Remembering(Case):
         """No file may have more than some bytes: first not even the question, then not the answer."""
         for limit in (0, 4096, 30000):
             with self.subTest(limit=limit):
-                done = subprocess.run([str(PTXASW), "faster", "--explain", "--", str(HOST), "faster-brief"],
+                done = subprocess.run([str(PTXASW), "faster", "--why", "--", str(HOST), "faster-brief"],
                                       env=self.environment(), text=True, capture_output=True, timeout=900,
                                       preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
                                                           resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
@@ -398,13 +398,13 @@ class Remembering(Case):
     def test_no_memory_for_what_was_assembled(self):
         """It ends the process that makes versions, and nothing else: the program's directory stays."""
         self.assembler("truncate -s 200M \"$out\"; prlimit --pid $PPID --as=1")
-        said = self.good("faster-kept", "--explain", FASTER_KERNEL="add")
+        said = self.good("faster-kept", "--why", FASTER_KERNEL="add")
         self.assertIn("its versions did not come before the program ended", said)
 
     def test_an_assembler_that_takes_too_long_is_not_asked_again(self):
         self.assembler("kill -XCPU $$")
         for _ in range(2):
-            self.assertIn("assembling versions takes too long", self.good("faster-kept", "--explain", FASTER_KERNEL="add"))
+            self.assertIn("assembling versions takes too long", self.good("faster-kept", "--why", FASTER_KERNEL="add"))
         self.assertEqual(len(self.calls()), 1)
 
     def test_two_programs_at_once(self):

@@ -237,7 +237,7 @@ class Commands(Case):
 
     def test_only_these(self):
         for only, ran in (("=add__ptxasw_v2", "v2"), ("=x,add__ptxasw_v3,y", "v3"), ("_v2", "v2"), ("=", ""), ("=v2", "")):
-            done = self.ptxasw("launch", "--first", "--only", only, "--", HOST, "broken", BROKEN=f"add__ptxasw_{ran}" if ran else "add__ptxasw_v1")
+            done = self.ptxasw("launch", "--unmeasured", "--only", only, "--", HOST, "broken", BROKEN=f"add__ptxasw_{ran}" if ran else "add__ptxasw_v1")
             self.assertEqual(done.returncode != 0, bool(ran), only)
 
     def test_progress_of_tune(self):
@@ -267,7 +267,7 @@ class Commands(Case):
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
 
     def test_tune_then_launch(self):
-        tuned = self.ptxasw("tune", "--profile", "p.toml", "--json", "t4.json", "--", HOST, "tune")
+        tuned = self.ptxasw("tune", "--profile", "p.toml", "--tuner-json", "t4.json", "--", HOST, "tune")
         self.assertEqual((tuned.returncode, tuned.stderr), (0, ""))
         self.assertRegex(tuned.stdout, r"add in blocks of 256x1x1, 2\^14 threads, 100 launches on Fake GPU\n"
                                        r"  original +\d+\.\d\d us\n"
@@ -307,7 +307,7 @@ class Commands(Case):
             "launch", "--", HOST, "tune", PTXASW_LAUNCH_SHARD="4/3").stderr)
 
     def test_the_t4_format(self):
-        self.ptxasw("tune", "--json", "t4.json", "--", HOST, "tune")
+        self.ptxasw("tune", "--t4", "t4.json", "--", HOST, "tune")
         results = json.loads((self.dir / "t4.json").read_text())
         self.assertEqual(results["schema_version"], "1.0.0")
         self.assertEqual({r["configuration"]["version"] for r in results["results"]}, {"original", SIBLING})
@@ -330,7 +330,7 @@ class Commands(Case):
         self.assertEqual(idle.returncode, 2)
         self.assertIn("no kernel was launched", idle.stderr)
         for words, said in ((["launch"], "nothing to run"), (["tune"], "nothing to run"),
-                            (["launch", "--first", "--profile", "p", "--", "x"], "do not go together")):
+                            (["launch", "--unmeasured", "--profile", "p", "--", "x"], "do not go together")):
             done = self.ptxasw(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
@@ -342,16 +342,16 @@ class Commands(Case):
         self.assertEqual(self.ptxasw("launch", "--profile", "none", "--", "/bin/true").returncode, 2)
 
     def test_words_of_launch(self):
-        done = self.ptxasw("launch", "--first", "--check", "--", HOST, "needs")
+        done = self.ptxasw("launch", "--unmeasured", "--why", "--", HOST, "needs")
         self.assertIn("the address 0x1008 in parameter 0 is no multiple of 16", done.stderr)
-        done = self.ptxasw("launch", "--first", "--verify", "--", HOST, "verify", SIBLING_WRITES="2")
+        done = self.ptxasw("launch", "--unmeasured", "--verify", "--", HOST, "verify", SIBLING_WRITES="2")
         self.assertIn("computes something else", done.stderr)
-        self.assertEqual(self.ptxasw("launch", "--first", "--only", "nothing", "--", HOST, "off").returncode, 0)
+        self.assertEqual(self.ptxasw("launch", "--unmeasured", "--only", "nothing", "--", HOST, "off").returncode, 0)
 
     def test_status_adds_a_log_up(self):
-        self.ptxasw("launch", "--first", "--log", "log", "--", HOST, "needs")
+        self.ptxasw("launch", "--unmeasured", "--log", "log", "--", HOST, "needs")
         self.ptxasw("launch", "--log", "log", "--", HOST, "measure")
-        said = self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="log")
+        said = self.ptxasw("status", "--launch-log", PTXASW_LAUNCH_LOG="log")
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertRegex(said.stdout, r"processes +2\n")
         self.assertIn(" originals: alignment", said.stdout)
@@ -359,11 +359,11 @@ class Commands(Case):
         self.assertIn("the number 7 in parameter 2 is no multiple of 4", said.stdout)
         self.assertRegex(said.stdout, rf"add: blocks of \[256,1,1\], 2\^14 threads, Fake GPU: {SIBLING}, "
                                       r"[\d.]+ us where the original takes [\d.]+ us")
-        self.assertIn("none; set PTXASW_LAUNCH_LOG", self.ptxasw("status", "--launch").stdout)
+        self.assertIn("none; set PTXASW_LAUNCH_LOG", self.ptxasw("status", "--launch-log").stdout)
         (self.dir / "odd").write_text("no JSON\n3\n{}\n")
-        odd = self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="odd")
+        odd = self.ptxasw("status", "--launch-log", PTXASW_LAUNCH_LOG="odd")
         self.assertIn("2 lines are no JSON", odd.stdout)
-        self.assertEqual(self.ptxasw("status", "--launch", PTXASW_LAUNCH_LOG="/nowhere").returncode, 2)
+        self.assertEqual(self.ptxasw("status", "--launch-log", PTXASW_LAUNCH_LOG="/nowhere").returncode, 2)
 
     def test_status_of_a_program(self):
         text = json.dumps({"kernel": "k", "hash": "0" * 16, "parameters": [], "siblings": [
@@ -430,9 +430,9 @@ echo "$*" >> {self.dir}/calls
         n = len(self.TEXT) + 8
         expected = [f"ptx {n}"] * 3 + [f"link {n + 1} // made by somebody"]
         self.assertEqual(self.sizes(**settings), expected)
-        self.assertEqual(self.calls(), ["config", "rewrite"])
+        self.assertEqual(self.calls(), ["status", "rewrite"])
         self.assertEqual(self.sizes(**settings), expected)
-        self.assertEqual(self.calls(), ["config", "rewrite", "config"])
+        self.assertEqual(self.calls(), ["status", "rewrite", "status"])
 
     def test_on_any_doubt_the_original(self):
         n = len(self.TEXT)

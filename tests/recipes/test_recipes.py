@@ -61,7 +61,7 @@ with tempfile.TemporaryDirectory() as scratch:
         run("rewrite", kernel, "-o", out, *words, environment=environment)
         assert "jacobi__ptxasw_twin_again(" in out.read_text()
         assert "jacobi__ptxasw_twin_same(" not in out.read_text()
-    assert "| `--ptxasw-twin` | `PTXASW_TWIN` | `twin` | `same\\|again[,...]` |" in run("config", "--markdown")
+    assert "| `--ptxasw-twin` | `PTXASW_TWIN` | `twin` | `same\\|again[,...]` |" in run("describe", "settings")
     assert "add the kernel once more" in run("siblings", "--help")
     trap = pathlib.Path(scratch) / "traps/twin/threads.ptx"
     trap.parent.mkdir(parents=True)

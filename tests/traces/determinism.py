@@ -39,9 +39,9 @@ def commands(module, folder):
     yield ("rewrite", [PTXASW, "rewrite", module, "-o", rewritten, "--shuffle=always", "--report",
                        report], lambda _: rewritten.read_bytes() + without_times(
                            report.read_text()).encode())
-    for command in ("trace", "explain"):
+    for command in (["explain", "--trace"], ["explain"]):
         for words in ([], ["--json"]):
-            yield (" ".join([command, *words]), [PTXASW, command, module, *words], lambda out: out)
+            yield (" ".join([*command, *words]), [PTXASW, *command, module, *words], lambda out: out)
 
 
 class Circumstances:

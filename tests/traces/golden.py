@@ -56,7 +56,7 @@ def main():
         for module in sorted((source / folder).glob("*.ptx")):
             golden = GOLDEN / f"{prefix}-{module.stem}.trace"
             expected.add(golden)
-            trace = subprocess.run([ptxasw, "trace", module], capture_output=True, text=True,
+            trace = subprocess.run([ptxasw, "explain", "--trace", module], capture_output=True, text=True,
                                    check=True).stdout
             got = abbreviate(trace)
             if write:

@@ -3,6 +3,7 @@
 schema.py PTXASW SOURCE_DIR
 """
 
+import itertools
 import json
 import os
 import re
@@ -19,10 +20,9 @@ except ImportError:
 
 PTXASW, SOURCE = sys.argv[1], Path(sys.argv[2])
 COMMANDS = {
-    "trace": ["trace", "--json"],
-    "explain": ["explain", "--json"],
-    "lint": ["lint", "--json", "-W", "all"],
-    "report": ["rewrite", "-o", "/dev/null", "--shuffle=always", "--report", "/dev/stdout"],
+    "explain": [["explain", "--json"], ["explain", "--trace", "--json"]],
+    "lint": [["lint", "--json", "-W", "all"]],
+    "report": [["rewrite", "-o", "/dev/null", "--shuffle=always", "--report", "/dev/stdout"]],
 }
 # Only a drop-in that is given several files has the one, only a proof that fails the other.
 NOT_HERE = {"modules", "detail", "obligation"}
@@ -68,13 +68,13 @@ def main():
     fake.write_text(FAKE_PTXAS)
     fake.chmod(0o755)
     environment = {**os.environ, "PTXASW_REAL": str(fake)}
-    for name, words in COMMANDS.items():
+    for name, all_words in COMMANDS.items():
         schema = json.loads((SOURCE / f"docs/{name}.schema.json").read_text())
         validator = jsonschema.validators.validator_for(schema)
         validator.check_schema(schema)
         described = {key for part in objects(schema) for key in part.get("properties", {})}
         seen = set()
-        for module in modules:
+        for words, module in itertools.product(all_words, modules):
             more = ["--registers"] if name == "report" and "modules" in module.parts else []
             if name == "report" and module.name.startswith("in-kernel-"):
                 more.append("--in-kernel=auto,x2,wide-x2")

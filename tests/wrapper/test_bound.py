@@ -1,4 +1,4 @@
-"""`ptxasw bound` and `ptxasw emulate --count`: text, JSON as its schema has it, evaluation, comparison, errors."""
+"""The bounds of `ptxasw cost`, and `ptxasw emulate --count`: text, JSON as its schema has it, evaluation, comparison, errors."""
 
 import json
 import os
@@ -12,7 +12,7 @@ RACUDA = ROOT / "tests/bound/racuda"
 
 
 def bound(*words):
-    return run([PTXASW, "bound", *words])
+    return run([PTXASW, "cost", "--only", "bounds", *words])
 
 
 class Bound(Scratch):
@@ -122,7 +122,7 @@ E:
                 counted = run([PTXASW, "emulate", kernel, "--launch", f"block=32,n={number}", "--count"]).stdout
                 (steps,) = [line.split()[-1] for line in counted.splitlines() if line.split()[0] == "steps"]
                 self.assertEqual((told["verdict"], told["launch"]), ("exact", steps), number)
-            for command in ("bound", "lint", "report"):
+            for command in ("cost", "lint", "report"):
                 result = run([PTXASW, command, kernel, "--launch", f"n={2**width},block=32,grid=1"])
                 self.assertIn(f"--launch n={2**width}: it is a number from {-2**(width - 1)} to {2**width - 1}",
                               result.stderr, command)
@@ -217,7 +217,7 @@ L:
         # A name of either file of a comparison is one.
         words = [RACUDA / "addsub.ptx", "--kernel", "addSub0", "--launch", "param_2=4,param_3=4,block=32,grid=1", "--launch"]
         self.assertIn("no kernel has a parameter `n`", bound(*words, "n=1").stderr)
-        self.assertIn("no kernel of one name", bound(*words, "n=1", "--compare", kernel).stderr)
+        self.assertIn("has no kernel `addSub0`", bound(*words, "n=1", "--compare", kernel).stderr)
 
     def test_counts_of_bits(self):
         # Half a minute, when every order of the 31 quotients was tried.
@@ -258,7 +258,7 @@ L:
             import jsonschema
         except ImportError:
             self.skipTest("no jsonschema")
-        schema = json.loads((ROOT / "docs/bound.schema.json").read_text())
+        schema = json.loads((ROOT / "docs/cost.schema.json").read_text())
         for path in [*sorted(RACUDA.glob("*.ptx")), *sorted((ROOT / "kernelgen-bench/ptx").glob("*.ptx"))[::6]]:
             result = bound(path, "--json")
             self.assertIn(result.returncode, (0, 3))

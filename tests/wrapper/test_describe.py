@@ -66,7 +66,7 @@ class Table(unittest.TestCase):
     def test_the_example_of_settings_holds(self):
         text = described("toml")
         keys = re.findall(r"^# ([a-z-]+) = ", text, flags=re.M)
-        table = run([PTXASW, "config", "--markdown"]).stdout
+        table = run([PTXASW, "describe", "settings"]).stdout
         self.assertEqual(keys, re.findall(r"^\| `--ptxasw-([a-z-]+)`", table, flags=re.M))
 
 
@@ -76,7 +76,7 @@ class Settings(Scratch):
             if line.endswith('""'):
                 continue  # nothing is set by default: there is no value to try
             self.write("ptxasw.toml", line + "\n")
-            result = run([PTXASW, "config"], cwd=self.dir)
+            result = run([PTXASW, "status", "--settings"], cwd=self.dir)
             self.assertEqual((result.returncode, result.stderr), (0, ""), line)
 
 

@@ -12,8 +12,8 @@ DOCS = (ROOT / "docs/settings.md").read_text()
 
 class Documentation(unittest.TestCase):
     def test_the_table_of_settings_is_the_programs_own(self):
-        table = run([PTXASW, "config", "--markdown"]).stdout
-        self.assertIn(table, DOCS, "docs/settings.md: paste `ptxasw config --markdown`")
+        table = run([PTXASW, "describe", "settings"]).stdout
+        self.assertIn(table, DOCS, "docs/settings.md: paste `ptxasw describe settings`")
 
     def test_every_outcome_is_explained(self):
         source = (ROOT / "wrapper/drop_in/outcome.cpp").read_text()
@@ -23,7 +23,7 @@ class Documentation(unittest.TestCase):
 
     def test_every_subcommand_has_help(self):
         text = run([PTXASW, "help", "--all"]).stdout
-        for name in ("rewrite", "overlay", "status", "config", "run", "bisect", "assemble"):
+        for name in ("rewrite", "overlay", "status", "cost", "run", "bisect", "assemble"):
             self.assertIn(name, text)
             result = run([PTXASW, name, "--help"])
             self.assertEqual((result.returncode, result.stderr), (0, ""))
@@ -41,8 +41,8 @@ class WrongWords(Scratch):
     def test_what_is_said(self):
         for words, said in ((["lint", "--theshold", "3", "x"], "`ptxasw lint` has no option `--theshold`; did you mean `--threshold`?"),
                             (["lint", "--jsn=3", "--qiet", "x"], "`ptxasw lint` has no option `--jsn`; did you mean `--json`?"),
-                            (["bound", "a", "b", "c"], "`b` is one word too many for `ptxasw bound`"),
-                            (["bound"], "input is required; see `ptxasw bound --help`"),
+                            (["emulate", "a", "b", "c"], "`b` is one word too many for `ptxasw emulate`"),
+                            (["cost"], "nothing to read; give PTX, a CUDA source, a program or a folder: ptxasw cost heat.cu"),
                             (["--json", "lint", "x"], "options stand behind the command: ptxasw lint --json"),
                             (["check", "./app"], "write the program after `--`: ptxasw check -- ./app"),
                             (["tune", "--again", "./app"], "write the program after `--`: ptxasw tune -- ./app"),
@@ -52,7 +52,21 @@ class WrongWords(Scratch):
                             (["lnt"], "there is no command `lnt`; did you mean `lint`?"),
                             (["advise", "--threads", "axb", "x"], "`--threads` is written `--launch threads=2048x2048` now"),
                             (["lint", "x", "--at=n=3"], "`--at` is written `--launch NAME=NUMBER` now"),
-                            (["bound", "--block", "0", "x"], "`--block` is written `--launch block=32x8` now")):
+                            (["cost", "--block", "0", "x"], "`--block` is written `--launch block=32x8` now"),
+                            (["bound", "x"], "`bound` is written `cost` now"), (["occupancy"], "`occupancy` is written `cost` now"),
+                            (["trace", "x"], "`trace` is written `explain --trace` now"),
+                            (["stats"], "`stats` is written `status --totals` now"),
+                            (["config"], "`config` is written `status --settings` now"),
+                            (["overlay", "x", "--check"], "`--check` is written `--status` now"),
+                            (["launch", "--check"], "`--check` is written `--why` now"),
+                            (["launch", "--first"], "`--first` is written `--unmeasured` now"),
+                            (["faster", "--explain", "x"], "`--explain` is written `--why` now"),
+                            (["status", "--last"], "`--last` is written `--last-run` now"),
+                            (["status", "--launch"], "`--launch` is written `--launch-log` now"),
+                            (["emulate", "x", "--profile"], "`--profile` is written `--by-instruction` now"),
+                            (["emulate", "x", "--threads=3"], "`--threads` is written `--jobs N` now"),
+                            (["tune", "--json=x"], "`--json` is written `--tuner-json FILE` now"),
+                            (["advise", "x", "--registers", "3"], "`--registers` is written `--registers-per-thread N` now")):
             result = run([PTXASW, *words])
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertTrue(result.stderr.startswith("ptxasw: error: "), result.stderr)

@@ -186,7 +186,7 @@ class Precedence(Scratch):
 
     def value(self, directory, **environment):
         """The line of `ptxasw config` about max-delta."""
-        result = run([PTXASW, "config"], cwd=directory, env=dict(self.env, **environment))
+        result = run([PTXASW, "status", "--settings"], cwd=directory, env=dict(self.env, **environment))
         self.assertEqual(result.stderr, "")
         return next(line for line in result.stdout.split("\n") if line.startswith("max-delta"))
 
@@ -221,7 +221,7 @@ class Precedence(Scratch):
         evil = self.write("evil", "#!/bin/sh\ntouch ran\n", executable=True)
         self.write("ptxasw.toml", f"real = '{evil}'\nlog = '{self.dir}/log'\nreport = 'r.json'\n"
                                   f"journal = 'j'\nmax-delta = 3\n")
-        text = run([PTXASW, "config"], env=self.env).stdout
+        text = run([PTXASW, "status", "--settings"], env=self.env).stdout
         self.assertRegex(text, r"max-delta +3 ")
         for name in ("real", "log", "report", "journal"):
             self.assertRegex(text, rf"(?m)^{name} +- +built in$")
@@ -234,7 +234,7 @@ class Precedence(Scratch):
         self.assertEqual(status.count("is ignored: a project's file may not name"), 4)
         # The user's own file may.
         self.write("xdg/ptxasw/ptxasw.toml", f"log = '{self.dir}/own'\n")
-        self.assertRegex(run([PTXASW, "config"], env=self.env).stdout, r"(?m)^log +\S+/own ")
+        self.assertRegex(run([PTXASW, "status", "--settings"], env=self.env).stdout, r"(?m)^log +\S+/own ")
 
     def test_files_that_others_may_write_to_are_ignored(self):
         file = self.write("project/ptxasw.toml", "max-delta = 2\n")
@@ -264,14 +264,14 @@ class Precedence(Scratch):
     def test_lists_by_plus_signs(self):
         # nvcc's -Xptxas cuts at commas.
         env = dict(self.env, PTXASW_WIDTHS="32+64", PTXASW_KERNEL="a+b", PTXASW_ASSUME_BLOCK="64+4")
-        text = run([PTXASW, "config"], env=env).stdout
+        text = run([PTXASW, "status", "--settings"], env=env).stdout
         self.assertRegex(text, r"widths +32,64 ")
         self.assertRegex(text, r"kernel +a,b ")
         self.assertRegex(text, r"assume-block +64,4,1 ")
 
     def test_lists_in_the_file(self):
         self.write("ptxasw.toml", "kernel = ['a', 'b']\nverbose = true\n")
-        text = run([PTXASW, "config"], env=self.env).stdout
+        text = run([PTXASW, "status", "--settings"], env=self.env).stdout
         self.assertRegex(text, r"kernel +a,b ")
         self.assertRegex(text, r"verbose +true ")
 

@@ -52,7 +52,7 @@ class Faults(Environment):
 
     def test_status_tells_the_last_run(self):
         self.assemble(env={"PTXASW_INJECT_FAULT": "throw"})
-        result = run([PTXASW, "status", "--last"], env=self.env)
+        result = run([PTXASW, "status", "--last-run"], env=self.env)
         self.assertIn("failed\tin.ptx\tinjected fault", result.stdout)
 
     def test_a_rewrite_that_is_rejected_is_not_in_the_report(self):

@@ -85,7 +85,7 @@ class LaunchFiles(Scratch):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("out[0] = 2.5\n", done.stdout)
         self.assertIn("out[7] = 16.5\n", done.stdout)
-        done = self.emulate("--launch", "l.toml", "--json", "--profile", "--dump", "out:f32:2")
+        done = self.emulate("--launch", "l.toml", "--json", "--by-instruction", "--dump", "out:f32:2")
         document = json.loads(done.stdout)
         validate(self, document, "emulate.schema.json")
         self.assertEqual(document["buffers"], {"out:f32:2".split(":")[0]: [2.5, 4.5]})

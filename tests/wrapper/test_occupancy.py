@@ -1,4 +1,4 @@
-"""`ptxasw occupancy`: registers from the real ptxas, bounds of the architecture."""
+"""The occupancy of `ptxasw cost`: registers from the real ptxas, bounds of the architecture."""
 
 import json
 import os
@@ -31,12 +31,12 @@ class Occupancy(Scratch):
         self.env = dict(os.environ, PATH=f"{CUDA}/bin:{os.environ['PATH']}")
 
     def json(self, *words):
-        result = run([PTXASW, "occupancy", "--json", *words], env=self.env)
+        result = run([PTXASW, "cost", "--only", "occupancy", "--json", *words], env=self.env)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        return json.loads(result.stdout)["kernels"]
+        return [{**kernel, **kernel["occupancy"]} for kernel in json.loads(result.stdout)["kernels"]]
 
     def refused(self, text, *words):
-        result = run([PTXASW, "occupancy", *words], env=self.env)
+        result = run([PTXASW, "cost", "--only", "occupancy", *words], env=self.env)
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn(text, result.stderr)
 
@@ -50,19 +50,19 @@ class Occupancy(Scratch):
         self.assertEqual(by_size[32]["limited_by"], ["blocks"])
 
     def test_text(self):
-        result = run([PTXASW, "occupancy", JACOBI], env=self.env)
-        self.assertRegex(result.stdout, r"^jacobi on sm_\d+: 100\.0 % in blocks of (\d+, ){3}\d+ and \d+ more sizes threads, "
-                                        r"limited by [a-z ,]+; \d+ registers, 0 bytes of shared memory\n$")
-        table = run([PTXASW, "occupancy", JACOBI, "--all"], env=self.env)
+        result = run([PTXASW, "cost", "--only", "occupancy", JACOBI], env=self.env)
+        self.assertRegex(result.stdout, r"^jacobi:\n  occupancy  100\.0 % in blocks of (\d+, ){3}\d+ and \d+ more sizes threads, "
+                                        r"limited by [a-z ,]+; \d+ registers, 0 bytes of shared memory \(sm_\d+\)\n$")
+        table = run([PTXASW, "cost", "--only", "occupancy", JACOBI, "--all"], env=self.env)
         self.assertEqual(table.stdout.count(" % "), 32)
-        result = run([PTXASW, "occupancy", JACOBI, "--launch", "block=16x16"], env=self.env)
-        self.assertRegex(result.stdout, r"^jacobi on sm_90: \d+ registers")
-        self.assertRegex(result.stdout, r"\n +256 +8 +64 +100.0 %  warps")
+        result = run([PTXASW, "cost", "--only", "occupancy", JACOBI, "--launch", "block=16x16"], env=self.env)
+        self.assertRegex(result.stdout, r"^jacobi:\n  occupancy  100\.0 % in blocks of 256 threads, limited by warps, registers; \d+ registers, ")
+        self.assertRegex(table.stdout, r"\n +256 +8 +64 +100.0 %  warps")
 
     def test_another_architecture(self):
         (kernel,) = self.json(JACOBI, "--arch", "sm_120", "--launch", "block=1024")
         self.assertEqual((kernel["arch"], kernel["shapes"][0]["blocks"]), ("sm_120", 1))
-        (kernel,) = self.json(JACOBI, "--arch", "sm_110", "--registers", "32")
+        (kernel,) = self.json(JACOBI, "--arch", "sm_110", "--registers-per-thread", "32")
         self.assertFalse(kernel["confirmed"])
 
     def test_shared_memory_and_bounds_of_the_kernel(self):
@@ -82,12 +82,12 @@ class Occupancy(Scratch):
         self.assertEqual([shape["threads"] for shape in kernel["shapes"]], [64])
 
     def test_without_a_file(self):
-        (kernel,) = self.json("--arch", "sm_90", "--registers", "64", "--launch", "block=256")
+        (kernel,) = self.json("--arch", "sm_90", "--registers-per-thread", "64", "--launch", "block=256")
         self.assertEqual(kernel["shapes"][0]["occupancy"], 0.5)
-        self.refused("--arch and --registers", "--arch", "sm_90")
+        self.refused("nothing to read", "--arch", "sm_90")
 
     def test_errors(self):
-        self.refused("limits of `sm_52` are not known; there are sm_70", "--arch", "sm_52", "--registers", "3")
+        self.refused("limits of `sm_52` are not known; there are sm_70", "--arch", "sm_52", "--registers-per-thread", "3")
         self.refused("none", JACOBI, "--kernel", "none")
         self.refused("cannot read", "missing.ptx")
         self.refused("sm_1", JACOBI, "--arch", "sm_1")
@@ -95,7 +95,7 @@ class Occupancy(Scratch):
         self.write("odd.ptx", text.replace("ld.param.u64", "ld.nothing", 1))
         line = text[: text.index("ld.param.u64")].count("\n") + 1
         self.refused(f"ptxas odd.ptx, line {line}", "odd.ptx")
-        result = run([PTXASW, "occupancy", JACOBI, "--launch", "block=0"], env=self.env)
+        result = run([PTXASW, "cost", "--only", "occupancy", JACOBI, "--launch", "block=0"], env=self.env)
         self.assertEqual(result.returncode, 2)
 
 

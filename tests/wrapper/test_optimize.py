@@ -132,7 +132,7 @@ L:
         for words, code, message in (
             ([BRANCHES, "--budget", "soon"], 2, "--budget `soon`"),
             ([BRANCHES, "--budget", "-1s"], 2, "--budget `-1s`"),
-            ([BRANCHES, "--metric", "speed"], 2, "no `speed`"),
+            ([BRANCHES, "--metric", "speed"], 2, "speed not in {wsteps,time}"),
             ([BRANCHES, "--metric", "time"], 2, "needs --launch"),
             ([BRANCHES, "--launch", "base-align=3"], 2, "power of two"),
             ([BRANCHES, "--launch", "n"], 2, "NAME=NUMBER"),

@@ -44,7 +44,7 @@ class Overlay(Scratch):
         self.assertEqual(self.tree(self.dir / "over"), once)
 
     def check(self):
-        result = run([PTXASW, "overlay", "over", "--check"])
+        result = run([PTXASW, "overlay", "over", "--status"])
         return result.returncode, result.stdout.strip()
 
     def test_says_what_is_wrong_with_it(self):

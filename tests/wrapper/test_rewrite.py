@@ -87,7 +87,7 @@ class Rewrite(Scratch):
         lines = text.splitlines(keepends=True)
         lines[line - 1] = lines[line - 1].replace(";", "", 1)
         self.write("odd.ptx", "".join(lines))
-        for command in (["rewrite", "odd.ptx", "-o", "out.ptx"], ["lint", "odd.ptx"], ["bound", "odd.ptx"],
+        for command in (["rewrite", "odd.ptx", "-o", "out.ptx"], ["lint", "odd.ptx"], ["cost", "--only", "bounds", "odd.ptx"],
                         ["explain", "odd.ptx"]):
             told = run([PTXASW, *command]).stderr
             self.assertRegex(told, rf"^odd\.ptx:{line}:\d+: warning: a `;` is missing here\n", command)
@@ -107,41 +107,42 @@ class Rewrite(Scratch):
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn(told, result.stderr)
             self.assertLess(len(result.stderr), 200)
-        for command in ("occupancy", "advise"):
+        for command in ("cost", "advise"):
             for number in ("0", "256"):
-                result = run([PTXASW, command, "in.ptx", "--registers", number])
+                result = run([PTXASW, command, "in.ptx", "--registers-per-thread", number])
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(f"Value {number} not in range 1 to 255", result.stderr)
 
     def test_modules_without_a_kernel(self):
         self.write("none.ptx", "// nothing\n")
         self.write("target.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")
-        for words in (["occupancy"], ["advise", "--launch", "threads=32"]):
-            result = run([PTXASW, words[0], "none.ptx", *words[1:]])
-            self.assertEqual((result.returncode, result.stdout), (2, ""))
-            self.assertIn("`none.ptx` has no `.target`; --arch says for which one", result.stderr)
-            result = run([PTXASW, words[0], "target.ptx", *words[1:]])
-            self.assertEqual((result.returncode, result.stdout), (0, ""))
-            self.assertEqual(result.stderr, "ptxasw: there is no kernel in `target.ptx`\n")
+        for words in (["cost"], ["advise", "--launch", "threads=32"]):
+            for name in ("none.ptx", "target.ptx"):
+                result = run([PTXASW, words[0], name, *words[1:]])
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertEqual(result.stderr, f"ptxasw: there is no kernel in `{name}`\n")
+            self.write("kernel.ptx", ".version 8.0\n.visible .entry k() { ret; }\n")
+            result = run([PTXASW, words[0], "kernel.ptx", *words[1:]])
+            self.assertIn("`kernel.ptx` has no `.target`; --arch says for which one", result.stderr + result.stdout)
         result = run([PTXASW, "emulate", "target.ptx"])
         self.assertEqual(result.returncode, 2)
         self.assertIn("there is no kernel in `target.ptx`", result.stderr)
 
     def test_inputs_of_every_kind(self):
-        for command in (["explain"], ["trace"]):
+        for command in (["explain"], ["independent"]):
             direct = run([PTXASW, *command, "in.ptx"])
             self.assertEqual(direct.returncode, 0, direct.stderr)
             piped = subprocess.run(["bash", "-c", f"'{PTXASW}' {command[0]} <(cat in.ptx)"],
                                    capture_output=True, text=True, check=False)
             self.assertEqual(piped.returncode, 0, piped.stderr)
-        for command in (["explain", "."], ["rewrite", ".", "-o", "x"], ["verify", ".", "."],
+        for command in (["rewrite", ".", "-o", "x"], ["verify", ".", "."],
                         ["emulate", "."]):
             result = run([PTXASW, *command])
             self.assertIn("cannot read `.`: Is a directory", result.stderr, command)
             self.assertNotEqual(result.returncode, 0)
 
     def test_a_full_device(self):
-        for command in ("explain in.ptx", "trace in.ptx", "rewrite in.ptx -o -"):
+        for command in ("explain in.ptx", "cost --only bounds in.ptx", "rewrite in.ptx -o -"):
             result = subprocess.run(["sh", "-c", f"'{PTXASW}' {command} > /dev/full"],
                                     capture_output=True, text=True, check=False)
             self.assertIn(result.returncode, (1, 2), command)

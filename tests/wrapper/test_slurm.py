@@ -87,12 +87,12 @@ class Slurm(Scratch):
         ptx = self.write("in.ptx", ".version 7.8\n.target sm_60\n.address_size 64\n" +
                          "".join(KERNEL.format(4 * i) for i in range(5)))
         job = self.write("job.sh", "#!/bin/sh\n#SBATCH --array=1-4\n"
-                         f'{PTXASW} trace {ptx} --shard "$SLURM_ARRAY_TASK_ID/4" > "part-$SLURM_ARRAY_TASK_ID.txt"\n')
+                         f'{PTXASW} explain --trace {ptx} --shard "$SLURM_ARRAY_TASK_ID/4" > "part-$SLURM_ARRAY_TASK_ID.txt"\n')
         done = subprocess.run(["sbatch", "--wait", "--chdir", self.dir, job], env=self.environment, timeout=120,
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         parts = "".join((self.dir / f"part-{i}.txt").read_text() for i in range(1, 5))
-        self.assertEqual(parts, run([PTXASW, "trace", ptx]).stdout)
+        self.assertEqual(parts, run([PTXASW, "explain", "--trace", ptx]).stdout)
         self.assertNotEqual(parts, "")
 
 

@@ -49,11 +49,11 @@ class Findings(Scratch):
         self.assemble()
         self.assemble(PTXASW_SHUFFLE="always")
         self.assemble("-g")
-        last = run([PTXASW, "status", "--last"], env=self.env).stdout
+        last = run([PTXASW, "status", "--last-run"], env=self.env).stdout
         self.assertIn("debug-build", last)
         with open("log", "a") as log:
             log.write("half a li\n")
-        stats = json.loads(run([PTXASW, "stats", "--json"], env=self.env).stdout)
+        stats = json.loads(run([PTXASW, "status", "--totals", "--json"], env=self.env).stdout)
         self.assertEqual(stats["runs"], 3)
         self.assertEqual(stats["outcomes"], {"debug-build": 1, "rewritten": 1, "target-decision": 1})
         self.assertEqual((stats["inputs"], stats["unreadable_lines"]), (1, 1))
@@ -62,7 +62,7 @@ class Findings(Scratch):
                          {"modules": 2, "kernels": 2, "loads": 18, "replaced": 6, "possible": 6})
         self.assertEqual(numbers["kept:is-source"], 6)
         self.assertGreater(numbers["microseconds"], 0)
-        text = run([PTXASW, "stats"], env=self.env).stdout
+        text = run([PTXASW, "status", "--totals"], env=self.env).stdout
         self.assertRegex(text, r"possible, not applied +6\n")
 
     def test_names_with_tabs_and_newlines_are_one_line(self):
@@ -71,28 +71,28 @@ class Findings(Scratch):
         (self.dir / name).write_text(JACOBI.read_text())
         result = run([self.ptxas, "-arch=sm_90", name, "-o", "out"], env=self.env)
         self.assertEqual(result.returncode, 0, result.stderr)
-        stats = json.loads(run([PTXASW, "stats", "--json"], env=self.env).stdout)
+        stats = json.loads(run([PTXASW, "status", "--totals", "--json"], env=self.env).stdout)
         self.assertEqual((stats["runs"], stats["unreadable_lines"], stats["numbers"]["loads"]), (1, 0, 9))
 
     def test_a_log_of_somebody_else(self):
         self.env["PTXASW_LOG"] = str(self.dir / "log")
         (self.dir / "log").write_text("\x1b[31m\tx\t\x1b[32mE\t\x1b]0;t\x07\td\tq=3\nhalf")
-        self.assertNotIn("\x1b", run([PTXASW, "stats"], env=self.env).stdout)
-        self.assertEqual(run([PTXASW, "status", "--last"], env=self.env).stdout, "half\n")
+        self.assertNotIn("\x1b", run([PTXASW, "status", "--totals"], env=self.env).stdout)
+        self.assertEqual(run([PTXASW, "status", "--last-run"], env=self.env).stdout, "half\n")
         for log, why in (("/nonexistent/log", "No such file"), ("/tmp", "Is a directory")):
-            result = run([PTXASW, "status", "--last"], env={**self.env, "PTXASW_LOG": log})
+            result = run([PTXASW, "status", "--last-run"], env={**self.env, "PTXASW_LOG": log})
             self.assertEqual(result.returncode, 2)
             self.assertIn(why, result.stderr)
 
     def test_a_wrong_variable_hides_no_other(self):
         self.env |= {"PTXASW_LOG": str(self.dir / "log"), "PTXASW_FOO": "1"}
         (self.dir / "log").write_text("line\n")
-        result = run([PTXASW, "status", "--last"], env=self.env)
+        result = run([PTXASW, "status", "--last-run"], env=self.env)
         self.assertEqual(result.stdout, "line\n")
         self.assertIn("PTXASW_FOO", result.stderr)
 
     def test_stats_without_a_log(self):
-        result = run([PTXASW, "stats"], env=self.env)
+        result = run([PTXASW, "status", "--totals"], env=self.env)
         self.assertEqual(result.returncode, 2)
         self.assertIn("PTXASW_LOG", result.stderr)
 

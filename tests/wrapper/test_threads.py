@@ -88,7 +88,7 @@ class Threads(Scratch):
                 for threads in ("1", "2", "7"):
                     done = run([PTXASW, "emulate", module, "--launch", "grid=300,block=1", "--launch",
                                 "a=zeros:4096,b=zeros:4096", "--dump", "0:u32:400", "--dump", "1:u32:400",
-                                  "--check", "none", "--threads", threads])
+                                  "--check", "none", "--jobs", threads])
                     self.assertEqual(done.returncode, 0, done.stderr)
                     left.append(done.stdout)
                 self.assertEqual(left[0], left[1])
@@ -108,7 +108,7 @@ DONE:
 }
 """)
         said = [run([PTXASW, "emulate", module, "--launch",
-                     "grid=300,block=1,a=zeros:4096,b=zeros:4096", "--check", "none", "--threads", threads]) for threads in ("1", "4")]
+                     "grid=300,block=1,a=zeros:4096,b=zeros:4096", "--check", "none", "--jobs", threads]) for threads in ("1", "4")]
         self.assertEqual(said[0].returncode, 1)
         self.assertEqual((said[0].returncode, said[0].stderr), (said[1].returncode, said[1].stderr))
 

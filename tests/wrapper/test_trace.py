@@ -1,4 +1,4 @@
-"""`ptxasw trace` and `ptxasw explain`, from the outside."""
+"""`ptxasw explain`, and what it says with --trace, from the outside."""
 
 import json
 
@@ -32,13 +32,13 @@ class Trace(Scratch):
         return run([PTXASW, *words])
 
     def test_jacobi_has_nine_loads_and_a_store(self):
-        text = self.ask("trace", JACOBI).stdout
+        text = self.ask("explain", "--trace", JACOBI).stdout
         self.assertEqual((text.count("\nLD: "), text.count("\nST: ")), (9, 1))
         self.assertIn("%tid.x", text)
         self.assertIn("trip1", text)
 
     def test_text(self):
-        self.assertEqual(self.ask("trace", "k.ptx", "--kernel", "first").stdout.splitlines(), [
+        self.assertEqual(self.ask("explain", "--trace", "k.ptx", "--kernel", "first").stdout.splitlines(), [
             "first: 0 undecided branches",
             "LD: 0x8 + p + 0x4 * zext64(%tid.x)  // line 10, ld.global.u32",
             "bar:  // line 12, bar.sync",
@@ -46,7 +46,7 @@ class Trace(Scratch):
         ])
 
     def test_json(self):
-        report = json.loads(self.ask("trace", "k.ptx", "--json").stdout)
+        report = json.loads(self.ask("explain", "--trace", "k.ptx", "--json").stdout)
         first, second = report["kernels"]
         self.assertEqual((first["name"], first["complete"], first["undecided_branches"]), ("first", True, 0))
         self.assertEqual(second["trace"], [])
@@ -94,10 +94,10 @@ class Trace(Scratch):
 
     def test_a_shape_that_the_user_vouches_for(self):
         self.write("rows.ptx", KERNEL.replace("%tid.x", "%tid.y"))
-        for command in ("trace", "explain"):
-            self.assertIn("%tid.y", self.ask(command, "rows.ptx").stdout)
-            self.assertNotIn("zext64", self.ask(command, "rows.ptx", "--launch=block=64").stdout)
-            self.assertEqual(self.ask(command, "rows.ptx", "--launch=block=64x99").returncode, 2)
+        for command in (["explain", "--trace"], ["explain"]):
+            self.assertIn("%tid.y", self.ask(*command, "rows.ptx").stdout)
+            self.assertNotIn("zext64", self.ask(*command, "rows.ptx", "--launch=block=64").stdout)
+            self.assertEqual(self.ask(*command, "rows.ptx", "--launch=block=64x99").returncode, 2)
 
     def test_explain_opcodes(self):
         text = self.ask("explain", "--opcodes").stdout
@@ -106,14 +106,14 @@ class Trace(Scratch):
 
     def test_errors(self):
         self.write("bad.ptx", ".version 7.0\n.target ;\n")
-        for command in ("trace", "explain"):
-            missing = self.ask(command, "nowhere.ptx")
+        for command in (["explain", "--trace"], ["explain"]):
+            missing = self.ask(*command, "nowhere.ptx")
             self.assertEqual(missing.returncode, 2)
             self.assertIn("cannot read `nowhere.ptx`", missing.stderr)
-            unknown = self.ask(command, "k.ptx", "--kernel", "third")
+            unknown = self.ask(*command, "k.ptx", "--kernel", "third")
             self.assertEqual(unknown.returncode, 2)
             self.assertIn("no kernel `third`", unknown.stderr)
-            bad = self.ask(command, "bad.ptx")
+            bad = self.ask(*command, "bad.ptx")
             self.assertEqual(bad.returncode, 2)
             self.assertIn("bad.ptx:2:9: error: ", bad.stderr)
         self.assertEqual(self.ask("explain").returncode, 2)

@@ -2,9 +2,9 @@
 // analysis/cost/advice.
 
 #include "analysis/cost/advice.h"
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/kernel_needs.h"
-#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
@@ -12,7 +12,6 @@
 #include <bit>
 #include <charconv>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -21,18 +20,14 @@ using Json = nlohmann::ordered_json;
 
 /// What `ptxasw advise` was asked.
 struct AdviseRequest {
-  std::string input;
-  std::vector<std::string> kernels; ///< only these; empty is all
-  std::string arch;                 ///< empty: the module's target
-  std::string gpu;                  ///< empty: the first of the architecture
-  std::vector<std::string> launch;
+  AnalysisRequest asked;
+  std::string gpu; ///< empty: the first of the architecture
   std::optional<std::uint32_t> registers;
   std::uint64_t static_shared = 0; ///< bytes of a block
   std::uint64_t spills = 0;        ///< bytes per thread, stored and loaded once each
   bool opted_in = false;
   std::string model = "measured";
   unsigned most = 10; ///< shapes to print, 0: all
-  bool json = false;
 
   bool published() const { return model == "mwp-cwp"; }
 };
@@ -168,47 +163,38 @@ Extents guessed_threads(const Module &module, const Function &function) {
 }
 
 /// The order of shapes where no sizes are known: no times, and what gives them.
-void print_order(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu,
-                 const AdviseRequest &request, const cost::Question &question,
-                 const ParameterNames &names) {
-  fmt::print("{} on {}: {} registers per thread\n", subject.name, gpu.name,
-             subject.needs.registers);
-  if (!advice.refusal.empty()) {
-    fmt::print("  no advice: {}\n", advice.refusal);
-    return;
-  }
-  fmt::print("  {:>10} {:>9}  {:<20} {}\n", "block", "occupancy", "limit",
-             "more blocks limited by");
+std::string order_text(const KernelNeeds &subject, const cost::Advice &advice,
+                       const AdviseRequest &request, const cost::Question &question,
+                       const ParameterNames &names) {
+  std::string text;
+  text += fmt::format("  {:>10} {:>9}  {:<20} {}\n", "block", "occupancy", "limit",
+                      "more blocks limited by");
   const std::size_t most = request.most == 0 ? advice.shapes.size() : request.most;
   for (std::size_t i = 0; i < std::min(most, advice.shapes.size()); ++i) {
     const cost::ShapeAdvice &shape = advice.shapes[i];
-    fmt::print("  {:>10} {:>7.1f} %  {:<20} {}\n", text_of(shape.block),
-               100 * shape.prediction.occupancy.share, to_string(shape.prediction.limit),
-               reached_text(shape.prediction.occupancy));
+    text += fmt::format("  {:>10} {:>7.1f} %  {:<20} {}\n", text_of(shape.block),
+                        100 * shape.prediction.occupancy.share, to_string(shape.prediction.limit),
+                        reached_text(shape.prediction.occupancy));
   }
   for (const std::string &condition : advice.conditions)
-    fmt::print("  if: {}\n", condition);
+    text += fmt::format("  if: {}\n", condition);
   std::string words = "threads=" + text_of(question.threads);
   for (const std::string &doubt : advice.doubts)
     if (const auto name = missing_value(doubt, *subject.function, names))
       words += fmt::format(",{}=NUMBER", *name);
-  fmt::print(
+  text += fmt::format(
       "  the order is that of {} threads, since no sizes are given; for times: --launch {}\n",
       text_of(question.threads), words);
+  return text;
 }
 
-void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu,
-           const AdviseRequest &request, const cost::Question &question,
-           const ParameterNames &names) {
-  fmt::print("{} on {}, {} threads: {} registers per thread\n", subject.name, gpu.name,
-             text_of(question.threads), subject.needs.registers);
-  if (!advice.refusal.empty()) {
-    fmt::print("  no advice: {}\n", advice.refusal);
-    return;
-  }
-  fmt::print("  {:>10} {:>14} {:>9} {:>7} {:>5} {:>11}  {:<23} {:<20} {}\n", "block", "grid",
-             "occupancy", "waves", "tail", "time", "four times of five", "limit",
-             "more blocks limited by");
+std::string to_text(const KernelNeeds &subject, const cost::Advice &advice,
+                    const AdviseRequest &request, const cost::Question &question,
+                    const ParameterNames &names) {
+  std::string text;
+  text += fmt::format("  {:>10} {:>14} {:>9} {:>7} {:>5} {:>11}  {:<23} {:<20} {}\n", "block",
+                      "grid", "occupancy", "waves", "tail", "time", "four times of five", "limit",
+                      "more blocks limited by");
   std::size_t left = request.most == 0 ? advice.shapes.size() : request.most;
   bool rounded = false;
   for (const cost::ShapeAdvice &shape : advice.shapes) {
@@ -219,29 +205,31 @@ void print(const KernelNeeds &subject, const cost::Advice &advice, const cost::G
     left -= left > 0;
     rounded |= shape.rounded;
     const double time = request.published() ? shape.mwp_cwp.value_or(0) : p.microseconds;
-    fmt::print("  {:>10} {:>14} {:>7.1f} % {:>7.2f} {:>3.0f} % {:>11}  {:<23} {:<20} {}{}\n",
-               text_of(shape.block) + (shape.rounded ? "*" : ""), text_of(shape.grid),
-               100 * p.occupancy.share, p.waves, 100 * p.tail, time_text(time),
-               request.published() ? ""
-                                   : fmt::format("{} - {}", time_text(p.least), time_text(p.most)),
-               request.published() ? "" : to_string(p.limit), reached_text(p.occupancy),
-               current ? " (as it is)" : "");
+    text += fmt::format(
+        "  {:>10} {:>14} {:>7.1f} % {:>7.2f} {:>3.0f} % {:>11}  {:<23} {:<20} {}{}\n",
+        text_of(shape.block) + (shape.rounded ? "*" : ""), text_of(shape.grid),
+        100 * p.occupancy.share, p.waves, 100 * p.tail, time_text(time),
+        request.published() ? "" : fmt::format("{} - {}", time_text(p.least), time_text(p.most)),
+        request.published() ? "" : to_string(p.limit), reached_text(p.occupancy),
+        current ? " (as it is)" : "");
   }
   if (rounded)
-    fmt::print("  *: more threads than asked for; they must find nothing to do\n");
+    text += fmt::format("  *: more threads than asked for; they must find nothing to do\n");
   for (int axis = 0; axis < 3; ++axis)
     if (!advice.fixed[axis].empty())
-      fmt::print("  {} stays as it is: {}\n", "xyz"[axis], advice.fixed[axis]);
+      text += fmt::format("  {} stays as it is: {}\n", "xyz"[axis], advice.fixed[axis]);
   for (const std::string &condition : advice.conditions)
-    fmt::print("  if: {}\n", condition);
+    text += fmt::format("  if: {}\n", condition);
   for (const std::string &doubt : advice.doubts)
     if (const auto name = missing_value(doubt, *subject.function, names))
-      fmt::print("  vague: the value of {0} is not given: --launch {0}=NUMBER\n", *name);
+      text += fmt::format("  vague: the value of {0} is not given: --launch {0}=NUMBER\n", *name);
     else
-      fmt::print("  vague: {}\n", doubt);
+      text += fmt::format("  vague: {}\n", doubt);
   if (advice.is_better && !request.published())
-    fmt::print("  the first is {} than {}\n",
-               *advice.is_better ? "faster" : "not known to be faster", text_of(*question.current));
+    text += fmt::format("  the first is {} than {}\n",
+                        *advice.is_better ? "faster" : "not known to be faster",
+                        text_of(*question.current));
+  return text;
 }
 
 Json extents_json(const Extents &extents) { return {extents.x, extents.y, extents.z}; }
@@ -271,7 +259,6 @@ Json to_json(const cost::ShapeAdvice &shape) {
 
 Json to_json(const KernelNeeds &subject, const cost::Advice &advice, const cost::Gpu &gpu) {
   Json json;
-  json["name"] = subject.name;
   json["gpu"] = gpu.name;
   json["registers"] = subject.needs.registers;
   json["spill_stores"] = subject.spill_stores;
@@ -319,53 +306,59 @@ cost::Question question_of(const AskedLaunch &launch) {
   return question;
 }
 
+/// The kernels of one module at a time, as the real ptxas sees them.
+struct AssembledModule {
+  const Module *module = nullptr;
+  const cost::Gpu *gpu = nullptr;
+  std::vector<KernelNeeds> kernels;
+};
+
+/// What keeps a module from being assembled, or empty.
+std::string assemble(const AdviseRequest &request, const Settings &settings,
+                     const AnalysedKernel &one, AssembledModule &assembled) {
+  const std::string &arch = request.asked.inputs.arch;
+  const Module &module = one.module();
+  if (assembled.module == &module)
+    return "";
+  if (module.target.empty() && arch.empty() && request.gpu.empty())
+    return no_target(one.input.name);
+  const auto gpu = gpu_of(request, arch.empty() ? std::string(module.target) : arch);
+  if (!gpu)
+    return gpu.error();
+  auto needs = needs_of_kernels(settings, module, one.input.name, {}, std::string((*gpu)->target),
+                                request.registers, request.static_shared);
+  if (!needs)
+    return needs.error();
+  assembled = {&module, *gpu, std::move(*needs)};
+  return "";
+}
+
 int run(const AdviseRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
-    return complain(settings.error(), usage_error);
-  if (request.model != "measured" && !request.published())
-    return complain(
-        fmt::format("--model: there are `measured` and `mwp-cwp`, no `{}`", request.model),
-        usage_error);
-  const auto module = load_module(request.input);
-  if (!module)
+    return complain(settings.error());
+  auto inputs = read_analysis(request.asked, "advise");
+  if (!inputs)
     return usage_error;
-  const auto kernels = kernels_called({module.get()}, request.kernels, request.input);
-  if (!kernels)
-    return usage_error;
-  Sources sources;
-  sources.add_folder_of(request.input);
-  const auto launch = read_launch(request.launch, {module.get()}, sources);
-  if (!launch)
-    return complain(launch.error());
-  const bool is_sized = !launch->threads.empty();
-  if (!is_sized && (request.json || request.published()))
+  const AskedLaunch &launch = inputs->launch;
+  const bool is_sized = !launch.threads.empty();
+  if (!is_sized && (request.asked.json || request.published()))
     return complain("how many threads there are along each axis is not known: --launch "
                     "threads=2048x2048, or block=32x8,grid=64x256");
-  const cost::Question question = question_of(*launch);
-  if (module->target.empty() && request.arch.empty() && request.gpu.empty())
-    return complain(no_target(request.input));
-  if (!request.json && !has_a_kernel(*module, request.input))
-    return 0;
-  const auto gpu =
-      gpu_of(request, request.arch.empty() ? std::string(module->target) : request.arch);
-  if (!gpu)
-    return complain(gpu.error());
-  const auto subjects =
-      needs_of_kernels(*settings, *module, request.input, *kernels, std::string((*gpu)->target),
-                       request.registers, request.static_shared);
-  if (!subjects)
-    return complain(subjects.error());
-  Json all;
-  all["file"] = request.input;
-  all["kernels"] = Json::array();
-  for (const KernelNeeds &subject : *subjects) {
-    auto arguments = arguments_of(*launch, *subject.function);
+  const cost::Question question = question_of(launch);
+  AssembledModule assembled;
+  const auto each = [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
+    if (std::string why = assemble(request, *settings, one, assembled); !why.empty())
+      return tl::unexpected(Unanswered{std::move(why)});
+    const KernelNeeds &subject =
+        *std::find_if(assembled.kernels.begin(), assembled.kernels.end(),
+                      [&](const KernelNeeds &needs) { return needs.function == &one.function; });
+    auto arguments = arguments_of(launch, one.function);
     if (!arguments)
-      return complain(arguments.error());
+      return tl::unexpected(Unanswered{arguments.error()});
     cost::Question asked = question;
     if (!is_sized)
-      asked.threads = guessed_threads(*module, *subject.function);
+      asked.threads = guessed_threads(one.module(), one.function);
     asked.needs = subject.needs;
     asked.needs.dynamic_shared = question.needs.dynamic_shared;
     asked.needs.opted_in = request.opted_in;
@@ -373,50 +366,46 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     asked.spill_loads = request.registers ? request.spills : subject.spill_loads;
     asked.required = subject.required;
     asked.arguments = std::move(*arguments);
-    cost::Advice advice = cost::advise(*module, *subject.function, **gpu, asked);
+    cost::Advice advice = cost::advise(one.module(), one.function, *assembled.gpu, asked);
     if (request.published())
       std::stable_sort(advice.shapes.begin(), advice.shapes.end(),
                        [](const cost::ShapeAdvice &a, const cost::ShapeAdvice &b) {
                          return a.mwp_cwp.value_or(0) < b.mwp_cwp.value_or(0);
                        });
-    if (request.json)
-      all["kernels"].push_back(to_json(subject, advice, **gpu));
-    else if (is_sized)
-      print(subject, advice, **gpu, request, asked,
-            source_names(*subject.function, *module, sources));
-    else
-      print_order(subject, advice, **gpu, request, asked,
-                  source_names(*subject.function, *module, sources));
-  }
-  if (request.json)
-    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
-  return 0;
+    KernelAnswer answer{
+        fmt::format("{} on {}{}: {} registers per thread", subject.name, assembled.gpu->name,
+                    is_sized ? fmt::format(", {} threads", text_of(asked.threads)) : "",
+                    subject.needs.registers),
+        fmt::format("  no advice: {}\n", advice.refusal), to_json(subject, advice, *assembled.gpu)};
+    if (advice.refusal.empty())
+      answer.text = (is_sized ? to_text : order_text)(
+          subject, advice, request, asked,
+          source_names(one.function, one.module(), inputs->sources));
+    return answer;
+  };
+  return analyse(request.asked, *inputs, each);
 }
 
 void declare(Words &words, AdviseRequest &request) {
-  words.required("input", request.input,
-                 "PTX to read; the real ptxas assembles it to learn its registers");
-  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.launch(request.launch,
-               "threads=2048x2048 says how many are needed, or block= and grid= how it is launched "
-               "now, otherwise there is an order of shapes without times; shape=64x4, once or "
-               "more, compares only these shapes; a parameter may be "
-               "threads.x, as many as there are along x, and NAME+OFFSET:TYPE is a member of a "
-               "struct");
-  words.text("--arch sm_XX", request.arch, "otherwise the target that the PTX names");
+  declare_analysis(
+      words, request.asked,
+      "threads=2048x2048 says how many are needed, or block= and grid= how it is launched "
+      "now, otherwise there is an order of shapes without times; shape=64x4, once or "
+      "more, compares only these shapes; a parameter may be "
+      "threads.x, as many as there are along x, and NAME+OFFSET:TYPE is a member of a "
+      "struct");
   words.text("--gpu NAME", request.gpu, "H100 or H200; otherwise the first of the architecture");
-  words.number("--registers", request.registers, "of a thread, instead of asking ptxas", 1, 255);
-  words.number("--static-shared", request.static_shared, "bytes of a block, with --registers");
+  words.number("--registers-per-thread", request.registers, "of a thread, instead of asking ptxas",
+               1, 255);
+  words.number("--static-shared", request.static_shared,
+               "bytes of a block, with --registers-per-thread");
   words.number("--spills", request.spills,
-               "bytes that a thread stores and loads again, with --registers");
+               "bytes that a thread stores and loads again, with --registers-per-thread");
   words.flag("--opt-in", request.opted_in,
              "the program raised the limit of dynamic shared memory for the kernel");
-  words.text("--model NAME", request.model,
-             "`measured` (the default), or `mwp-cwp`: the published model, for comparison");
+  words.one_of("--model", request.model, {"measured", "mwp-cwp"},
+               "otherwise measured; mwp-cwp: the published model, for comparison");
   words.number("--most", request.most, "shapes to print; 0 is all");
-  words.flag("--json", request.json, "as JSON, all shapes");
-  words.footer(
-      "Exit codes: 0, or 2 if the file, the arguments, the GPU or ptxas does not give the answer.");
   words.examples({"ptxasw advise heat.ptx", "ptxasw advise heat.ptx --launch threads=2048x2048",
                   "ptxasw advise heat.ptx --launch block=256,grid=4096,n=1048576 --gpu H200"});
 }

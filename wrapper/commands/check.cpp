@@ -353,8 +353,10 @@ int run(const CheckRequest &request, const Invocation &invocation) {
     findings.push_back(std::move(finding));
   }
   if (request.json)
-    fmt::print("{}\n",
-               Json({{"findings", findings}}).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print(
+        "{}\n",
+        Json({{"schema_version", 1}, {"file", invocation.foreign.front()}, {"findings", findings}})
+            .dump(2, ' ', false, Json::error_handler_t::replace));
   else
     tell_user(fmt::format("ptxasw check: {} finding{}\n", findings.size(),
                           findings.size() == 1 ? "" : "s"));

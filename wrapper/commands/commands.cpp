@@ -11,14 +11,14 @@ constexpr const Command *all_of_them[] = {
     &rewrite_command, &overlay_command, &run_command, &assemble_command, &offload_command,
     &bisect_command, &siblings_command, &optimize_command,
     // What is known about a kernel
-    &trace_command, &explain_command, &independent_command, &prove_command, &occupancy_command,
-    &advise_command, &lint_command, &report_command, &bound_command,
+    &explain_command, &independent_command, &prove_command, &cost_command, &advise_command,
+    &lint_command, &report_command,
     // Running kernels on the CPU
     &emulate_command, &verify_command, &check_command,
     // Choosing versions when a program runs
     &faster_command, &launch_command, &tune_command,
     // This installation
-    &status_command, &stats_command, &config_command, &describe_command, &merge_command};
+    &status_command, &describe_command, &merge_command};
 
 } // namespace
 

@@ -10,9 +10,8 @@ namespace ptxasw::inline wrapper {
 extern const Command advise_command;
 extern const Command assemble_command;
 extern const Command bisect_command;
-extern const Command bound_command;
 extern const Command check_command;
-extern const Command config_command;
+extern const Command cost_command;
 extern const Command describe_command;
 extern const Command emulate_command;
 extern const Command explain_command;
@@ -21,7 +20,6 @@ extern const Command independent_command;
 extern const Command launch_command;
 extern const Command lint_command;
 extern const Command merge_command;
-extern const Command occupancy_command;
 extern const Command offload_command;
 extern const Command optimize_command;
 extern const Command overlay_command;
@@ -30,9 +28,7 @@ extern const Command report_command;
 extern const Command rewrite_command;
 extern const Command run_command;
 extern const Command siblings_command;
-extern const Command stats_command;
 extern const Command status_command;
-extern const Command trace_command;
 extern const Command tune_command;
 extern const Command verify_command;
 

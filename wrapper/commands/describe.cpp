@@ -58,6 +58,21 @@ std::string markdown(const std::vector<CommandDescription> &commands) {
   return out;
 }
 
+/// The table of all settings.
+std::string markdown_settings() {
+  const Settings defaults;
+  std::string out =
+      "| flag | environment | key in ptxasw.toml | values | default | what it does |\n"
+      "|---|---|---|---|---|---|\n";
+  for (const SettingSpec &spec : setting_table()) {
+    const std::string value = spec.get(defaults);
+    out += fmt::format("| `--ptxasw-{0}` | `{1}` | `{0}` | `{2}` | {3} | {4} |\n", spec.name,
+                       environment_name(spec), cell(std::string(spec.values)),
+                       value.empty() ? "" : fmt::format("`{}`", value), spec.meaning);
+  }
+  return out;
+}
+
 /// A settings file in which nothing is set, each key with its meaning, possible values and default.
 std::string example_settings() {
   std::string out = "# Settings of ptxasw. Take away the # of what is to hold.\n";
@@ -98,6 +113,8 @@ int run(const DescribeRequest &request, const Invocation &) {
     text = command.empty() ? man_page(commands) : man_page(*one);
   } else if (form == "markdown") {
     text = markdown(commands);
+  } else if (form == "settings") {
+    text = markdown_settings();
   } else if (form == "toml") {
     text = example_settings();
   } else {
@@ -110,12 +127,15 @@ int run(const DescribeRequest &request, const Invocation &) {
 }
 
 void declare(Words &words, DescribeRequest &request) {
-  words.one_of("form", request.form, {"json", "man", "bash", "zsh", "fish", "markdown", "toml"},
+  words.one_of("form", request.form,
+               {"json", "man", "bash", "zsh", "fish", "markdown", "settings", "toml"},
                "how to write them");
   words.text("command", request.command, "of man: whose page; otherwise that of ptxasw itself");
-  words.footer("man: a page in the macros of man(7). bash, zsh, fish: completion. markdown: a "
-               "table. toml: an example "
-               "of settings.");
+  words.footer(
+      "man: a page in the macros of man(7). bash, zsh, fish: completion. markdown: a "
+      "table of commands. settings: one of settings. toml: an example of a file with them.");
+  words.examples({"ptxasw describe bash > ~/.local/share/bash-completion/completions/ptxasw",
+                  "ptxasw describe man lint | man -l -"});
 }
 
 } // namespace

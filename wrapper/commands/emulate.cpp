@@ -332,6 +332,8 @@ int run(const EmulateRequest &request, const Invocation &) {
   const int code = tell(outcome, told, request.json);
   Json json;
   if (request.json) {
+    json["schema_version"] = 1;
+    json["file"] = request.file;
     json["kernel"] = function.name;
     json["steps"] = outcome.steps;
     json["output"] = outcome.output;
@@ -398,10 +400,10 @@ void declare(Words &words, EmulateRequest &request) {
   words.list("--trace-lane", request.traced,
              "every step of THREAD[:X[,Y[,Z]]], by its number in its block, and the block");
   words.number(
-      "--threads", request.threads,
+      "--jobs", request.threads,
       "of the host, for blocks with --check none; the result is the same; otherwise one a core", 0,
       64);
-  words.flag("--profile", request.profile,
+  words.flag("--by-instruction", request.profile,
              "executions, active lanes, sectors and bank conflicts by instruction, pairs of lanes "
              "served together as by a GPU");
   words.flag(
@@ -412,7 +414,7 @@ void declare(Words &words, EmulateRequest &request) {
   words.footer("Exit codes: 0 the run ended, 1 something was found, 2 it could not be tried.");
   words.examples({"ptxasw emulate heat.ptx --launch grid=4,block=256,in=zeros:4096,n=1024",
                   "ptxasw emulate heat.ptx --kernel step --init step.toml",
-                  "ptxasw emulate heat.ptx --launch step.toml --check none --profile"});
+                  "ptxasw emulate heat.ptx --launch step.toml --check none --by-instruction"});
 }
 
 } // namespace

@@ -1,34 +1,31 @@
 // `ptxasw explain`: for every global load its address, how it goes from lane to lane, and why it
-// was or was not replaced, and which siblings the kernel could have; with --opcodes, what is known
-// about the instruction set.
+// was or was not replaced, and which siblings the kernel could have; with --trace every access in
+// the style of the paper's listing 5; with --opcodes, what is known about the instruction set.
 
 #include "synth/explain.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/instructions.h"
-#include "emulator/symbolic/expr.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/describe_run.h"
-#include "wrapper/commands/launch_words.h"
-#include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw explain` was asked.
 struct ExplainRequest {
-  std::string input;
-  std::vector<std::string> kernels;
-  Shard shard;
-  std::vector<std::string> launch;
-  bool json = false;
-  bool opcodes = false;
+  AnalysisRequest asked;
+  bool trace = false;   ///< instead, every access
+  bool opcodes = false; ///< instead, the instruction set
 };
 
 using Json = nlohmann::ordered_json;
@@ -51,23 +48,24 @@ std::string verdict_text(const LoadExplanation &load) {
   return fmt::format("shuffle: {} read it in line {}", to_string(*load.from), load.source_line);
 }
 
-void print(const KernelExplanation &kernel, const Module &module, const Places &places) {
-  fmt::print("{}: {} global loads\n", kernel.name, kernel.loads.size());
+std::string to_text(const KernelExplanation &kernel, const Module &module, const Places &places) {
+  std::string text;
   for (const LoadExplanation &load : kernel.loads) {
-    fmt::print("  {}: {}\n", line_text(module, places, load.line), load.text);
-    fmt::print("    address  {}\n", load.address.empty() ? "not understood" : load.address);
-    fmt::print("    lanes    {}\n", stride_text(load));
-    fmt::print("    verdict  {}\n", verdict_text(load));
+    text += fmt::format("  {}: {}\n", line_text(module, places, load.line), load.text);
+    text +=
+        fmt::format("    address  {}\n", load.address.empty() ? "not understood" : load.address);
+    text += fmt::format("    lanes    {}\n", stride_text(load));
+    text += fmt::format("    verdict  {}\n", verdict_text(load));
     for (const std::string &test : load.tests)
-      fmt::print("    tested   {}\n", test);
+      text += fmt::format("    tested   {}\n", test);
     for (const std::string_view shown : load.by_solver)
-      fmt::print("    by Z3    {}\n", shown);
+      text += fmt::format("    by Z3    {}\n", shown);
   }
+  return text;
 }
 
 Json to_json(const KernelExplanation &kernel) {
   Json result;
-  result["name"] = kernel.name;
   result["loads"] = Json::array();
   for (const LoadExplanation &load : kernel.loads) {
     Json entry;
@@ -96,56 +94,94 @@ Json to_json(const KernelExplanation &kernel) {
 }
 
 /// What each family of siblings would make of a kernel, or what prevents it.
-Json explain_siblings(const Module &module, std::string_view kernel, bool json) {
-  Json result = {{"siblings", Json::array()}, {"no_siblings", Json::array()}};
-  const auto function =
-      std::find_if(module.functions.begin(), module.functions.end(),
-                   [&](const Function &f) { return f.name == kernel && f.has_body; });
-  if (function == module.functions.end())
-    return result;
-  const KernelContext context(module, *function);
+void explain_siblings(const AnalysedKernel &one, KernelAnswer &answer) {
+  answer.json["siblings"] = answer.json["no_siblings"] = Json::array();
+  const KernelContext context(one.module(), one.function);
   for (const Family &family : families()) {
-    const FamilyAnswer answer = propose(family, context);
+    const FamilyAnswer found = propose(family, context);
     std::string variants;
-    for (const Proposal &proposal : answer.proposals) {
-      result["siblings"].push_back(fmt::format("{} {}", proposal.family, proposal.variant));
+    for (const Proposal &proposal : found.proposals) {
+      answer.json["siblings"].push_back(fmt::format("{} {}", proposal.family, proposal.variant));
       variants += " " + proposal.variant;
     }
-    if (!json && !variants.empty())
-      fmt::print("  siblings by {}:{}\n", family.name, variants);
-    for (const Refusal &refusal : answer.refusals) {
-      result["no_siblings"].push_back(
+    if (!variants.empty())
+      answer.text += fmt::format("  siblings by {}:{}\n", family.name, variants);
+    for (const Refusal &refusal : found.refusals) {
+      answer.json["no_siblings"].push_back(
           {{"family", family.name}, {"reason", refusal.reason}, {"line", refusal.line}});
-      if (!json)
-        fmt::print("  no siblings by {}: {}{} ({})\n", family.name, refusal.reason,
-                   refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line),
-                   refusal.meaning);
+      answer.text += fmt::format("  no siblings by {}: {}{} ({})\n", family.name, refusal.reason,
+                                 refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line),
+                                 refusal.meaning);
     }
   }
-  return result;
 }
 
 /// What could stand in a kernel whose blocks have a known shape, or what prevents it.
-Json explain_in_kernel(const Module &module, std::string_view kernel,
-                       const std::optional<BlockShape> &block, bool json) {
-  Json result = {{"in_kernel", nullptr}};
-  for (const Function &function : module.functions) {
-    if (function.name != kernel || !function.has_body)
-      continue;
-    const InKernelVariants found = in_kernel_variants(module, function, block);
-    if (!found.block)
-      continue;
-    const std::vector<unsigned> shape = {found.block->x, found.block->y, found.block->z};
-    result["in_kernel"] = {{"block", shape}, {"variants", found.variants}, {"why", found.why}};
-    if (json)
-      continue;
-    std::string variants;
-    for (const std::string &variant : found.variants)
-      variants += " " + variant;
-    fmt::print("  in the kernel, for blocks of {}x{}x{}:{}\n", shape[0], shape[1], shape[2],
-               variants.empty() ? " nothing" : variants);
+void explain_in_kernel(const AnalysedKernel &one, const std::optional<BlockShape> &block,
+                       KernelAnswer &answer) {
+  answer.json["in_kernel"] = nullptr;
+  const InKernelVariants found = in_kernel_variants(one.module(), one.function, block);
+  if (!found.block)
+    return;
+  const std::vector<unsigned> shape = {found.block->x, found.block->y, found.block->z};
+  answer.json["in_kernel"] = {{"block", shape}, {"variants", found.variants}, {"why", found.why}};
+  std::string variants;
+  for (const std::string &variant : found.variants)
+    variants += " " + variant;
+  answer.text += fmt::format("  in the kernel, for blocks of {}x{}x{}:{}\n", shape[0], shape[1],
+                             shape[2], variants.empty() ? " nothing" : variants);
+}
+
+std::string_view access_name(const Opcode &opcode, Effect effect) {
+  return effect == Effect::load ? "LD" : effect == Effect::store ? "ST" : opcode.base;
+}
+
+/// One access: its expressions written out, everything else as the text has it.
+Json describe(const Module &module, const Function &function, Emulation &emulation,
+              const MemoryAccess &access) {
+  const Instruction &instruction = function.instructions[access.instruction];
+  const Opcode &opcode = module.opcode(instruction);
+  Json result;
+  result["line"] = instruction.line;
+  result["access"] = access_name(opcode, access.effect);
+  result["opcode"] = opcode.text;
+  if (access.effect != Effect::sync) {
+    result["space"] = to_string(access.space);
+    result["bytes"] = access.bytes;
+    result["address"] = access.address
+                            ? Json(to_string(emulation.pool(), emulation.expand(access.address)))
+                            : Json();
   }
+  if (access.guard)
+    result["guard"] = to_string(emulation.pool(), emulation.expand(access.guard));
   return result;
+}
+
+/// Every access of a kernel and of functions, in text order.
+KernelAnswer trace_of(const AnalysedKernel &one, const std::optional<BlockShape> &block) {
+  Emulation emulation(one.module(), one.function, launch_facts(one.function, block));
+  const unsigned undecided = emulation.undecided_branches();
+  KernelAnswer answer;
+  answer.heading = fmt::format("{}: {} undecided branch{}", one.function.name, undecided,
+                               undecided == 1 ? "" : "es");
+  answer.json["complete"] = emulation.complete();
+  answer.json["undecided_branches"] = undecided;
+  answer.json["trace"] = Json::array();
+  if (!emulation.complete())
+    answer.text += "  not emulated: too large, or a branch whose targets are not known\n";
+  for (const MemoryAccess &access : emulation.trace()) {
+    const Json told = describe(one.module(), one.function, emulation, access);
+    answer.text += told["access"].get<std::string>() + ":";
+    if (told.contains("address"))
+      answer.text += " " + (told["address"].is_string() ? told["address"].get<std::string>() : "?");
+    answer.text += fmt::format("  // line {}, {}", told["line"].get<unsigned>(),
+                               told["opcode"].get<std::string>());
+    if (told.contains("guard"))
+      answer.text += ", if " + told["guard"].get<std::string>();
+    answer.text += '\n';
+    answer.json["trace"].push_back(told);
+  }
+  return answer;
 }
 
 /// Prints the base opcodes that do one thing to memory, in one line.
@@ -177,51 +213,44 @@ int explain_opcodes() {
 int run(const ExplainRequest &request, const Invocation &) {
   if (request.opcodes)
     return explain_opcodes();
-  if (request.input.empty())
-    return complain("nothing to explain; name a PTX file, or say --opcodes");
-  const auto module = load_module(request.input);
-  if (!module)
+  const auto inputs = read_analysis(request.asked, "explain");
+  if (!inputs)
     return usage_error;
-  Sources sources;
-  sources.add_folder_of(request.input);
-  const auto launch = read_launch(request.launch, {module.get()}, sources);
-  if (!launch)
-    return complain(launch.error());
-  const auto &block = launch->point.block;
-  const Places places(*module);
-  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
-  if (!kernels)
-    return usage_error;
-  RewriteOptions options;
-  options.kernels = *kernels;
-  options.assume_block = block;
-  Json all;
-  all["file"] = request.input;
-  all["kernels"] = Json::array();
-  for (const KernelExplanation &kernel : explain(*module, options)) {
-    if (!request.json)
-      print(kernel, *module, places);
-    Json siblings = explain_siblings(*module, kernel.name, request.json);
-    const Json in_kernel = explain_in_kernel(*module, kernel.name, block, request.json);
-    if (!request.json)
-      continue;
-    siblings.update(in_kernel);
-    all["kernels"].push_back(to_json(kernel));
-    all["kernels"].back().update(siblings);
-  }
-  if (request.json)
-    fmt::print("{}\n", all.dump(2));
-  return 0;
+  const auto &block = inputs->launch.point.block;
+  const Module *module = nullptr; // what the rest is of
+  std::optional<Places> places;
+  std::vector<KernelExplanation> explained;
+  return analyse(
+      request.asked, *inputs,
+      [&](const AnalysedKernel &one) {
+        if (request.trace)
+          return trace_of(one, block);
+        if (std::exchange(module, &one.module()) != &one.module()) {
+          RewriteOptions options;
+          options.kernels = *one.names;
+          options.assume_block = block;
+          explained = explain(*module, options);
+          places.emplace(*module);
+        }
+        const KernelExplanation &kernel =
+            *std::find_if(explained.begin(), explained.end(),
+                          [&](const auto &each) { return each.name == one.function.name; });
+        KernelAnswer answer{fmt::format("{}: {} global loads", kernel.name, kernel.loads.size()),
+                            to_text(kernel, *module, *places), to_json(kernel)};
+        explain_siblings(one, answer);
+        explain_in_kernel(one, block, answer);
+        return answer;
+      },
+      true);
 }
 
 void declare(Words &words, ExplainRequest &request) {
-  words.text("input", request.input, "PTX or a CUDA source, - for standard input");
-  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.shard(request.shard);
-  words.launch(request.launch, "only the shape of blocks matters here");
+  declare_analysis(words, request.asked, "only the shape of blocks matters here");
   words.gone("--shared");
-  words.flag("--json", request.json, "as JSON");
+  words.flag("--trace", request.trace, "instead, the address of every access to memory");
   words.flag("--opcodes", request.opcodes, "instead, what is known of the instruction set");
+  words.examples({"ptxasw explain heat.cu --kernel step",
+                  "ptxasw explain heat.ptx --trace --launch block=32x8"});
 }
 
 } // namespace

@@ -315,7 +315,7 @@ std::string why_nothing(const Summary &summary, const LaunchFindings &findings,
            "`code=sm_90` alone does not";
   return fmt::format("no faster version of {} kernel{} so far{}", summary.kept.size(),
                      summary.kept.size() == 1 ? "" : "s",
-                     explained ? "" : "; `ptxasw faster --explain` says why");
+                     explained ? "" : "; `ptxasw faster --why` says why");
 }
 
 void say(const Summary &summary, const LaunchFindings &findings, const faster::Served &served,
@@ -338,7 +338,7 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
                        served.problem.empty() ? " Next time from the first launch on." : "");
     text += table_of(summary);
     if (!request.explain && !summary.kept.empty())
-      text += fmt::format("  `ptxasw faster --explain` says why the other {} stay{}. "
+      text += fmt::format("  `ptxasw faster --why` says why the other {} stay{}. "
                           "PTXASW_FASTER=off switches it off.\n",
                           summary.kept.size(), summary.kept.size() == 1 ? "s" : "");
   }
@@ -428,13 +428,13 @@ int run(const FasterRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, FasterRequest &request) {
-  words.flag("--explain", request.explain, "say of each kernel that stays as it is why");
+  words.flag("--why", request.explain, "say of each kernel that stays as it is why");
   words.text("--profile FILE", request.profile,
              "start with what this file says, and add to it; without it only the cache remembers");
   words.flag("--verify", request.verify,
              "run original and version on the same memory and stop at the first difference");
   words.footer("The `--` may be left out. The exit code is the program's.");
-  words.examples({"ptxasw faster -- ./app", "ptxasw faster --explain -- python3 train.py"});
+  words.examples({"ptxasw faster -- ./app", "ptxasw faster --why -- python3 train.py"});
 }
 
 } // namespace

@@ -13,18 +13,22 @@ constexpr std::size_t help_width = 80;
 constexpr std::size_t option_column = 24; ///< where meanings begin
 constexpr std::size_t command_column = 14;
 
-/// What the commands that people start with are for, in this order. A name without a command is not
-/// shown.
+/// What the commands that people start with are for, in this order.
 struct Job {
   std::string_view heading;
-  std::string_view commands[6];
+  std::string_view commands[4];
 };
 constexpr Job jobs[] = {
-    {"Find what is slow", {"lint", "report", "bound"}},
+    {"Find what is slow", {"lint", "report", "cost"}},
     {"Test", {"check", "emulate", "verify", "prove"}},
-    {"Speed up", {"optimize", "siblings", "advise"}},
-    {"Build and run", {"run", "overlay", "rewrite", "launch"}},
+    {"Speed up", {"faster", "siblings", "advise"}},
+    {"Build and run", {"run", "overlay", "rewrite"}},
 };
+
+/// What the exit codes of all commands mean.
+constexpr const char *exit_codes =
+    "\nExit codes: 0 fine; 1 something was found, or differs; 2 it could not be done; 3 it is not "
+    "known whether, since something stays open. What runs a program ends as that does.";
 
 /// Words from a column on, in lines that end at the width of help.
 std::string filled(std::string_view text, std::size_t column) {
@@ -164,6 +168,7 @@ std::string main_help(const std::vector<CommandDescription> &commands, bool all)
   text += "\nOptions\n";
   for (const OptionDescription &option : commands.at(0).options)
     text += option_row(option);
+  text += filled(exit_codes, 0) + '\n';
   return text + (all ? "" : "\n`ptxasw help --all` lists all commands, ") +
          (all ? "\n`ptxasw COMMAND --help` says more of one.\n"
               : "`ptxasw COMMAND --help` says more\nof one. Start with: ptxasw lint kernel.cu\n");

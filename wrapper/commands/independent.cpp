@@ -2,23 +2,20 @@
 
 #include "analysis/independence.h"
 #include "analysis/prove/prove.h"
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace ptxasw::inline wrapper {
 namespace {
 
 /// What `ptxasw independent` was asked.
 struct IndependentRequest {
-  std::string input;
-  std::vector<std::string> kernels; ///< only these; empty is all
-  Shard shard;
-  bool prove = false, json = false;
+  AnalysisRequest asked;
+  bool prove = false;
 };
 
 using Json = nlohmann::ordered_json;
@@ -28,7 +25,6 @@ constexpr const char *bounds[] = {"maxntid", "reqntid", "reqnctapercluster", "ma
 
 Json to_json(const KernelIndependence &found, const Function &kernel) {
   Json json;
-  json["name"] = found.name;
   for (int axis = 0; axis < 3; ++axis)
     json["axes"][std::string(1, "xyz"[axis])] = to_string(found.axes[axis].verdict);
   // The first obstacle, of the first axis that has one.
@@ -47,27 +43,28 @@ Json to_json(const KernelIndependence &found, const Function &kernel) {
   return json;
 }
 
-void print(const KernelIndependence &found, const Function &kernel) {
-  fmt::print("{}:\n", found.name);
+std::string to_text(const KernelIndependence &found, const Function &kernel) {
+  std::string text;
   for (int axis = 0; axis < 3; ++axis) {
     const AxisIndependence &a = found.axes[axis];
-    fmt::print("  {}: {}", "xyz"[axis], to_string(a.verdict));
+    text += fmt::format("  {}: {}", "xyz"[axis], to_string(a.verdict));
     if (!a.reason.empty())
-      fmt::print(", line {}: {}", a.line, a.reason);
-    fmt::print("\n");
+      text += fmt::format(", line {}: {}", a.line, a.reason);
+    text += '\n';
   }
   for (const std::string &condition : found.conditions)
-    fmt::print("  if: {}\n", condition);
-  fmt::print("  blocks {} on each other, threads {}\n",
-             found.blocks_independent ? "do not depend" : "may depend",
-             found.threads_independent ? "do not either" : "may");
+    text += fmt::format("  if: {}\n", condition);
+  text += fmt::format("  blocks {} on each other, threads {}\n",
+                      found.blocks_independent ? "do not depend" : "may depend",
+                      found.threads_independent ? "do not either" : "may");
   for (const char *name : bounds)
     if (const PerformanceDirective *directive = kernel.directive(name)) {
-      fmt::print("  shapes are bounded by .{}", name);
+      text += fmt::format("  shapes are bounded by .{}", name);
       for (unsigned i = 0; i < directive->count; ++i)
-        fmt::print("{} {}", i == 0 ? "" : ",", directive->values[i]);
-      fmt::print("\n");
+        text += fmt::format("{} {}", i == 0 ? "" : ",", directive->values[i]);
+      text += '\n';
     }
+  return text;
 }
 
 /// Says of the condition "no race" if it is proved. That indices do not wrap around is another one.
@@ -99,40 +96,22 @@ void prove_no_race(const Module &module, const Function &kernel, KernelIndepende
 }
 
 int run(const IndependentRequest &request, const Invocation &) {
-  const auto module = load_module(request.input);
-  if (!module)
+  const auto inputs = read_analysis(request.asked, "independent");
+  if (!inputs)
     return usage_error;
-  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
-  if (!kernels)
-    return usage_error;
-  Json all;
-  all["file"] = request.input;
-  all["kernels"] = Json::array();
-  for (const Function &function : module->functions) {
-    if (!function.is_entry || !function.has_body ||
-        (!kernels->empty() &&
-         std::find(kernels->begin(), kernels->end(), function.name) == kernels->end()))
-      continue;
-    KernelIndependence found = independence(*module, function);
+  return analyse(request.asked, *inputs, [&](const AnalysedKernel &one) -> KernelAnswer {
+    KernelIndependence found = independence(one.module(), one.function);
     if (request.prove)
-      prove_no_race(*module, function, found);
-    if (request.json)
-      all["kernels"].push_back(to_json(found, function));
-    else
-      print(found, function);
-  }
-  if (request.json)
-    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
-  return 0;
+      prove_no_race(one.module(), one.function, found);
+    return {found.name + ":", to_text(found, one.function), to_json(found, one.function)};
+  });
 }
 
 void declare(Words &words, IndependentRequest &request) {
-  words.required("input", request.input, "PTX or a CUDA source, - for standard input");
-  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.shard(request.shard);
+  declare_analysis(words, request.asked, "");
   words.flag("--prove", request.prove,
              "look for a proof that there is no race, and say if there is");
-  words.flag("--json", request.json, "as JSON");
+  words.examples({"ptxasw independent heat.ptx", "ptxasw independent heat.cu --prove --json"});
 }
 
 } // namespace

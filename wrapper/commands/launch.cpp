@@ -34,7 +34,7 @@ int run(const LaunchRequest &request, const Invocation &invocation) {
     return complain("nothing to run; write the program after `--`: ptxasw launch -- ./app",
                     usage_error);
   if (request.first && !request.profile.empty())
-    return complain("--first and --profile do not go together", usage_error);
+    return complain("--unmeasured and --profile do not go together", usage_error);
   if (!request.profile.empty()) {
     const auto text = read_input(request.profile);
     if (!text)
@@ -65,14 +65,15 @@ int run(const LaunchRequest &request, const Invocation &invocation) {
 void declare(Words &words, LaunchRequest &request) {
   words.text("--profile FILE", request.profile,
              "launch what won according to this file; measure nothing");
-  words.flag("--check", request.check, "say which sibling is not used, and why");
+  words.flag("--why", request.check, "say which sibling is not used, and why");
   words.flag("--verify", request.verify,
              "run original and sibling on the same memory and stop at the first difference");
   words.flag("--jit", request.jit, "also rewrite PTX that the program hands to the driver");
   words.text("--log FILE", request.log, "append what happens to a file, a line of JSON each");
   words.text("--only TEXT", request.only,
              "only siblings whose names contain this; =NAME,NAME: only these");
-  words.flag("--first", request.first, "measure nothing: the first sibling that can be launched");
+  words.flag("--unmeasured", request.first,
+             "measure nothing: the first sibling that can be launched");
   words.footer("The exit code is the program's.");
 }
 

@@ -1,9 +1,8 @@
 // `ptxasw lint`: what makes kernels slow, reported like a compiler's warnings, as JSON or as SARIF;
 // and the gate that compares a module with what it cost before.
 
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/inputs.h"
-#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
@@ -14,7 +13,6 @@
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/terminal.h"
-#include "wrapper/settings/launch_point.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -26,15 +24,11 @@ namespace {
 
 /// What `ptxasw lint` was asked.
 struct LintRequest {
-  InputRequest inputs;
-  std::vector<std::string> kernels;
-  std::vector<std::string> warn, launch;
-  std::vector<std::string> source_roots;
+  AnalysisRequest asked;
+  std::vector<std::string> warn;
   std::optional<std::uint32_t> threshold;
-  std::string baseline, sarif, explain, profile, colour = "auto";
-  bool update_baseline = false, gate_resources = false, list_codes = false, quiet = false;
-  Shard shard;
-  bool json = false;
+  std::string baseline, sarif, explain, profile;
+  bool update_baseline = false, gate_resources = false, list_codes = false;
 };
 
 /// One input, and what was found in it.
@@ -52,6 +46,8 @@ tl::expected<LintChoices, std::string> choices_of(const Settings &settings,
   for (const std::string &word : request.warn)
     if (!choices.warn(word))
       return tl::unexpected("-W: " + no_such_warning(word));
+  if (request.asked.verbose)
+    choices.warn("pedantic");
   if (request.threshold)
     choices.options.threshold = *request.threshold;
   if (!request.baseline.empty())
@@ -71,7 +67,7 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
   for (const LintedInput &one : linted) {
     const Module &module = *one.input.module;
     const std::string target =
-        request.inputs.arch.empty() ? std::string(module.target) : request.inputs.arch;
+        request.asked.inputs.arch.empty() ? std::string(module.target) : request.asked.inputs.arch;
     const auto messages = assemble_for_messages(real->path, target, one.input.name, module.text());
     if (!messages)
       return tl::unexpected(messages.error());
@@ -86,27 +82,24 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
   return passed;
 }
 
-/// What no warning can be about. Of a module with kernels a part may have none.
-std::vector<std::string> not_checked_here(const LintRequest &request, const LintedInput &one) {
+bool has_kernel(const LintedInput &one) {
   const auto &functions = one.input.module->functions;
-  const bool has_kernel =
-      std::any_of(functions.begin(), functions.end(),
-                  [](const Function &function) { return function.is_entry && function.has_body; });
-  const bool is_part = request.shard.count > 1 || !request.kernels.empty();
-  return one.kernels.empty() && has_kernel && is_part ? std::vector<std::string>()
-                                                      : not_checked(one.kernels);
+  return std::any_of(functions.begin(), functions.end(), [](const Function &function) {
+    return function.is_entry && function.has_body;
+  });
 }
 
-/// The launch that the words describe, on top of that of the settings. Errors: the first word that
-/// is not understood, or names what no kernel has.
-tl::expected<LaunchPoint, std::string> point_of(const LintRequest &request,
-                                                const std::vector<const Module *> &modules,
-                                                Sources &sources, LintChoices &choices) {
-  auto launch = read_launch(request.launch, modules, sources);
-  if (!launch)
-    return tl::unexpected(launch.error());
-  choices.base_alignment = launch->base_alignment.value_or(choices.base_alignment);
-  LaunchPoint &point = launch->point; // what is asked for, then the settings
+/// What no warning can be about. Of a module with kernels a part may have none.
+std::vector<std::string> not_checked_here(const LintRequest &request, const LintedInput &one) {
+  const bool is_part = request.asked.shard.count > 1 || !request.asked.kernels.empty();
+  return one.kernels.empty() && has_kernel(one) && is_part ? std::vector<std::string>()
+                                                           : not_checked(one.kernels);
+}
+
+/// The launch that the words describe, on top of that of the settings.
+LaunchPoint point_of(const AskedLaunch &launch, LintChoices &choices) {
+  choices.base_alignment = launch.base_alignment.value_or(choices.base_alignment);
+  LaunchPoint point = launch.point;
   point.numbers.insert(choices.point.numbers.begin(), choices.point.numbers.end());
   if (!point.block)
     point.block = choices.point.block;
@@ -135,15 +128,13 @@ int run(const LintRequest &request, const Invocation &invocation) {
   auto choices = choices_of(*settings, request);
   if (!choices)
     return complain(choices.error(), usage_error);
-  if (request.inputs.paths.empty() && request.inputs.build.empty())
-    return complain("nothing to read; give PTX, a CUDA source or a folder: ptxasw lint heat.cu",
-                    usage_error);
   if (request.update_baseline && choices->baseline.empty())
     return complain("--update-baseline needs --baseline FILE", usage_error);
-  if (request.shard.count > 1 && !choices->baseline.empty())
+  const AnalysisRequest &asked = request.asked;
+  if (asked.shard.count > 1 && !choices->baseline.empty())
     return complain("--shard and --baseline do not go together: a baseline is of all kernels",
                     usage_error);
-  if (request.shard.count > 1 && request.inputs.paths.size() > 1)
+  if (asked.shard.count > 1 && asked.inputs.paths.size() > 1)
     return complain("--shard is for one input", usage_error);
   MeasuredTimes times;
   if (!request.profile.empty()) {
@@ -154,39 +145,26 @@ int run(const LintRequest &request, const Invocation &invocation) {
                       usage_error);
     times = *read;
   }
-  unsigned missing = 0; // have been told of
-  auto inputs = load_inputs(request.inputs, &missing);
-  if (!inputs || inputs->empty())
+  auto inputs = read_analysis(asked, "lint");
+  if (!inputs)
     return usage_error;
-  std::vector<const Module *> modules;
-  for (const InputFile &input : *inputs)
-    modules.push_back(input.module.get());
-  const std::string called =
-      inputs->size() == 1 ? inputs->front().name : fmt::format("{} files", inputs->size());
-  const auto wanted = kernels_called(modules, request.kernels, called);
-  if (!wanted)
-    return usage_error;
-  Sources sources(request.source_roots);
-  for (const InputFile &input : *inputs)
-    sources.add_folder_of(input.name);
-  const auto point = point_of(request, modules, sources, *choices);
-  if (!point)
-    return complain(point.error(), usage_error);
-  const auto block = point->block ? point->block : settings->rewrite.assume_block;
+  Sources &sources = inputs->sources;
+  const LaunchPoint point = point_of(inputs->launch, *choices);
+  const auto block = point.block ? point.block : settings->rewrite.assume_block;
   const auto values = [&](const Function &kernel) {
-    return ParameterNames(kernel, {}).values_at(*point);
+    return ParameterNames(kernel, {}).values_at(point);
   };
   Allowances allowances(sources, *choices);
   std::vector<LintedInput> linted;
-  for (InputFile &input : *inputs) {
+  for (InputFile &input : inputs->files) {
     allowances.look_at(*input.module, input.name);
     std::vector<std::string> here; // of those that are asked for, which some input has
     for (const Function &function : input.module->functions)
-      if (std::find(wanted->begin(), wanted->end(), function.name) != wanted->end())
+      if (!inputs->kernels.empty() && inputs->wants(function))
         here.emplace_back(function.name);
-    if (here.empty() && !wanted->empty())
+    if (here.empty() && !inputs->kernels.empty())
       continue;
-    const auto chosen = choose_kernels(*input.module, here, request.shard, input.name);
+    const auto chosen = choose_kernels(*input.module, here, asked.shard, input.name);
     if (!chosen)
       return usage_error;
     LintedInput one{std::move(input), nullptr, {}};
@@ -199,11 +177,10 @@ int run(const LintRequest &request, const Invocation &invocation) {
   told.reserve(linted.size());
   for (const LintedInput &one : linted)
     told.push_back({one.input.name, one.input.module.get(), one.places.get(), &one.kernels});
-  if (request.json) {
+  if (asked.json) {
     fmt::print("{}", lint_json(told));
   } else {
-    const FindingStyle style{wants_colour(request.colour, STDOUT_FILENO), !request.quiet,
-                             times.all()};
+    const FindingStyle style{wants_colour(asked.colour, STDOUT_FILENO), !asked.quiet, times.all()};
     fmt::print("{}", findings_text(findings_of(told, sources, times), told, sources, style));
   }
   if (!request.sarif.empty())
@@ -211,7 +188,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
             write_file_atomically(request.sarif, lint_sarif(findings_of(told, sources, times)));
         !written)
       return complain(written.error(), usage_error);
-  if (request.kernels.empty() && request.shard.count == 1)
+  if (asked.kernels.empty() && asked.shard.count == 1)
     for (const Allowances::Unused &unused : allowances.unused())
       tell_user(fmt::format("{}: warning: {}\n", unused.place, unused.sentence));
   bool findings_fail = false, unchecked = false;
@@ -231,44 +208,30 @@ int run(const LintRequest &request, const Invocation &invocation) {
       return complain(passed.error(), usage_error);
     findings_fail = findings_fail || !*passed;
   }
-  return missing != 0 ? usage_error : findings_fail ? 1 : 0;
+  const bool none = std::none_of(linted.begin(), linted.end(), has_kernel);
+  return inputs->missing != 0 || none ? usage_error : findings_fail ? 1 : 0;
 }
 
 void declare(Words &words, LintRequest &request) {
-  declare_inputs(words, request.inputs);
-  words.list("--kernel", request.kernels,
-             "only this kernel: its name, with or without parameters, or a pattern such as "
-             "'heat*'; may be repeated");
+  declare_analysis(words, request.asked);
   words.list("-W,--warn", request.warn,
              "CODE, no-CODE, no-CODE:KERNEL, pedantic, all or none; error or error=CODE: exit "
              "with 1; may be repeated");
   words.text("--explain CODE", request.explain, "say what a warning means, with an example");
   words.flag("--list-codes", request.list_codes, "list the warnings");
-  words.launch(request.launch);
   words.number("--threshold", request.threshold,
                "warn of accesses that cost at least this percentage of the ideal", 100, 100000);
-  words.list("--source-root DIR", request.source_roots,
-             "show lines of sources in this folder, besides the current one and that of the "
-             "input; may be repeated");
   words.text("--baseline FILE", request.baseline,
              "exit with 1 if findings, spills, stack or occupancy are worse than there");
   words.flag("--gate-resources", request.gate_resources,
              "also if more registers or bytes of shared memory are used");
   words.flag("--update-baseline", request.update_baseline, "put what is found into that file");
-  words.text("--arch sm_XX", request.inputs.arch,
-             "for CUDA sources and the baseline; otherwise nvcc's own, and the target of the PTX");
   words.text("--profile-csv FILE", request.profile,
              "findings of kernels that took longest first, by what `ncu --csv` exported");
-  words.shard(request.shard);
   words.text("--sarif FILE", request.sarif, "also write the warnings as SARIF 2.1.0");
-  words.flag("--json", request.json, "as JSON: all accesses and branches, and the warnings");
-  words.flag("-q,--quiet", request.quiet, "only the warnings, without a summary");
-  words.text("--color auto|always|never", request.colour,
-             "auto: on a terminal, unless NO_COLOR is set");
-  words.footer(
-      "Exit codes: 0, 1 if a warning counts as an error or something is worse than the "
-      "baseline,\n2 if it could not be tried, or such a gate was given something that cannot "
-      "be checked: an\ninstruction or a version that is not known, a file without kernels.");
+  words.footer("1: a warning counts as an error, or something is worse than the baseline. 2: also "
+               "if such a gate was given something that cannot be checked: an instruction or a "
+               "version that is not known, a file without kernels.");
   words.examples({"ptxasw lint heat.cu --kernel 'step*' --launch block=32x8,n=1024",
                   "ptxasw lint -Werror -W no-bank-conflict build/ptx --exclude 'third_party/*'"});
 }

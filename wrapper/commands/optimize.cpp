@@ -217,8 +217,6 @@ void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPo
 
 /// What is wrong with a request; empty: nothing.
 std::string fault_of(const OptimizeRequest &request, const LaunchPoint &point) {
-  if (request.metric != "wsteps" && request.metric != "time")
-    return fmt::format("--metric: there are `wsteps` and `time`, no `{}`", request.metric);
   if (request.metric == "time" && !point.block)
     return "--metric time needs --launch with block=, grid= and the numbers that the kernel gets";
   if (!seconds_of(request.budget))
@@ -260,7 +258,10 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   options.beam = request.beam;
   options.seconds =
       *seconds_of(request.budget) / static_cast<double>(std::max<std::size_t>(1, names.size()));
-  Json all = {{"file", request.input}, {"metric", request.metric}, {"kernels", Json::array()}};
+  Json all = {{"schema_version", 1},
+              {"file", request.input},
+              {"metric", request.metric},
+              {"kernels", Json::array()}};
   for (const std::string &name : names) {
     const auto found =
         std::find_if(module->functions.begin(), module->functions.end(),
@@ -303,8 +304,8 @@ void declare(Words &words, OptimizeRequest &request) {
              "PTX to write, the input byte for byte where nothing is better; otherwise only say "
              "what was found");
   words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.text("--metric NAME", request.metric,
-             "what to lower: `wsteps` (the default), a bound, or `time`, a prediction");
+  words.one_of("--metric", request.metric, {"wsteps", "time"},
+               "what to lower: wsteps, a bound, otherwise; time, a prediction");
   words.launch(request.launch, "versions are compared there; otherwise formulas are");
   words.text("--gpu NAME", request.gpu, "of --metric time; otherwise by the PTX's target");
   words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");

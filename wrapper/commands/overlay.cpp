@@ -313,11 +313,11 @@ namespace {
 struct OverlayRequest {
   std::string directory;
   std::string cuda; ///< the toolkit; empty: the one that is found
-  bool remove = false, check = false;
+  bool remove = false, status = false;
 };
 
 int run(const OverlayRequest &request, const Invocation &) {
-  if (request.check) {
+  if (request.status) {
     const std::string state = overlay_state(request.directory);
     fmt::print("{}: {}\n", request.directory, state);
     return state.starts_with("healthy") ? 0 : 1;
@@ -334,7 +334,7 @@ void declare(Words &words, OverlayRequest &request) {
   words.required("directory", request.directory, "where to make it");
   words.text("--cuda", request.cuda, "the toolkit to link to, instead of searching for it");
   words.flag("--remove", request.remove, "take the overlay away again");
-  words.flag("--check", request.check, "only check that it is intact (exit code 1: no)");
+  words.flag("--status", request.status, "only say if it is intact (exit code 1: no)");
   words.examples({"ptxasw overlay ~/cuda-ptxasw",
                   "~/cuda-ptxasw/bin/nvcc -arch=sm_90 -c heat.cu -Xptxas --ptxasw-lint"});
 }

@@ -1,11 +1,10 @@
 // `ptxasw prove`: the answers of analysis/prove as text and as JSON.
 
 #include "analysis/prove/prove.h"
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/describe_run.h"
 #include "wrapper/commands/launch_file.h"
-#include "wrapper/commands/launch_words.h"
-#include "wrapper/commands/load_module.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
@@ -15,7 +14,7 @@
 #include <filesystem>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 namespace ptxasw::inline wrapper {
@@ -25,17 +24,14 @@ using Json = nlohmann::ordered_json;
 
 /// `ptxasw prove FILE`.
 struct ProveRequest {
-  std::string input;
-  std::vector<std::string> kernels; ///< only these; empty is all
-  std::vector<std::string> launch, assume, sizes, races;
+  AnalysisRequest asked;
+  std::vector<std::string> assume, sizes, races;
   std::string witness;
   unsigned launches = 24;
-  Shard shard;
   bool only_given = false; ///< no other assumptions are tried
-  bool json = false, verbose = false;
 };
 
-constexpr int proved = 0, refuted = 1, not_possible = 2, unknown = 3;
+constexpr int refuted = 1, unknown = 3;
 
 /// What was given, for one kernel. Errors: the first word that is not understood.
 tl::expected<ProofAssumptions, std::string>
@@ -146,18 +142,20 @@ std::string with_source(const Module &module, const Places &places, std::uint32_
   return text.starts_with("line ") ? "" : text + ": ";
 }
 
-void print(const Module &module, const Places &places, const char *name, const PropertyProof &proof,
-           const std::optional<SafetyWitness> &witness, const std::string &file) {
-  fmt::print("  {:<9} {}", name, verdict_of(proof, witness));
+std::string to_text(const Module &module, const Places &places, const char *name,
+                    const PropertyProof &proof, const std::optional<SafetyWitness> &witness,
+                    const std::string &file) {
+  std::string text = fmt::format("  {:<9} {}", name, verdict_of(proof, witness));
   if (witness)
-    fmt::print(": {}{}{}", with_source(module, places, witness->fault.line), format(witness->fault),
-               file.empty() ? "" : "\n            launch: " + file);
+    text +=
+        fmt::format(": {}{}{}", with_source(module, places, witness->fault.line),
+                    format(witness->fault), file.empty() ? "" : "\n            launch: " + file);
   else if (proof.verdict == ProofVerdict::unknown)
-    fmt::print("{}: {}", proof.line ? ", " + line_text(module, places, proof.line) : "",
-               proof.reason);
+    text += fmt::format("{}: {}", proof.line ? ", " + line_text(module, places, proof.line) : "",
+                        proof.reason);
   else if (proof.verdict == ProofVerdict::not_asked)
-    fmt::print(": no sizes are given (--size, --launch)");
-  fmt::print("\n");
+    text += ": no sizes are given (--size, --launch)";
+  return text + '\n';
 }
 
 /// Writes a witness next to others; the file's name, empty if none is asked for. Errors: it cannot
@@ -175,10 +173,20 @@ tl::expected<std::string, std::string> write_witness(const ProveRequest &request
   return path;
 }
 
+/// The kernels that are asked for.
+std::vector<std::pair<const Module *, const Function *>> kernels_of(const AnalysisInputs &inputs) {
+  std::vector<std::pair<const Module *, const Function *>> result;
+  for (const InputFile &file : inputs.files)
+    for (const Function &function : file.module->functions)
+      if (function.is_entry && function.has_body && inputs.wants(function))
+        result.emplace_back(file.module.get(), &function);
+  return result;
+}
+
 /// What is wrong with the names that were given numbers or relations: that no kernel has such a
 /// parameter, or that it is not a whole number of 32 or 64 bits. Empty if nothing is.
-std::string name_fault(const Module &module, const std::vector<std::string> &chosen,
-                       const ProveRequest &request, const AskedLaunch &asked, Sources &sources) {
+std::string name_fault(const ProveRequest &request, AnalysisInputs &inputs) {
+  const AskedLaunch &asked = inputs.launch;
   struct Use {
     std::string option, name;
     bool is_number = true;
@@ -211,11 +219,9 @@ std::string name_fault(const Module &module, const std::vector<std::string> &cho
       continue;
     bool known = false;
     std::set<std::string> there;
-    for (const Function &kernel : module.functions) {
-      if (!kernel.is_entry || !kernel.has_body ||
-          (!chosen.empty() && std::find(chosen.begin(), chosen.end(), kernel.name) == chosen.end()))
-        continue;
-      const ParameterNames names = source_names(kernel, module, sources);
+    for (const auto &[module, function] : kernels_of(inputs)) {
+      const Function &kernel = *function;
+      const ParameterNames names = source_names(kernel, *module, inputs.sources);
       std::string name = use.name;
       const std::string prefix = std::string(kernel.name) + ":";
       if (name.starts_with(prefix))
@@ -246,95 +252,91 @@ std::string name_fault(const Module &module, const std::vector<std::string> &cho
   return {};
 }
 
-int run(const ProveRequest &request, const Invocation &) {
-  const auto module = load_module(request.input);
-  if (!module)
-    return not_possible;
-  const auto kernels = choose_kernels(*module, request.kernels, request.shard, request.input);
-  if (!kernels)
-    return not_possible;
-  if (!has_a_kernel(*module, request.input))
-    return not_possible;
-  Sources sources;
-  sources.add_folder_of(request.input);
-  const auto launch = read_launch(request.launch, {module.get()}, sources);
-  if (!launch)
-    return complain(launch.error(), not_possible);
-  if (const std::string fault = name_fault(*module, *kernels, request, *launch, sources);
-      !fault.empty())
-    return complain(fault, not_possible);
-  const WarpProgram program(*module);
-  const Places places(*module);
-  Json all;
-  all["file"] = request.input;
-  all["kernels"] = Json::array();
-  bool any_refuted = false, any_unknown = false;
-  for (std::uint32_t number = 0; number < program.function_count(); ++number) {
-    const Function &kernel = *program.function(number).function;
-    if (!kernel.is_entry || !kernel.has_body ||
-        (!kernels->empty() &&
-         std::find(kernels->begin(), kernels->end(), kernel.name) == kernels->end()))
-      continue;
-    SafetyOptions options;
-    options.launches = request.launches;
-    options.propose = !request.only_given;
-    options.proof.volatile_races =
-        std::find(request.races.begin(), request.races.end(), "volatile") != request.races.end();
-    const ParameterNames names = source_names(kernel, *module, sources);
-    const auto assumptions = assumptions_of(request, *launch, kernel, names, options.launch);
-    if (!assumptions)
-      return complain(assumptions.error(), not_possible);
-    const SafetyAnswer answer = answer_safety(program, number, *assumptions, options);
-    if (answer.proof.contradiction)
-      return complain(fmt::format("no launch of `{}` keeps all that is assumed: {}", answer.kernel,
-                                  fmt::join(answer.used, ", ")),
-                      not_possible);
-    const auto race_file = write_witness(request, answer.race, answer.kernel, "race");
-    const auto barrier_file = write_witness(request, answer.barrier, answer.kernel, "barrier");
-    if (!race_file || !barrier_file)
-      return complain(race_file ? barrier_file.error() : race_file.error(), not_possible);
-    const KernelProof &proof = answer.proof;
-    any_refuted |= answer.race || answer.barrier;
-    for (const PropertyProof *one : {&proof.races, &proof.barriers, &proof.bounds})
-      any_unknown |= one->verdict == ProofVerdict::unknown;
-    if (request.json) {
-      Json json;
-      json["name"] = answer.kernel;
-      json["race_free"] = to_json(proof.races, answer.race, *race_file);
-      json["barriers"] = to_json(proof.barriers, answer.barrier, *barrier_file);
-      json["in_bounds"] = to_json(proof.bounds, std::nullopt, "");
-      json["assumptions"] = answer.used;
-      json["would_do"] = answer.would_do;
-      json["questions"] = proof.questions;
-      json["unanswered"] = proof.unanswered;
-      all["kernels"].push_back(std::move(json));
-      continue;
-    }
-    fmt::print("{}:\n", answer.kernel);
-    print(*module, places, "race free", proof.races, answer.race, *race_file);
-    print(*module, places, "barriers", proof.barriers, answer.barrier, *barrier_file);
-    print(*module, places, "in bounds", proof.bounds, std::nullopt, "");
-    for (const std::string &text : answer.used)
-      fmt::print("  if: {}\n", text);
-    if (!answer.would_do.empty()) {
-      std::string texts;
-      for (const std::string &text : answer.would_do)
-        texts += (texts.empty() ? "" : ", ") + text;
-      fmt::print("  all would be proved with: {}\n", texts);
-    }
-    if (request.verbose)
-      fmt::print("  questions to Z3: {}, without an answer: {}\n", proof.questions,
-                 proof.unanswered);
+/// Asks for one kernel.
+tl::expected<KernelAnswer, std::string>
+answer_for(const ProveRequest &request, const AskedLaunch &asked, const ParameterNames &names,
+           const WarpProgram &program, std::uint32_t number, const Places &places) {
+  const Module &module = program.module();
+  SafetyOptions options;
+  options.launches = request.launches;
+  options.propose = !request.only_given;
+  options.proof.volatile_races =
+      std::find(request.races.begin(), request.races.end(), "volatile") != request.races.end();
+  const auto assumptions =
+      assumptions_of(request, asked, *program.function(number).function, names, options.launch);
+  if (!assumptions)
+    return tl::unexpected(assumptions.error());
+  const SafetyAnswer answer = answer_safety(program, number, *assumptions, options);
+  const KernelProof &proof = answer.proof;
+  if (proof.contradiction)
+    return tl::unexpected(fmt::format("no launch of `{}` keeps all that is assumed: {}",
+                                      answer.kernel, fmt::join(answer.used, ", ")));
+  const auto race_file = write_witness(request, answer.race, answer.kernel, "race");
+  const auto barrier_file = write_witness(request, answer.barrier, answer.kernel, "barrier");
+  if (!race_file || !barrier_file)
+    return tl::unexpected(race_file ? barrier_file.error() : race_file.error());
+  KernelAnswer told{fmt::format("{}:", answer.kernel), "", {}};
+  struct Property {
+    const char *name, *key;
+    const PropertyProof &proof;
+    const std::optional<SafetyWitness> &witness;
+    const std::string &file;
+  };
+  const std::optional<SafetyWitness> none;
+  const std::string no_file;
+  bool open = false;
+  for (const Property &one :
+       {Property{"race free", "race_free", proof.races, answer.race, *race_file},
+        Property{"barriers", "barriers", proof.barriers, answer.barrier, *barrier_file},
+        Property{"in bounds", "in_bounds", proof.bounds, none, no_file}}) {
+    told.json[one.key] = to_json(one.proof, one.witness, one.file);
+    told.text += to_text(module, places, one.name, one.proof, one.witness, one.file);
+    open |= one.proof.verdict == ProofVerdict::unknown;
   }
-  if (request.json)
-    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
-  return any_refuted ? refuted : any_unknown ? unknown : proved;
+  told.code = answer.race || answer.barrier ? refuted : open ? unknown : 0;
+  told.json["assumptions"] = answer.used;
+  told.json["would_do"] = answer.would_do;
+  told.json["questions"] = proof.questions;
+  told.json["unanswered"] = proof.unanswered;
+  for (const std::string &text : answer.used)
+    told.text += fmt::format("  if: {}\n", text);
+  if (!answer.would_do.empty())
+    told.text += fmt::format("  all would be proved with: {}\n", fmt::join(answer.would_do, ", "));
+  if (request.asked.verbose)
+    told.text += fmt::format("  questions to Z3: {}, without an answer: {}\n", proof.questions,
+                             proof.unanswered);
+  return told;
+}
+
+int run(const ProveRequest &request, const Invocation &) {
+  auto inputs = read_analysis(request.asked, "prove");
+  if (!inputs)
+    return usage_error;
+  if (const std::string fault = name_fault(request, *inputs); !fault.empty())
+    return complain(fault);
+  std::optional<WarpProgram> program; // of the module that the kernel is in
+  std::optional<Places> places;
+  return analyse(request.asked, *inputs,
+                 [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
+                   if (!program || &program->module() != &one.module()) {
+                     program.emplace(one.module());
+                     places.emplace(one.module());
+                   }
+                   std::uint32_t number = 0;
+                   while (program->function(number).function != &one.function)
+                     ++number;
+                   auto answer =
+                       answer_for(request, inputs->launch,
+                                  source_names(one.function, one.module(), inputs->sources),
+                                  *program, number, *places);
+                   if (!answer)
+                     return tl::unexpected(Unanswered{answer.error()});
+                   return std::move(*answer);
+                 });
 }
 
 void declare(Words &words, ProveRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
-  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.launch(request.launch, "only launches of this kind");
+  declare_analysis(words, request.asked, "only launches of this kind");
   words.list("--assume WHAT,...", request.assume,
              "disjoint: no two pointers or variables lead to the same memory; no-wrap: index\n"
              "arithmetic does not overflow; 1d, 2d: so many dimensions of blocks and grids;\n"
@@ -347,12 +349,9 @@ void declare(Words &words, ProveRequest &request) {
   words.number("--launches", request.launches, "that are tried for a refutation");
   words.text("--witness DIRECTORY", request.witness,
              "where to write launches that refute, for `emulate`");
-  words.shard(request.shard);
-  words.flag("--json", request.json, "as JSON");
-  words.flag("-v,--verbose", request.verbose, "how many questions were asked");
-  words.footer(
-      "Exit codes: 0 everything that was asked is proved, 1 something is refuted, 2 a file "
-      "or word\nis not understood, 3 something is unknown.");
+  words.footer("1: something is refuted, 3: something is unknown.");
+  words.examples({"ptxasw prove heat.cu --kernel step",
+                  "ptxasw prove heat.ptx --assume 'disjoint,n >= 0' --witness launches"});
 }
 
 } // namespace

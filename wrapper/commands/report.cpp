@@ -1,14 +1,13 @@
 // `ptxasw report`: one page of HTML per module, with what its kernels cost and pictures of their
 // accesses.
 
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/inputs.h"
-#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/lint/html.h"
 #include "wrapper/os/files.h"
-#include "wrapper/settings/launch_point.h"
+#include "wrapper/os/progress.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,9 +18,8 @@ namespace {
 
 /// What `ptxasw report` was asked.
 struct ReportRequest {
-  InputRequest inputs;
+  AnalysisRequest asked;
   std::string directory = ".";
-  std::vector<std::string> kernels, source_roots, launch;
 };
 
 /// `heat.html`, and where that is taken `heat-2.html`.
@@ -40,48 +38,48 @@ std::string page_name(const std::string &input, const std::vector<IndexEntry> &w
 }
 
 /// Writes one page, says where it is, and returns true; or says why not.
-bool write_page(const std::string &directory, const std::string &name, const std::string &text) {
-  const std::string path = (std::filesystem::path(directory) / name).string();
+bool write_page(const ReportRequest &request, const std::string &name, const std::string &text) {
+  const std::string path = (std::filesystem::path(request.directory) / name).string();
   if (const auto written = write_file_atomically(path, text); !written) {
     complain(written.error());
     return false;
   }
-  fmt::print("{}\n", path);
+  if (!request.asked.quiet && !request.asked.json)
+    fmt::print("{}\n", path);
   return true;
 }
 
+/// The pages, for programs.
+std::string to_json(const std::vector<IndexEntry> &pages) {
+  nlohmann::ordered_json all = {
+      {"schema_version", 1},
+      {"file", pages.size() == 1 ? nlohmann::ordered_json(pages[0].input) : nullptr},
+      {"pages", nlohmann::ordered_json::array()}};
+  for (const IndexEntry &page : pages)
+    all["pages"].push_back({{"file", page.input},
+                            {"page", page.page},
+                            {"kernels", page.kernels},
+                            {"warnings", page.warnings}});
+  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 int run(const ReportRequest &request, const Invocation &) {
-  if (request.inputs.paths.empty() && request.inputs.build.empty())
-    return complain("nothing to read; give PTX, a CUDA source or a folder: ptxasw report heat.cu",
-                    usage_error);
-  unsigned missing = 0; // have been told of
-  const auto inputs = load_inputs(request.inputs, &missing);
-  if (!inputs || inputs->empty())
+  auto inputs = read_analysis(request.asked, "report");
+  if (!inputs)
     return usage_error;
-  std::vector<const Module *> modules;
-  Sources sources(request.source_roots);
-  for (const InputFile &input : *inputs) {
-    modules.push_back(input.module.get());
-    sources.add_folder_of(input.name);
-  }
-  const std::string called =
-      inputs->size() == 1 ? inputs->front().name : fmt::format("{} files", inputs->size());
-  const auto kernels = kernels_called(modules, request.kernels, called);
-  if (!kernels)
-    return usage_error;
-  const auto launch = read_launch(request.launch, modules, sources);
-  if (!launch)
-    return complain(launch.error(), usage_error);
+  const AskedLaunch &launch = inputs->launch;
   LintQuery query;
-  query.choices.base_alignment = launch->base_alignment.value_or(query.choices.base_alignment);
-  query.block = launch->point.block;
+  query.choices.base_alignment = launch.base_alignment.value_or(query.choices.base_alignment);
+  query.block = launch.point.block;
   query.parameters = [&](const Function &kernel) {
-    return ParameterNames(kernel, {}).values_at(launch->point);
+    return ParameterNames(kernel, {}).values_at(launch.point);
   };
-  query.kernels = *kernels;
+  query.kernels = inputs->kernels;
+  if (request.asked.verbose)
+    query.choices.warn("pedantic");
   RewriteOptions options;
   options.assume_block = query.block;
-  options.kernels = *kernels;
+  options.kernels = inputs->kernels;
   std::error_code error;
   std::filesystem::create_directories(request.directory, error);
   if (error)
@@ -89,7 +87,9 @@ int run(const ReportRequest &request, const Invocation &) {
                     usage_error);
   std::vector<IndexEntry> written;
   bool none = false;
-  for (const InputFile &input : *inputs) {
+  Progress progress;
+  for (const InputFile &input : inputs->files) {
+    progress.show(input.name);
     const Places places(*input.module);
     const auto linted = lint_module(*input.module, places, query);
     none |= linted.empty() && !has_a_kernel(*input.module, input.name);
@@ -97,29 +97,26 @@ int run(const ReportRequest &request, const Invocation &) {
     for (const KernelLint &kernel : linted)
       page.warnings += kernel.warnings.size();
     const std::string shown = input.name == "<stdin>" ? "stdin" : input.name;
-    if (!write_page(request.directory, page.page,
-                    report_page(linted, places, explain(*input.module, options), sources, shown)))
+    const std::string text =
+        report_page(linted, places, explain(*input.module, options), inputs->sources, shown);
+    progress.clear();
+    if (!write_page(request, page.page, text))
       return usage_error;
     written.push_back(std::move(page));
   }
   if (written.size() > 1) {
-    if (!write_page(request.directory, "index.html", index_page(written)))
+    if (!write_page(request, "index.html", index_page(written)))
       return usage_error;
   }
-  return missing != 0 || none ? usage_error : 0;
+  if (request.asked.json)
+    fmt::print("{}\n", to_json(written));
+  return inputs->missing != 0 || none ? usage_error : 0;
 }
 
 void declare(Words &words, ReportRequest &request) {
-  declare_inputs(words, request.inputs);
+  declare_analysis(words, request.asked, "what is said then holds for it", false);
   words.text("-o,--output DIR", request.directory,
              "where to put INPUT.html, and index.html if there are several; otherwise here");
-  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
-  words.launch(request.launch);
-  words.list("--source-root DIR", request.source_roots,
-             "show lines of sources in this folder, besides the current one and that of the "
-             "input; may be repeated");
-  words.footer("Exit codes: 0, 2 if a file cannot be read or written, has no kernel, or an option "
-               "is wrong.");
   words.examples({"ptxasw report heat.ptx -o pages --launch block=32x8",
                   "ptxasw report build/ptx --exclude 'third_party/*' -o pages"});
 }

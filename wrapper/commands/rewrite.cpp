@@ -28,29 +28,17 @@ struct RewriteRequest {
   std::vector<std::string> launch;
 };
 
-/// The first of the wanted kernels that the module does not have.
-std::optional<std::string> missing_kernel(const Settings &settings, const ModuleReport &report) {
-  for (const std::string &wanted : settings.rewrite.kernels)
-    if (std::none_of(report.kernels.begin(), report.kernels.end(),
-                     [&](const KernelReport &kernel) { return kernel.name == wanted; }))
-      return wanted;
-  return std::nullopt;
-}
-
 /// Puts into the report what the real ptxas makes of both texts for the module's own target.
-tl::expected<void, std::string> measure(const Settings &settings, const std::string &original,
+tl::expected<void, std::string> measure(const Settings &settings, const Module &original,
                                         RewriteResult &result) {
   const auto real = find_real(settings.real, invoked_path());
   if (!real)
     return tl::unexpected(real.error());
-  const auto module = parse(original, result.report.file);
-  if (!module)
-    return tl::unexpected(module.error().message);
   const CommandLine line =
-      parse_command_line({fmt::format("-arch={}", (*module)->target), "module.ptx"});
+      parse_command_line({fmt::format("-arch={}", original.target), "module.ptx"});
   std::vector<InputModule> modules{{.input = line.inputs.at(0),
                                     .name = result.report.file,
-                                    .original = original,
+                                    .original = std::string(original.text()),
                                     .rewritten = result.text,
                                     .changed = result.changed,
                                     .report = std::move(result.report)}};
@@ -65,20 +53,19 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   if (!settings)
     return complain(settings.error(), usage_error);
   const std::string &input = request.input, &output = request.output;
-  const bool from_stdin = input == "-";
-  const auto text = read_input(input);
-  if (!text)
-    return complain(text.error());
+  const auto module = load_module(input);
+  if (!module)
+    return usage_error;
+  const auto kernels = kernels_called({module.get()}, settings->rewrite.kernels, input);
+  if (!kernels)
+    return usage_error;
+  settings->rewrite.kernels = *kernels;
   if (settings->rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
   if (!request.launch.empty()) {
     Sources sources;
     sources.add_folder_of(input);
-    std::vector<const Module *> modules;
-    const auto module = parse(*text, input);
-    if (module)
-      modules.push_back(module->get());
-    const auto launch = read_launch(request.launch, modules, sources);
+    const auto launch = read_launch(request.launch, {module.get()}, sources);
     if (!launch)
       return complain(launch.error());
     settings->rewrite.assume_block = launch->point.block;
@@ -86,15 +73,12 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   RewriteOptions options = settings->rewrite;
   options.count_declined =
       settings->verbose || !settings->report.empty() || !settings->journal.empty();
-  auto result = rewrite_module(*text, from_stdin ? "<stdin>" : input, options);
+  auto result =
+      rewrite_module(std::string(module->text()), input == "-" ? "<stdin>" : input, options);
   if (!result) {
     fmt::print(stderr, "{}", format(result.error()));
     return usage_error;
   }
-  if (const auto module = parse(*text, input))
-    warn_of_missing_semicolons(**module, from_stdin ? "<stdin>" : input);
-  if (const auto missing = missing_kernel(*settings, result->report))
-    return complain(fmt::format("there is no kernel `{}` in `{}`", *missing, input));
   if (wants_siblings(*settings)) {
     launch::Profile profile;
     if (!settings->profile.empty()) {
@@ -113,7 +97,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   if (const auto written = write_file_atomically(output, result->text); !written)
     return complain(written.error());
   if (settings->registers)
-    if (const auto measured = measure(*settings, *text, *result); !measured)
+    if (const auto measured = measure(*settings, *module, *result); !measured)
       fmt::print(stderr, "ptxasw: warning: no registers in the report: {}\n", measured.error());
   if (settings->verbose)
     fmt::print(stderr, "{}", summarize(result->report));

@@ -93,6 +93,7 @@ void declare(Words &words, RunRequest &request) {
   words.flag("--no-gpu", request.no_gpu,
              "programs that are linked run on the CPU: our runtime in the place of cudart");
   words.settings(true);
+  words.examples({"ptxasw run --lint -- make -j8", "ptxasw run --shuffle=always -- nvcc heat.cu"});
 }
 
 } // namespace

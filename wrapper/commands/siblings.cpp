@@ -2,14 +2,14 @@
 // which they are or why there are none.
 
 #include "synth/siblings.h"
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/profiled_siblings.h"
 #include "wrapper/os/files.h"
 
+#include <algorithm>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -18,10 +18,9 @@ using Json = nlohmann::ordered_json;
 
 /// What `ptxasw siblings` was asked to do.
 struct SiblingsRequest {
-  std::string input;
+  AnalysisRequest asked;
   std::string output;  ///< empty: only say what could be written
   std::string profile; ///< only what won in it; empty: none
-  bool json = false;
   SiblingOptions options;
 };
 
@@ -38,10 +37,8 @@ Json needs_of(const Sibling &sibling) {
 }
 
 Json to_json(const KernelSiblings &kernel) {
-  Json json = {{"name", kernel.kernel},
-               {"siblings", Json::array()},
-               {"unproved", Json::array()},
-               {"refusals", Json::array()}};
+  Json json = {
+      {"siblings", Json::array()}, {"unproved", Json::array()}, {"refusals", Json::array()}};
   for (const Proposal &proposal : kernel.written) {
     json["siblings"].push_back({{"name", proposal.sibling.name},
                                 {"family", proposal.family},
@@ -80,14 +77,18 @@ std::string divided(const Sibling &sibling) {
   return text.empty() ? "the same launch" : text;
 }
 
-std::string to_text(const KernelSiblings &kernel) {
-  std::string text = kernel.kernel + ":\n";
-  for (const Proposal &proposal : kernel.written) {
+/// `most`: so many are named, the most promising first.
+std::string to_text(const KernelSiblings &kernel, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, kernel.written.size()); ++i) {
+    const Proposal &proposal = kernel.written[i];
     text +=
         fmt::format("  {} {}: {}\n", proposal.family, proposal.variant, divided(proposal.sibling));
     if (!proposal.promise.empty())
       text += fmt::format("    as promised: {}\n", proposal.promise);
   }
+  if (kernel.written.size() > most)
+    text += fmt::format("  and {} more that promise less (-v)\n", kernel.written.size() - most);
   for (const UnprovedSibling &one : kernel.unproved)
     text += fmt::format("  not proved: {}: {}\n", one.name, one.why);
   for (const Refusal &refusal : kernel.refusals)
@@ -98,56 +99,74 @@ std::string to_text(const KernelSiblings &kernel) {
 }
 
 int run(const SiblingsRequest &request, const Invocation &) {
-  const auto module = load_module(request.input);
-  if (!module)
+  constexpr unsigned written = 8, named = 3; // where nothing else is asked for
+  auto inputs = read_analysis(request.asked, "siblings");
+  if (!inputs)
     return usage_error;
-  const auto kernels = kernels_called({module.get()}, request.options.kernels, request.input);
-  if (!kernels)
-    return usage_error;
+  if (inputs->files.size() > 1 && !request.output.empty())
+    return complain("-o takes the siblings of one input");
+  const bool chosen = request.options.most != ~0U || !request.profile.empty() ||
+                      std::any_of(request.options.wanted.begin(), request.options.wanted.end(),
+                                  [](const auto &family) { return !family.second.empty(); });
   SiblingOptions options = request.options;
-  options.kernels = *kernels;
-  if (!request.profile.empty()) {
-    const auto profile = read_profile(request.profile);
-    if (!profile)
-      return complain(profile.error());
-    options.names =
-        profiled_siblings(*profile, request.profile, *module, [](const std::string &said) {
-          fmt::print(stderr, "ptxasw: warning: {}\n", said);
-        });
+  if (!chosen && !request.output.empty())
+    options.most = written;
+  const bool all = chosen || !request.output.empty() || request.asked.verbose;
+  tl::expected<launch::Profile, std::string> profile;
+  if (!request.profile.empty() && !(profile = read_profile(request.profile)))
+    return complain(profile.error());
+  const Module *module = nullptr; // what the result is of
+  SiblingResult result;
+  // Adds to a module, writes it if that is asked for; why it is not written, or nothing.
+  const auto add = [&](const Module &to, const std::vector<std::string> &kernels) -> std::string {
+    module = &to;
+    options.kernels = kernels;
+    if (!request.profile.empty())
+      options.names = profiled_siblings(*profile, request.profile, to, [](const std::string &said) {
+        fmt::print(stderr, "ptxasw: warning: {}\n", said);
+      });
+    result = add_siblings(to, options);
+    if (request.output.empty())
+      return "";
+    const auto done = write_file_atomically(request.output, result.text);
+    return done ? "" : done.error();
+  };
+  AnalysisRequest asked = request.asked;
+  asked.to = request.output == "-" ? stderr : stdout;
+  const auto each = [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
+    if (module != &one.module())
+      if (std::string why = add(one.module(), *one.names); !why.empty())
+        return tl::unexpected(Unanswered{std::move(why)});
+    const KernelSiblings &kernel = *std::find_if(
+        result.kernels.begin(), result.kernels.end(),
+        [&](const KernelSiblings &other) { return other.kernel == one.function.name; });
+    return KernelAnswer{kernel.kernel + ":", to_text(kernel, all ? ~std::size_t{0} : named),
+                        to_json(kernel)};
+  };
+  const Module &first = *inputs->files.front().module;
+  if (!request.output.empty() && std::none_of(first.functions.begin(), first.functions.end(),
+                                              [](const Function &f) { return f.has_body; })) {
+    const std::string why = add(first, {}); // nothing to add to
+    return why.empty() ? 0 : complain(why);
   }
-  const SiblingResult result = add_siblings(*module, options);
-  std::string said;
-  if (request.json) {
-    Json all;
-    all["file"] = request.input;
-    all["kernels"] = Json::array();
-    for (const KernelSiblings &kernel : result.kernels)
-      all["kernels"].push_back(to_json(kernel));
-    said = all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  } else {
-    for (const KernelSiblings &kernel : result.kernels)
-      said += to_text(kernel);
-  }
-  if (!request.output.empty())
-    if (const auto written = write_file_atomically(request.output, result.text); !written)
-      return complain(written.error());
-  fmt::print(request.output == "-" ? stderr : stdout, "{}", said);
-  return 0;
+  return analyse(asked, *inputs, each);
 }
 
 void declare(Words &words, SiblingsRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
-  words.text("-o,--output", request.output,
-             "PTX to write, - for standard output; otherwise only say what could be added");
-  words.list("--kernel", request.options.kernels, "only this kernel; may be repeated");
+  declare_analysis(words, request.asked, "");
+  words.text(
+      "-o,--output", request.output,
+      "PTX to write, - for standard output; otherwise only say what could be added, the three "
+      "that promise most");
   for (const FamilyOption &option : family_options())
     words.choices(fmt::format("--{}", option.name),
                   request.options.wanted[std::string(option.name)], option.variants, option.help);
   words.text("--profile", request.profile,
              "only the siblings that won in this profile of `ptxasw tune`");
   words.gone("--halo");
-  words.number("--most", request.options.most, "the largest number of siblings per kernel");
-  words.flag("--json", request.json, "as JSON");
+  words.number("--most", request.options.most,
+               "the largest number of siblings per kernel; otherwise 8 where none are named and -o "
+               "is given");
   words.examples({"ptxasw siblings heat.ptx", "ptxasw siblings heat.ptx -o more.ptx --most 2"});
 }
 

@@ -1,10 +1,11 @@
 // `ptxasw status`: what would run as ptxas from here, why, and what on this machine would call it.
 
 #include "wrapper/commands/commands.h"
-#include "wrapper/commands/launch_status.h"
 #include "wrapper/commands/overlay.h"
+#include "wrapper/commands/status_parts.h"
 #include "wrapper/commands/version.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/drop_in/cache_key.h"
 #include "wrapper/drop_in/find_real.h"
 #include "wrapper/os/files.h"
 
@@ -19,8 +20,10 @@ namespace {
 
 /// What `ptxasw status` was asked.
 struct StatusRequest {
-  bool last = false; ///< only what the log says about the last run
-  bool launch = false;
+  bool settings = false, cache_key = false; ///< only these
+  bool totals = false, last_run = false;    ///< only what the log says
+  bool launch_log = false;                  ///< only what the launch helper's log says
+  bool json = false;
   std::string program;
 };
 
@@ -98,18 +101,35 @@ void print_overlays() {
 int run(const StatusRequest &request, const Invocation &invocation) {
   if (!request.program.empty())
     return print_program(request.program);
-  if (request.launch) {
+  if (request.json && !request.totals)
+    return complain("--json is for --totals");
+  if (request.launch_log) {
     const char *log = std::getenv("PTXASW_LAUNCH_LOG");
     return print_launch_log(log ? log : "");
   }
   auto loaded = invocation.settings();
+  if (!loaded && (request.settings || request.cache_key || request.totals))
+    return complain(loaded.error());
+  if (request.cache_key) {
+    const auto key = cache_key({});
+    if (!key)
+      return complain(key.error());
+    fmt::print("{}\n", *key);
+    return 0;
+  }
+  if (request.totals)
+    return print_log(*loaded, request.json);
+  if (request.settings) {
+    print_settings(*loaded);
+    return 0;
+  }
   if (!loaded) { // this command is there to find out what is wrong
-    (request.last ? tell_user(fmt::format("ptxasw: warning: {}\n", loaded.error()))
-                  : status_line("settings", "WRONG: " + loaded.error()));
+    (request.last_run ? tell_user(fmt::format("ptxasw: warning: {}\n", loaded.error()))
+                      : status_line("settings", "WRONG: " + loaded.error()));
     loaded = load_what_is_right();
   }
   const Settings &settings = *loaded;
-  if (request.last)
+  if (request.last_run)
     return print_last(settings);
   status_line("ptxasw", fmt::format("{} {}", own_version(), own_path()));
   const auto real = find_real(settings.real, invoked_path());
@@ -134,14 +154,22 @@ int run(const StatusRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, StatusRequest &request) {
-  words.flag("--last", request.last, "only what the log says about the last run");
-  words.flag("--launch", request.launch, "instead, what PTXASW_LAUNCH_LOG says about launches");
+  words.flag("--settings", request.settings, "instead, every setting, its value and its origin");
+  words.flag("--cache-key", request.cache_key,
+             "instead, what must be part of the key of a cache of objects");
+  words.flag("--totals", request.totals,
+             "instead, the log of all runs added up: outcomes, rewrites, reasons, time");
+  words.flag("--json", request.json, "that as JSON");
+  words.flag("--last-run", request.last_run, "instead, what the log says about the last run");
+  words.flag("--launch-log", request.launch_log,
+             "instead, what PTXASW_LAUNCH_LOG says about launches");
   words.text("program", request.program, "instead, what is in this program for the launch helper");
 }
 
 } // namespace
 
-const Command status_command = {"status", "which ptxas would run, and why",
+const Command status_command = {"status",
+                                "which ptxas would run, and why; settings, and what runs did",
                                 bind<StatusRequest, declare, run>};
 
 } // namespace ptxasw::wrapper

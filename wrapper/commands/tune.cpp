@@ -228,7 +228,8 @@ void declare(Words &words, TuneRequest &request) {
   words.shard(request.shard,
               "measure only the I-th of N parts of the kernels, by their code; `ptxasw "
               "merge` joins the profiles");
-  words.text("--json FILE", request.json, "every measurement, in the T4 format of kernel tuners");
+  words.text("--tuner-json FILE", request.json,
+             "every measurement, in the T4 format of kernel tuners");
   words.footer("The exit code is the program's, or 2 if nothing was launched.");
   words.examples({"ptxasw tune --profile app.toml -- ./app"});
 }

@@ -56,6 +56,11 @@ std::string lines_text(std::vector<std::uint32_t> lines) {
   return text;
 }
 
+/// What the JSON of all answers begins with.
+Json head_of(const VerifyRequest &request) {
+  return {{"schema_version", 1}, {"file", request.original}, {"rewritten", request.rewritten}};
+}
+
 int print_verdict(const KernelVerdict &verdict, bool verbose) {
   const auto reasons = [&] {
     for (const auto &[why, count] : verdict.unusable)
@@ -195,7 +200,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
       return complain(written.error(), not_checked);
   }
   if (request.json) {
-    Json json;
+    Json json = head_of(request);
     json["verdict"] = verdict_names[code];
     json["assumed"] = request.promises;
     json["runs"] = verdict.runs;
@@ -334,7 +339,9 @@ int run(const VerifyRequest &request, const Invocation &) {
   // The worst of all kernels.
   int worst = agree;
   const auto rank = [](int code) { return code == differ ? 4 : code; };
-  Json json = {{"assumed", request.promises}, {"kernels", Json::array()}};
+  Json json = head_of(request);
+  json["assumed"] = request.promises;
+  json["kernels"] = Json::array();
   for (const KernelVerdict &verdict : verdicts) {
     const int code = request.json ? code_of(verdict) : print_verdict(verdict, request.verbose);
     if (rank(code) > rank(worst))

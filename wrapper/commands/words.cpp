@@ -86,7 +86,8 @@ void add_setting(CLI::App &app, const SettingSpec &spec, std::vector<OwnOption> 
                            given.push_back({name, value});
                        },
                        meaning)
-                    ->option_text(std::string(spec.values)));
+                    ->option_text(std::string(spec.values)))
+      ->group(spec.is_experiment ? "" : "OPTIONS"); // help has no experiments
 }
 
 /// The spellings of help and version that people try, as the options that there are.
@@ -103,6 +104,44 @@ void translate_common_words(std::vector<std::string> &words) {
   words.resize(std::min<std::size_t>(words.size(), 1)); // of a command, or of all
   words.emplace_back("--help");
 }
+
+/// What was spelled otherwise once, and what is written now.
+struct FormerSpelling {
+  std::string_view name, now;
+};
+constexpr FormerSpelling former_commands[] = {
+    {"bound", "cost"},
+    {"config", "status --settings"},
+    {"occupancy", "cost"},
+    {"stats", "status --totals"},
+    {"trace", "explain --trace"},
+};
+/// Of options: where what is written now is an option of the command.
+constexpr FormerSpelling former_spellings[] = {
+    {"--check", "--status"}, // of `overlay`
+    {"--check", "--why"},
+    {"--explain", "--why"},
+    {"--first", "--unmeasured"},
+    {"--json", "--tuner-json FILE"},
+    {"--last", "--last-run"},
+    {"--launch", "--launch-log"},
+    {"--profile", "--by-instruction"},
+    {"--registers", "--registers-per-thread N"},
+    {"--threads", "--jobs N"},
+    {"--arg", "--launch NAME=VALUE"},
+    {"--assume", "--launch base-align=BYTES"},
+    {"--assume-block", "--launch block=32x8"},
+    {"--at", "--launch NAME=NUMBER"},
+    {"--base-align", "--launch base-align=BYTES"},
+    {"--block", "--launch block=32x8"},
+    {"--error-on", "-Werror=CODE"},
+    {"--dynamic-shared", "--launch shared=BYTES"},
+    {"--grid", "--launch grid=64x64"},
+    {"--names", "--launch NAME=NUMBER with the names of the source, or param_0 of the PTX"},
+    {"--shape", "--launch shape=32x8"},
+    {"--shared", "--launch shared=BYTES"},
+    {"--threads", "--launch threads=2048x2048"},
+};
 
 /// What is wrong with the name of the command; empty if nothing is.
 std::string unknown_command(const std::vector<std::string> &words) {
@@ -121,6 +160,9 @@ std::string unknown_command(const std::vector<std::string> &words) {
   }
   if (std::find(names.begin(), names.end(), words[0]) != names.end())
     return "";
+  for (const FormerSpelling &former : former_commands)
+    if (former.name == words[0])
+      return fmt::format("`{}` is written `{}` now", former.name, former.now);
   const std::string_view near = nearest(words[0], names);
   return fmt::format("there is no command `{}`{}; `ptxasw help` lists them", words[0],
                      near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
@@ -128,26 +170,6 @@ std::string unknown_command(const std::vector<std::string> &words) {
 
 /// `--block` of `--block=3`.
 std::string_view name_of(std::string_view word) { return word.substr(0, word.find('=')); }
-
-/// Options as they were spelled before `--launch`, and what is written now.
-struct FormerSpelling {
-  std::string_view name, now;
-};
-constexpr FormerSpelling former_spellings[] = {
-    {"--arg", "--launch NAME=VALUE"},
-    {"--assume", "--launch base-align=BYTES"},
-    {"--assume-block", "--launch block=32x8"},
-    {"--at", "--launch NAME=NUMBER"},
-    {"--base-align", "--launch base-align=BYTES"},
-    {"--block", "--launch block=32x8"},
-    {"--error-on", "-Werror=CODE"},
-    {"--dynamic-shared", "--launch shared=BYTES"},
-    {"--grid", "--launch grid=64x64"},
-    {"--names", "--launch NAME=NUMBER with the names of the source, or param_0 of the PTX"},
-    {"--shape", "--launch shape=32x8"},
-    {"--shared", "--launch shared=BYTES"},
-    {"--threads", "--launch threads=2048x2048"},
-};
 
 /// What is wrong with words that a command has no use for: the first of them, as it was written.
 std::string unexpected_word(const std::vector<std::string> &words,
@@ -166,7 +188,10 @@ std::string unexpected_word(const std::vector<std::string> &words,
     names.insert(names.end(), option.names.begin(), option.names.end());
   for (const FormerSpelling &former : former_spellings)
     if (former.name == name_of(word) &&
-        std::find(names.begin(), names.end(), "--launch") != names.end())
+        std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+          return former.now.starts_with(name) &&
+                 (former.now == name || former.now[name.size()] == ' ' || name == "-W");
+        }))
       return fmt::format("`{}` is written `{}` now", former.name, former.now);
   const std::string_view near = nearest(name_of(word), names);
   return fmt::format("`ptxasw {}` has no option `{}`{}", command.name, name_of(word),
@@ -284,7 +309,7 @@ void Words::list(std::string_view name, std::vector<std::string> &to, std::strin
 
 void Words::one_of(std::string_view name, std::string &to, const std::vector<std::string> &choices,
                    std::string_view meaning) {
-  add(app_, name, to, meaning)->required()->check(CLI::IsMember(choices));
+  add(app_, name, to, meaning)->required(to.empty())->check(CLI::IsMember(choices));
 }
 
 void Words::choices(std::string_view name, std::vector<std::string> &to,
@@ -426,10 +451,14 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
     return tl::unexpected(0);
   } catch (const CLI::Success &version) {
     return tl::unexpected(app.exit(version));
-  } catch (const CLI::ExtrasError &) {
-    return tl::unexpected(complain(
-        unexpected_word(as_written, app.remaining(true), describe(command())), usage_error));
   } catch (const CLI::ParseError &error) {
+    const std::vector<std::string> left = app.remaining(true);
+    const bool unknown = std::any_of(left.begin(), left.end(),
+                                     [](const std::string &word) { return word.starts_with('-'); });
+    // What is missing may be so because of a word that is wrong.
+    if (dynamic_cast<const CLI::ExtrasError *>(&error) ||
+        (unknown && dynamic_cast<const CLI::RequiredError *>(&error)))
+      return tl::unexpected(complain(unexpected_word(as_written, left, describe(command()))));
     const std::string &name = command().get_name();
     return tl::unexpected(complain(fmt::format("{}; see `ptxasw {} --help`", error.what(),
                                                &command() == &app ? "COMMAND" : name),

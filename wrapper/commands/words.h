@@ -35,7 +35,7 @@ public:
   void flag(std::string_view name, bool &to, std::string_view meaning);
   /// May be repeated, one value each time; values may hold commas.
   void list(std::string_view name, std::vector<std::string> &to, std::string_view meaning);
-  /// Must be there, and is one of `choices`.
+  /// One of `choices`; it must be there if `to` is empty.
   void one_of(std::string_view name, std::string &to, const std::vector<std::string> &choices,
               std::string_view meaning);
   /// Several words at once, cut at commas: each one of `choices`. Of those that are gone it says

@@ -1,4 +1,4 @@
-// One table of numbers for three readers: the line under -v, the log, and `ptxasw stats`.
+// One table of numbers for three readers: the line under -v, the log, and `ptxasw status --totals`.
 
 #include "wrapper/drop_in/findings.h"
 

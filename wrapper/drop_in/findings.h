@@ -10,7 +10,7 @@
 
 namespace ptxasw::inline wrapper {
 
-/// What runs found and did, in numbers: the last field of a line in the log, which `ptxasw stats`
+/// What runs found and did, in numbers: the last field of a line in the log, which `ptxasw status --totals`
 /// adds up. By name: `modules`, `kernels`, `loads`, `replaced`, `possible` (loads that could have
 /// been replaced if the decision for the target were not against it), `microseconds` (of ptxasw
 /// itself), and `kept:REASON`.

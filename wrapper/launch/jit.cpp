@@ -129,7 +129,7 @@ const Workshop &workshop() {
       return made;
     // Settings, files of settings, and the program itself.
     const std::string path = fmt::format("{}/key.{}", made->directory, ::getpid());
-    if (run({made->program, "config", "--cache-key"}, path))
+    if (run({made->program, "status", "--cache-key"}, path))
       made->key = read_whole(path).value_or("");
     ::unlink(path.c_str());
     return made;

@@ -399,6 +399,7 @@ std::vector<SettingSpec> make_table() {
        .meaning = "what to emit; all but `full` compute wrong results on purpose (experiments)",
        .decides_code = true,
        .in_rewrite = true,
+       .is_experiment = true,
        .in_project = true,
        .set = set_variant,
        .get = get_variant},
@@ -613,6 +614,7 @@ std::vector<SettingSpec> make_table() {
       {.name = "inject-fault",
        .values = "parse|throw|memory|abort|crash|overflow|reject",
        .meaning = "fail on purpose, to test that the build still succeeds",
+       .is_experiment = true,
        .set = set_fault,
        .get = get_text<&Settings::inject_fault>},
   };

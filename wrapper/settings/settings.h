@@ -46,17 +46,18 @@ struct Settings {
 };
 
 /// One setting. This one line gives the flag `--ptxasw-NAME`, the environment variable
-/// `PTXASW_NAME`, the key in ptxasw.toml, a line of `ptxasw config` and of the documentation.
+/// `PTXASW_NAME`, the key in ptxasw.toml, a line of `ptxasw status` and of the documentation.
 struct SettingSpec {
-  std::string_view name;     ///< lower case with dashes
-  std::string_view values;   ///< what may be given, for people
-  std::string_view meaning;  ///< one line, for people
-  bool decides_code = false; ///< what is emitted depends on it: part of every build cache's key
-  bool names_input = false;  ///< it names a file, and with `decides_code` the bytes of that count
-  bool in_rewrite = false;   ///< also an option of `ptxasw rewrite`
-  bool is_switch = false;    ///< the flag may stand without a value and then means "true"
-  bool in_project = false;   ///< a file in or above the current directory may set it: it neither
-                             ///< names a program to run nor a file to write (SECURITY.md)
+  std::string_view name;      ///< lower case with dashes
+  std::string_view values;    ///< what may be given, for people
+  std::string_view meaning;   ///< one line, for people
+  bool decides_code = false;  ///< what is emitted depends on it: part of every build cache's key
+  bool names_input = false;   ///< it names a file, and with `decides_code` the bytes of that count
+  bool in_rewrite = false;    ///< also an option of `ptxasw rewrite`
+  bool is_switch = false;     ///< the flag may stand without a value and then means "true"
+  bool is_experiment = false; ///< help does not show it
+  bool in_project = false;    ///< a file in or above the current directory may set it: it neither
+                              ///< names a program to run nor a file to write (SECURITY.md)
   /// Stores the value; false if it is not one of `values`.
   std::function<bool(Settings &settings, std::string_view value)> set;
   /// The effective value, spelled as `set` would take it.

@@ -59,7 +59,7 @@ def predicted(launch):
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(launch_file(launch))
         file.flush()
-        ran = ask(PTXASW, "emulate", ptx, "--launch", file.name, "--check", "none", "--profile", "--json")
+        ran = ask(PTXASW, "emulate", ptx, "--launch", file.name, "--check", "none", "--by-instruction", "--json")
     profile = {entry["line"]: entry for entry in ran["profile"]}
     sums = {}
     for access in told["kernels"][0]["accesses"]:

@@ -1,7 +1,7 @@
 // What the log says about all runs together.
 
-#include "wrapper/commands/commands.h"
-#include "wrapper/commands/words.h"
+#include "wrapper/commands/command.h"
+#include "wrapper/commands/status_parts.h"
 #include "wrapper/drop_in/findings.h"
 #include "wrapper/drop_in/outcome.h"
 #include "wrapper/os/files.h"
@@ -13,11 +13,6 @@
 
 namespace ptxasw::inline wrapper {
 namespace {
-
-/// What `ptxasw stats` was asked.
-struct StatsRequest {
-  bool json = false;
-};
 
 /// The log, added up.
 struct Totals {
@@ -74,7 +69,8 @@ Totals add_up(std::string_view text) {
 
 void print_json(const std::string &file, const Totals &totals) {
   nlohmann::ordered_json json;
-  json["log"] = file;
+  json["schema_version"] = 1;
+  json["file"] = file;
   json["since"] = totals.since;
   json["until"] = totals.until;
   json["runs"] = totals.runs;
@@ -90,23 +86,22 @@ void row(std::string_view name, std::uint64_t number, unsigned depth = 0) {
   fmt::print("{:{}}{:<{}} {:>10}\n", "", 2 * depth, name, 28 - 2 * depth, number);
 }
 
-int run(const StatsRequest &request, const Invocation &invocation) {
-  const auto settings = invocation.settings();
-  if (!settings)
-    return complain(settings.error(), usage_error);
-  if (settings->log.empty())
+} // namespace
+
+int print_log(const Settings &settings, bool json) {
+  if (settings.log.empty())
     return complain("no log is kept, so there is nothing to count; set `log` in your ptxasw.toml\n"
                     "  (~/.config/ptxasw/ptxasw.toml) or PTXASW_LOG to a file");
-  const auto text = read_input(settings->log);
+  const auto text = read_input(settings.log);
   if (!text)
     return complain(text.error());
   const Totals totals = add_up(*text);
-  if (request.json) {
-    print_json(settings->log, totals);
+  if (json) {
+    print_json(settings.log, totals);
     return 0;
   }
   const Findings &found = totals.findings;
-  fmt::print("{}: {} to {}\n", settings->log, totals.since, totals.until);
+  fmt::print("{}: {} to {}\n", settings.log, totals.since, totals.until);
   row("runs", totals.runs);
   for (const auto &[outcome, number] : totals.outcomes)
     row(outcome, number, 1);
@@ -127,15 +122,5 @@ int run(const StatsRequest &request, const Invocation &invocation) {
     row("lines that are no entries", totals.unread);
   return 0;
 }
-
-void declare(Words &words, StatsRequest &request) {
-  words.flag("--json", request.json, "for programs");
-}
-
-} // namespace
-
-const Command stats_command = {"stats",
-                               "summarise the log of all runs: outcomes, rewrites, reasons, time",
-                               bind<StatsRequest, declare, run>};
 
 } // namespace ptxasw::wrapper

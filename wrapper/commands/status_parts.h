@@ -1,8 +1,16 @@
 #pragma once
 
+#include "wrapper/settings/load_settings.h"
+
 #include <string>
 
 namespace ptxasw::inline wrapper {
+
+/// Prints every setting, its value and its origin.
+void print_settings(const Settings &settings);
+
+/// Prints what the log says about all runs together. Returns an exit code.
+int print_log(const Settings &settings, bool json);
 
 /// Prints what the launch helper's log adds up to: processes, launches, what was kept and why, what
 /// was chosen. An empty path: no log is kept. Returns an exit code.

@@ -2,7 +2,7 @@
 // program. Machine code is stored in programs as it is, so a table is found by the word that it
 // begins with.
 
-#include "wrapper/commands/launch_status.h"
+#include "wrapper/commands/status_parts.h"
 
 #include "synth/sibling_table.h"
 #include "wrapper/commands/command.h"

@@ -1,0 +1,151 @@
+"""One language: what is said of all commands holds for each that `ptxasw describe json` lists."""
+
+import json
+import re
+from collections import defaultdict
+
+from support import JACOBI, PTXASW, Scratch, main, run
+
+COMMANDS = {command["name"]: command for command in json.loads(run([PTXASW, "describe", "json"]).stdout)["commands"]}
+OPTIONS = {name: {option for one in command["options"] for option in one["names"]} for name, command in COMMANDS.items()}
+# What takes PTX by its place, and what else it must be given.
+READERS = {name: ["-o", "out.ptx"] if name == "rewrite" else [] for name, command in COMMANDS.items()
+           if any(not one["names"] and re.match("input|file$|original", one["value"], re.I) for one in command["options"])}
+ANALYSES = sorted(name for name in READERS if "--exclude" in OPTIONS[name])
+# Launches without which a question is none.
+LAUNCHES = {"advise": ["--launch", "threads=64x64"]}
+VISIBLE = ["lint", "report", "cost", "check", "emulate", "verify", "prove", "faster", "siblings", "advise", "run", "overlay", "rewrite"]
+KERNEL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry {}(.param .u64 p)
+{{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}}
+"""
+
+
+class Language(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.write("a.ptx", KERNEL.format("heat"))
+        self.write("b.ptx", KERNEL.format("cool"))
+        self.write("empty.ptx", " \n")
+
+    def said(self, name, *files, words=()):
+        """What a command says of files; of two versions of one, where it takes two."""
+        files = files * 2 if name == "verify" and len(files) == 1 else files
+        return run([PTXASW, name, *files, *READERS[name], *LAUNCHES.get(name, ()), *words])
+
+    def test_who_reads(self):
+        self.assertEqual(sorted(READERS), sorted([*ANALYSES, "emulate", "optimize", "rewrite", "verify"]))
+        self.assertEqual(ANALYSES, ["advise", "cost", "explain", "independent", "lint", "prove", "report", "siblings"])
+
+    def test_help_shows_few(self):
+        text = run([PTXASW, "help"]).stdout
+        self.assertEqual(re.findall(r"^  ([a-z]+) {2,}", text, re.M), VISIBLE)
+        self.assertIn("Exit codes: 0 ", text)
+        for name in VISIBLE:
+            examples = run([PTXASW, name, "--help"]).stdout.split("Examples:\n")[-1].splitlines()
+            self.assertGreaterEqual(len(examples), 2, name)
+            for line in examples:
+                self.assertRegex(line, rf"^  (.*/nvcc|ptxasw {name}) ")
+                self.assertLessEqual(len(line), 80)
+
+    def test_no_option_means_two_things(self):
+        kinds = defaultdict(set)
+        for name, command in COMMANDS.items():
+            for option in command["options"]:
+                for spelling in option["names"]:
+                    kinds[spelling].add(bool(option["value"]))
+        self.assertEqual([spelling for spelling, kind in kinds.items() if len(kind) > 1], [])
+
+    def test_an_unknown_option_suggests(self):
+        for name in COMMANDS:
+            for option in sorted(OPTIONS[name]):
+                if len(option) > 6 and "=" not in option:
+                    wrong = option[:-2] + option[-1]
+                    if wrong in OPTIONS[name] or not name:
+                        continue
+                    result = run([PTXASW, name, wrong])
+                    self.assertEqual((result.returncode, result.stdout), (2, ""), (name, wrong))
+                    self.assertRegex(result.stderr, r"^ptxasw: error: .*; did you mean `--[a-z-]+`\?\n$")
+
+    def test_an_empty_file(self):
+        for name in READERS:
+            result = self.said(name, "empty.ptx")
+            self.assertEqual((result.returncode, result.stdout), (2, ""), name)
+            self.assertIn("ptxasw: error: `empty.ptx` is empty", result.stderr, name)
+
+    def test_a_missing_file(self):
+        for name in READERS:
+            result = self.said(name, "none.ptx")
+            self.assertEqual((result.returncode, result.stdout), (2, ""), name)
+            self.assertIn("ptxasw: error: cannot read `none.ptx`", result.stderr, name)
+
+    def test_an_unknown_kernel(self):
+        for name in READERS:
+            result = self.said(name, "a.ptx", words=["--kernel", "none"])
+            self.assertEqual((result.returncode, result.stdout), (2, ""), name)
+            self.assertIn("ptxasw: error: there is no kernel `none` in `a.ptx`; it has:\n  heat\n", result.stderr, name)
+
+    def test_no_kernel_at_all(self):
+        self.write("none.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")
+        for name in ANALYSES:
+            result = self.said(name, "none.ptx")
+            self.assertEqual(result.returncode, 2, name)
+            self.assertIn("none.ptx", result.stderr, name)
+
+    def test_options_of_all_analyses(self):
+        for name in ANALYSES:
+            self.assertLessEqual({"--exclude", "--nvcc-options", "--build", "--kernel", "--arch", "--source-root", "--json",
+                                  "--verbose", "-v", "--quiet", "-q", "--color"}, OPTIONS[name], name)
+
+    def test_several_inputs(self):
+        self.write("more/c.ptx", KERNEL.format("warm"))
+        self.write("more/old/d.ptx", KERNEL.format("old"))
+        for name in ANALYSES:
+            told = self.said(name, "a.ptx", "more", words=["--json", "--exclude", "old", "-q"])
+            self.assertIn(told.returncode, (0, 1, 3), (name, told.stderr))
+            self.assertEqual(told.stderr, "")
+            answer = json.loads(told.stdout)
+            self.assertEqual((answer["schema_version"], answer["file"]), (1, None), name)
+            self.assertEqual([one["file"] for one in answer.get("kernels") or answer["pages"]], ["a.ptx", "more/c.ptx"], name)
+            alone = json.loads(self.said(name, "a.ptx", words=["--json"]).stdout)
+            self.assertEqual(alone["file"], "a.ptx", name)
+            # One that cannot be read does not keep the others from being looked at.
+            told = self.said(name, "gone.ptx", "b.ptx")
+            self.assertEqual(told.returncode, 2, name)
+            self.assertIn("cannot read `gone.ptx`", told.stderr)
+            self.assertNotEqual(told.stdout, "", name)
+
+    def test_standard_input(self):
+        import subprocess
+        for name in ANALYSES:
+            told = subprocess.run([PTXASW, name, "-", "--json", *LAUNCHES.get(name, ())], input=KERNEL.format("heat"), text=True,
+                                  capture_output=True, cwd=self.dir)
+            self.assertEqual(json.loads(told.stdout)["file"], "<stdin>", name)
+
+    def test_colour(self):
+        for name in ANALYSES:
+            self.assertNotIn("\x1b", self.said(name, JACOBI, words=["--color", "never"]).stdout)
+            self.assertEqual("\x1b" in self.said(name, JACOBI, words=["--color", "always"]).stdout,
+                             name not in ("lint", "report"), name)  # lint has no finding here, report writes pages
+            wrong = self.said(name, JACOBI, words=["--color", "blue"])
+            self.assertEqual((wrong.returncode, wrong.stdout), (2, ""), name)
+
+    def test_json_says_what_it_is_of(self):
+        for name in ("emulate", "verify", "optimize"):
+            answer = json.loads(self.said(name, "a.ptx", words=["--json", *(["--launch", "p=zeros:4096"] if name == "emulate" else [])]).stdout)
+            self.assertEqual((answer["schema_version"], answer["file"]), (1, "a.ptx"), name)
+
+
+if __name__ == "__main__":
+    main()

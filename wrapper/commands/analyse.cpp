@@ -1,0 +1,154 @@
+// One loop over the kernels of all inputs. Text is printed kernel by kernel, so that the parts of a
+// run, put together by `cat`, are the run; JSON at the end.
+
+#include "wrapper/commands/analyse.h"
+
+#include "wrapper/commands/command.h"
+#include "wrapper/commands/load_module.h"
+#include "wrapper/commands/words.h"
+#include "wrapper/os/progress.h"
+#include "wrapper/os/terminal.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw::inline wrapper {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Of two exit codes the worse one.
+int worse(int a, int b) {
+  constexpr int rank[] = {0, 2, 3, 1}; // fine, a finding, not possible, open
+  return rank[a] < rank[b] ? b : a;
+}
+
+} // namespace
+
+void declare_analysis(Words &words, AnalysisRequest &request, std::string_view launch,
+                      bool shards) {
+  declare_inputs(words, request.inputs);
+  words.text("--arch sm_XX", request.inputs.arch,
+             "for CUDA sources, of several PTX in a program, and for ptxas; otherwise nvcc's own, "
+             "and the target of the PTX");
+  words.list("--kernel", request.kernels,
+             "only this kernel: its name, with or without parameters, or a pattern such as "
+             "'heat*'; may be repeated");
+  if (!launch.empty())
+    words.launch(request.launch, launch);
+  words.list("--source-root DIR", request.source_roots,
+             "read sources in this folder, besides the current one and that of the input; may be "
+             "repeated");
+  if (shards)
+    words.shard(request.shard);
+  words.flag("--json", request.json, "as JSON");
+  words.flag("-v,--verbose", request.verbose, "leave nothing out");
+  words.flag("-q,--quiet", request.quiet, "no notes, summaries and progress");
+  words.one_of("--color", request.colour, {"auto", "always", "never"},
+               "auto: on a terminal, unless NO_COLOR is set");
+}
+
+std::vector<const Module *> AnalysisInputs::modules() const {
+  std::vector<const Module *> result;
+  for (const InputFile &file : files)
+    result.push_back(file.module.get());
+  return result;
+}
+
+bool AnalysisInputs::wants(const Function &function) const {
+  return kernels.empty() ||
+         std::find(kernels.begin(), kernels.end(), function.name) != kernels.end();
+}
+
+std::string AnalysisInputs::name() const {
+  return files.size() == 1 ? files.front().name : fmt::format("{} files", files.size());
+}
+
+std::optional<AnalysisInputs> read_analysis(const AnalysisRequest &request,
+                                            std::string_view command, const Module *beside) {
+  const auto refuse = [](const std::string &why) {
+    complain(why);
+    return std::nullopt;
+  };
+  if (request.inputs.paths.empty() && request.inputs.build.empty())
+    return refuse(fmt::format("nothing to read; give PTX, a CUDA source, a program or a folder: "
+                              "ptxasw {} heat.cu",
+                              command));
+  AnalysisInputs inputs{{}, {}, Sources(request.source_roots), {}, 0};
+  auto files = load_inputs(request.inputs, &inputs.missing);
+  if (!files || files->empty())
+    return std::nullopt;
+  inputs.files = std::move(*files);
+  for (const InputFile &file : inputs.files)
+    inputs.sources.add_folder_of(file.name);
+  const auto kernels = kernels_called(inputs.modules(), request.kernels, inputs.name());
+  if (!kernels)
+    return std::nullopt;
+  inputs.kernels = *kernels;
+  auto modules = inputs.modules();
+  if (beside)
+    modules.push_back(beside);
+  auto launch = read_launch(request.launch, modules, inputs.sources);
+  if (!launch)
+    return refuse(launch.error());
+  inputs.launch = std::move(*launch);
+  return inputs;
+}
+
+int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const AnalyseKernel &each,
+            bool functions, Json head) {
+  std::vector<AnalysedKernel> kernels;
+  for (const InputFile &file : inputs.files) {
+    const std::size_t before = kernels.size();
+    for (const Function &function : file.module->functions)
+      if (function.has_body && (function.is_entry || functions) && inputs.wants(function))
+        kernels.push_back({file, function, nullptr});
+    if (before == kernels.size() && inputs.kernels.empty() && !request.quiet)
+      has_a_kernel(*file.module, file.name);
+  }
+  const auto [begin, end] = request.shard.range(kernels.size());
+  for (std::size_t i = begin; i < end; ++i) {
+    const bool same = i > begin && &kernels[i].input == &kernels[i - 1].input;
+    auto names = same ? kernels[i - 1].names : std::make_shared<std::vector<std::string>>();
+    names->emplace_back(kernels[i].function.name);
+    kernels[i].names = std::move(names);
+  }
+  int code = inputs.missing != 0 || kernels.empty() ? usage_error : 0;
+  const bool coloured = wants_colour(request.colour, ::fileno(request.to));
+  Json all{{"schema_version", 1},
+           {"file", inputs.files.size() == 1 ? Json(inputs.files.front().name) : Json()}};
+  all.update(head);
+  all["kernels"] = Json::array();
+  std::string said; // one reason for all kernels is said once
+  Progress progress;
+  for (std::size_t i = begin; i < end; ++i) {
+    const AnalysedKernel &one = kernels[i];
+    if (!request.quiet)
+      progress.show(fmt::format("{} ({} of {})", one.function.name, i + 1, kernels.size()));
+    auto answer = each(one);
+    progress.clear();
+    if (!answer) {
+      code = worse(code, answer.error().code);
+      if (answer.error().why != said)
+        complain(answer.error().why);
+      said = answer.error().why;
+      continue;
+    }
+    code = worse(code, answer->code);
+    if (request.json) {
+      Json kernel{{"name", one.function.name}, {"file", one.input.name}};
+      kernel.update(answer->json);
+      all["kernels"].push_back(std::move(kernel));
+      continue;
+    }
+    if (inputs.files.size() > 1)
+      answer->heading = fmt::format("{}: {}", one.input.name, answer->heading);
+    fmt::print(request.to, "{}{}{}\n{}", coloured ? "\033[1m" : "", answer->heading,
+               coloured ? "\033[0m" : "", answer->text);
+  }
+  if (request.json)
+    fmt::print(request.to, "{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+  return code;
+}
+
+} // namespace ptxasw::wrapper

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "analysis/bound.h"
+#include "wrapper/commands/analyse.h"
+
+namespace ptxasw::inline wrapper {
+
+/// Reads a metric from a file: {"instructions": 1, "sectors": 5, ...}; what is not named counts
+/// nothing. What is wrong with it, or nothing.
+std::optional<std::string> read_weights(const std::string &path, BoundMetric &metric);
+
+/// The bounds of one kernel, and what its parameters are called.
+struct ToldBounds {
+  KernelBounds bounds;
+  ParameterNames names;
+};
+ToldBounds told_bounds(const Module &module, const Function &function, BoundOptions options,
+                       const LaunchPoint &point, Sources &sources);
+
+/// Why there are no numbers at a launch; nothing if there are, or no point is given.
+std::optional<Unanswered> not_at(const ToldBounds &told, const LaunchPoint *point);
+
+/// Numbers at a launch, or formulas; `all`: nothing is cut. Without a heading.
+KernelAnswer answer_of(const ToldBounds &told, const LaunchPoint *point, bool all);
+
+/// For each metric which of two kernels has the lower bound.
+KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const LaunchPoint *point);
+
+} // namespace ptxasw::wrapper
