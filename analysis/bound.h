@@ -27,7 +27,7 @@ struct BoundMetric {
   EventWeights weights;
 };
 
-/// sectors, conflicts, divwarps and steps, as docs/bound.md defines them.
+/// sectors, conflicts, divwarps and steps, as docs/cost.md defines them.
 std::vector<BoundMetric> usual_metrics();
 
 struct BoundOptions {

@@ -13,7 +13,7 @@
 
 namespace ptxasw::inline analysis {
 
-/// What is counted (docs/bound.md).
+/// What is counted (docs/cost.md).
 enum class CountedEvent : std::uint8_t { instructions, sectors, conflicts, divwarps };
 inline constexpr std::size_t counted_events = 4;
 

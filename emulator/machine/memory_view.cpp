@@ -244,7 +244,7 @@ void MemoryView::note_access(const WarpContext &context, LaneMask mask, unsigned
   if (run_.options.count) {
     WarpCount &count = run_.count_of(*context.warp);
     count.sectors += sectors.size();
-    count.conflicts += conflicts_with(Pairing::never); // as docs/bound.md defines them
+    count.conflicts += conflicts_with(Pairing::never); // as docs/cost.md defines them
   }
 }
 

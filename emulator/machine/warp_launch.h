@@ -60,7 +60,7 @@ struct InstructionProfile {
   std::uint64_t bank_conflicts = 0; ///< shared-memory passes beyond one per warp access
 };
 
-/// What one warp did, as docs/bound.md defines it.
+/// What one warp did, as docs/cost.md defines it.
 struct WarpCount {
   std::uint64_t instructions = 0; ///< executions, by however many of its lanes together
   std::uint64_t sectors = 0;      ///< 32-byte sectors of global memory, added up over accesses
