@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds ptxasw (not the tests), and shows the main job on one kernel: what was
-# found in it, what was changed, and that the real ptxas takes the result.
+# Installs what is missing, builds ptxasw (not the tests), and shows the main job: why a kernel is slow and,
+# where there is a GPU, a program that runs faster.
 #   --yes   install missing packages by sudo without asking
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -24,19 +24,23 @@ mkdir -p "$out"
 ptxasw=build/ptxasw
 if toolkit=$(find_cuda); then
   say "CUDA toolkit: $toolkit"
-  "$ptxasw" overlay build/overlay --cuda "$toolkit" >/dev/null
-  say "nvcc -arch=sm_90 through the overlay, with -Xptxas --ptxasw-shuffle=always:"
-  build/overlay/bin/nvcc -arch=sm_90 -cubin -o "$out/jacobi.cubin" \
-    -Xptxas --ptxasw-shuffle=always,--ptxasw-verbose,--ptxasw-report="$out/jacobi.json" \
-    kernelgen-bench/cuda/jacobi.cu
-  "$toolkit/bin/nvcc" -arch=sm_90 -cubin -o "$out/jacobi.plain.cubin" kernelgen-bench/cuda/jacobi.cu
-  say "Assembled: $out/jacobi.cubin ($(stat -c %s "$out/jacobi.cubin") bytes;" \
-    "$(stat -c %s "$out/jacobi.plain.cubin") without ptxasw)"
+  export CUDA_HOME=$toolkit
+  kernel=docs/examples/row_sums.cu
 else
-  say "No CUDA toolkit here: rewriting the PTX that nvcc made of jacobi.cu."
-  "$ptxasw" rewrite tests/data/jacobi.ptx -o "$out/jacobi.ptx" --shuffle=always --verbose \
-    --report="$out/jacobi.json"
-  say "Rewritten: $out/jacobi.ptx"
-  diff -u --label before --label after tests/data/jacobi.ptx "$out/jacobi.ptx" | head -n 60 || true
+  say "No CUDA toolkit here: taking the PTX that nvcc made of row_sums.cu."
+  kernel=docs/examples/row_sums.ptx
 fi
-say "Report: $out/jacobi.json"
+say "Why is this kernel slow? ptxasw lint $kernel --kernel before -W no-reuse-thrashing"
+"$ptxasw" lint "$kernel" --kernel before -W no-reuse-thrashing
+"$ptxasw" report "$kernel" -o "$out"
+if [ -n "${toolkit:-}" ] && nvidia-smi -L >/dev/null 2>&1; then
+  say "There is a GPU. A Jacobi program as it is, then twice by ptxasw faster (the first run makes the versions):"
+  "$toolkit/bin/nvcc" -arch=native -O3 -fmad=false -std=c++17 -o "$out/heat" kernelgen-bench/programs/heat.cu
+  "$out/heat"
+  for _ in 1 2; do
+    "$ptxasw" faster -- "$out/heat"
+  done
+else
+  say "On a machine with a GPU and a CUDA toolkit, this makes a program faster: ptxasw faster -- ./app"
+fi
+say "docs/tour.md goes on from here."

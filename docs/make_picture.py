@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_picture.py PTXASW: the pictures of README.md, in docs/pictures.
+"""make_picture.py PTXASW: the pictures of the pages, in docs/pictures.
 
 report.svg: what `ptxasw report` draws of the load of docs/examples/row_sums.ptx, before and after.
 terminal.svg: a terminal in which the commands below were run. What it shows is what they print; long lines
@@ -53,7 +53,7 @@ rect {{ fill: none; stroke: var(--faint); }} .lane rect {{ stroke: var(--lane); 
 def draw_report(ptxasw):
     """The load of each kernel of row_sums: its statement, its cost and its picture, from the page."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([ptxasw, "report", "--block", "256", ROOT / "docs/examples/row_sums.ptx", "-o", folder],
+        subprocess.run([ptxasw, "report", "--launch", "block=256", ROOT / "docs/examples/row_sums.ptx", "-o", folder],
                        check=True, stdout=subprocess.DEVNULL)
         page = Path(folder, "row_sums.html").read_text()
     statements = re.findall(r"sum \+= (.*);", (ROOT / "docs/examples/row_sums.cu").read_text())

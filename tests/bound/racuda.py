@@ -1,7 +1,7 @@
 """racuda.py PTXASW [--table]: the kernels of RaCUDA's evaluation, bounded at the sizes that were published and
 counted on the warp emulator at one of them: never more than the published bound of a warp (Muller and Hoffmann,
 POPL 2021, tables 4 and 5, as their tool prints it), never less than what is counted. With --table the table of
-docs/bound.md; with --launches the launches at which is counted, for device/launch.py."""
+docs/internals/bound.md; with --launches the launches at which is counted, for device/launch.py."""
 
 import json
 import math

@@ -15,7 +15,7 @@ from support import PTXASW, cuda_home, main, need, need_cuda, skip  # noqa: E402
 need_cuda()
 need("g++")
 LIBRARY = PTXASW.parent / "no-gpu/libcudart.so.13"
-PAGE = ROOT / "docs/without-gpu.md"
+PAGE = ROOT / "docs/internals/runtime-functions.md"
 
 
 def declared():

@@ -1,4 +1,4 @@
-"""What is made of the table of options (man pages, completions, the README's table) has every command and
+"""What is made of the table of options (man pages, completions, the page of commands) has every command and
 every option, and the programs that read it understand it."""
 
 import json
@@ -57,11 +57,11 @@ class Table(unittest.TestCase):
             shown = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", run([PTXASW, command, "--help"]).stdout, flags=re.M))
             self.assertEqual({name for name in option_names(command) if name.startswith("--")}, shown, command)
 
-    def test_the_readme_has_every_command(self):
-        readme = (ROOT / "README.md").read_text()
+    def test_the_page_has_every_command(self):
+        page = (ROOT / "docs/commands.md").read_text()
         for command in filter(None, COMMANDS):
-            self.assertTrue(re.search(rf"^\| `ptxasw {command}[ `]", readme, flags=re.M),
-                            f"README.md has no line of {command}: see `ptxasw describe markdown`")
+            self.assertTrue(re.search(rf"^\| `ptxasw {command}[ `]", page, flags=re.M),
+                            f"docs/commands.md has no line of {command}: see `ptxasw describe markdown`")
 
     def test_the_example_of_settings_holds(self):
         text = described("toml")

@@ -7,13 +7,13 @@ from pathlib import Path
 from support import PTXASW, Scratch, main, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-DOCS = (ROOT / "docs/drop-in.md").read_text()
+DOCS = (ROOT / "docs/settings.md").read_text()
 
 
 class Documentation(unittest.TestCase):
     def test_the_table_of_settings_is_the_programs_own(self):
         table = run([PTXASW, "config", "--markdown"]).stdout
-        self.assertIn(table, DOCS, "docs/drop-in.md: paste `ptxasw config --markdown`")
+        self.assertIn(table, DOCS, "docs/settings.md: paste `ptxasw config --markdown`")
 
     def test_every_outcome_is_explained(self):
         source = (ROOT / "wrapper/drop_in/outcome.cpp").read_text()

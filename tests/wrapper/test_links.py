@@ -1,6 +1,7 @@
 """No link of a page is dead, neither in Markdown nor in the site that is made of it."""
 
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -73,14 +74,33 @@ class Links(HTMLParser):
 
 
 class Site(Scratch):
-    def test_links_lead_somewhere(self):
+    def site(self):
         python = next((p for p in (sys.executable, "/usr/bin/python3")
                        if subprocess.run([p, "-c", "import markdown"], capture_output=True).returncode == 0), None)
         if not python:
             self.skipTest("no markdown for Python")
         subprocess.run([python, ROOT / "docs/make_site.py", PTXASW, self.dir / "site"], check=True,
                        stdout=subprocess.DEVNULL)
-        site = (self.dir / "site").resolve()
+        return (self.dir / "site").resolve()
+
+    def test_a_search_finds_the_page_for_it(self):
+        browser = shutil.which("chromium")
+        if not browser:
+            self.skipTest("no chromium")
+        site = self.site()
+
+        def searched(words):
+            return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.dir}/browser",
+                                   "--dump-dom", f"file://{site}/search.html?q={words}"],
+                                  check=True, capture_output=True, text=True, timeout=120).stdout
+
+        for words, page in (("bank+conflict", "docs/lint-codes.html#bank-conflict"), ("ccache", "docs/builds.html#ccache-and-sccache")):
+            (found,) = re.findall(r'<ul id="found">(.*?)</ul>', searched(words), flags=re.S)
+            self.assertEqual(re.findall('href="([^"]*)"', found)[:1], [page], words)
+        self.assertIn(">0 sections<", searched("nothing-has-this"))
+
+    def test_links_lead_somewhere(self):
+        site = self.site()
         parsed = {page: Links(page.read_text()) for page in site.rglob("*.html")}
         self.assertGreater(len(parsed), 15)
         for page, found in parsed.items():

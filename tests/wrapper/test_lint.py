@@ -318,7 +318,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
 
     def test_codes(self):
         listed = self.lint("--list-codes").stdout
-        page = (Path(__file__).resolve().parents[2] / "docs/lint.md").read_text()
+        page = (Path(__file__).resolve().parents[2] / "docs/lint-codes.md").read_text()
         for code in re.findall(r"^([a-z-]+) +(?:on|pedantic) ", listed, flags=re.M):
             text = self.lint("--explain", code).stdout
             self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
@@ -440,7 +440,7 @@ L: ld.global.f32 %f1, [%rd1];
 
     @unittest.skipUnless(cuda_home(), "no nvcc")
     def test_measured_pairs(self):
-        # What docs/lint.md has times of: each kernel gets its warning, and the other one does not.
+        # What docs/lint-codes.md has times of: each kernel gets its warning, and the other one does not.
         pairs = {"uncoalesced": ["uncoalesced", "records", "rows", "indirect"], "bank-conflict": ["bank_conflict"],
                  "divergent-loop": ["divergent_loop"], "local-memory": ["local_memory"],
                  "uniform-load": ["uniform_load"], "redundant-load": ["redundant_load"],

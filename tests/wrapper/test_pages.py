@@ -1,5 +1,6 @@
 """Every command that a page of the documentation shows is run as it is written, or is in the list of
-those that cannot be run here, with the reason."""
+those that cannot be run here, with the reason. What a page says that a command prints, in a block called
+`text` after it, the command prints. What users read keeps to its length and to its subject."""
 
 import os
 import re
@@ -23,7 +24,7 @@ GPU, MINUTES = "needs a GPU", "takes minutes"
 # Beginnings of commands that are not run here, and why.
 ELSEWHERE = {
     "./quickstart.sh": "builds the project; CI runs it on a bare clone",
-    "ptxasw run --shuffle=always -- nvfortran": "NVHPC is not free to fetch; test_callers.py has a stand-in",
+    "ptxasw run --lint -- nvfortran": "NVHPC is not free to fetch; test_callers.py has a stand-in",
     "TRITON_PTXAS_PATH=": GPU + "; tests/wrapper/device/triton_stencil.py",
     "XLA_FLAGS=": GPU,
     "kernelgen-bench/overhead": MINUTES + ", and times",
@@ -60,10 +61,10 @@ ELSEWHERE = {
     "kernelgen-bench/siblings/predict": MINUTES,
     "build/kernelgen/sm_90.tar.gz": "the name of a file",
     "~/cuda-ptxasw/bin/nvcc --no-gpu": "links a whole program; tests/runtime does",
-    "ptxasw run --no-gpu": "links a whole program; tests/runtime does",
+    "ptxasw run --no-gpu -- cmake": "the command above it configures a project of the reader's",
+    "ptxasw run --no-gpu -- make": "links a whole program; tests/runtime does",
+    "ptxasw run --no-gpu -- meson": "no package of the tests; tried by hand",
     "kernelgen-bench/openacc": "the test synth.openacc does, where GCC can offload",
-    "ptxasw check: ": "what check printed",
-    "ptxasw check -- ./app": "needs a whole program; tests/runtime has some",
     "cmake -B build -DCMAKE_CUDA_ARCHITECTURES": "configures a project of the reader's",
     "LD_LIBRARY_PATH=$(dirname": "needs a whole program; tests/runtime has some",
     "./app": "the program that was linked above",
@@ -76,7 +77,7 @@ ELSEWHERE = {
     "/tmp/list_accesses": "tests/package does",
     "meson": "no package of the tests; tried by hand",
     "bazel": "the page says that it was not tried",
-    "CUDA_HOME=$HOME/cuda-ptxasw PTXASW_SHUFFLE=always python": "the page says that it was not tried",
+    "CUDA_HOME=$HOME/cuda-ptxasw PTXASW_LINT=true python": "the page says that it was not tried",
     "parallel": "no package of the tests; test_shards.py runs it where it is",
     "build/tests/random/random_kernels": MINUTES,
     "build/tests/random/random_meld": MINUTES,
@@ -96,6 +97,19 @@ ELSEWHERE = {
     "docker": "needs images from a registry",
 }
 
+# Commands that find something, and so end with another code than 0.
+FINDS = {"ptxasw check -- ./blur": 1}
+# What nobody can know in advance: addresses of the process.
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+
+# What users read, and how many words of it there may be.
+FOR_USERS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+WORDS_OF_README, WORDS_OF_PAGES = 900, 22000
+# What is only for those who work on ptxasw. Blocks of code and the targets of links may have such words, as may the
+# names of headers.
+NOT_FOR_USERS = {"a path of a source": re.compile(r"\b(grammar|emulator|analysis|synth|wrapper|tests)/[\w/.-]*(?<!\.h)(?![\w/.-])"),
+                 "a word of the workshop": re.compile(r"\b(seed|mutant)s?\b"), "a date": re.compile(r"\b20\d\d-\d\d-\d\d\b")}
+
 # A program that is "wrong" if anything was rewritten: its code is longer than the plain nvcc's.
 HEAT = """heat: heat.cu
 \t$(CUDA)/bin/nvcc -arch=sm_90 -cubin -o heat.cubin heat.cu
@@ -114,20 +128,47 @@ int main(void) {
 """
 
 
-def commands(page):
-    """The commands of a page, in its order; a line that ends with a backslash goes on."""
+def shown(page):
+    """The commands of a page, in its order, each with the lines that the page says it prints; a line that ends
+    with a backslash goes on."""
     found, fence, whole = [], None, ""
     for line in page.read_text().split("\n"):
         if line.startswith("```"):
             fence = line[3:] if fence is None else None
             continue
+        if fence == "text" and line != "...":
+            found[-1][1].append(line)
         if fence not in (None, "", "sh") or fence is None and not line.startswith("    "):
             continue
         text = whole + line.strip()
         whole = text[:-1] if text.endswith("\\") else ""
         if not whole and COMMAND.match(text):
-            found.append(text.removeprefix("$ "))
+            found.append((text.removeprefix("$ "), []))
     return found
+
+
+def commands(page):
+    return [command for command, _ in shown(page)]
+
+
+def prose(text):
+    """A page without its blocks of code."""
+    return re.sub(r"^    .*$", "", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), flags=re.M)
+
+
+class Readers(unittest.TestCase):
+    def test_length(self):
+        self.assertLess(len((ROOT / "README.md").read_text().split()), WORDS_OF_README)
+        self.assertLessEqual(sum(len(page.read_text().split()) for page in FOR_USERS[1:]), WORDS_OF_PAGES)
+
+    def test_users_pages_are_about_what_users_do(self):
+        for page in FOR_USERS:
+            text = re.sub(r"<!--.*?-->|\]\([^)]*\)", "", prose(page.read_text()))
+            for what, pattern in NOT_FOR_USERS.items():
+                with self.subTest(page=page.name, what=what):
+                    code = "" if what == "a path of a source" else r"`[^`\n]*`"
+                    found = pattern.search(re.sub(code, "", text) if code else text)
+                    self.assertIsNone(found, found and found[0])
 
 
 class Pages(Scratch):
@@ -147,37 +188,47 @@ class Pages(Scratch):
         shutil.copy(ROOT / "kernelgen-bench/cuda/grid.cuh", work)
         for name in ("kernel.cu", "heat.cu"):
             shutil.copy(work / "jacobi.cu", work / name)
-        shutil.copy(JACOBI, work / "in.ptx")
+        for name in ("in.ptx", "old.ptx", "new.ptx"):
+            shutil.copy(JACOBI, work / name)
+        (work / "ptx").mkdir()
+        shutil.copy(JACOBI, work / "ptx")
+        (work / "lint.mk").write_text(re.search(r"```make\n(.*?)```", (ROOT / "docs/ci-and-large-jobs.md").read_text(), re.S)[1])
         shutil.copy(JACOBI, work / "jacobi.ptx")
         (work / "stencil.c").write_text(STENCIL)
         (work / "Makefile").write_text(HEAT)
         (work / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\n"
                                              "project(k LANGUAGES CUDA)\nadd_library(k STATIC kernel.cu)\n")
         self.work = work
-        self.env = dict(os.environ, HOME=str(home), CUDAARCHS="90", SLURM_ARRAY_TASK_ID="1",
+        self.env = dict(os.environ, HOME=str(home), CUDAARCHS="90", CUDA=str(cuda_home()), SLURM_ARRAY_TASK_ID="1",
                         PATH=f"{self.dir}/path:{cuda_home()}/bin:{os.environ['PATH']}")
         self.env.pop("XDG_CONFIG_HOME", None)
 
     def test_every_page(self):
         count = 0
         for page in PAGES:
-            for command in commands(page):
+            for command, lines in shown(page):
                 if any(command.startswith(prefix) for prefix in ELSEWHERE):
                     continue
                 count += 1
                 with self.subTest(page=page.name, command=command):
-                    self.check(command)
+                    self.check(command, lines)
         self.assertGreater(count, 10)
 
-    def check(self, command):
-        program = command.split()[0]
+    def check(self, command, lines):
+        program = "gcc" if " -- gcc " in command else command.split()[0]
         if program in ("clang", "gcc") and not self.can(program):
+            return
+        if ("--no-gpu" in command or command in FINDS) and not (PTXASW.parent / "no-gpu").exists():
             return
         words = command.replace("-Xcuda-ptxas", "-nocudalib -nocudainc -Xcuda-ptxas") \
             if program == "clang" else command
         done = subprocess.run(["bash", "-e", "-c", words], cwd=self.work, env=self.env, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, FINDS.get(command, 0), done.stdout + done.stderr)
+        printed = (done.stdout + done.stderr).replace(f"{ROOT}/", "").replace(f"{self.work}/", "")
+        rest = iter([ADDRESS.sub("0x", line.strip()) for line in printed.split("\n")])
+        for line in lines:
+            self.assertIn(ADDRESS.sub("0x", line.strip()), rest, printed)
 
     def can(self, program):
         """Returns true if the page speaks of the compiler that Debian has."""

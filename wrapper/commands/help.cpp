@@ -138,8 +138,9 @@ std::string command_help(const CommandDescription &command) {
 
 std::string main_help(const std::vector<CommandDescription> &commands, bool all) {
   std::string text =
-      "ptxasw reads the PTX of CUDA kernels: it finds what makes them slow, runs and "
-      "compares them on the CPU, and makes them faster.";
+      "Find out why a CUDA kernel is slow, and run a faster version of it, without touching the "
+      "source. ptxasw works on the PTX that nvcc, clang, GCC and Triton write. "
+      "Finding out needs no GPU.";
   text = filled(text, 0) + "\n\nUsage: ptxasw COMMAND [OPTIONS]\n";
   std::vector<std::string_view> shown;
   const auto add = [&](std::string_view name) {

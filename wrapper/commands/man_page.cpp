@@ -113,7 +113,8 @@ constexpr char files[] =
 
 std::string man_page(const std::vector<CommandDescription> &commands) {
   const CommandDescription &all = commands.front();
-  std::string out = header("ptxasw", "understands PTX, and takes the place of ptxas");
+  std::string out =
+      header("ptxasw", "find out why a CUDA kernel is slow, and run a faster version of it");
   out += ".SH SYNOPSIS\n\\fBptxasw\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.br\n\\fBptxas\\fR "
          "[\\fIOPTIONS\\fR] "
          "\\fIFILE\\fR\n.SH DESCRIPTION\n";

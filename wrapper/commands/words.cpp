@@ -19,8 +19,8 @@ namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr char what_it_is[] =
-    "Replaces redundant global loads in PTX by warp shuffles and assembles the result.\n"
-    "Started under the name `ptxas` it takes the place of NVIDIA's.";
+    "Find out why a CUDA kernel is slow, and run a faster version of it, without touching the "
+    "source.\nStarted under the name `ptxas` it takes the place of NVIDIA's.";
 
 /// `--arch sm_XX`: the name, and what follows it.
 std::pair<std::string, std::string> split_name(std::string_view name) {

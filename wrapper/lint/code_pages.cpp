@@ -1,5 +1,5 @@
 // One page for each code, in the order of the enum. The gains are those of the table in
-// docs/lint.md; a test compares them.
+// docs/lint-codes.md; a test compares them.
 
 #include "wrapper/lint/code_pages.h"
 

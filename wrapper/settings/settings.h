@@ -100,7 +100,7 @@ inline constexpr char wrong_on_purpose_warning[] =
 
 /// Variables that begin like this are for the launch helper (docs/launch.md), not settings.
 inline constexpr char launch_prefix[] = "PTXASW_LAUNCH_";
-/// And of those that the runtime for programs without a GPU reads (docs/without-gpu.md).
+/// And of those that the runtime for programs without a GPU reads (docs/check.md).
 inline constexpr char runtime_prefix[] = "PTXASW_RUNTIME_";
 
 /// `off` makes `ptxasw faster` run the program as it is.

@@ -29,7 +29,7 @@ CXX = {35: (30, 13), 36: (30, 13), 39: (33, 15)}
 METADATA = f"""Metadata-Version: 2.1
 Name: ptxasw
 Version: {VERSION}
-Summary: Find out why a GPU kernel is slow, check it, and run it without a GPU, from its PTX
+Summary: Find out why a CUDA kernel is slow, and run a faster version of it, without touching the source
 License: MIT
 Requires-Python: >=3.9
 Description-Content-Type: text/markdown
