@@ -46,15 +46,18 @@ struct Family {
   std::string_view help;         ///< what the option does, for people
   bool by_default = false;       ///< proposed also where the option is not given
   bool same_launch = false;      ///< launched as the kernel is (synth/same_launch.h)
+  /// Only of kernels whose threads do not see each other (spread_obstacle()), if its variants are
+  /// asked for inside a kernel (synth/in_kernel).
+  bool threads_apart = false;
   /// Everything that Proposal::variant may be, as options spell it.
   const std::vector<std::string> &(*variants)();
   /// What could be made of a kernel to which nothing is an obstacle that propose() asks for.
   FamilyAnswer (*propose)(const KernelContext &context);
   /// The whole function, from its linkage to its closing brace.
   std::string (*write)(const KernelContext &context, const Proposal &proposal);
-  /// What is not proved of a written sibling; empty: all is. `written` has both functions, and the
-  /// only trusted part of the proposal is what the table publishes.
-  std::string (*prove)(const Module &written, const Function &kernel, const Function &sibling,
+  /// What is not proved of a written sibling; empty: all is. The context is of the kernel in the
+  /// module that has both, and the only trusted part of the proposal is what the table publishes.
+  std::string (*prove)(const KernelContext &context, const Function &sibling,
                        const Proposal &proposal);
 };
 

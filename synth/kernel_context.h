@@ -10,10 +10,16 @@
 
 #include "emulator/facts/kernel_facts.h"
 #include "grammar/cfg.h"
+#include "grammar/liveness.h"
 #include "grammar/module.h"
 #include "synth/refusal.h"
 
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <typeindex>
+#include <utility>
 
 namespace ptxasw::inline synth {
 
@@ -28,9 +34,24 @@ public:
   /// Control flow and facts of a kernel with a body, for any launch.
   const ControlFlowGraph &cfg() const { return facts_ ? facts_->cfg() : made(cfg_); }
   const facts::KernelFacts &facts() const { return made(facts_); }
+  const Liveness &liveness() const {
+    if (!liveness_)
+      liveness_.emplace(module, kernel, cfg());
+    return *liveness_;
+  }
 
   /// same_launch_obstacle() (synth/same_launch.h).
   const std::optional<Refusal> &same_launch_obstacle() const;
+
+  /// What `make` returns, which is asked the first time alone: what a family finds to propose
+  /// something is there when it writes. Of one type, a name stands for one result.
+  template <typename Make> const auto &once(std::string_view name, Make make) const {
+    using Result = std::remove_cvref_t<decltype(make())>;
+    std::shared_ptr<const void> &known = results_[{typeid(Result), std::string(name)}];
+    if (!known)
+      known = std::make_shared<const Result>(make());
+    return *static_cast<const Result *>(known.get());
+  }
 
 private:
   template <typename Fact> const Fact &made(std::optional<Fact> &fact) const {
@@ -41,7 +62,9 @@ private:
 
   mutable std::optional<ControlFlowGraph> cfg_;
   mutable std::optional<facts::KernelFacts> facts_;
+  mutable std::optional<Liveness> liveness_;
   mutable std::optional<std::optional<Refusal>> same_launch_;
+  mutable std::map<std::pair<std::type_index, std::string>, std::shared_ptr<const void>> results_;
 };
 
 } // namespace ptxasw::synth

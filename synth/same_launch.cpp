@@ -125,15 +125,15 @@ std::string same_launch_version(const KernelContext &context, const Proposal &pr
          fmt::format("{}\n", function ? changed->text(function->body) : module.text(kernel.body));
 }
 
-std::string same_launch_fault(const Module &written, const Function &kernel,
-                              const Proposal &proposal) {
+std::string same_launch_fault(const KernelContext &context, const Proposal &proposal) {
   Sibling plain;
   plain.name = proposal.sibling.name;
   plain.family = proposal.sibling.family;
   plain.kind = proposal.sibling.kind;
+  plain.needs.dynamic_shared = proposal.sibling.needs.dynamic_shared;
   if (proposal.sibling != plain)
     return "the table does not say what is proved";
-  if (const auto obstacle = same_launch_obstacle(written, kernel))
+  if (const auto &obstacle = context.same_launch_obstacle())
     return std::string(obstacle->meaning);
   return "";
 }

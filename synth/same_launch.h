@@ -55,8 +55,18 @@ std::string same_launch_version(const KernelContext &context, const Proposal &pr
                                 const Module *changed);
 
 /// What is wrong with a version apart from its body, which is for the family to prove: the table
-/// promises more than same_launch_proposal() says, or there is an obstacle. Empty: nothing.
-std::string same_launch_fault(const Module &written, const Function &kernel,
-                              const Proposal &proposal);
+/// promises more than same_launch_proposal() says, or there is an obstacle. It may be for fewer
+/// launches, by their shared memory. Empty: nothing.
+std::string same_launch_fault(const KernelContext &context, const Proposal &proposal);
+
+/// Family::prove by a proof of what a kernel became in its place: without that, what is not proved
+/// of a function that is launched as the kernel is.
+template <std::string (*prove)(const Module &before, const Function &kernel, const Module &after,
+                               const Function &changed)>
+std::string prove_same_launch(const KernelContext &context, const Function &sibling,
+                              const Proposal &proposal) {
+  const std::string fault = same_launch_fault(context, proposal);
+  return fault.empty() ? prove(context.module, context.kernel, context.module, sibling) : fault;
+}
 
 } // namespace ptxasw::synth

@@ -6,7 +6,6 @@
 
 #include "emulator/machine/warp_verify.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 
 #include <algorithm>
@@ -134,17 +133,17 @@ std::vector<std::string> prove_all(const Module &module, const std::string &text
     tables += i == 0 || all[i].kernel != all[i - 1].kernel;
   const std::string fault =
       parsed ? fault_of(module, **parsed, all.size(), tables) : parsed.error().message;
+  if (!fault.empty())
+    return std::vector<std::string>(all.size(), fault);
+  const Module &written = **parsed;
+  std::optional<KernelContext> context;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!fault.empty()) {
-      faults[i] = fault;
-      continue;
-    }
-    const Module &written = **parsed;
     const Function &sibling = written.functions[module.functions.size() + i];
+    if (i == 0 || all[i].kernel != all[i - 1].kernel)
+      context.emplace(written, written.functions[all[i].kernel]);
     faults[i] = sibling.name != all[i].proposal.sibling.name
                     ? "it has another name"
-                    : all[i].family->prove(written, written.functions[all[i].kernel], sibling,
-                                           all[i].proposal);
+                    : all[i].family->prove(*context, sibling, all[i].proposal);
   }
   return faults;
 }
@@ -225,8 +224,8 @@ StandIn stand_in(const Sibling &sibling) {
     result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
   for (const char axis : sibling.appended_blocks)
     result.appended_blocks.push_back(axis - 'x');
-  const auto form = retile_form(sibling);
-  result.whole_x |= form && form->along_x > 1;
+  // Of points along x it is said how many there may be.
+  result.whole_x |= sibling.needs.max_extent[0] != SiblingNeeds{}.max_extent[0];
   return result;
 }
 

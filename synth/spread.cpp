@@ -21,7 +21,6 @@
 #include "synth/spread.h"
 
 #include "analysis/independence.h"
-#include "emulator/facts/meeting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
@@ -29,6 +28,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 
 namespace ptxasw::inline synth {
 namespace {
@@ -203,19 +203,17 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
   return std::nullopt;
 }
 
-} // namespace
-
-std::optional<Refusal> spread_obstacle(const Module &module, const Function &kernel,
-                                       Blocks blocks) {
+std::optional<Refusal> find_obstacle(const KernelContext &context, Blocks blocks) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   if (const auto obstacle = header_obstacle(module, kernel, blocks))
     return obstacle;
   for (const Instruction &instruction : kernel.instructions)
     if (const auto obstacle = instruction_obstacle(module, kernel, instruction, blocks))
       return at(*obstacle, instruction.line);
-  if (!ControlFlowGraph(module, kernel).well_formed())
+  if (!context.cfg().well_formed())
     return refusal::control_flow;
   if (blocks == Blocks::whole)
-    if (const auto barrier = facts::Meetings(module, kernel).uneven()) {
+    if (const auto barrier = meetings_of(context).uneven()) {
       const Instruction &met = kernel.instructions[*barrier];
       return at(facts::is_meeting_of_warp(module, met) ? refusal::uneven_warp : refusal::uneven,
                 met.line);
@@ -225,8 +223,21 @@ std::optional<Refusal> spread_obstacle(const Module &module, const Function &ker
   return waiting_obstacle(module, kernel);
 }
 
-bool may_be_spread(const Module &module, const Function &kernel) {
-  return !kernel.directive("reqntid") && independence(module, kernel).threads_independent;
+} // namespace
+
+std::optional<Refusal> spread_obstacle(const KernelContext &context, Blocks blocks) {
+  return context.once(blocks == Blocks::whole ? "whole blocks" : "spread blocks",
+                      [&] { return find_obstacle(context, blocks); });
+}
+
+bool may_be_spread(const KernelContext &context) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  return !kernel.directive("reqntid") &&
+         context.once("spread", [&] { return independence(module, kernel); }).threads_independent;
+}
+
+const facts::Meetings &meetings_of(const KernelContext &context) {
+  return context.once("", [&] { return facts::Meetings(context.module, context.kernel); });
 }
 
 } // namespace ptxasw::synth

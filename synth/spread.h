@@ -3,6 +3,7 @@
 // Which kernels may have the work of their threads done by other threads: what families share that
 // spread it.
 
+#include "emulator/facts/meeting.h"
 #include "synth/family.h"
 
 #include <cstdint>
@@ -18,11 +19,14 @@ enum class Blocks : std::uint8_t {
 
 /// What keeps several blocks of a kernel from being run by one, in lockstep; nothing if nothing
 /// does. The first in the text. Where blocks stay whole, shared memory may be in the way besides.
-std::optional<Refusal> spread_obstacle(const Module &module, const Function &kernel,
+std::optional<Refusal> spread_obstacle(const KernelContext &context,
                                        Blocks blocks = Blocks::spread);
 
 /// Returns true if threads of a block of such a kernel may be spread differently.
-bool may_be_spread(const Module &module, const Function &kernel);
+bool may_be_spread(const KernelContext &context);
+
+/// Where threads wait for each other, and what they may do one after the other between; found once.
+const facts::Meetings &meetings_of(const KernelContext &context);
 
 /// Threads of a kernel along x that may be spread: each may be a block of its own.
 inline constexpr std::uint32_t max_points = 0x7fffffff;

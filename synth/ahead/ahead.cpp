@@ -70,7 +70,7 @@ const Family ahead_family = {
     .variants = ahead_variants,
     .propose = propose_ahead,
     .write = write_ahead,
-    .prove = prove_ahead,
+    .prove = prove_same_launch<prove_loads_ahead>,
 };
 
 } // namespace ptxasw::synth

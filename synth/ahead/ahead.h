@@ -25,7 +25,5 @@ std::string prove_loads_ahead(const Module &before, const Function &kernel, cons
 
 FamilyAnswer propose_ahead(const KernelContext &context);
 std::string write_ahead(const KernelContext &context, const Proposal &proposal);
-std::string prove_ahead(const Module &written, const Function &kernel, const Function &sibling,
-                        const Proposal &proposal);
 
 } // namespace ptxasw::synth

@@ -55,10 +55,4 @@ std::string prove_loads_ahead(const Module &before, const Function &kernel, cons
                            });
 }
 
-std::string prove_ahead(const Module &written, const Function &kernel, const Function &sibling,
-                        const Proposal &proposal) {
-  const std::string fault = same_launch_fault(written, kernel, proposal);
-  return fault.empty() ? prove_loads_ahead(written, kernel, written, sibling) : fault;
-}
-
 } // namespace ptxasw::synth

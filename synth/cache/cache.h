@@ -29,7 +29,7 @@ std::string prove_requalified(const Module &before, const Function &kernel, cons
 
 FamilyAnswer propose_cache(const KernelContext &context);
 std::string write_cache(const KernelContext &context, const Proposal &proposal);
-std::string prove_cache(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_cache(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal);
 
 } // namespace ptxasw::synth

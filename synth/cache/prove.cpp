@@ -116,9 +116,10 @@ std::string prove_requalified(const Module &before, const Function &kernel, cons
   return fault_between(before, kernel, after, other, false);
 }
 
-std::string prove_cache(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_cache(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal) {
-  if (std::string fault = same_launch_fault(written, kernel, proposal); !fault.empty())
+  const auto &[written, kernel] = std::tie(context.module, context.kernel);
+  if (std::string fault = same_launch_fault(context, proposal); !fault.empty())
     return fault;
   return fault_between(written, kernel, written, sibling, proposal.promise == arrays_apart);
 }

@@ -5,9 +5,7 @@
 #include "synth/in_kernel/in_kernel.h"
 
 #include "grammar/edits.h"
-#include "synth/retile/retile.h"
 #include "synth/spread.h"
-#include "synth/vectorise/vectorise.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -18,11 +16,6 @@ namespace {
 constexpr Refusal block_unknown{"block-unknown",
                                 "the shape of blocks is neither in the PTX nor promised"};
 constexpr unsigned registers_of_multiprocessor = 65'536;
-
-/// Only these know that no thread sees another one's (spread_obstacle()).
-const Family *family_of(std::string_view name) {
-  return name == "retile" || name == "vectorise" ? find_family(name) : nullptr;
-}
 
 bool limits_registers(const Function &kernel) {
   return kernel.directive("maxnreg") || kernel.directive("minnctapersm") ||
@@ -56,21 +49,20 @@ const Function *find(const Module &module, std::string_view name) {
   return found == module.functions.end() ? nullptr : &*found;
 }
 
-/// A body with a sibling in it, or why there is none. `free` is the module in which `own` is the
-/// kernel without a `.reqntid`.
+/// A body with a sibling in it, or why there is none. `own` is the kernel without a `.reqntid`.
 tl::expected<std::string, std::string> write_and_prove(const Module &module, const Function &kernel,
-                                                       const Module &free, const Function &own,
+                                                       const KernelContext &own,
                                                        const Proposal &proposal,
                                                        const BlockShape &block) {
   const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
-  const Family &family = *family_of(proposal.family);
+  const Family &family = *find_family(proposal.family);
   const auto written =
-      parsed(fmt::format("{}\n\n{}\n", free.text(), family.write({free, own}, proposal)));
+      parsed(fmt::format("{}\n\n{}\n", own.module.text(), family.write(own, proposal)));
   const Function *const beside = written ? find(*written, kernel.name) : nullptr;
   const Function *const sibling = written ? find(*written, proposal.sibling.name) : nullptr;
   if (!beside || !sibling)
     return fail("what was written is not understood");
-  if (std::string fault = family.prove(*written, *beside, *sibling, proposal); !fault.empty())
+  if (std::string fault = family.prove({*written, *beside}, *sibling, proposal); !fault.empty())
     return fail(std::move(fault));
   const InKernelForm form{proposal.sibling, block};
   const auto arm = in_kernel_arm(*written, *sibling, form);
@@ -103,16 +95,14 @@ void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_v
 
 /// What a kernel could have, for blocks of any shape. It is asked of the kernel without its
 /// `.reqntid`, which only says that siblings cannot be launched otherwise.
-std::vector<Proposal> propose(const Module &module, const Function &kernel,
-                              std::vector<std::string> &why) {
+std::vector<Proposal> propose(const KernelContext &context, std::vector<std::string> &why) {
   std::vector<Proposal> all;
-  if (const auto obstacle = spread_obstacle(module, kernel)) { // siblings may keep blocks whole
+  if (const auto obstacle = spread_obstacle(context)) { // siblings may keep blocks whole
     refuse(why, *obstacle);
     return all;
   }
-  const KernelContext context(module, kernel);
   for (const Family &family : families()) {
-    if (!family_of(family.name))
+    if (!family.threads_apart)
       continue;
     FamilyAnswer answer = family.propose(context);
     for (const Refusal &refusal : answer.refusals)
@@ -147,8 +137,8 @@ std::unique_ptr<Module> without_block(const Module &module, const Function &kern
 /// A kernel, what is known of its blocks, and what could stand in it.
 struct Offers {
   LaunchFacts facts;
-  std::unique_ptr<Module> free;  ///< the module in which the kernel has no `.reqntid`
-  const Function *own = nullptr; ///< the kernel there; null: nothing can be done
+  std::unique_ptr<Module> free;     ///< the module in which the kernel has no `.reqntid`
+  std::optional<KernelContext> own; ///< the kernel there; nothing: nothing can be done
   std::vector<Proposal> proposals;
 };
 
@@ -158,9 +148,8 @@ Offers offers_for(const Module &module, const Function &kernel,
   offers.facts = launch_facts(kernel, block);
   if (offers.facts.block)
     offers.free = without_block(module, kernel);
-  offers.own = offers.free ? find(*offers.free, kernel.name) : nullptr;
-  if (offers.own)
-    offers.proposals = propose(*offers.free, *offers.own, why);
+  if (const Function *own = offers.free ? find(*offers.free, kernel.name) : nullptr)
+    offers.proposals = propose(offers.own.emplace(*offers.free, *own), why);
   else
     refuse(why, block_unknown);
   return offers;
@@ -168,9 +157,10 @@ Offers offers_for(const Module &module, const Function &kernel,
 
 /// Why one of them cannot be.
 std::optional<Refusal> obstacle_to(const Offers &offers, const Proposal &proposal) {
-  if (proposal.registers != 0 && limits_registers(*offers.own))
+  if (proposal.registers != 0 && limits_registers(offers.own->kernel))
     return refusals::registers_given;
-  return in_kernel_obstacle(*offers.free, *offers.own, {proposal.sibling, *offers.facts.block});
+  return in_kernel_obstacle(*offers.free, offers.own->kernel,
+                            {proposal.sibling, *offers.facts.block});
 }
 
 /// Returns the new body; empty: the kernel stays.
@@ -189,8 +179,7 @@ std::string replace(const Module &module, const Function &kernel, const InKernel
       refuse(outcome.why, *obstacle, variant);
       continue;
     }
-    auto body =
-        write_and_prove(module, kernel, *offers.free, *offers.own, *proposal, *outcome.block);
+    auto body = write_and_prove(module, kernel, *offers.own, *proposal, *outcome.block);
     if (body) {
       outcome.variant = variant;
       return std::move(*body);

@@ -29,7 +29,6 @@
 #include "grammar/next.h"
 #include "grammar/roles.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/retile/retile.h"
 #include "synth/spread.h"
 
 #include <bit>
@@ -261,7 +260,7 @@ std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
                             const FunctionOf &sibling, const FunctionOf &replaced,
                             const InKernelForm &form) {
   try {
-    if (const auto obstacle = spread_obstacle(beside.module, beside.function))
+    if (const auto obstacle = spread_obstacle({beside.module, beside.function}))
       return fmt::format("threads may see each other: {}", obstacle->meaning);
     if (const auto obstacle = in_kernel_obstacle(beside.module, beside.function, form))
       return std::string(obstacle->meaning);

@@ -161,12 +161,6 @@ std::string write_meld(const KernelContext &context, const Proposal &proposal) {
   return same_launch_version(context, proposal, melded.get());
 }
 
-std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
-                       const Proposal &proposal) {
-  const std::string fault = same_launch_fault(written, kernel, proposal);
-  return fault.empty() ? prove_melded(written, kernel, written, sibling) : fault;
-}
-
 extern const Family meld_family;
 const Family meld_family = {
     .name = "meld",
@@ -177,7 +171,7 @@ const Family meld_family = {
     .variants = meld_variants,
     .propose = propose_meld,
     .write = write_meld,
-    .prove = prove_meld,
+    .prove = prove_same_launch<prove_melded>,
 };
 
 } // namespace ptxasw::synth

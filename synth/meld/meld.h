@@ -47,7 +47,5 @@ std::string prove_melded(const Module &before, const Function &kernel, const Mod
 
 FamilyAnswer propose_meld(const KernelContext &context);
 std::string write_meld(const KernelContext &context, const Proposal &proposal);
-std::string prove_meld(const Module &written, const Function &kernel, const Function &sibling,
-                       const Proposal &proposal);
 
 } // namespace ptxasw::synth

@@ -155,12 +155,6 @@ std::string write_promote(const KernelContext &context, const Proposal &proposal
   return write(context, proposal, promote::Wanted::repeated);
 }
 
-std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
-                          const Proposal &proposal) {
-  const std::string fault = same_launch_fault(written, kernel, proposal);
-  return fault.empty() ? prove_promoted(written, kernel, written, sibling) : fault;
-}
-
 FamilyAnswer propose_carry(const KernelContext &context) {
   return propose(context, promote::Wanted::carried);
 }
@@ -179,7 +173,7 @@ const Family promote_family = {
     .variants = whole_variants,
     .propose = propose_promote,
     .write = write_promote,
-    .prove = prove_promote,
+    .prove = prove_same_launch<prove_promoted>,
 };
 
 extern const Family carry_family;
@@ -192,7 +186,7 @@ const Family carry_family = {
     .variants = whole_variants,
     .propose = propose_carry,
     .write = write_carry,
-    .prove = prove_promote,
+    .prove = prove_same_launch<prove_promoted>,
 };
 
 } // namespace ptxasw::synth

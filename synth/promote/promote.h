@@ -53,10 +53,7 @@ std::string prove_promoted(const Module &before, const Function &kernel, const M
 
 FamilyAnswer propose_promote(const KernelContext &context);
 std::string write_promote(const KernelContext &context, const Proposal &proposal);
-std::string prove_promote(const Module &written, const Function &kernel, const Function &sibling,
-                          const Proposal &proposal);
 
-/// The proof of carry is prove_promote().
 FamilyAnswer propose_carry(const KernelContext &context);
 std::string write_carry(const KernelContext &context, const Proposal &proposal);
 

@@ -60,9 +60,10 @@ std::string write_registers(const KernelContext &context, const Proposal &propos
                      limit_directive, proposal.variant, module.text(kernel.body));
 }
 
-std::string prove_registers(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_registers(const KernelContext &context, const Function &sibling,
                             const Proposal &proposal) {
-  if (std::string fault = same_launch_fault(written, kernel, proposal); !fault.empty())
+  const auto &[written, kernel] = std::tie(context.module, context.kernel);
+  if (std::string fault = same_launch_fault(context, proposal); !fault.empty())
     return fault;
   if (moves_registers(written))
     return std::string(moved.meaning);

@@ -16,7 +16,7 @@ namespace ptxasw::inline synth {
 
 FamilyAnswer propose_registers(const KernelContext &context);
 std::string write_registers(const KernelContext &context, const Proposal &proposal);
-std::string prove_registers(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_registers(const KernelContext &context, const Function &sibling,
                             const Proposal &proposal);
 
 } // namespace ptxasw::synth

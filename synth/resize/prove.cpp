@@ -193,9 +193,10 @@ std::string appended_fault(const Module &module, const Function &kernel, const F
 
 } // namespace
 
-std::string prove_resize(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_resize(const KernelContext &context, const Function &sibling,
                          const Proposal &proposal) {
-  if (const auto obstacle = resize_obstacle(written, kernel))
+  const auto &[written, kernel] = std::tie(context.module, context.kernel);
+  if (const auto obstacle = resize_obstacle(context))
     return std::string(obstacle->meaning);
   const std::uint32_t extent = proposal.sibling.extent[0];
   const bool exact = proposal.sibling.needs.extent_multiple[0] != 1;

@@ -3,7 +3,6 @@
 
 #include "synth/resize/resize.h"
 
-#include "analysis/independence.h"
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -60,12 +59,13 @@ bool counts_threads(const Module &module, const Function &kernel) {
   return mentions_special(module, kernel, "%nctaid.x");
 }
 
-std::optional<Refusal> resize_obstacle(const Module &module, const Function &kernel) {
-  if (const auto obstacle = spread_obstacle(module, kernel))
+std::optional<Refusal> resize_obstacle(const KernelContext &context) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  if (const auto obstacle = spread_obstacle(context))
     return obstacle;
   if (kernel.directive("reqntid"))
     return block_fixed;
-  if (const auto obstacle = same_launch_obstacle(module, kernel))
+  if (const auto obstacle = context.same_launch_obstacle())
     return obstacle;
   if (!mentions_special(module, kernel, "%tid.x"))
     return not_used;
@@ -80,7 +80,7 @@ std::optional<Refusal> resize_obstacle(const Module &module, const Function &ker
       refusal.line = instruction.line;
       return refusal;
     }
-  if (!independence(module, kernel).threads_independent)
+  if (!may_be_spread(context))
     return threads_meet;
   if (module.text(kernel.body).find(own_prefix) != std::string_view::npos)
     return name_in_use;
@@ -104,7 +104,7 @@ FamilyAnswer propose_resize(const KernelContext &context) {
   const Module &module = context.module;
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
-  if (const auto obstacle = resize_obstacle(module, kernel)) {
+  if (const auto obstacle = resize_obstacle(context)) {
     answer.refusals.push_back(*obstacle);
     return answer;
   }

@@ -19,7 +19,7 @@
 namespace ptxasw::inline synth {
 
 /// Why a kernel's blocks must not have another extent along x; nothing if they may.
-std::optional<Refusal> resize_obstacle(const Module &module, const Function &kernel);
+std::optional<Refusal> resize_obstacle(const KernelContext &context);
 
 /// Returns true if a kernel asks for the number of blocks along x, and so for that of threads.
 bool counts_threads(const Module &module, const Function &kernel);
@@ -29,7 +29,7 @@ Sibling resized(std::uint32_t extent, bool counts);
 
 FamilyAnswer propose_resize(const KernelContext &context);
 std::string write_resize(const KernelContext &context, const Proposal &proposal);
-std::string prove_resize(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_resize(const KernelContext &context, const Function &sibling,
                          const Proposal &proposal);
 
 } // namespace ptxasw::synth

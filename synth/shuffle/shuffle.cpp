@@ -96,9 +96,10 @@ std::string write_shuffle(const KernelContext &context, const Proposal &proposal
   return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
 }
 
-std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal) {
-  if (std::string fault = same_launch_fault(written, kernel, proposal); !fault.empty())
+  const auto &[written, kernel] = std::tie(context.module, context.kernel);
+  if (std::string fault = same_launch_fault(context, proposal); !fault.empty())
     return fault;
   Edits edits;
   edits.replace(kernel.body, std::string(written.text(sibling.body)));

@@ -13,7 +13,7 @@ namespace ptxasw::inline synth {
 
 FamilyAnswer propose_shuffle(const KernelContext &context);
 std::string write_shuffle(const KernelContext &context, const Proposal &proposal);
-std::string prove_shuffle(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal);
 
 } // namespace ptxasw::synth

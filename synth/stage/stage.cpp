@@ -65,13 +65,12 @@ std::string write_stage(const KernelContext &context, const Proposal &proposal) 
   return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
 }
 
-std::string prove_stage(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_stage(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal) {
-  Proposal plain = proposal;
-  if (plain.sibling.needs.dynamic_shared != 0)
+  if (proposal.sibling.needs.dynamic_shared != 0)
     return "a launch may ask for shared memory of its own";
-  plain.sibling.needs.dynamic_shared = SiblingNeeds().dynamic_shared;
-  const std::string fault = same_launch_fault(written, kernel, plain);
+  const auto &[written, kernel] = std::tie(context.module, context.kernel);
+  const std::string fault = same_launch_fault(context, proposal);
   return fault.empty() ? prove_staged(written, kernel, written, sibling, proposal.variant) : fault;
 }
 

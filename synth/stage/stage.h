@@ -20,7 +20,7 @@ std::string prove_staged(const Module &before, const Function &kernel, const Mod
 
 FamilyAnswer propose_stage(const KernelContext &context);
 std::string write_stage(const KernelContext &context, const Proposal &proposal);
-std::string prove_stage(const Module &written, const Function &kernel, const Function &sibling,
+std::string prove_stage(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal);
 
 } // namespace ptxasw::synth

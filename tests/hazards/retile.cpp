@@ -10,8 +10,8 @@
 // for blocks that are only promised, which other launches do not keep. Where the head names a
 // reason `in the kernel`, neither the kernel nor its twin may have one there.
 
-#include "synth/retile/retile.h"
 #include "family.h"
+#include "synth/coarsen/coarsen.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "versions.h"
 
@@ -148,7 +148,7 @@ std::string check_naive(const std::string &text) {
   proposal.sibling.grid = {2, 1, 1};
   proposal.sibling.appended = {'x'};
   const auto written =
-      parse(text + write_retile({**module, (*module)->functions.back()}, proposal), "naive.ptx");
+      parse(text + write_coarsen({**module, (*module)->functions.back()}, proposal), "naive.ptx");
   if (!written)
     return format(written.error());
   return compare(retiled, **written, proposal, 0).kind == KernelVerdict::Kind::differ

@@ -118,7 +118,7 @@ std::string fault_of_proofs(const Trap &trap, const Module &module) {
         parse(fmt::format("{}\n{}", module.text(), family->write({module, kernel}, proposal)), "k");
     if (written && (*written)->functions.size() == module.functions.size() + 1 &&
         family
-            ->prove(**written, (*written)->functions[module.functions.size() - 1],
+            ->prove({**written, (*written)->functions[module.functions.size() - 1]},
                     (*written)->functions.back(), proposal)
             .empty())
       return fmt::format("{} is taken for proved", proposal.sibling.name);

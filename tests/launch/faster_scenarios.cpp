@@ -285,6 +285,21 @@ const Scenario brief_runs("faster-short", [] {
   Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(60);
 });
 
+const Scenario late_reason("faster-late-reason", [] {
+  // All launches are over before the answer is there, and the program is not yet.
+  const FatBinary image(ptx(), 90, 90);
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "biased")).versions_of(20);
+  const std::filesystem::path answers = std::getenv("PTXASW_LAUNCH_FASTER");
+  const auto is_there = [&] {
+    for (const auto &one : std::filesystem::directory_iterator(answers))
+      if (one.path().extension() == ".answer")
+        return true;
+    return false;
+  };
+  for (int i = 0; i < 30000 && !is_there(); ++i)
+    ::usleep(10000);
+});
+
 const Scenario waits_for_us("faster-spin", [] {
   // The driver loads code when nothing runs; while a kernel waits for the program, nothing is
   // loaded.

@@ -104,6 +104,14 @@ class Running(Case):
         self.good("faster-remembered")
         self.assertNotEqual(self.faster("faster-remembered", XDG_CACHE_HOME=str(self.dir / "other")).returncode, 0)
 
+    def test_tuning_waits_for_versions_and_tries_them_at_once(self):
+        said = self.good("faster-short", "--tune", "--explain")
+        self.assertIn("1 of 1 kernels run faster versions", said)
+
+    def test_a_reason_that_comes_too_late_is_said(self):
+        said = self.good("faster-late-reason", "--explain")
+        self.assertIn("biased: it reads `bias`, which is `__constant__`", said)
+
     def test_nothing_is_loaded_while_a_kernel_waits_for_the_program(self):
         self.good("faster-spin")
 

@@ -12,12 +12,11 @@
 
 #include "emulator/machine/warp_verify.h"
 #include "random_kernel.h"
+#include "synth/coarsen/coarsen.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/retile/retile.h"
 #include "synth/rewrite.h"
 #include "synth/siblings.h"
 #include "synth/spread.h"
-#include "synth/vectorise/vectorise.h"
 #include "wide_kernel.h"
 #include "wrapper/commands/shard.h"
 
@@ -236,23 +235,23 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
   Checked result;
   result.parsed = true;
   const Function &kernel = original.functions.back();
-  if (spread_obstacle(original, kernel) || !may_be_spread(original, kernel))
+  if (spread_obstacle({original, kernel}) || !may_be_spread({original, kernel}))
     return result;
   Proposal proposal;
   proposal.sibling.name = "neighbours";
   proposal.sibling.block[random.below(3) * random.below(2)] = 2u << random.below(3);
-  if (!retile_form(proposal.sibling))
+  if (!coarsen_form(proposal.sibling))
     return result;
   result.changed = true;
-  result.rewritten = text + write_retile({original, kernel}, proposal);
+  result.rewritten = text + write_coarsen({original, kernel}, proposal);
   const auto written = parse(result.rewritten, "neighbours.ptx");
   if (!written) {
     fmt::print("seed {}: {}", seed, format(written.error()));
     result.parsed = false;
     return result;
   }
-  const std::string fault = prove_retile(**written, (*written)->functions.rbegin()[1],
-                                         (*written)->functions.back(), proposal);
+  const std::string fault = prove_coarsen({**written, (*written)->functions.rbegin()[1]},
+                                          (*written)->functions.back(), proposal);
   if (!fault.empty()) {
     fmt::print("seed {}: neighbours are not proved: {}\n", seed, fault);
     result.parsed = false;

@@ -70,7 +70,7 @@ std::string proof(const std::string &text, const std::string &changed, bool prom
   std::string body = changed.substr(changed.find(".visible"));
   body.replace(body.find(" k("), 2, " k__ptxasw_cache_x");
   const auto written = parse(text + "\n" + body, "test.ptx");
-  return written ? prove_cache(**written, (*written)->functions[0], (*written)->functions[1],
+  return written ? prove_cache({**written, (*written)->functions[0]}, (*written)->functions[1],
                                proposal_of("x", promised))
                  : format(written.error());
 }
@@ -205,7 +205,7 @@ TEST_CASE("the proof wants the promise") {
   Proposal other = proposal_of("x", true);
   other.sibling.grid[0] = 2;
   const auto module = parsed(plain);
-  CHECK(prove_cache(*module, module->functions[0], module->functions[0], other) ==
+  CHECK(prove_cache({*module, module->functions[0]}, module->functions[0], other) ==
         "the table does not say what is proved");
 }
 
@@ -267,7 +267,7 @@ void try_mutant(const std::string &text, bool promised, MutantCount &count) {
     return;
   }
   const Proposal proposal = proposal_of("x", promised);
-  if (!prove_cache(**written, (*written)->functions[0], (*written)->functions[1], proposal)
+  if (!prove_cache({**written, (*written)->functions[0]}, (*written)->functions[1], proposal)
            .empty()) {
     ++count.refused;
     return;

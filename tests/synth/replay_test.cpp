@@ -1,7 +1,7 @@
 // What the added code of a re-tiled kernel comes to: where a run of it ends and what its registers
 // hold then. A line that is changed, left out or moved must stop the run or change what is held.
 
-#include "synth/retile/replay.h"
+#include "synth/coarsen/replay.h"
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ using Outcome = ReplayOutcome;
 /// copies' and %p0 and %p1 their predicates, %h is shared, %o its stand-in, %w wide.
 class AddedCode {
 public:
-  explicit AddedCode(const std::string &body, RetileForm form = {.copies = 2})
+  explicit AddedCode(const std::string &body, CoarsenForm form = {.copies = 2})
       : module_(parsed(".version 7.6\n.target sm_70\n.address_size 64\n"
                        ".visible .entry k(.param .u32 n, .param .u32 grid)\n{\n"
                        ".reg .b32 %a, %b, %c, %d, %e, %k0, %k1, %h, %o, %w;\n.reg .b64 %l;\n"
@@ -115,7 +115,7 @@ const std::string points = "mov.u32 %a, %ctaid.x;\nmov.u32 %b, %ntid.x;\nmov.u32
                            "mul.lo.u32 %b, %d, 4;\nadd.u32 %b, %b, 0xfffffffe;\n"
                            "selp.b32 %e, %b, %a, %t;\n"
                            "@%t bra $first;\nadd.u32 %k0, %k0, 1;\n$first:\nret;";
-constexpr RetileForm four_points{.along_x = 4, .shift = 2};
+constexpr CoarsenForm four_points{.along_x = 4, .shift = 2};
 
 } // namespace
 
@@ -218,7 +218,7 @@ TEST_CASE("along other axes and within a block it is another register that tells
   CHECK(AddedCode(dispatch, {.axis = 1, .copies = 2}).run({.inside = 1}) ==
         "mov.u32 %b, %ctaid.x;");
 
-  constexpr RetileForm within{.kind = RetileForm::Kind::neighbours, .copies = 4};
+  constexpr CoarsenForm within{.kind = CoarsenForm::Kind::neighbours, .copies = 4};
   AddedCode block("mov.u32 %a, %tid.x;\nmul.lo.u32 %b, %a, 4;\nadd.u32 %b, %b, 3;\n"
                   "mov.u32 %c, %ntid.x;\nmul.lo.u32 %d, %c, 4;\nld.param.u32 %e, [grid];\nret;",
                   within);

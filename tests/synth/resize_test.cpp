@@ -36,7 +36,7 @@ std::string with_version(const Module &module, const Proposal &proposal) {
 std::string proof(const Module &after, const Proposal &proposal) {
   const std::size_t count = after.functions.size();
   return count < 2 ? "nothing was added"
-                   : prove_resize(after, after.functions[count - 2], after.functions[count - 1],
+                   : prove_resize({after, after.functions[count - 2]}, after.functions[count - 1],
                                   proposal);
 }
 

@@ -2,8 +2,8 @@
 // that K divides and that it does not; and whatever one changes in the text, the proof refuses it
 // unless it changes nothing.
 
+#include "synth/coarsen/coarsen.h"
 #include "synth/registers/registers.h"
-#include "synth/retile/retile.h"
 #include "synth/siblings.h"
 #include "tests/synth/versions.h"
 
@@ -267,7 +267,7 @@ void try_mutant(const Written &one, const std::string &text, const std::string &
     ++count.no_ptx;
     return;
   }
-  if (!prove_retile(**module, *find(one.kernel), *sibling, one.proposal).empty()) {
+  if (!prove_coarsen({**module, *find(one.kernel)}, *sibling, one.proposal).empty()) {
     ++count.refused;
     return;
   }
@@ -384,7 +384,7 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
     const auto other = parsed(changed);
     Proposal claim = proposal;
     change(claim.sibling);
-    return prove_registers(*other, function(*other, "mixed"),
+    return prove_registers({*other, function(*other, "mixed")},
                            function(*other, proposal.sibling.name), claim)
         .empty();
   };
@@ -432,8 +432,8 @@ TEST_CASE("a version promises of what its parameters point at what the kernel do
     CHECK(changed.substr(at, own.size()) == own);
     changed.replace(at, own.size(), others);
     const auto other = parsed(changed);
-    const auto prove = variant == "maxnreg" ? prove_registers : prove_retile;
-    return prove(*other, function(*other, "stencil"), function(*other, proposal.sibling.name),
+    const auto prove = variant == "maxnreg" ? prove_registers : prove_coarsen;
+    return prove({*other, function(*other, "stencil")}, function(*other, proposal.sibling.name),
                  proposal)
         .empty();
   };
@@ -462,7 +462,7 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
     proposal.sibling.name = "other";
     const auto both = parsed(std::string(module->text()) +
                              write_registers({*module, module->functions.back()}, proposal));
-    const bool proved = prove_registers(*both, both->functions[both->functions.size() - 2],
+    const bool proved = prove_registers({*both, both->functions[both->functions.size() - 2]},
                                         both->functions.back(), proposal)
                             .empty();
     CHECK(proved == result.changed);
@@ -490,8 +490,8 @@ TEST_CASE("wide accesses are proved for what the table needs, and for nothing le
   const auto proved = [&](const std::function<void(Sibling &)> &change) {
     Proposal proposal = one.proposal;
     change(proposal.sibling);
-    return prove_retile(*module, function(*module, "stencil"),
-                        function(*module, one.proposal.sibling.name), proposal)
+    return prove_coarsen({*module, function(*module, "stencil")},
+                         function(*module, one.proposal.sibling.name), proposal)
         .empty();
   };
   CHECK(one.sibling.find("st.global.v4.f32") != std::string::npos);
@@ -523,8 +523,8 @@ TEST_CASE("shared memory is each copy's own, and the launch has no more of it") 
     const auto module = parsed(one.before + changed + one.after);
     Proposal proposal = one.proposal;
     change(proposal.sibling);
-    return prove_retile(*module, function(*module, "rounds"),
-                        function(*module, one.proposal.sibling.name), proposal)
+    return prove_coarsen({*module, function(*module, "rounds")},
+                         function(*module, one.proposal.sibling.name), proposal)
         .empty();
   };
   const std::string first = ".shared .align 16 .b8 __ptxasw_room0_0[16];";
@@ -554,8 +554,8 @@ TEST_CASE("the table must say what is proved") {
   const auto proved = [&](const std::function<void(Sibling &)> &change) {
     Proposal proposal = one.proposal;
     change(proposal.sibling);
-    return prove_retile(*module, function(*module, "mixed"),
-                        function(*module, one.proposal.sibling.name), proposal)
+    return prove_coarsen({*module, function(*module, "mixed")},
+                         function(*module, one.proposal.sibling.name), proposal)
         .empty();
   };
   CHECK(proved([](Sibling &) {}));

@@ -186,9 +186,9 @@ TEST_CASE("a launch with shared memory of its own is refused by the table") {
   const std::string version = write_stage({*module, only(*module)}, proposal);
   const auto written = parsed(std::string(module->text()) + "\n" + version);
   const Function &kernel = written->functions[0], &sibling = written->functions[1];
-  CHECK(prove_stage(*written, kernel, sibling, proposal).empty());
+  CHECK(prove_stage({*written, kernel}, sibling, proposal).empty());
   proposal.sibling.needs.dynamic_shared = 1;
-  CHECK_FALSE(prove_stage(*written, kernel, sibling, proposal).empty());
+  CHECK_FALSE(prove_stage({*written, kernel}, sibling, proposal).empty());
 }
 
 namespace {

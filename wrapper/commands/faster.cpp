@@ -8,6 +8,7 @@
 #include "wrapper/commands/preload.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
+#include "wrapper/launch/answer.h"
 #include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
 
@@ -32,7 +33,7 @@ using Json = nlohmann::ordered_json;
 /// What `ptxasw faster` was asked.
 struct FasterRequest {
   std::string profile; ///< read if it is there, and written; empty: only the cache is
-  bool explain = false, verify = false;
+  bool explain = false, verify = false, tune = false;
 };
 
 /// One kernel of the program, all its shapes together.
@@ -75,7 +76,16 @@ std::string kind_of(const std::string &version) {
   return kind;
 }
 
-Summary summarize(const LaunchFindings &findings) {
+/// Why there are no versions of a kernel, if an answer says so that came too late for the program.
+std::string late_reason(const std::filesystem::path &answers, const std::string &id) {
+  const auto bytes =
+      id.empty() ? std::nullopt : read_regular_file((answers / (id + ".answer")).string());
+  const auto answer = bytes ? launch::decode_answer(*bytes) : tl::unexpected(std::string());
+  return answer ? answer->words : "";
+}
+
+/// `answers`: the directory of the run.
+Summary summarize(const LaunchFindings &findings, const std::filesystem::path &answers) {
   Summary summary;
   std::map<std::string, KernelLine> faster;
   std::map<std::string, std::string> kept;
@@ -108,6 +118,7 @@ Summary summarize(const LaunchFindings &findings) {
   for (const Json &kernel : findings.kernels) {
     const auto name = kernel.at("kernel").get<std::string>();
     const auto reason = kernel.at("reason").get<std::string>();
+    const std::string late = late_reason(answers, kernel.at("asked").get<std::string>());
     if (faster.contains(name) || kept.contains(name))
       continue;
     const auto launches = kernel.at("launches").get<std::uint64_t>();
@@ -117,7 +128,8 @@ Summary summarize(const LaunchFindings &findings) {
     } else {
       summary.reasons.insert("waiting");
       kept.emplace(name,
-                   launches < 12
+                   !late.empty() ? late
+                   : launches < 12
                        ? fmt::format("launched {} times: too seldom to make versions", launches)
                        : "its versions did not come before the program ended");
     }
@@ -401,7 +413,7 @@ int run(const FasterRequest &request, const Invocation &invocation) {
   plan.environment = {
       {"LD_PRELOAD", others && *others ? *library + ":" + others : *library},
       // Comparing takes the time of three launches; so nothing is measured then, all versions run.
-      {std::string(launch_prefix) + "MODE", request.verify ? "tune" : "measure"},
+      {std::string(launch_prefix) + "MODE", request.verify || request.tune ? "tune" : "measure"},
       {std::string(launch_prefix) + "FASTER", scratch.path.string()},
       {std::string(launch_prefix) + "RESULTS", scratch.path.string()},
   };
@@ -420,7 +432,7 @@ int run(const FasterRequest &request, const Invocation &invocation) {
   if (!request.verify)
     server.remember(profile_of(findings, true));
   const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
-  say(summarize(findings), findings, served, request, command.front());
+  say(summarize(findings, scratch.path), findings, served, request, command.front());
   if (!request.profile.empty() && !profile.entries.empty())
     if (const auto written = merge_into(request.profile, profile); !written)
       complain(written.error());
@@ -433,6 +445,9 @@ void declare(Words &words, FasterRequest &request) {
              "start with what this file says, and add to it; without it only the cache remembers");
   words.flag("--verify", request.verify,
              "run original and version on the same memory and stop at the first difference");
+  words.flag(
+      "--tune", request.tune,
+      "wait for the versions and try all of them now: this run may be slower, the next is not");
   words.footer("The `--` may be left out. The exit code is the program's.");
   words.examples({"ptxasw faster -- ./app", "ptxasw faster --why -- python3 train.py"});
 }

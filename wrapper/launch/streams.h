@@ -17,8 +17,9 @@ bool nothing_runs();
 /// The streams of a context have ended with it, or those of a device; null and negative: all.
 void forget_streams(Handle context, int device);
 
-/// Waits until `done()`. All such waits of a process together take at most 20 ms, and one per cent
-/// of the time since the first of them may begin. Returns what `done()` said last.
+/// Waits until `done()`. All such waits of a process together take at most 20 ms and one per cent
+/// of the time since the first of them; two minutes where versions are tried as fast as possible.
+/// Returns what `done()` said last.
 bool wait_a_little(bool (*done)(const void *), const void *argument);
 
 /// While one lives, other threads' launches wait. It is held for what takes a few milliseconds and

@@ -464,8 +464,9 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
                              const Kernel &waiting) {
   Watched &watched = *waiting.watched;
   const bool asked = !watched.id.empty();
+  const bool eager = configuration().mode == Mode::tune;
   const bool is_often =
-      watched.remembered || watched.launches.load(std::memory_order_relaxed) >= often;
+      watched.remembered || watched.launches.load(std::memory_order_relaxed) >= (eager ? 2 : often);
   if (!asked && !is_often && !watched.wanted.load(std::memory_order_relaxed))
     return &waiting;
   if (asked && is_often && !watched.wanted.exchange(true, std::memory_order_relaxed))
@@ -495,8 +496,10 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   if (!found || found->siblings || found->settled)
     return found ? found : &waiting;
   Watched &question = *found->watched;
+  if (eager && !question.wanted.exchange(true, std::memory_order_relaxed))
+    (void)replace_whole(path_of(question.id, "often"), "");
   const bool there =
-      question.remembered ? wait_a_little(is_answered, &question) : is_answered(&question);
+      question.remembered || eager ? wait_a_little(is_answered, &question) : is_answered(&question);
   if (!there)
     return found;
   // Waiting for what runs is tried once; after that the versions come when nothing does.

@@ -208,7 +208,8 @@ std::vector<RandomVersion> proved_versions(const Module &module, std::uint64_t s
     RandomVersion version = any_version(module, draw);
     const auto written = parse(version.text, "any.ptx");
     ++tried.all;
-    if (prove_cache(**written, (*written)->functions[0], (*written)->functions[1], version.proposal)
+    if (prove_cache({**written, (*written)->functions[0]}, (*written)->functions[1],
+                    version.proposal)
             .empty()) {
       ++tried.proved;
       result.push_back(std::move(version));

@@ -118,7 +118,7 @@ struct Refused {
 /// Writes what is refused because of the index now and then. Nothing else may be compared.
 void try_refused(const Module &module, std::uint64_t seed, Refused &refused) {
   const Function &kernel = module.functions[0];
-  const auto obstacle = resize_obstacle(module, kernel);
+  const auto obstacle = resize_obstacle({module, kernel});
   if (!obstacle || obstacle->reason != "local-index" || seed % 2 != 0)
     return;
   Proposal proposal;

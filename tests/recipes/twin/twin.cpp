@@ -42,8 +42,9 @@ std::string write_twin(const KernelContext &context, const Proposal &proposal) {
                      module.text(kernel.body));
 }
 
-std::string prove_twin(const Module &written, const Function &kernel, const Function &sibling,
-                       const Proposal &) {
+std::string prove_twin(const KernelContext &context, const Function &sibling, const Proposal &) {
+  const Module &written = context.module;
+  const Function &kernel = context.kernel;
   const bool same = written.text(kernel.body) == written.text(sibling.body) &&
                     header_of(written, kernel).parameters == header_of(written, sibling).parameters;
   return same && sibling.directives.empty() ? "" : "it is not the kernel's text";

@@ -2,35 +2,35 @@
 // load that another copy has done, one wide access for several; and branches, which lead on
 // together, or part the copies.
 
-#include "synth/retile/prove_implementation.h"
+#include "synth/coarsen/prove_implementation.h"
 
-#include "synth/vectorise/vectorise.h"
+#include "synth/coarsen/coarsen.h"
 
 #include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw::inline synth {
 
-ReplayEnd RetileProof::replay(Position mine, ReplayState &state,
-                              const ReplayAssumption &assumption) const {
+ReplayEnd CoarsenProof::replay(Position mine, ReplayState &state,
+                               const ReplayAssumption &assumption) const {
   const auto end = replay_.run(mine, state, assumption);
   require(end.has_value(), mine, "added code is not understood");
   return *end;
 }
 
-void RetileProof::go_on_together(Position mine, Position theirs) {
+void CoarsenProof::go_on_together(Position mine, Position theirs) {
   ReplayState state = known_;
   arrive_together(replay(mine, state), theirs);
 }
 
-void RetileProof::arrive_together(const ReplayEnd &end, Position theirs) {
+void CoarsenProof::arrive_together(const ReplayEnd &end, Position theirs) {
   theirs = skip_kernel(theirs);
   require(end.exit == ends(theirs), end.position, "the thread ends elsewhere");
   if (!end.exit && seen_together_.insert({end.position, theirs}).second)
     together_.emplace_back(end.position, theirs);
 }
 
-void RetileProof::step_together(Position mine, Position theirs) {
+void CoarsenProof::step_together(Position mine, Position theirs) {
   const Instruction &instruction = kernel_.instructions[theirs];
   if (is_jump(instruction)) {
     if (shared_[instruction.guard] || copies_ == 1)
@@ -42,7 +42,7 @@ void RetileProof::step_together(Position mine, Position theirs) {
   go_on_together(by_each(mine, theirs), theirs + 1);
 }
 
-RetileProof::Position RetileProof::by_each(Position mine, Position theirs) {
+CoarsenProof::Position CoarsenProof::by_each(Position mine, Position theirs) {
   const Instruction &own = kernel_.instructions[theirs];
   for (const WideTest &test : plan_.tests)
     if (test.instruction == theirs)
@@ -67,28 +67,24 @@ RetileProof::Position RetileProof::by_each(Position mine, Position theirs) {
   return mine;
 }
 
-bool RetileProof::is_reg(const Operand &operand, RegisterId reg) const {
+bool CoarsenProof::is_reg(const Operand &operand, RegisterId reg) const {
   return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
          operand.reg == reg && reg != no_register;
 }
 
-bool RetileProof::is_control(const Operand &operand, ScalarType type) const {
+bool CoarsenProof::is_control(const Operand &operand, ScalarType type) const {
   return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
          roles_[operand.reg].kind == ReplayRole::Kind::control &&
          sibling_.registers[operand.reg].type == type && !known_.contains(operand.reg);
 }
 
-RegisterId RetileProof::loaded(Position load) const {
-  return module_.operands(kernel_.instructions[load])[0].reg;
-}
-
-const Instruction &RetileProof::at(Position mine) const {
+const Instruction &CoarsenProof::at(Position mine) const {
   require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
   return sibling_.instructions[mine];
 }
 
 // Lockstep is left unless two copies' addresses are as far apart as the plan says.
-RetileProof::Position RetileProof::require_test(Position mine, const WideTest &test) {
+CoarsenProof::Position CoarsenProof::require_test(Position mine, const WideTest &test) {
   const RegisterId base = wide_address(module_, kernel_, test.instruction).base;
   const Instruction &difference = at(mine), &compare = at(mine + 1), &branch = at(mine + 2);
   const auto d = module_.operands(difference), c = module_.operands(compare);
@@ -112,8 +108,8 @@ RetileProof::Position RetileProof::require_test(Position mine, const WideTest &t
   return mine + 3;
 }
 
-RetileProof::Position RetileProof::require_wide_loads(Position mine,
-                                                      const Instance &instance) const {
+CoarsenProof::Position CoarsenProof::require_wide_loads(Position mine,
+                                                        const Instance &instance) const {
   for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
     if (plan_.loads[load].at != instance)
       continue;
@@ -123,7 +119,7 @@ RetileProof::Position RetileProof::require_wide_loads(Position mine,
   return mine;
 }
 
-void RetileProof::require_wide_store(Position mine, const WideStore &store) const {
+void CoarsenProof::require_wide_store(Position mine, const WideStore &store) const {
   std::vector<RegisterId> values;
   for (unsigned e = 0; e < store.elements; ++e)
     values.push_back(
@@ -132,8 +128,8 @@ void RetileProof::require_wide_store(Position mine, const WideStore &store) cons
 }
 
 // One access of several values, like an instance's own.
-void RetileProof::require_wide(Position mine, const Instance &instance, std::int64_t displacement,
-                               const std::vector<RegisterId> &values) const {
+void CoarsenProof::require_wide(Position mine, const Instance &instance, std::int64_t displacement,
+                                const std::vector<RegisterId> &values) const {
   const Instruction &instruction = at(mine);
   const Opcode &own = module_.opcode(kernel_.instructions[instance.instruction]);
   const auto operands = module_.operands(instruction);
@@ -155,7 +151,7 @@ void RetileProof::require_wide(Position mine, const Instance &instance, std::int
           mine, "not where the wide access is");
 }
 
-bool RetileProof::is_mov(Position mine, RegisterId to, RegisterId from) const {
+bool CoarsenProof::is_mov(Position mine, RegisterId to, RegisterId from) const {
   const Instruction &instruction = at(mine);
   const auto operands = module_.operands(instruction);
   const Opcode &opcode = module_.opcode(instruction);
@@ -165,16 +161,13 @@ bool RetileProof::is_mov(Position mine, RegisterId to, RegisterId from) const {
          bit_width(opcode.type) == bit_width(sibling_.registers[to].type);
 }
 
-bool RetileProof::is_merged(Position theirs, Position mine, unsigned k) const {
-  const auto merged = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
-    return one.load == theirs && one.copy == k;
-  });
-  if (merged == merged_.end() || mine >= sibling_.instructions.size())
-    return false;
-  return is_mov(mine, fast_[k][loaded(theirs)], fast_[merged->from_copy][loaded(merged->from)]);
+bool CoarsenProof::is_merged(Position theirs, Position mine, unsigned k) const {
+  const MergedLoad *const other = merged(theirs, k);
+  return other && mine < sibling_.instructions.size() &&
+         is_mov(mine, fast_[k][loaded(theirs)], fast_[other->from_copy][loaded(other->from)]);
 }
 
-void RetileProof::branch_at_once(Position mine, Position theirs) {
+void CoarsenProof::branch_at_once(Position mine, Position theirs) {
   const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
   require(is_jump(b) && b.guard != no_register && b.guard == fast_[0][a.guard] &&
               a.guard_negated == b.guard_negated,
@@ -189,7 +182,7 @@ void RetileProof::branch_at_once(Position mine, Position theirs) {
   go_on_together(mine + 1, theirs + 1);
 }
 
-void RetileProof::branch_by_all(Position mine, Position theirs) {
+void CoarsenProof::branch_by_all(Position mine, Position theirs) {
   const Instruction &instruction = kernel_.instructions[theirs];
   for (const ReplayOutcome outcome :
        {ReplayOutcome::none, ReplayOutcome::some, ReplayOutcome::all}) {
@@ -213,7 +206,7 @@ void RetileProof::branch_by_all(Position mine, Position theirs) {
 }
 
 // The copies part, and each goes alone to where they meet.
-void RetileProof::meet_again(const ReplayEnd &end, const Detour &detour) {
+void CoarsenProof::meet_again(const ReplayEnd &end, const Detour &detour) {
   require(!end.exit, end.position, "a copy is not finished");
   const std::vector<bool> written = written_in(module_, kernel_, detour.inside, first_);
   for (RegisterId reg = 0; reg < written.size(); ++reg)
@@ -226,8 +219,8 @@ void RetileProof::meet_again(const ReplayEnd &end, const Detour &detour) {
 }
 
 // One copy from the branch to the end of the detour; where that is.
-RetileProof::Position RetileProof::on_detour(Position mine, const Detour &detour,
-                                             unsigned k) const {
+CoarsenProof::Position CoarsenProof::on_detour(Position mine, const Detour &detour,
+                                               unsigned k) const {
   std::set<std::pair<Position, Position>> seen;
   std::vector<std::pair<Position, Position>> open;
   std::optional<Position> after;
@@ -272,13 +265,13 @@ RetileProof::Position RetileProof::on_detour(Position mine, const Detour &detour
   return *after;
 }
 
-bool RetileProof::is_barrier(const Instruction &instruction) const {
+bool CoarsenProof::is_barrier(const Instruction &instruction) const {
   const Op op = module_.opcode(instruction).op;
   return op == Op::bar || op == Op::barrier || facts::is_meeting_of_warp(module_, instruction);
 }
 
 // The copies part. What was added may test things again that only held there.
-void RetileProof::leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
+void CoarsenProof::leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
   std::erase_if(state, [](const auto &entry) {
     return entry.second.kind == ReplayValue::Kind::truth ||
            entry.second.kind == ReplayValue::Kind::each_of ||

@@ -5,9 +5,9 @@
 // the run. So is in how many copies a predicate holds: chains of `and` and `or` over all of them
 // then have a value, over some of them only where it holds in all or in none.
 
-#include "synth/retile/replay.h"
+#include "synth/coarsen/replay.h"
 
-#include "synth/retile/retile.h"
+#include "synth/coarsen/coarsen.h"
 
 #include <array>
 

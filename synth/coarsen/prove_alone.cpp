@@ -1,14 +1,15 @@
 // One copy alone: its instructions, spelled as the kernel's under its own renaming; its way to
 // where copies that part meet again, or to its end, and which copy comes next.
 
-#include "synth/retile/prove_implementation.h"
+#include "synth/coarsen/prove_implementation.h"
 
 #include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw::inline synth {
 
-bool RetileProof::same_special(const Operand &theirs, const Operand &mine, const View &view) const {
+bool CoarsenProof::same_special(const Operand &theirs, const Operand &mine,
+                                const View &view) const {
   const std::string_view name = module_.text(theirs.span);
   const auto instead = instead_of(name, view.copy);
   if (!instead)
@@ -19,7 +20,7 @@ bool RetileProof::same_special(const Operand &theirs, const Operand &mine, const
   return known != known_.end() && known->second == *instead;
 }
 
-std::optional<ReplayValue> RetileProof::instead_of(std::string_view special, unsigned copy) const {
+std::optional<ReplayValue> CoarsenProof::instead_of(std::string_view special, unsigned copy) const {
   using Kind = ReplayValue::Kind;
   if (form_.copies > 1 && special == form_.index())
     return ReplayValue{Kind::index, form_.row_of(copy), form_.copies};
@@ -39,7 +40,8 @@ std::optional<ReplayValue> RetileProof::instead_of(std::string_view special, uns
   return std::nullopt;
 }
 
-bool RetileProof::same_operand(const Operand &theirs, const Operand &mine, const View &view) const {
+bool CoarsenProof::same_operand(const Operand &theirs, const Operand &mine,
+                                const View &view) const {
   if (theirs.kind == Operand::Kind::special)
     return same_special(theirs, mine, view);
   if (theirs.kind != mine.kind || theirs.negated != mine.negated ||
@@ -59,7 +61,7 @@ bool RetileProof::same_operand(const Operand &theirs, const Operand &mine, const
   return true;
 }
 
-bool RetileProof::same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const {
+bool CoarsenProof::same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const {
   for (std::size_t room = 0; room < rooms_.size(); ++room)
     if (rooms_[room].symbol == theirs)
       return mine.kind == Symbol::Kind::function_variable &&
@@ -70,7 +72,7 @@ bool RetileProof::same_symbol(const Symbol &theirs, const Symbol &mine, unsigned
   return theirs.index == mine.index; // parameters by position, all else in the module
 }
 
-void RetileProof::require_clone(Position theirs, Position mine, const View &view) const {
+void CoarsenProof::require_clone(Position theirs, Position mine, const View &view) const {
   require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
   const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
   const auto left = module_.operands(a), right = module_.operands(b);
@@ -86,8 +88,8 @@ void RetileProof::require_clone(Position theirs, Position mine, const View &view
 }
 
 // A branch by a copy's own predicate; where it leads.
-RetileProof::Position RetileProof::require_branch(Position theirs, Position mine,
-                                                  const View &view) const {
+CoarsenProof::Position CoarsenProof::require_branch(Position theirs, Position mine,
+                                                    const View &view) const {
   require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
   const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
   const auto target = branch_target(module_, sibling_, b);
@@ -98,8 +100,8 @@ RetileProof::Position RetileProof::require_branch(Position theirs, Position mine
 }
 
 // The first `count` copies go on from `theirs` one after the other, beginning at `end`.
-void RetileProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
-                             const ReplayAssumption &assumption) {
+void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
+                              const ReplayAssumption &assumption) {
   const auto live = recomputation_.needed(theirs);
   const auto again = recomputation_.at(theirs);
   const auto written =
@@ -128,14 +130,14 @@ void RetileProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs, 
   require(end.exit, end.position, "more is done than the copies do");
 }
 
-bool RetileProof::is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
+bool CoarsenProof::is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
   const auto found = state.find(own_[reg]);
   return found != state.end() &&
          found->second == ReplayValue{ReplayValue::Kind::copied, sharing_.keeper(reg, k), 0, reg};
 }
 
 // One copy from a pair of positions to its end.
-void RetileProof::alone(Position mine, Position theirs, unsigned k) {
+void CoarsenProof::alone(Position mine, Position theirs, unsigned k) {
   std::vector<std::pair<Position, Position>> open;
   const auto add = [&](Position m, Position t) {
     const auto skipped = replay_.skip(m);

@@ -6,7 +6,7 @@
 // An expression is comparable between copies if every symbol in it means the same for all of them:
 // parameters, indices, and how often a loop has iterated, since lockstep iterates with all of them.
 
-#include "synth/retile/copies.h"
+#include "synth/coarsen/copies.h"
 
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@ constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, larg
 
 } // namespace
 
-CopyViews::CopyViews(const Module &module, const Function &kernel, const RetileForm &form)
+CopyViews::CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form)
     : emulation_(module, kernel, launch_facts(kernel)) {
   if (!emulation_.complete())
     return;
@@ -54,14 +54,14 @@ CopyViews::CopyViews(const Module &module, const Function &kernel, const RetileF
       common_.insert(special(what, axis));
 }
 
-std::vector<std::pair<Expr, Expr>> CopyViews::main_axis(const RetileForm &form, unsigned row,
+std::vector<std::pair<Expr, Expr>> CopyViews::main_axis(const CoarsenForm &form, unsigned row,
                                                         Expr first) {
   ExprPool &pool = emulation_.pool();
   const auto number = [&](std::uint64_t value) { return pool.constant(32, value); };
   const char name = "xyz"[form.axis];
   if (form.within_block())
     return {{special("tid", name), pool.add(pool.mul(first, number(form.copies)), number(row))}};
-  if (form.kind == RetileForm::Kind::apart)
+  if (form.kind == CoarsenForm::Kind::apart)
     return {{special("ctaid", name), pool.add(first, number(row))}};
   return {{special("ctaid", name), pool.add(first, number(row))},
           {special("ntid", name), number(1)},

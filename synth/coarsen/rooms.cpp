@@ -15,7 +15,7 @@
 // return something: a copy that waits for another thread's could wait for what that thread does
 // for a later copy.
 
-#include "synth/retile/rooms.h"
+#include "synth/coarsen/rooms.h"
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"

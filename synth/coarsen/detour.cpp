@@ -1,7 +1,7 @@
 // A detour is the part of the kernel between a branch and where its ways meet, in the order of the
 // text. All that follows one of its instructions is in it, or is the end.
 
-#include "synth/retile/detour.h"
+#include "synth/coarsen/detour.h"
 
 #include <algorithm>
 #include <fmt/core.h>

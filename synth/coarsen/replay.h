@@ -3,7 +3,7 @@
 // Runs what a re-tiled kernel has beyond the kernel's own instructions - which copy goes where - on
 // the few kinds of values that such code may have.
 
-#include "synth/retile/retile.h"
+#include "synth/coarsen/coarsen.h"
 
 #include <cstdint>
 #include <map>
@@ -66,7 +66,7 @@ struct ReplayAssumption {
 class Replay {
 public:
   Replay(const Module &module, const Function &sibling, const std::vector<ReplayRole> &roles,
-         const RetileForm &form)
+         const CoarsenForm &form)
       : module_(module), sibling_(sibling), roles_(roles), form_(form), index_(form.index()),
         extent_(form.extent()) {}
 
@@ -92,7 +92,7 @@ private:
   const Module &module_;
   const Function &sibling_;
   const std::vector<ReplayRole> &roles_;
-  const RetileForm form_;
+  const CoarsenForm form_;
   const std::string index_, extent_;
 };
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// Re-tiling, kind "apart": a block of the sibling does the work of K neighbouring blocks of the
-// kernel along one axis, copy k that of block b * K + k with the thread's own tid, K = 2, 4 or 8.
-// A thread has K times as many loads in flight, and the GPU starts a K-th of the blocks.
+// Thread coarsening (re-tiling; Magni, Dubach, O'Boyle 2013), kind "apart": a block of the sibling
+// does the work of K neighbouring blocks of the kernel along one axis, copy k that of block
+// b * K + k with the thread's own tid, K = 2, 4, 8 or 16. A thread has K times as many loads in
+// flight, and the GPU starts a K-th of the blocks.
 //
 // Kind "rows" is the same for blocks that are one thread thick along the axis: there copies are
 // neighbouring rows, and what several of them load is loaded once (merge.h).
@@ -15,9 +16,12 @@
 // of the kernel's threads G * W - shift .. G * W - shift + W - 1 along x, wherever their blocks
 // are; threads before the first one are the last ones. Only for kernels in which nothing but the
 // global index along x matters. Blocks have a W-th of the threads along x, the grid is the same.
-// That is what makes accesses wide (synth/vectorise).
 //
-// Which kernels: synth/spread.h, rooms.h. How it is written: write.cpp. Why it is right: prove.cpp.
+// Wide accesses: what several loads or stores of a thread read or write side by side, for several
+// points along x or where a loop over a row is unrolled, becomes one of 64 or 128 bits (wide.h).
+//
+// Which kernels: synth/spread.h, rooms.h. What is proposed: coarsen.cpp. How it is written:
+// write.cpp. Why it is right: prove.cpp.
 
 #include "emulator/facts/meeting.h"
 #include "grammar/liveness.h"
@@ -34,10 +38,10 @@
 namespace ptxasw::inline synth {
 
 /// The largest number of blocks that one may do, and of copies along two axes.
-inline constexpr unsigned max_retile_factor = 16, max_along_x = 16, max_copies = 16;
+inline constexpr unsigned max_coarsen_factor = 16, max_along_x = 16, max_copies = 16;
 
 /// How the sibling's threads are spread over the kernel's.
-struct RetileForm {
+struct CoarsenForm {
   enum class Kind : std::uint8_t { apart, rows, neighbours };
   Kind kind = Kind::apart;
   int axis = 0;         ///< 0 is x
@@ -61,63 +65,49 @@ struct RetileForm {
   std::string extent() const;
 };
 
-/// How many copies, and registers per thread at most (0: no limit).
-struct RetileSize {
-  unsigned copies = 1;
-  unsigned registers = 0;
-};
-
 using facts::Detour;
 
-std::string_view name_of(RetileForm::Kind kind);
+std::string_view name_of(CoarsenForm::Kind kind);
 
-/// As options spell it: `y4-rows-r64`.
-std::string retile_variant(const RetileSize &size, RetileForm::Kind kind, int axis);
+/// A variant: a form and a limit of registers. With a limit the assembler uses all registers up to
+/// it, and keeps more loads on their way.
+struct CoarsenShape {
+  CoarsenForm form;
+  unsigned registers = 0; ///< per thread at most; 0: as the assembler likes
+};
 
-/// All of them: `x2`, `y2-rows`, ...
-const std::vector<std::string> &retile_variants();
+/// All of them, in the order in which they are proposed: those with wide accesses last.
+const std::vector<CoarsenShape> &coarsen_shapes();
+
+/// As options spell it: `y4-rows-r64`, `wide-x4y2-rows`.
+std::string coarsen_variant(const CoarsenShape &shape);
 
 /// The form that a table's entry tells of, `shift` being that of the code. Error: none does; says
 /// why.
-tl::expected<RetileForm, std::string> retile_form(const Sibling &sibling, unsigned shift = 0);
+tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsigned shift = 0);
 
-/// The sizes in the order in which they are proposed. With a limit the assembler uses all registers
-/// up to it, and keeps more loads on their way.
-std::span<const RetileSize> retile_sizes();
+/// By how many points the first thread's begin before the first one, so that most accesses are
+/// aligned; 0 to along_x - 1.
+unsigned wide_shift(const KernelContext &context, unsigned along_x);
 
-/// Returns true if a size is offered for a kind and an axis. Limits have shown to be worth having
-/// where copies share loads and, for few copies, along y and z.
-bool is_offered(const RetileSize &size, RetileForm::Kind kind, int axis);
-
-FamilyAnswer propose_retile(const KernelContext &context);
-std::string write_retile(const KernelContext &context, const Proposal &proposal);
 /// What keeps a kernel from being re-tiled; where blocks stay whole, its shared memory, too.
-std::optional<Refusal> retile_obstacle(const Module &module, const Function &kernel,
-                                       Blocks blocks = Blocks::spread);
+std::optional<Refusal> coarsen_obstacle(const KernelContext &context,
+                                        Blocks blocks = Blocks::spread);
 
-/// Instructions of a sibling with so many copies at most.
-std::size_t retiled_size(const Function &kernel, unsigned copies);
-std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
-                         const Proposal &proposal);
+std::string write_coarsen(const KernelContext &context, const Proposal &proposal);
+std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
+                          const Proposal &proposal);
 
 /// The shapes of blocks for which copies along an axis are neighbouring rows: one thread thick,
 /// whole warps. Others may be, too; these are what the table lists.
 const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
-
-/// Which registers hold the same in all copies, as long as these go the same way: everything that
-/// is ever written to one is computed from such registers alone, without the special registers that
-/// tell the copies apart, or loaded from where nothing writes. By RegisterId. `never`: none of
-/// these, by RegisterId, and so nothing that is computed from them; empty: all may.
-std::vector<bool> shared_registers(const Module &module, const Function &kernel,
-                                   const std::vector<std::string> &indices,
-                                   const std::vector<bool> &never = {});
 
 /// What copies have in common: registers that are the same in all of them, and, where they are rows
 /// of points, those that are the same in a row or in a column. One copy then keeps the register,
 /// and does what is done for it.
 class Sharing {
 public:
-  Sharing(const Module &module, const Function &kernel, const RetileForm &form);
+  Sharing(const KernelContext &context, const CoarsenForm &form);
   /// By RegisterId: the same in all copies; in more than one.
   const std::vector<bool> &by_all() const { return by_all_; }
   const std::vector<bool> &by_some() const { return by_some_; }
@@ -134,11 +124,11 @@ public:
   const Detour *detour(std::uint32_t branch) const;
 
 private:
-  void find_detours();
+  void find_detours(const KernelContext &context);
   unsigned keeper(bool all, bool row, bool column, unsigned k) const;
 
   const Module &module_;
-  const RetileForm form_;
+  const CoarsenForm form_;
   const Function &kernel_;
   std::vector<bool> by_all_, by_row_, by_column_, by_some_;
   std::vector<Detour> detours_;
@@ -152,14 +142,13 @@ bool is_shared(const Module &module, const Instruction &instruction,
 /// By instruction: is it done once, before all else? So are those that only compute, from values
 /// of that kind, a register that all copies share, that nothing else writes and that is never read
 /// before.
-std::vector<bool> done_first(const Module &module, const Function &kernel,
-                             const std::vector<bool> &shared);
+std::vector<bool> done_first(const KernelContext &context, const std::vector<bool> &shared);
 
 /// Names of the sibling's registers. The proof takes them as a hint of what is what, and trusts
 /// none of it.
-class RetileNames {
+class CoarsenNames {
 public:
-  explicit RetileNames(const Function &kernel);
+  explicit CoarsenNames(const Function &kernel);
   std::string copy(unsigned k, RegisterId reg) const;
   std::string shared(RegisterId reg) const;
   /// What a copy that goes on alone has instead of a shared register.

@@ -54,13 +54,13 @@
 // names of the registers are a hint at the renaming; only that registers of different names are
 // different is taken from them.
 
-#include "synth/retile/prove_implementation.h"
+#include "synth/coarsen/prove_implementation.h"
 
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
+#include "synth/coarsen/coarsen.h"
 #include "synth/spread.h"
-#include "synth/vectorise/vectorise.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -68,7 +68,7 @@
 
 namespace ptxasw::inline synth {
 
-void RetileProof::check_header() const {
+void CoarsenProof::check_header() const {
   if (!sibling_.is_entry || !sibling_.has_body || sibling_.linkage != kernel_.linkage)
     fail("it is no entry like the kernel");
   const std::size_t own = kernel_.parameters.size();
@@ -107,7 +107,7 @@ void RetileProof::check_header() const {
 }
 
 // A variable for each copy in place of each of the kernel's.
-void RetileProof::check_rooms() const {
+void CoarsenProof::check_rooms() const {
   if (sibling_.variables.size() != rooms_.size() * copies_)
     fail("it has not one variable for each copy");
   if (bytes_of(rooms_, copies_) > most_shared_bytes)
@@ -122,7 +122,7 @@ void RetileProof::check_rooms() const {
   }
 }
 
-void RetileProof::assign_roles() {
+void CoarsenProof::assign_roles() {
   std::unordered_map<std::string_view, RegisterId> by_name;
   for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
     if (!by_name.try_emplace(sibling_.registers[reg].name, reg).second)
@@ -131,7 +131,7 @@ void RetileProof::assign_roles() {
     for (const Variable &variable : *variables)
       if (by_name.contains(variable.name))
         fail("a register hides a variable");
-  const RetileNames names(kernel_);
+  const CoarsenNames names(kernel_);
   const auto find = [&](const std::string &name, RegisterId kernel_register, ReplayRole role) {
     const auto found = by_name.find(name);
     if (found == by_name.end())
@@ -164,12 +164,12 @@ void RetileProof::assign_roles() {
     const auto found = by_name.find(name);
     return found == by_name.end() ? no_register : found->second;
   };
-  next_ = control(RetileNames::next);
+  next_ = control(CoarsenNames::next);
   for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
     wide_.emplace_back();
     const WideLoad &wide = plan_.loads[load];
     for (unsigned e = 0; e < wide.elements; ++e) {
-      const RegisterId reg = control(RetileNames::wide(load, e));
+      const RegisterId reg = control(CoarsenNames::wide(load, e));
       const Register &value = kernel_.registers[wide_value(module_, kernel_, wide.at.instruction)];
       if (reg == no_register || sibling_.registers[reg].type != value.type ||
           sibling_.registers[reg].vector != 1)
@@ -180,7 +180,7 @@ void RetileProof::assign_roles() {
   }
 }
 
-void RetileProof::find_definitions() {
+void CoarsenProof::find_definitions() {
   definitions_.resize(sibling_.registers.size());
   for (Position i = 0; i < sibling_.instructions.size(); ++i)
     for_each_register(module_, sibling_.instructions[i], [&](RegisterId reg, RegisterUse use) {
@@ -189,7 +189,7 @@ void RetileProof::find_definitions() {
     });
 }
 
-void RetileProof::enter() {
+void CoarsenProof::enter() {
   // What the straight line at the entry leaves in registers that are written nowhere else.
   Position first_jump = 0;
   while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
@@ -225,29 +225,28 @@ void RetileProof::enter() {
   arrive_together(replay(mine, from, all), 0);
 }
 
-std::string prove_retile(const Module &written, const Function &kernel, const Function &sibling,
-                         const Proposal &proposal) {
+std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
+                          const Proposal &proposal) {
   const Sibling &claim = proposal.sibling;
   try {
     // What the table says is what is proved.
-    auto form = retile_form(claim);
+    auto form = coarsen_form(claim);
     if (!form)
       return form.error();
-    const bool whole = form->kind == RetileForm::Kind::apart && form->along_x == 1 && !form->wide;
-    if (const auto obstacle =
-            retile_obstacle(written, kernel, whole ? Blocks::whole : Blocks::spread))
+    const bool whole = form->kind == CoarsenForm::Kind::apart && form->along_x == 1 && !form->wide;
+    if (const auto obstacle = coarsen_obstacle(kernel, whole ? Blocks::whole : Blocks::spread))
       return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
-    if (claim.needs.dynamic_shared != 0 && !rooms_of(written, kernel).empty())
+    if (claim.needs.dynamic_shared != 0 && !rooms_of(kernel.module, kernel.kernel).empty())
       return "a launch with dynamic shared memory may find too little";
-    if ((form->within_block() || form->along_x > 1) && !may_be_spread(written, kernel))
+    if ((form->within_block() || form->along_x > 1) && !may_be_spread(kernel))
       return "the threads of a block must not be spread differently";
-    if (form->along_x > 1 && facts::block_shape_shows(written, kernel))
+    if (form->along_x > 1 && facts::block_shape_shows(kernel.module, kernel.kernel))
       return "more than the global index along x matters";
-    form->shift = wide_shift(written, kernel, form->along_x);
+    form->shift = wide_shift(kernel, form->along_x);
     WidePlan plan;
     if (form->wide)
-      plan = WidePlanner(written, kernel, *form).plan(claim.needs);
-    RetileProof(written, kernel, sibling, *form, std::move(plan)).run();
+      plan = WidePlanner(kernel, *form).plan(claim.needs);
+    CoarsenProof(kernel, sibling, *form, std::move(plan)).run();
   } catch (const proof::NotProved &stop) {
     return stop.why;
   }

@@ -7,12 +7,13 @@
 // have no guard - and read the same type; and it is still there if nothing has written the register
 // since. Ordered and volatile loads do not come here: synth/spread.cpp refuses the kernel.
 
-#include "synth/retile/merge.h"
+#include "synth/coarsen/coarsening.h"
 
 #include "grammar/pragmas.h"
 #include "grammar/roles.h"
-#include "synth/retile/copies.h"
+#include "synth/coarsen/copies.h"
 
+#include <algorithm>
 #include <map>
 
 namespace ptxasw::inline synth {
@@ -20,7 +21,7 @@ namespace {
 
 class Merger {
 public:
-  Merger(const Module &module, const Function &kernel, const RetileForm &form)
+  Merger(const Module &module, const Function &kernel, const CoarsenForm &form)
       : module_(module), kernel_(kernel), copies_(form.total()), views_(module, kernel, form) {}
 
   std::vector<MergedLoad> run() {
@@ -100,9 +101,18 @@ private:
 
 } // namespace
 
-std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel,
-                                     const RetileForm &form) {
-  return Merger(module, kernel, form).run();
+const MergedLoad *Coarsening::merged(std::uint32_t load, unsigned copy) const {
+  const auto found = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
+    return one.load == load && one.copy == copy;
+  });
+  return found == merged_.end() ? nullptr : &*found;
+}
+
+const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form) {
+  return context.once(coarsen_variant({form}), [&] {
+    return form.merges() ? Merger(context.module, context.kernel, form).run()
+                         : std::vector<MergedLoad>();
+  });
 }
 
 } // namespace ptxasw::synth

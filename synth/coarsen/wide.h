@@ -1,7 +1,7 @@
 #pragma once
 
 #include "emulator/facts/low_bits.h"
-#include "synth/retile/copies.h"
+#include "synth/coarsen/copies.h"
 
 #include <compare>
 #include <map>
@@ -59,6 +59,8 @@ struct WidePlan {
   std::vector<WideTest> tests;
   bool operator==(const WidePlan &) const = default;
 
+  /// Returns true if an access is done for several.
+  bool is_wide() const;
   /// Accesses that are not done: what the plan saves.
   unsigned saved() const;
   const WidePart *part(const Instance &load) const;
@@ -74,7 +76,7 @@ struct SiblingParameterField {
 /// Finds plans for a kernel and a form, under different needs.
 class WidePlanner {
 public:
-  WidePlanner(const Module &module, const Function &kernel, const RetileForm &form);
+  WidePlanner(const KernelContext &context, const CoarsenForm &form);
   /// The plan that is right for every launch that meets what `needs` says about arguments.
   WidePlan plan(const SiblingNeeds &needs);
   /// The arguments of 4 and 8 bytes that addresses depend on.
@@ -110,7 +112,7 @@ private:
 
   const Module &module_;
   const Function &kernel_;
-  const RetileForm form_;
+  const CoarsenForm form_;
   const Sharing sharing_;
   CopyViews views_;
   std::map<Key, std::size_t> keys_;
@@ -120,6 +122,14 @@ private:
   std::vector<std::pair<WideLoad, std::vector<WidePart>>> loads_;
   WidePlan plan_;
 };
+
+/// The best plan for a form and what it needs of the arguments (needs.cpp), found once. Its shift
+/// is wide_shift()'s.
+struct BestPlan {
+  SiblingNeeds needs;
+  WidePlan plan;
+};
+const BestPlan &best_plan(const KernelContext &context, const CoarsenForm &form);
 
 /// The text of a load's or store's opcode for several elements: `ld.global.v4.f32`; for one, its
 /// own.

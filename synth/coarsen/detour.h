@@ -1,7 +1,7 @@
 #pragma once
 
 #include "grammar/code_writer.h"
-#include "synth/retile/retile.h"
+#include "synth/coarsen/coarsen.h"
 
 namespace ptxasw::inline synth {
 

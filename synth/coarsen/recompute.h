@@ -1,7 +1,6 @@
 #pragma once
 
-#include "grammar/cfg.h"
-#include "grammar/liveness.h"
+#include "synth/kernel_context.h"
 
 #include <map>
 #include <vector>
@@ -12,9 +11,8 @@ namespace ptxasw::inline synth {
 /// registers for all copies' addresses take those that loads in flight need.
 class Recomputation {
 public:
-  /// `shared`: by register, as shared_registers() gives it.
-  Recomputation(const Module &module, const Function &kernel, const ControlFlowGraph &cfg,
-                const Liveness &liveness, const std::vector<bool> &shared);
+  /// `shared`: by register, as Sharing::by_some() gives it.
+  Recomputation(const KernelContext &context, const std::vector<bool> &shared);
 
   /// Instructions, in the order in which they are to be done, that give registers of a copy what
   /// they hold before `position` anyway; from numbers that all copies share and special registers.

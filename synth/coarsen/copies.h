@@ -1,6 +1,6 @@
 #pragma once
 
-#include "synth/retile/retile.h"
+#include "synth/coarsen/coarsen.h"
 
 #include "emulator/symbolic/emulate.h"
 
@@ -13,7 +13,7 @@ namespace ptxasw::inline synth {
 /// expressions of the symbolic emulation.
 class CopyViews {
 public:
-  CopyViews(const Module &module, const Function &kernel, const RetileForm &form);
+  CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form);
 
   /// False if the kernel is not understood well enough; nothing else may then be asked.
   bool complete() const { return emulation_.complete(); }
@@ -26,7 +26,7 @@ public:
 
 private:
   Expr special(std::string_view what, char axis);
-  std::vector<std::pair<Expr, Expr>> main_axis(const RetileForm &form, unsigned row, Expr first);
+  std::vector<std::pair<Expr, Expr>> main_axis(const CoarsenForm &form, unsigned row, Expr first);
 
   Emulation emulation_;
   std::vector<Substitution> views_; ///< by copy

@@ -5,15 +5,9 @@
 //   prove_together.cpp  a step of all copies, what is wide among it, and branches
 //   prove_alone.cpp     clones of instructions, and the ways of one copy alone
 
-#include "grammar/cfg.h"
-#include "grammar/liveness.h"
+#include "synth/coarsen/coarsening.h"
+#include "synth/coarsen/replay.h"
 #include "synth/prove/text_reader.h"
-#include "synth/retile/merge.h"
-#include "synth/retile/recompute.h"
-#include "synth/retile/replay.h"
-#include "synth/retile/retile.h"
-#include "synth/retile/rooms.h"
-#include "synth/vectorise/wide.h"
 
 #include <fmt/core.h>
 #include <map>
@@ -24,18 +18,12 @@ namespace ptxasw::inline synth {
 
 /// The proof of one sibling from its text; the argument is in prove.cpp. All throws
 /// proof::NotProved where the proof stops.
-class RetileProof {
+class CoarsenProof : Coarsening {
 public:
-  RetileProof(const Module &module, const Function &kernel, const Function &sibling,
-              const RetileForm &form, WidePlan plan)
-      : module_(module), kernel_(kernel), sibling_(sibling), form_(form), copies_(form.total()),
-        sharing_(module, kernel, form), shared_(sharing_.by_all()),
-        first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
-        liveness_(module, kernel, cfg_),
-        recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()),
-        roles_(sibling.registers.size()), replay_(module, sibling, roles_, form),
-        merged_(form.merges() ? merged_loads(module, kernel, form) : std::vector<MergedLoad>()),
-        plan_(std::move(plan)), rooms_(rooms_of(module, kernel)) {}
+  CoarsenProof(const KernelContext &context, const Function &sibling, const CoarsenForm &form,
+               WidePlan plan)
+      : Coarsening(context, form, std::move(plan)), sibling_(sibling),
+        roles_(sibling.registers.size()), replay_(module_, sibling, roles_, form_) {}
 
   void run() {
     check_header();
@@ -124,7 +112,6 @@ private:
   bool is_reg(const Operand &operand, RegisterId reg) const;
   /// What the added code may write and forget.
   bool is_control(const Operand &operand, ScalarType type) const;
-  RegisterId loaded(Position load) const;
   const Instruction &at(Position mine) const;
   Position require_test(Position mine, const WideTest &test);
   Position require_wide_loads(Position mine, const Instance &instance) const;
@@ -149,21 +136,9 @@ private:
   // The entry.
   void enter();
 
-  const Module &module_;
-  const Function &kernel_, &sibling_;
-  const RetileForm form_;
-  const unsigned copies_;
-  const Sharing sharing_;
-  const std::vector<bool> &shared_; ///< by all copies
-  const std::vector<bool> first_;   ///< by instruction of the kernel
-  const ControlFlowGraph cfg_;
-  const Liveness liveness_;
-  const Recomputation recomputation_;
+  const Function &sibling_;
   std::vector<ReplayRole> roles_;
   const Replay replay_;
-  const std::vector<MergedLoad> merged_;
-  const WidePlan plan_;
-  const std::vector<Room> rooms_;
   std::vector<std::vector<RegisterId>> wide_;  ///< by wide load and element
   std::vector<std::vector<RegisterId>> fast_;  ///< by copy and register of the kernel's
   std::vector<std::vector<RegisterId>> alone_; ///< the same where a copy is alone

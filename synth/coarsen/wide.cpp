@@ -10,7 +10,7 @@
 // as they would be without: what is extended can wrap around once between them, and the distance
 // would then be off by a multiple of 2^32 elements, which 2^64 does not divide.
 
-#include "synth/vectorise/wide.h"
+#include "synth/coarsen/wide.h"
 
 #include "emulator/semantics/effects.h"
 
@@ -87,6 +87,11 @@ std::int64_t block_of(std::int64_t number, unsigned bits) { return number >> bit
 
 } // namespace
 
+bool WidePlan::is_wide() const {
+  return !stores.empty() || std::any_of(loads.begin(), loads.end(),
+                                        [](const WideLoad &load) { return load.elements > 1; });
+}
+
 unsigned WidePlan::saved() const {
   std::size_t saved = parts.size() - loads.size();
   for (const WideStore &store : stores)
@@ -107,9 +112,9 @@ const WideStore *WidePlan::store(const Instance &first) const {
   return found == stores.end() ? nullptr : &*found;
 }
 
-WidePlanner::WidePlanner(const Module &module, const Function &kernel, const RetileForm &form)
-    : module_(module), kernel_(kernel), form_(form), sharing_(module, kernel, form),
-      views_(module, kernel, form) {
+WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
+    : module_(context.module), kernel_(context.kernel), form_(form), sharing_(context, form),
+      views_(module_, kernel_, form) {
   if (views_.complete())
     find_groups();
 }

@@ -35,16 +35,9 @@
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
 
-#include "grammar/cfg.h"
 #include "grammar/code_writer.h"
-#include "grammar/liveness.h"
-#include "synth/retile/detour.h"
-#include "synth/retile/merge.h"
-#include "synth/retile/recompute.h"
-#include "synth/retile/retile.h"
-#include "synth/retile/rooms.h"
-#include "synth/vectorise/vectorise.h"
-#include "synth/vectorise/wide.h"
+#include "synth/coarsen/coarsening.h"
+#include "synth/coarsen/detour.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -54,21 +47,11 @@
 namespace ptxasw::inline synth {
 namespace {
 
-class RetileWriter {
+class CoarsenWriter : Coarsening {
 public:
-  RetileWriter(const Module &module, const Function &kernel, const Proposal &proposal)
-      : module_(module), kernel_(kernel), proposal_(proposal),
-        form_(form_of(module, kernel, proposal.sibling)), copies_(form_.total()), names_(kernel),
-        sharing_(module, kernel, form_), shared_(sharing_.by_all()),
-        first_(done_first(module, kernel, shared_)), cfg_(module, kernel),
-        liveness_(module, kernel, cfg_),
-        recomputation_(module, kernel, cfg_, liveness_, sharing_.by_some()),
-        rooms_(rooms_of(module, kernel)) {
-    if (form_.merges())
-      merged_ = merged_loads(module, kernel, form_);
-    if (form_.wide)
-      plan_ = WidePlanner(module, kernel, form_).plan(proposal.sibling.needs);
-  }
+  CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
+      : Coarsening(context, form, form.wide ? best_plan(context, form).plan : WidePlan()),
+        proposal_(proposal), names_(kernel_) {}
 
   std::string run() {
     declare();
@@ -89,12 +72,6 @@ public:
 
 private:
   using Reg = WrittenRegister;
-
-  static RetileForm form_of(const Module &module, const Function &kernel, const Sibling &sibling) {
-    RetileForm form = retile_form(sibling).value_or(RetileForm{});
-    form.shift = wide_shift(module, kernel, form.along_x);
-    return form;
-  }
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
   const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
@@ -151,11 +128,11 @@ private:
       wide_.emplace_back();
       for (unsigned e = 0; e < wide.elements; ++e)
         wide_.back().push_back(
-            out_.declare(RetileNames::wide(load, e), kernel_.registers[value].type));
+            out_.declare(CoarsenNames::wide(load, e), kernel_.registers[value].type));
     }
     if (!plan_.tests.empty())
       distance_ = out_.declare("%distance", ScalarType::b64);
-    next_ = out_.declare(RetileNames::next, ScalarType::b32);
+    next_ = out_.declare(CoarsenNames::next, ScalarType::b32);
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_shared(room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
@@ -359,9 +336,9 @@ private:
       return store->elements;
     }
     if (const WidePart *part = plan_.part({i, k}))
-      move(fast_[k][destination(i)], wide_[part->wide][part->element]);
-    else if (const MergedLoad *merged = is_shared ? nullptr : merged_at(i, k))
-      move(fast_[k][destination(i)], fast_[merged->from_copy][destination(merged->from)]);
+      move(fast_[k][loaded(i)], wide_[part->wide][part->element]);
+    else if (const MergedLoad *other = is_shared ? nullptr : merged(i, k))
+      move(fast_[k][loaded(i)], fast_[other->from_copy][loaded(other->from)]);
     else
       out_.clone(module_, instruction(i), together_[k]);
     return 1;
@@ -391,17 +368,6 @@ private:
     const Reg differs = predicate();
     out_.write("setp.ne.s64", {&differs, &distance_, test.distance});
     out_.write_if(differs, false, "bra", {leaving_point(test.instruction, false)});
-  }
-
-  const MergedLoad *merged_at(std::uint32_t load, unsigned copy) const {
-    const auto found = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
-      return one.load == load && one.copy == copy;
-    });
-    return found == merged_.end() ? nullptr : &*found;
-  }
-
-  RegisterId destination(std::uint32_t load) const {
-    return module_.operands(instruction(load))[0].reg;
   }
 
   void move(const Reg &to, const Reg &from) {
@@ -563,19 +529,8 @@ private:
     }
   }
 
-  const Module &module_;
-  const Function &kernel_;
   const Proposal &proposal_;
-  const RetileForm form_;
-  const unsigned copies_;
-  const RetileNames names_;
-  const Sharing sharing_;
-  const std::vector<bool> &shared_; ///< by all copies
-  const std::vector<bool> first_;   ///< by instruction
-  const ControlFlowGraph cfg_;
-  const Liveness liveness_;
-  const Recomputation recomputation_;
-  std::vector<MergedLoad> merged_;
+  const CoarsenNames names_;
   CodeWriter out_;
   std::vector<std::vector<Reg>> fast_;  ///< by copy and register
   std::vector<std::vector<Reg>> alone_; ///< the same for a copy that goes on alone
@@ -584,12 +539,10 @@ private:
   Reg extent_, next_;        ///< of the kernel's grid, or of its block
   std::vector<Reg> columns_; ///< the copies' indices along x
   Reg points_along_x_, zero_, one_, first_along_x_, distance_;
-  WidePlan plan_;
   std::vector<std::vector<Reg>> wide_; ///< by wide load and element
   std::vector<Renaming> together_;     ///< by copy
   unsigned predicates_ = 0;
   std::vector<Point> points_;
-  const std::vector<Room> rooms_;
   std::map<std::uint32_t, WrittenLabel> detour_labels_; ///< by branch
   std::map<std::uint32_t, WrittenLabel> fast_labels_;   ///< by instruction
   std::array<std::map<std::uint32_t, WrittenLabel>, max_copies> alone_labels_;
@@ -598,10 +551,10 @@ private:
 
 } // namespace
 
-std::string write_retile(const KernelContext &context, const Proposal &proposal) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  return RetileWriter(module, kernel, proposal).run();
+std::string write_coarsen(const KernelContext &context, const Proposal &proposal) {
+  CoarsenForm form = coarsen_form(proposal.sibling).value_or(CoarsenForm{});
+  form.shift = wide_shift(context, form.along_x);
+  return CoarsenWriter(context, form, proposal).run();
 }
 
 } // namespace ptxasw::synth

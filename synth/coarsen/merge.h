@@ -1,6 +1,6 @@
 #pragma once
 
-#include "synth/retile/retile.h"
+#include "synth/coarsen/coarsen.h"
 
 #include <vector>
 
@@ -15,9 +15,8 @@ struct MergedLoad {
   bool operator==(const MergedLoad &) const = default;
 };
 
-/// The loads that are not needed when the copies of a form that merges go in lockstep; by load,
-/// then by copy.
-std::vector<MergedLoad> merged_loads(const Module &module, const Function &kernel,
-                                     const RetileForm &form);
+/// The loads that are not needed when the copies of a form go in lockstep, none unless it merges;
+/// by load, then by copy. Found once.
+const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form);
 
 } // namespace ptxasw::synth

@@ -11,7 +11,7 @@
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
 #include "grammar/roles.h"
-#include "synth/retile/retile.h"
+#include "synth/coarsen/coarsen.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -31,11 +31,13 @@ bool mentions_shared_memory(const Module &module, std::span<const Operand> opera
   });
 }
 
-} // namespace
-
+/// Which registers hold the same in all copies, as long as these go the same way: everything that
+/// is ever written to one is computed from such registers alone, without the special registers that
+/// tell the copies apart, or loaded from where nothing writes. By RegisterId. `never`: none of
+/// these, by RegisterId, and so nothing that is computed from them; empty: all may.
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
                                    const std::vector<std::string> &indices,
-                                   const std::vector<bool> &never) {
+                                   const std::vector<bool> &never = {}) {
   std::vector<bool> shared(kernel.registers.size(), true);
   for (std::size_t reg = 0; reg < never.size(); ++reg)
     shared[reg] = !never[reg];
@@ -63,17 +65,19 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
   return shared;
 }
 
-Sharing::Sharing(const Module &module, const Function &kernel, const RetileForm &form)
-    : module_(module), form_(form), kernel_(kernel),
-      by_all_(shared_registers(module, kernel, form.indices())), by_row_(by_all_),
+} // namespace
+
+Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
+    : module_(context.module), form_(form), kernel_(context.kernel),
+      by_all_(shared_registers(module_, kernel_, form.indices())), by_row_(by_all_),
       by_column_(by_all_), by_some_(by_all_) {
-  if (form.kind == RetileForm::Kind::apart && form.along_x == 1)
-    find_detours();
+  if (form.kind == CoarsenForm::Kind::apart && form.along_x == 1)
+    find_detours(context);
   if (form.copies == 1 || form.along_x == 1)
     return;
   const std::vector<std::string> indices = form.indices();
-  by_row_ = shared_registers(module, kernel, {indices.back()});
-  by_column_ = shared_registers(module, kernel, {indices.front()});
+  by_row_ = shared_registers(module_, kernel_, {indices.back()});
+  by_column_ = shared_registers(module_, kernel_, {indices.front()});
   for (std::size_t reg = 0; reg < by_some_.size(); ++reg)
     by_some_[reg] = by_all_[reg] || by_row_[reg] || by_column_[reg];
 }
@@ -87,12 +91,12 @@ unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
   return keeper(by_all_[reg], by_row_[reg], by_column_[reg], k);
 }
 
-void Sharing::find_detours() {
-  const facts::Meetings meetings(module_, kernel_);
+void Sharing::find_detours(const KernelContext &context) {
+  const facts::Meetings &meetings = meetings_of(context);
   if (!meetings.any())
     return;
   // What is done before all else does not stand where copies may be apart.
-  const std::vector<bool> first = done_first(module_, kernel_, by_all_);
+  const std::vector<bool> first = done_first(context, by_all_);
   std::vector<bool> apart(kernel_.instructions.size(), false);
   for (bool changed = true; changed;) {
     changed = false;
@@ -148,8 +152,8 @@ bool is_shared(const Module &module, const Instruction &instruction,
   return writes && all;
 }
 
-std::vector<bool> done_first(const Module &module, const Function &kernel,
-                             const std::vector<bool> &shared) {
+std::vector<bool> done_first(const KernelContext &context, const std::vector<bool> &shared) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   std::vector<unsigned> writes(kernel.registers.size(), 0);
   for (const Instruction &instruction : kernel.instructions)
     for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
@@ -159,8 +163,7 @@ std::vector<bool> done_first(const Module &module, const Function &kernel,
   if (first.empty())
     return first;
   // One that may be read before it is written keeps what it held.
-  const ControlFlowGraph cfg(module, kernel);
-  for (const RegisterId reg : live_before(module, kernel, cfg, Liveness(module, kernel, cfg), 0))
+  for (const RegisterId reg : live_before(module, kernel, context.cfg(), context.liveness(), 0))
     ++writes[reg];
   std::vector<bool> ready(kernel.registers.size(), false);
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -185,7 +188,7 @@ std::vector<bool> done_first(const Module &module, const Function &kernel,
   return first;
 }
 
-RetileNames::RetileNames(const Function &kernel) {
+CoarsenNames::CoarsenNames(const Function &kernel) {
   std::set<std::string> taken;
   for (const Register &reg : kernel.registers) {
     std::string suffix(reg.name);
@@ -196,12 +199,12 @@ RetileNames::RetileNames(const Function &kernel) {
   }
 }
 
-std::string RetileNames::copy(unsigned k, RegisterId reg) const {
+std::string CoarsenNames::copy(unsigned k, RegisterId reg) const {
   return fmt::format("%c{}_{}", k, suffixes_[reg]);
 }
-std::string RetileNames::shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
-std::string RetileNames::own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
-std::string RetileNames::wide(std::size_t load, unsigned element) {
+std::string CoarsenNames::shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
+std::string CoarsenNames::own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
+std::string CoarsenNames::wide(std::size_t load, unsigned element) {
   return fmt::format("%w{}_{}", load, element);
 }
 

@@ -4,11 +4,11 @@
 // it and comes, through such instructions alone, from what all copies share and from special
 // registers.
 
-#include "synth/retile/recompute.h"
+#include "synth/coarsen/recompute.h"
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
-#include "synth/retile/retile.h"
+#include "synth/coarsen/coarsen.h"
 
 #include <algorithm>
 #include <functional>
@@ -16,10 +16,9 @@
 
 namespace ptxasw::inline synth {
 
-Recomputation::Recomputation(const Module &module, const Function &kernel,
-                             const ControlFlowGraph &cfg, const Liveness &liveness,
-                             const std::vector<bool> &shared)
-    : module_(module), kernel_(kernel), cfg_(cfg), liveness_(liveness), shared_(shared) {
+Recomputation::Recomputation(const KernelContext &context, const std::vector<bool> &shared)
+    : module_(context.module), kernel_(context.kernel), cfg_(context.cfg()),
+      liveness_(context.liveness()), shared_(shared) {
   find_candidates();
   find_available();
 }

@@ -1,0 +1,216 @@
+// What is proposed. Without wide accesses, for each number of copies, and limit of registers, first
+// rows whose loads several of them share, in blocks of one row and of many, then several blocks by
+// one along each axis that they are numbered on. The order is that of what measures best most
+// often. With wide accesses: what has a plan of them.
+
+#include "synth/coarsen/coarsen.h"
+
+#include "emulator/facts/global_index.h"
+#include "emulator/semantics/one_value.h"
+#include "synth/coarsen/merge.h"
+#include "synth/coarsen/rooms.h"
+#include "synth/coarsen/wide.h"
+#include "synth/spread.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw::inline synth {
+namespace {
+
+constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};
+constexpr Refusal no_room{"shared-memory", "several times the shared memory is too much"};
+constexpr Refusal too_large{"budget", "the sibling would be too large"};
+constexpr Refusal nothing{"nothing-adjacent",
+                          "no accesses of a thread, or of neighbouring ones, lie side by side"};
+constexpr Refusal not_global{
+    "local-index", "along x more matters than the global index and the number of threads"};
+
+/// Instructions that one sibling may have.
+constexpr std::size_t size_budget = 100'000, wide_size_budget = 30'000;
+
+Proposal proposal_for(const Function &kernel, const CoarsenShape &shape) {
+  const CoarsenForm &form = shape.form;
+  const char axis = "xyz"[form.axis];
+  const auto along = static_cast<std::size_t>(form.axis);
+  Proposal proposal;
+  proposal.family = form.wide ? "vectorise" : "retile";
+  proposal.variant = coarsen_variant(shape);
+  proposal.axis = form.axis;
+  proposal.factor = form.copies;
+  proposal.registers = shape.registers;
+  Sibling &sibling = proposal.sibling;
+  sibling.family = proposal.family;
+  sibling.kind = form.wide ? "wide" : name_of(form.kind);
+  if (form.wide && form.copies > 1)
+    sibling.kind += fmt::format("-{}", name_of(form.kind));
+  std::string word = proposal.variant;
+  std::replace(word.begin(), word.end(), '-', '_');
+  if (!form.wide)
+    word = fmt::format("retile_{}_{}{}", sibling.kind, axis, form.copies) +
+           (shape.registers == 0 ? "" : fmt::format("r{}", shape.registers));
+  sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
+  sibling.block[0] = form.along_x;
+  if (form.along_x > 1)
+    sibling.needs.max_extent[0] = max_points;
+  if (form.within_block())
+    sibling.block[along] = form.copies;
+  if (form.divides_grid()) {
+    sibling.grid[along] = form.copies;
+    sibling.appended = {axis};
+    if (form.kind == CoarsenForm::Kind::rows)
+      sibling.needs.blocks = row_blocks(form.axis);
+  }
+  return proposal;
+}
+
+/// Instructions of a sibling at most: the copies together and alone, and for each branch what
+/// leaves.
+std::size_t size_of(const Function &kernel, unsigned copies) {
+  std::size_t branches = 1;
+  for (const Instruction &instruction : kernel.instructions)
+    branches += instruction.guard != no_register;
+  return std::size_t{2} * copies * kernel.instructions.size() +
+         branches * copies * (kernel.registers.size() / 4 + 6);
+}
+
+/// Instructions of a sibling where copies go alone and meet again.
+std::size_t detours_size(const KernelContext &context, const CoarsenForm &form) {
+  const Sharing sharing(context, form);
+  std::size_t size = 0;
+  for (const Detour &detour : sharing.detours())
+    size += form.copies *
+            static_cast<std::size_t>(std::count(detour.inside.begin(), detour.inside.end(), true));
+  return size;
+}
+
+/// Returns true if a kernel asks for what tells the copies along the form's axis apart, and its
+/// threads may be where the form has them.
+bool may_divide(const KernelContext &context, const CoarsenForm &form, bool spread) {
+  return form.copies == 1 || (mentions_special(context.module, context.kernel, form.index()) &&
+                              (spread || !form.within_block()));
+}
+
+FamilyAnswer propose_retile(const KernelContext &context) {
+  const Function &kernel = context.kernel;
+  FamilyAnswer answer;
+  // What ties threads of a block together may stay where blocks stay whole.
+  const bool only_apart = coarsen_obstacle(context).has_value();
+  if (only_apart)
+    if (const auto obstacle = coarsen_obstacle(context, Blocks::whole)) {
+      answer.refusals.push_back(*obstacle);
+      return answer;
+    }
+  const bool spread = !only_apart && may_be_spread(context);
+  const std::vector<Room> rooms = rooms_of(context.module, kernel);
+  bool fits = true;
+  for (const CoarsenShape &shape : coarsen_shapes()) {
+    const CoarsenForm &form = shape.form;
+    if (form.wide || !may_divide(context, form, spread) ||
+        (only_apart && form.kind != CoarsenForm::Kind::apart))
+      continue;
+    if (bytes_of(rooms, form.copies) > most_shared_bytes) {
+      fits = false;
+      continue;
+    }
+    if (size_of(kernel, form.copies) + detours_size(context, form) > size_budget) {
+      if (answer.refusals.empty())
+        answer.refusals.push_back(too_large);
+      continue;
+    }
+    if (form.merges() && merged_loads(context, form).empty())
+      continue;
+    answer.proposals.push_back(proposal_for(kernel, shape));
+    if (!rooms.empty())
+      answer.proposals.back().sibling.needs.dynamic_shared = 0; // it has more of its own
+  }
+  if (answer.proposals.empty() && answer.refusals.empty())
+    answer.refusals.push_back(fits ? unused : no_room);
+  return answer;
+}
+
+FamilyAnswer propose_vectorise(const KernelContext &context) {
+  const Function &kernel = context.kernel;
+  FamilyAnswer answer;
+  if (const auto obstacle = spread_obstacle(context)) {
+    answer.refusals.push_back(*obstacle);
+    return answer;
+  }
+  const bool spread = may_be_spread(context);
+  const auto shows = facts::block_shape_shows(context.module, kernel);
+  const bool has_points = spread && !shows && mentions_special(context.module, kernel, "%tid.x");
+  bool large = false;
+  for (const CoarsenShape &shape : coarsen_shapes()) {
+    CoarsenForm form = shape.form;
+    if (!form.wide || !may_divide(context, form, spread) || (form.along_x > 1 && !has_points))
+      continue;
+    if (size_of(kernel, form.total()) > wide_size_budget) {
+      large = true;
+      continue;
+    }
+    form.shift = wide_shift(context, form.along_x);
+    const BestPlan &best = best_plan(context, form);
+    if (!best.plan.is_wide())
+      continue;
+    answer.proposals.push_back(proposal_for(kernel, shape));
+    SiblingNeeds &needs = answer.proposals.back().sibling.needs;
+    needs.aligned = best.needs.aligned;
+    needs.divisible = best.needs.divisible;
+  }
+  if (answer.proposals.empty()) {
+    answer.refusals.push_back(large ? too_large : spread && shows ? not_global : nothing);
+    if (!large && spread && shows)
+      answer.refusals.back().line = *shows;
+  }
+  return answer;
+}
+
+template <bool wide> const std::vector<std::string> &variants() {
+  static const auto all = [] {
+    std::vector<std::string> words;
+    for (const CoarsenShape &shape : coarsen_shapes())
+      if (shape.form.wide == wide)
+        words.push_back(coarsen_variant(shape));
+    return words;
+  }();
+  return all;
+}
+
+} // namespace
+
+std::optional<Refusal> coarsen_obstacle(const KernelContext &context, Blocks blocks) {
+  const auto obstacle = spread_obstacle(context, blocks);
+  return obstacle || blocks == Blocks::spread ? obstacle
+                                              : rooms_obstacle(context.module, context.kernel);
+}
+
+// Two entries, as users hear of wide accesses under their own name, and looking for them takes
+// longer than all else.
+extern const Family retile_family;
+const Family retile_family = {
+    .name = "retile",
+    .option = "retile",
+    .values = "x2|x4|x8|y2|...|z8[,...]",
+    .help = "of versions that merge blocks only those that merge this number along this axis",
+    .by_default = true,
+    .threads_apart = true,
+    .variants = variants<false>,
+    .propose = propose_retile,
+    .write = write_coarsen,
+    .prove = prove_coarsen,
+};
+
+extern const Family vectorise_family;
+const Family vectorise_family = {
+    .name = "vectorise",
+    .option = "retile",
+    .help = {},
+    .by_default = true,
+    .threads_apart = true,
+    .variants = variants<true>,
+    .propose = propose_vectorise,
+    .write = write_coarsen,
+    .prove = prove_coarsen,
+};
+
+} // namespace ptxasw::synth

@@ -1,0 +1,97 @@
+// How a form and its entry in a table tell of each other.
+
+#include "synth/coarsen/coarsen.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace ptxasw::inline synth {
+
+std::string CoarsenForm::index() const {
+  return fmt::format("{}.{}", within_block() ? "%tid" : "%ctaid", "xyz"[axis]);
+}
+
+std::string CoarsenForm::extent() const {
+  return fmt::format("{}.{}", within_block() ? "%ntid" : "%nctaid", "xyz"[axis]);
+}
+
+std::vector<std::string> CoarsenForm::indices() const {
+  std::vector<std::string> result;
+  if (copies > 1)
+    result.push_back(index());
+  if (along_x > 1)
+    result.emplace_back("%ctaid.x");
+  return result;
+}
+
+tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsigned shift) {
+  CoarsenForm form;
+  bool found = false;
+  const bool wide = sibling.kind.starts_with("wide");
+  const unsigned along_x = wide ? sibling.block[0] : 1;
+  for (const bool within_block : {false, true})
+    for (int axis = 0; axis < 3; ++axis) {
+      const unsigned by =
+          (within_block ? sibling.block : sibling.grid)[static_cast<std::size_t>(axis)];
+      if (by == 1 || (along_x > 1 && within_block && axis == 0))
+        continue;
+      if (found)
+        return tl::unexpected(std::string("more than one axis is divided"));
+      found = true;
+      form = {within_block ? CoarsenForm::Kind::neighbours : CoarsenForm::Kind::apart, axis, by};
+    }
+  if (!found && !wide)
+    return tl::unexpected(std::string("no axis is divided"));
+  form.wide = wide;
+  form.along_x = along_x;
+  form.shift = along_x > 1 ? shift : 0;
+  if (form.copies > max_coarsen_factor || along_x > max_along_x || form.total() > max_copies)
+    return tl::unexpected(std::string("too many copies"));
+  if (along_x > 1 &&
+      (along_x & (along_x - 1) || form.shift >= along_x || (found && form.axis == 0)))
+    return tl::unexpected(std::string("the points along x are not understood"));
+  // Rows are rows only where every block that may be launched is one thread thick.
+  SiblingNeeds needs = sibling.needs;
+  if (needs.dynamic_shared == 0) // a kernel that has none is one of those
+    needs.dynamic_shared = 1;
+  if (wide) { // what the plan of wide accesses may rely on
+    needs.aligned.clear();
+    needs.divisible.clear();
+  }
+  if (along_x > 1) {
+    if (needs.max_extent[0] > max_points)
+      return tl::unexpected(std::string("the kernel's threads along x are not bounded"));
+    needs.max_extent[0] = SiblingNeeds{}.max_extent[0];
+  }
+  if (!needs.blocks.empty() && form.divides_grid() &&
+      std::all_of(needs.blocks.begin(), needs.blocks.end(), [&](const auto &shape) {
+        return shape[static_cast<std::size_t>(form.axis)] == 1;
+      })) {
+    form.kind = CoarsenForm::Kind::rows;
+    needs.blocks.clear();
+  }
+  if (sibling.extent != Sibling{}.extent || !sibling.appended_blocks.empty())
+    return tl::unexpected(std::string("a block's extent is given"));
+  const std::vector<char> appended =
+      form.divides_grid() ? std::vector<char>{"xyz"[form.axis]} : std::vector<char>{};
+  if (sibling.appended != appended || needs != SiblingNeeds{})
+    return tl::unexpected(std::string("the table does not say what is proved"));
+  return form;
+}
+
+const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis) {
+  static const auto shapes = [] {
+    std::array<std::vector<std::array<std::uint32_t, 3>>, 3> by_axis;
+    constexpr std::uint32_t most = 1024, warp = 32;
+    for (std::uint32_t x = warp; x <= most; x += warp)
+      by_axis[1].push_back({x, 1, 1});
+    for (std::uint32_t x = 1; x <= most; x *= 2)
+      for (std::uint32_t y = 1; x * y <= most; y *= 2)
+        if (x * y >= warp)
+          by_axis[2].push_back({x, y, 1});
+    return by_axis;
+  }();
+  return shapes[static_cast<std::size_t>(axis)];
+}
+
+} // namespace ptxasw::synth

@@ -1,0 +1,77 @@
+// A plan needs aligned addresses, which depend on the launch's arguments: first all of them are
+// taken for multiples of what the widest access has; those that the plan does not rely on are then
+// left out one by one, the others weakened as far as it stays the same. What remains is what the
+// table demands of the launch.
+
+#include "synth/coarsen/wide.h"
+
+#include <fmt/core.h>
+
+namespace ptxasw::inline synth {
+namespace {
+
+constexpr std::uint32_t strongest_alignment = 16, strongest_divisor = 4;
+
+SiblingNeeds everything(const WidePlanner &planner) {
+  SiblingNeeds needs;
+  for (const SiblingParameterField &one : planner.arguments())
+    if (one.bytes == 8)
+      needs.aligned.push_back({one.parameter, one.offset, strongest_alignment});
+    else
+      needs.divisible.push_back({one.parameter, one.offset, one.bytes, strongest_divisor});
+  return needs;
+}
+
+/// Halves each number as long as the plan stays the same; 1 is not a need.
+template <class Need>
+void weaken(WidePlanner &planner, const WidePlan &plan, SiblingNeeds &needs,
+            std::vector<Need> SiblingNeeds::*list, std::uint32_t Need::*number) {
+  for (std::size_t i = 0; i < (needs.*list).size(); ++i)
+    while ((needs.*list)[i].*number > 1) {
+      SiblingNeeds weaker = needs;
+      (weaker.*list)[i].*number /= 2;
+      if (planner.plan(weaker) != plan)
+        break;
+      needs = std::move(weaker);
+    }
+  std::erase_if(needs.*list, [&](const Need &need) { return need.*number == 1; });
+}
+
+BestPlan find_best_plan(const KernelContext &context, const CoarsenForm &form) {
+  WidePlanner planner(context, form);
+  SiblingNeeds needs = everything(planner);
+  WidePlan plan = planner.plan(needs);
+  weaken(planner, plan, needs, &SiblingNeeds::divisible, &ArgumentDivisor::divisor);
+  weaken(planner, plan, needs, &SiblingNeeds::aligned, &ArgumentAlignment::alignment);
+  return {std::move(needs), std::move(plan)};
+}
+
+unsigned find_shift(const KernelContext &context, unsigned along_x) {
+  unsigned best = 0, most = 0;
+  for (unsigned shift = 0; along_x > 1 && shift < along_x; ++shift) {
+    WidePlanner planner(context, {CoarsenForm::Kind::apart, 0, 1, along_x, shift, true});
+    const WidePlan plan = planner.plan(everything(planner));
+    // Several stores to one place cost more than several loads.
+    unsigned saved = plan.saved();
+    for (const WideStore &store : plan.stores)
+      saved += 2 * (store.elements - 1);
+    if (saved > most) {
+      best = shift;
+      most = saved;
+    }
+  }
+  return best;
+}
+
+} // namespace
+
+const BestPlan &best_plan(const KernelContext &context, const CoarsenForm &form) {
+  return context.once(coarsen_variant({form}), [&] { return find_best_plan(context, form); });
+}
+
+unsigned wide_shift(const KernelContext &context, unsigned along_x) {
+  return context.once(fmt::format("shift x{}", along_x),
+                      [&] { return find_shift(context, along_x); });
+}
+
+} // namespace ptxasw::synth
