@@ -17,7 +17,7 @@ from pathlib import Path
 import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
-PATTERNS = ("*.md", "docs/*.md", "docs/internals/*.md", "docs/results/*/*.md", "docs/results/*/*/*.md", "kernelgen-bench/*.md", "kernelgen-bench/*/*.md", "tests/*/README.md")
+PATTERNS = ("*.md", "docs/*.md", "docs/internals/*.md", "docs/results/*/*.md", "docs/results/*/*/*.md", "kernelgen-bench/*.md", "kernelgen-bench/*/*.md", "tests/README.md", "tests/*/README.md")
 NAVIGATION = (("README.html", "ptxasw"), ("docs/README.html", "tasks"), ("docs/tour.html", "tour"),
               ("commands.html", "commands"), ("docs/glossary.html", "glossary"))
 STYLE = """body { max-width: 50em; margin: 1em auto; padding: 0 1em; font: 16px/1.5 sans-serif; color: #222; background: #fff }
