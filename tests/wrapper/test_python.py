@@ -1,58 +1,20 @@
-"""The Python package under every Python from 3.9 on that is here (its tests: python/package.py), its syntax, its types, and
-the examples of docs/python.md."""
+"""The Python package (its tests: python/package.py; test_pythons.py runs them under each Python), its syntax, its types, and the
+examples of docs/python.md."""
 
 import ast
-import os
 import re
 import shutil
 import subprocess
-import sys
-import unittest
 from pathlib import Path
 
+from pythons import PYTHON, SOURCES, environment, has_module, package
 from support import PTXASW, Scratch, main
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "wrapper/python"
-VERSIONS = range(9, 14)
-
-
-def has_module(path, *names):
-    return subprocess.run([path, "-c", "import " + ", ".join(names)], capture_output=True).returncode == 0
-
-
-def pythons():
-    """Python 3.9 to 3.13, one of each that is in PATH or the usual places and runs; one with NumPy if there is."""
-    places = [*os.environ["PATH"].split(":"), "/usr/bin", *map(str, Path.home().glob(".pyenv/versions/3.*/bin"))]
-    found = {minor: {} for minor in VERSIONS}
-    for path in dict.fromkeys([sys.executable, *(f"{place}/{name}" for place in places for name in
-                                                  ("python3", *(f"python3.{minor}" for minor in VERSIONS)))]):
-        if os.access(path, os.X_OK):
-            done = subprocess.run([path, "-c", "import sys; print(*sys.version_info[:2], sys.executable)"], text=True,
-                                  capture_output=True)
-            if done.returncode == 0:
-                major, minor, real = done.stdout.rstrip("\n").split(" ", 2)
-                if major == "3" and int(minor) in found:
-                    found[int(minor)][os.path.realpath(real)] = path
-    return {minor: next((path for path in paths.values() if has_module(path, "numpy")), next(iter(paths.values()), None))
-            for minor, paths in found.items()}
-
-
-def environment():
-    return dict(os.environ, PTXASW=str(PTXASW), PYTHONPATH=str(SOURCES))
-
-
 class Package(Scratch):
-    def test_each_python(self):
-        for minor, path in pythons().items():
-            if not path:
-                print(f"Python 3.{minor} is not here, and so not tried")
-                continue
-            with self.subTest(python=path):
-                done = subprocess.run([path, "-B", ROOT / "tests/wrapper/python/package.py"], env=environment(), text=True,
-                                      capture_output=True)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                print(f"{path}: {done.stderr.strip().splitlines()[-1]}")
+    def test_package(self):
+        done = package(PYTHON)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_syntax_is_that_of_python_3_9(self):
         files = [*SOURCES.rglob("*.py"), *ROOT.glob("docs/examples/*.py")]
@@ -74,14 +36,13 @@ class Package(Scratch):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_the_page(self):
-        python = next((path for path in pythons().values() if path and has_module(path, "numpy")), None)
-        if not python:
+        if not has_module(PYTHON, "numpy"):
             self.skipTest("no NumPy")
         text = (ROOT / "docs/python.md").read_text()
         first, triton, pytest = re.findall(r"```python\n(.*?)```", text, re.S)
         self.assertIn("from_triton", triton)  # the example triton_softmax.py has it, for a GPU
         (self.dir / "docs").symlink_to(ROOT / "docs")
-        done = subprocess.run([python, "-B", "-c", first + pytest + "test_saxpy()\n"], text=True, capture_output=True,
+        done = subprocess.run([PYTHON, "-B", "-c", first + pytest + "test_saxpy()\n"], text=True, capture_output=True,
                               env=dict(environment(), UPDATE_LINT_BASELINE="1"))
         if "real ptxas" in done.stderr:
             self.skipTest("no ptxas")

@@ -1,8 +1,8 @@
 """The PEP 517 backend that makes the wheel `ptxasw`, with nothing but Python and what ptxasw is built with.
 
 In the wheel are the program with its libraries, man pages and completions as `cmake --install` lays them down (so each finds
-the others from where it lies), the Python package, and in it libptxasw_emulate.so with what that loads and manylinux does
-not promise. The tag is what the binaries ask of the C library, read from them."""
+the others from where it lies), the Python package, and in it libptxasw_emulate.so. What these load and manylinux does not
+promise lies beside them. The tag is what the binaries ask of the C library, read from them."""
 
 import base64
 import hashlib
@@ -25,6 +25,10 @@ PROMISED = re.compile(r"(libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|l
 # The C++ library of each C library: {minor version of glibc 2: (GLIBCXX_3.4.X, CXXABI_1.3.X)}, as in Ubuntu 22.04, Debian 12
 # and Ubuntu 24.04.
 CXX = {35: (30, 13), 36: (30, 13), 39: (33, 15)}
+
+# What is compiled into the binaries: packages of which Debian has the licences.
+WITHIN = ("libantlr4-runtime-dev", "libboost-dev", "libcli11-dev", "libexpected-dev", "libfmt-dev", "liblz4-dev", "libtomlplusplus-dev",
+          "libzstd-dev", "nlohmann-json3-dev")
 
 METADATA = f"""Metadata-Version: 2.1
 Name: ptxasw
@@ -56,10 +60,11 @@ def brought_along(library):
     return {name: Path(path).resolve() for name, path in found.items() if not PROMISED.fullmatch(name)}
 
 
-def licence_of(library):
-    """The text that Debian has for the package of a library."""
-    package = run("dpkg", "-S", library).split(":")[0]
-    return package, Path("/usr/share/doc", package, "copyright").read_bytes()
+def licences_of(libraries):
+    """The texts that Debian has for the packages of these libraries and of what is compiled in, by the files' names."""
+    packages = {run("dpkg", "-S", library).split(":")[0] for library in libraries}
+    return {f"{INFO}/licenses/{package}": Path("/usr/share/doc", package, "copyright").read_bytes()
+            for package in sorted(packages.union(WITHIN))}
 
 
 def tag_of(binaries):
@@ -80,26 +85,25 @@ def built(settings):
     if not (build / "CMakeCache.txt").exists():
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         run("cmake", "-S", ROOT, "-B", build, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DPTXASW_TESTS=OFF")
-    run("cmake", "--build", build, "--target", "package-runtime", "ptxasw_emulate")
+    run("cmake", "--build", build, "--target", "package-runtime", "package-emulate")
     return build
 
 
 def installed(build, scratch):
-    """The program's component as it is packed: stripped, below the folder that is returned."""
-    manifest = build / "install_manifest_runtime.txt"  # by which `uninstall` knows what was installed
-    kept = manifest.read_bytes() if manifest.exists() else None
-    run("cpack", "--config", build / "CPackConfig.cmake", "-G", "TGZ", "-B", scratch, "-D", "CPACK_COMPONENTS_ALL=runtime",
+    """What `cmake --install` lays down of the program and of what runs without a GPU, stripped, below the folder that is
+    returned."""
+    manifests = {path: path.read_bytes() for path in build.glob("install_manifest*.txt")}  # for the target `uninstall`
+    run("cpack", "--config", build / "CPackConfig.cmake", "-G", "TGZ", "-B", scratch, "-D", "CPACK_COMPONENTS_ALL=runtime;emulate",
         "-D", "CPACK_CMAKE_GENERATOR=Ninja")
-    manifest.unlink()
-    if kept is not None:
-        manifest.write_bytes(kept)
-    (archive,) = scratch.glob("*.tar.gz")
+    for path in build.glob("install_manifest*.txt"):
+        path.unlink()
+    for path, content in manifests.items():
+        path.write_bytes(content)
     tree = scratch / "tree"
     tree.mkdir()
-    run("tar", "-xf", archive, "-C", tree)
-    while not (tree / "bin").exists():
-        (tree,) = tree.iterdir()
-    return tree
+    for archive in scratch.glob("*.tar.gz"):
+        run("tar", "-xf", archive, "-C", tree, "--strip-components=1")
+    return tree / "usr" if (tree / "usr").exists() else tree
 
 
 def contents(build, scratch):
@@ -108,15 +112,18 @@ def contents(build, scratch):
     files = {}
     for path in sorted(tree.rglob("*")):
         name = path.relative_to(tree)
-        if path.is_file() and name.parts[:2] != ("share", "doc"):
-            files[f"{DATA}/scripts/{name.name}" if name.parts[0] == "bin" else f"{DATA}/data/{name}"] = path
-    library = scratch / "libptxasw_emulate.so"
-    run("strip", "--strip-unneeded", "-o", library, build / library.name)
-    files[f"ptxasw/lib/{library.name}"] = library
-    for name, path in brought_along(library).items():
-        files[f"ptxasw/lib/{name}"] = path
-        package, text = licence_of(path)
-        files[f"{INFO}/licenses/{package}"] = text
+        if path.is_dir() or path.name == "libcudart.so" or name.parts[:2] == ("share", "doc"):
+            continue
+        if name.parts[0] == "bin":
+            files[f"{DATA}/scripts/{name.name}"] = path
+        elif name.parts[0] in ("libexec", "share"):
+            files[f"{DATA}/data/{name}"] = path
+        elif name.name == "libptxasw_emulate.so":
+            files[f"ptxasw/lib/{name.name}"] = path
+    others = {f"{name.rsplit('/', 1)[0]}/{other}": place for name, path in files.items()
+              if name.endswith(("/libptxasw_emulate.so", "/libcudart.so.13")) for other, place in brought_along(path).items()}
+    files.update(others)
+    files.update(licences_of(others.values()))
     for path in sorted((ROOT / "wrapper/python/ptxasw").iterdir()):
         if path.is_file():
             files[f"ptxasw/{path.name}"] = path
