@@ -1,6 +1,6 @@
 // What the launch helper and `ptxasw faster` read and others may have written: answers as they are
-// and with a checksum that is right, tables of versions, profiles and questions. What is read must
-// be written again as bytes that read the same.
+// and with a checksum that is right, tables of versions, profiles, questions and PTX of machine
+// code. What is read must be written again as bytes that read the same.
 
 #include "wrapper/faster/make.h"
 #include "wrapper/launch/answer.h"
@@ -44,6 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   }
   if (const auto profile = launch::parse_profile(bytes, "profile"))
     expect(launch::parse_profile(to_toml(*profile), "again").has_value());
+  (void)launch::decode_compiled(bytes);
+  expect(launch::decode_compiled(launch::encode_compiled(bytes)) == bytes);
+  (void)launch::size_in_compiled_name(bytes);
+  expect(launch::size_in_compiled_name(launch::compiled_name(bytes)) == size);
   (void)ptxasw::wrapper::faster::parse_question(bytes, "id");
   return 0;
 }

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -196,8 +198,8 @@ const Scenario text("faster-text", [] {
   expect_faster(function(load_by("cuModuleLoadData", image.c_str()), "add"));
 });
 
-const Scenario compiled("faster-nvrtc", [] {
-  // As CuPy does: machine code from NVRTC, which is found by dlsym().
+/// As CuPy does: machine code from NVRTC, which is found by dlsym().
+std::string compiled_code() {
   void *const nvrtc = ::dlopen("libnvrtc.so", RTLD_NOW | RTLD_LOCAL);
   CHECK(nvrtc);
   const std::string program = ptx();
@@ -207,7 +209,67 @@ const Scenario compiled("faster-nvrtc", [] {
   std::string code(size, '\0');
   CHECK(reinterpret_cast<int (*)(const char *, char *)>(::dlsym(nvrtc, "nvrtcGetCUBIN"))(
             program.c_str(), code.data()) == 0);
+  return code;
+}
+
+const Scenario compiled("faster-nvrtc", [] {
+  const std::string code = compiled_code();
   expect_faster(function(load_by("cuModuleLoadData", code.data()), "add"));
+});
+
+// As CuPy does, too: what NVRTC made is kept in a file, and later runs load that.
+
+std::string code_in_a_file() {
+  std::ifstream file(std::getenv("FASTER_CODE_FILE"), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const Scenario keeps_code("faster-keeps-code", [] {
+  const std::string code = compiled_code();
+  std::ofstream(std::getenv("FASTER_CODE_FILE"), std::ios::binary) << code;
+  Handle f = function(load_by("cuModuleLoadData", code.data()), "add");
+  if (std::getenv("FASTER_BRIEF"))
+    Launches(f).versions_of(20);
+  else
+    expect_faster(f);
+});
+
+const Scenario kept_code("faster-kept-code", [] {
+  const std::string code = code_in_a_file();
+  Launches launches(function(load_by("cuModuleLoadData", code.data()), "add"));
+  if (std::getenv("FASTER_BRIEF"))
+    CHECK(!launches.until_a_version_runs().empty());
+  else
+    CHECK(launches.versions_of(5) == 5);
+});
+
+const Scenario unknown_code("faster-unknown-code", [] {
+  const std::string code = code_in_a_file();
+  Launches launches(function(load_by("cuModuleLoadData", code.data()), "add"));
+  for (int i = 0; i < 100; ++i) {
+    CHECK(launches.versions_of(1) == 0);
+    ::usleep(1000);
+  }
+});
+
+const Scenario short_code("faster-short-code", [] {
+  // Headers that say a size of which no code is known: nothing behind them is read.
+  constexpr std::size_t header = 64, page = 4096;
+  const std::string code = code_in_a_file();
+  auto *const pages = static_cast<char *>(
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  CHECK(pages != MAP_FAILED && ::mprotect(pages + page, page, PROT_NONE) == 0);
+  // A header, some text, and a section from there on.
+  char *const file = pages + page - 3 * header, *const section = pages + page - header;
+  for (const std::uint64_t size : {code.size() - header - 1, code.size() - header + 1}) {
+    constexpr std::uint64_t sections = 2 * header;
+    std::memcpy(file, code.data(), header);
+    std::memcpy(file + 40, &sections, sizeof sections);
+    std::strcpy(file + header, "fake\nkernel add 100 1 8 8 4\n");
+    std::memcpy(section, code.data() + code.size() - header, header);
+    std::memcpy(section + 32, &size, sizeof size);
+    CHECK(Launches(function(load_by("cuModuleLoadData", file), "add")).versions_of(3) == 0);
+  }
 });
 
 Handle library_of(const void *image) {

@@ -415,6 +415,78 @@ class Remembering(Case):
             self.assertIn("assembling versions takes too long", self.good("faster-kept", "--why", FASTER_KERNEL="add"))
         self.assertEqual(len(self.calls()), 1)
 
+    def test_a_program_that_keeps_what_nvrtc_made(self):
+        """The next run loads the machine code without NVRTC, and its versions run from the first launch on."""
+        code = str(self.dir / "code")
+        self.good("faster-keeps-code", FASTER_CODE_FILE=code)
+        (known,) = self.kept.glob("*.compiled")
+        os.utime(known, (1000, 1000))
+        self.good("faster-kept-code", FASTER_CODE_FILE=code)
+        self.assertEqual(len(self.calls()), 1)
+        self.assertGreater(known.stat().st_mtime, 1000)  # it was used
+        self.good("faster-short-code", FASTER_CODE_FILE=code)
+        self.assertIn("machine code of it and no PTX; CuPy keeps such code",
+                      self.good("faster-unknown-code", "--explain", FASTER_CODE_FILE=code, XDG_CACHE_HOME=str(self.dir / "other")))
+        self.good("faster-keeps-code", FASTER_CODE_FILE=code, FASTER_KNOWN="1")
+        self.assertEqual(list(self.kept.glob("*.compiled")), [known])
+
+    def test_a_program_that_ends_before_versions_of_what_nvrtc_made_are_there(self):
+        code = {"FASTER_CODE_FILE": str(self.dir / "code"), "FASTER_BRIEF": "1"}
+        self.good("faster-keeps-code", **code)
+        self.wait_for(self.versions)
+        self.good("faster-kept-code", **code)
+        self.assertEqual(len(self.calls()), 1)
+
+    def test_what_nvrtc_made_is_known_to_what_the_program_starts(self):
+        script = f"{HOST} faster-keeps-code; until grep -qE '^[0-9a-f]{{32}}-' $PTXASW_LAUNCH_FASTER/compiled; do sleep 0.01; done; " \
+                 f"{HOST} faster-kept-code"
+        self.good("", command=["sh", "-c", script], FASTER_CODE_FILE=str(self.dir / "code"), FASTER_BRIEF="1")
+        self.assertEqual(len(self.calls()), 1)
+
+    def test_damaged_and_foreign_files_of_what_nvrtc_made(self):
+        code = self.dir / "code"
+        self.good("faster-keeps-code", FASTER_CODE_FILE=str(code))
+        (known,) = self.kept.glob("*.compiled")
+        whole = known.read_bytes()
+        unknown = lambda: self.good("faster-unknown-code", FASTER_CODE_FILE=str(code))
+        for damage in (b"", whole[:20], whole[:-1], whole + b" ", whole.replace(b"add.s32", b"sub.s32"), b"\xff" * 5000):
+            with self.subTest(bytes=len(damage)):
+                known.write_bytes(damage)
+                unknown()
+        known.unlink()
+        with self.subTest("a link"):
+            (self.dir / "elsewhere").write_bytes(whole)
+            known.symlink_to(self.dir / "elsewhere")
+            unknown()
+            known.unlink()
+        with self.subTest("a directory"):
+            known.mkdir()
+            unknown()
+            known.rmdir()
+        with self.subTest("a name that is none"):
+            for name in ("x.compiled", f"{0:032x}.compiled", f"{0:032x}-.compiled", f"{0:032x}-9 9.compiled", "a\nb.compiled"):
+                (self.kept / name).write_bytes(whole)
+            unknown()
+        with self.subTest("other code of this size"):
+            known.write_bytes(whole)
+            bytes_of_code = code.read_bytes()
+            code.write_bytes(bytes_of_code.replace(b"Generated", b"generated"))
+            unknown()
+            code.write_bytes(bytes_of_code)
+        if os.geteuid() == 0:
+            with self.subTest("another user's"):
+                os.chown(known, 1, 1)
+                unknown()
+                os.chown(known, 0, 0)
+        self.kept.chmod(0o777)
+        with self.subTest("what others may write"):
+            unknown()
+        self.kept.chmod(0o700)
+        self.good("faster-kept-code", FASTER_CODE_FILE=str(code))
+        known.write_bytes(b"damaged")  # NVRTC makes it again
+        self.good("faster-keeps-code", FASTER_CODE_FILE=str(code), FASTER_KNOWN="1")
+        self.assertEqual(known.read_bytes(), whole)
+
     def test_two_programs_at_once(self):
         self.assembler("sleep 0.5; cp \"$in\" \"$out\"")
         runs = [subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"], env=self.environment(FASTER_KNOWN="1"),

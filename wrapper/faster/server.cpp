@@ -184,6 +184,8 @@ public:
     }
     Served served;
     (void)replace_file_at(directory_, "remembered", store_.remembered());
+    compiled_ = store_.compiled();
+    (void)replace_file_at(directory_, "compiled", compiled_);
     program_ = start(served.not_started);
     if (program_ > 0) {
       assembler_ = find_assembler();
@@ -393,12 +395,26 @@ private:
         take_question(id);
       if (kind == ".often")
         often.push_back(id); // its question may come later in this order
+      if (kind == launch::compiled_suffix)
+        take_compiled(id);
     }
     for (const std::string &id : often) {
       const auto job = jobs_.find(id);
       if (job != jobs_.end() && !job->second.answered && !std::exchange(job->second.wanted, true))
         queue_.push_back(id);
     }
+  }
+
+  /// What NVRTC compiled is kept, and known to what the program starts from now on.
+  void take_compiled(const std::string &name) {
+    const std::string file = path(name, launch::compiled_suffix + 1);
+    const bool kept = store_.keep_compiled(name, read_own_file(file).value_or(""));
+    ::unlink(file.c_str());
+    makes_room_ = makes_room_ || kept;
+    if (!kept || compiled_.find("\n" + name + "\n") != std::string::npos)
+      return;
+    compiled_ += name + "\n";
+    (void)replace_file_at(directory_, "compiled", compiled_);
   }
 
   void take_question(const std::string &id) {
@@ -454,6 +470,9 @@ private:
 
   /// The program has ended. Returns how many answers will come too late for it.
   std::size_t leave() {
+    look_around(); // for what came after the last look
+    if (makes_room_)
+      store_.make_room();
     if (!store_.problem().empty()) {
       for (const auto &[worker, id] : workers_)
         if (::kill(-worker, SIGTERM) != 0)
@@ -478,6 +497,8 @@ private:
   std::multimap<std::string, std::string> &keys_;
   Store store_;
   Assembler assembler_;
+  std::string compiled_;    ///< the text of the file `compiled`
+  bool makes_room_ = false; ///< machine code was remembered
   sigset_t before_{};
   struct sigaction children_before_ {};
   int signals_ = -1, inotify_ = -1;

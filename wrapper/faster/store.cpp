@@ -1,7 +1,8 @@
 // A file KEY.versions for each answer, KEY.toml beside it for what was chosen, KEY.lock while one
-// is being made. Each is under its name only when it is whole, and an answer ends with a checksum:
-// who is killed while writing leaves a file of another name, which goes with the next cleaning.
-// Nothing waits for a lock for longer than another process takes to write a small file.
+// is being made; HASH-SIZE.compiled for PTX whose machine code that is the hash and size of. Each
+// is under its name only when it is whole, and an answer ends with a checksum: who is killed while
+// writing leaves a file of another name, which goes with the next cleaning. Nothing waits for a
+// lock for longer than another process takes to write a small file.
 
 #include "wrapper/faster/store.h"
 
@@ -130,6 +131,28 @@ std::string Store::remembered() const {
   return text;
 }
 
+bool Store::keep_compiled(const std::string &name, const std::string &bytes) {
+  if (!problem_.empty() || !launch::size_in_compiled_name(name) || !launch::decode_compiled(bytes))
+    return false;
+  const std::string file = path(name, "compiled");
+  if (read_own_file(file) == bytes)
+    return ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0) == 0; // used now
+  return replace_file_at(AT_FDCWD, file, bytes);
+}
+
+std::string Store::compiled() const {
+  std::string text = directory_ + "\n";
+  std::error_code error;
+  if (directory_.empty() || directory_.find('\n') != std::string::npos)
+    return "";
+  for (fs::directory_iterator one(directory_, error), end; !error && one != end;
+       one.increment(error))
+    if (const std::string name = one->path().stem();
+        one->path().extension() == launch::compiled_suffix && launch::size_in_compiled_name(name))
+      text += name + "\n";
+  return text;
+}
+
 bool Store::merge(const std::string &key, const launch::Profile &profile) {
   if (!problem_.empty() || ::access(path(key, "versions").c_str(), F_OK) != 0)
     return false;
@@ -165,6 +188,8 @@ void Store::make_room() {
     std::uint64_t bytes;
     std::time_t used;
   };
+  if (!problem_.empty())
+    return;
   const Lock lock(directory_ + "/lock");
   std::vector<File> files;
   std::uint64_t all = 0;
@@ -177,7 +202,8 @@ void Store::make_room() {
         !S_ISREG(found.st_mode))
       continue;
     const std::string kind = one->path().extension();
-    if (kind != ".versions" && kind != ".reason" && kind != ".toml") {
+    if (kind != ".versions" && kind != ".reason" && kind != ".toml" &&
+        kind != launch::compiled_suffix) {
       if (found.st_mtim.tv_sec + leftover < std::time(nullptr))
         ::unlink(name.c_str());
       continue;

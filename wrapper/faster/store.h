@@ -1,8 +1,8 @@
 #pragma once
 
-// What runs of `ptxasw faster` remember: the versions of kernels that were assembled, and what was
-// chosen among them. Many processes may use it at once; a fault costs what is remembered and
-// nothing else.
+// What runs of `ptxasw faster` remember: the versions of kernels that were assembled, what was
+// chosen among them, and of which PTX NVRTC made machine code. Many processes may use it at once; a
+// fault costs what is remembered and nothing else.
 
 #include "wrapper/launch/answer.h"
 #include "wrapper/launch/profile.h"
@@ -30,6 +30,13 @@ public:
   bool keep(const std::string &key, const launch::Answer &answer);
   /// What stands behind the `-` in the keys of all answers with versions, a line each.
   std::string remembered() const;
+  /// Keeps a file with the PTX of machine code (launch/answer.h), of that name and with these
+  /// bytes. False: it is none, or nothing can be written. Room is made by make_room() afterwards.
+  bool keep_compiled(const std::string &name, const std::string &bytes);
+  /// For the file `compiled` of a run: the directory, and the names of all such files, a line each.
+  std::string compiled() const;
+  /// Removes what was used longest ago if there is too much.
+  void make_room();
   /// Adds to the choices for an answer that is there.
   bool merge(const std::string &key, const launch::Profile &profile);
 
@@ -42,7 +49,6 @@ public:
 
 private:
   std::string path(const std::string &key, const char *kind) const;
-  void make_room();
 
   std::string directory_, problem_;
   std::uint64_t limit_;

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <cstring>
 #include <fmt/core.h>
-#include <optional>
 
 namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::string_view magic{"PTXASWF\0", 8};
 constexpr std::size_t part_count = 7, most_variables = 253;
+constexpr std::size_t hash_digits = 32; ///< of long_hash()
 
 void add(std::string &bytes, std::string_view part) {
   const std::uint64_t size = part.size();
@@ -60,6 +60,30 @@ std::string long_hash(std::string_view text) {
 
 std::string remembered_name(std::string_view kernel, unsigned sm) {
   return long_hash(fmt::format("{}\n{}", sm, kernel)).substr(0, 16);
+}
+
+std::string compiled_name(std::string_view code) {
+  return fmt::format("{}-{}", long_hash(code), code.size());
+}
+
+std::optional<std::uint64_t> size_in_compiled_name(std::string_view name) {
+  std::uint64_t size = 0;
+  if (name.size() <= hash_digits || name[hash_digits] != '-' ||
+      name.substr(0, hash_digits).find_first_not_of("0123456789abcdef") != name.npos)
+    return std::nullopt;
+  const char *const end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + hash_digits + 1, end, size);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(size) : std::nullopt;
+}
+
+std::string encode_compiled(std::string_view ptx) { return long_hash(ptx) + std::string(ptx); }
+
+std::optional<std::string_view> decode_compiled(std::string_view bytes) {
+  constexpr std::size_t most = std::size_t{16} << 20;
+  if (bytes.size() < hash_digits || bytes.size() > hash_digits + most)
+    return std::nullopt;
+  const std::string_view ptx = bytes.substr(hash_digits);
+  return bytes.starts_with(long_hash(ptx)) ? std::optional(ptx) : std::nullopt;
 }
 
 std::string encode(const Answer &answer) {

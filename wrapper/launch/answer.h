@@ -7,6 +7,7 @@
 #include "synth/sibling_table.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -41,6 +42,18 @@ tl::expected<Answer, std::string> decode_answer(std::string_view bytes);
 /// How the file `remembered` of a run names a kernel of which there are versions, for a GPU of
 /// compute capability `sm`.
 std::string remembered_name(std::string_view kernel, unsigned sm);
+
+/// How files name machine code whose PTX they hold: by its hash and its size. What ends the name.
+std::string compiled_name(std::string_view code);
+inline constexpr char compiled_suffix[] = ".compiled";
+/// The size that such a name says; nothing if it is none.
+std::optional<std::uint64_t> size_in_compiled_name(std::string_view name);
+
+/// The bytes of such a file: a checksum of the PTX, and the PTX.
+std::string encode_compiled(std::string_view ptx);
+/// Reads what encode_compiled() wrote: the PTX, within the bytes. Nothing if they are damaged, or
+/// more than 16 MB.
+std::optional<std::string_view> decode_compiled(std::string_view bytes);
 
 /// Two hashes of 64 bits (FNV-1a from different starts), as 32 digits: tells texts apart by
 /// accident, not against an adversary.

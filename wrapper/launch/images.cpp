@@ -1,18 +1,16 @@
 // Who wants versions needs the PTX later, when the program's own copy may be gone; so it is copied
 // as the image is loaded, packed as it is. Machine code is not: of an entry that is not PTX its
-// header says which architecture it is for, which decides what the driver chooses. Sizes are the
-// image's own, as the driver reads them; grammar/fat_binary.cpp has the format.
+// header says which architecture it is for, which decides what the driver chooses. Of machine code
+// alone the PTX may be known (compiled.cpp). Sizes are the image's own, as the driver reads them;
+// grammar/fat_binary.cpp has the format.
 
 #include "wrapper/launch/images.h"
 
-#include "wrapper/launch/answer.h"
+#include "wrapper/launch/compiled.h"
 #include "wrapper/launch/jit.h"
-#include "wrapper/launch/kernels.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <map>
 
 namespace ptxasw::inline wrapper::launch {
 namespace {
@@ -71,80 +69,16 @@ KeptImage keep_fat(const char *bytes) {
   return kept;
 }
 
-constexpr std::size_t most_compiled = std::size_t{32} << 20; ///< bytes of PTX
-
-/// PTX by the hash of the machine code. With the lock of the handles held.
-struct Compiled {
-  std::map<std::string, std::string> all;
-  std::size_t bytes = 0;
-};
-Compiled &compiled() {
-  static auto *const value = new Compiled;
-  return *value;
-}
-
-/// How long an ELF file says that it is (System V ABI, 64 bits): where its last table or section
-/// ends. 0: it is none, or its table of sections does not lie within `most` bytes.
-std::uint64_t elf_size(const char *file, std::uint64_t most) {
-  constexpr char is_64_bit = 2, little_endian = 1;
-  constexpr std::uint32_t no_bits = 8;
-  if (std::memcmp(file, elf_magic, 4) != 0 || file[4] != is_64_bit || file[5] != little_endian)
-    return 0;
-  const auto programs = number_at<std::uint64_t>(file + 32),
-             sections = number_at<std::uint64_t>(file + 40);
-  const std::uint64_t program = number_at<std::uint16_t>(file + 54),
-                      program_count = number_at<std::uint16_t>(file + 56),
-                      section = number_at<std::uint16_t>(file + 58),
-                      section_count = number_at<std::uint16_t>(file + 60);
-  if (programs > most || sections > most || section < 64 ||
-      section * section_count > most - sections)
-    return 0;
-  std::uint64_t end =
-      std::max(programs + program * program_count, sections + section * section_count);
-  for (std::uint64_t i = 0; i < section_count; ++i) {
-    const char *const header = file + sections + i * section;
-    if (number_at<std::uint32_t>(header + 4) == no_bits)
-      continue;
-    const auto at = number_at<std::uint64_t>(header + 24),
-               size = number_at<std::uint64_t>(header + 32);
-    if (at > most || size > most)
-      return 0;
-    end = std::max(end, at + size);
-  }
-  return end;
-}
-
 KeptImage keep_code(const char *file) {
-  std::string ptx;
-  lock_handles();
-  if (const Compiled &known = compiled(); !known.all.empty())
-    if (const std::uint64_t size = elf_size(file, largest_text); size != 0)
-      if (const auto found = known.all.find(long_hash({file, size})); found != known.all.end())
-        ptx = found->second;
-  unlock_handles();
+  std::string ptx = compiled_ptx(file);
   if (ptx.empty())
-    return nothing(no_ptx, "there is machine code of it and no PTX");
+    return nothing(no_ptx,
+                   "there is machine code of it and no PTX; CuPy keeps such code, and compiles "
+                   "anew with CUPY_CACHE_IN_MEMORY=1 or an empty directory as CUPY_CACHE_DIR");
   return {std::move(ptx), "", ""};
 }
 
 } // namespace
-
-void remember_compiled(std::string_view code, std::string ptx) {
-  constexpr std::size_t shortest = 64;
-  ptx.resize(::strnlen(ptx.c_str(), ptx.size()));
-  // Only if its headers say of all its bytes that they belong to it.
-  if (!begins_ptx(ptx.c_str(), ptx.size()) || code.size() < shortest ||
-      elf_size(code.data(), code.size()) != code.size())
-    return;
-  const std::string hash = long_hash(code);
-  lock_handles();
-  Compiled &known = compiled();
-  if (known.bytes + ptx.size() > most_compiled)
-    known = {};
-  known.bytes += ptx.size();
-  known.all[hash] = std::move(ptx);
-  unlock_handles();
-}
 
 KeptImage keep_image(const void *image) {
   const char *bytes = static_cast<const char *>(image);

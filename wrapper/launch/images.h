@@ -3,7 +3,6 @@
 // The PTX of what a program hands to the driver, kept for `ptxasw faster`.
 
 #include <string>
-#include <string_view>
 
 namespace ptxasw::inline wrapper::launch {
 
@@ -17,10 +16,8 @@ struct KeptImage {
 };
 
 /// Takes over what a program hands to cuModuleLoadData and the like: PTX that a NUL ends, a fat
-/// binary, or the wrapper of one. Nothing of anything else is read but its first bytes.
+/// binary, the wrapper of one, or machine code (compiled.h). Nothing of anything else is read but
+/// its first bytes.
 KeptImage keep_image(const void *image);
-
-/// Machine code that was compiled from PTX just now: when it is loaded, that is its PTX.
-void remember_compiled(std::string_view code, std::string ptx);
 
 } // namespace ptxasw::wrapper::launch

@@ -5,8 +5,8 @@
 
 #include "wrapper/launch/nvrtc.h"
 
+#include "wrapper/launch/compiled.h"
 #include "wrapper/launch/doors.h"
-#include "wrapper/launch/images.h"
 #include "wrapper/launch/state.h"
 
 #include <atomic>
