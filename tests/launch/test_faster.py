@@ -449,7 +449,8 @@ class Remembering(Case):
         self.good("faster-keeps-code", FASTER_CODE_FILE=str(code))
         (known,) = self.kept.glob("*.compiled")
         whole = known.read_bytes()
-        unknown = lambda: self.good("faster-unknown-code", FASTER_CODE_FILE=str(code))
+        unknown = lambda: self.assertIn("machine code of it and no PTX",
+                                        self.good("faster-unknown-code", "--explain", FASTER_CODE_FILE=str(code)))
         for damage in (b"", whole[:20], whole[:-1], whole + b" ", whole.replace(b"add.s32", b"sub.s32"), b"\xff" * 5000):
             with self.subTest(bytes=len(damage)):
                 known.write_bytes(damage)
@@ -506,6 +507,9 @@ class Remembering(Case):
             with open(other, "wb") as file:
                 file.truncate(8 << 20)
             os.utime(other, (1000 + i, 1000 + i))
+        compiled = self.kept / f"{0:032x}-9.compiled"
+        compiled.write_text("used longest ago")
+        os.utime(compiled, (900, 900))
         leftover = self.kept / "x.versions.Ab12"
         leftover.write_text("half")
         os.utime(leftover, (1000, 1000))
@@ -517,6 +521,7 @@ class Remembering(Case):
         self.assertIn(self.kept / f"{39:032x}.versions", left)
         self.assertLessEqual(sum(one.stat().st_size for one in left), 256 << 20)
         self.assertFalse(leftover.exists())
+        self.assertFalse(compiled.exists())
 
 
 if __name__ == "__main__":
