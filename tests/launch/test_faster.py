@@ -105,11 +105,11 @@ class Running(Case):
         self.assertNotEqual(self.faster("faster-remembered", XDG_CACHE_HOME=str(self.dir / "other")).returncode, 0)
 
     def test_tuning_waits_for_versions_and_tries_them_at_once(self):
-        said = self.good("faster-short", "--tune", "--explain")
+        said = self.good("faster-short", "--tune", "--why")
         self.assertIn("1 of 1 kernels run faster versions", said)
 
     def test_a_reason_that_comes_too_late_is_said(self):
-        said = self.good("faster-late-reason", "--explain")
+        said = self.good("faster-late-reason", "--why")
         self.assertIn("biased: it reads `bias`, which is `__constant__`", said)
 
     def test_nothing_is_loaded_while_a_kernel_waits_for_the_program(self):
@@ -117,7 +117,7 @@ class Running(Case):
 
     def test_a_race_goes_on_in_the_next_run(self):
         for _ in range(12):
-            said = self.faster("faster-short", "--explain").stderr
+            said = self.faster("faster-short", "--why").stderr
             if "1 of 1 kernels run faster versions" in said:
                 break
             self.assertTrue("the next run goes on" in said or "did not come" in said, said)
@@ -427,7 +427,7 @@ class Remembering(Case):
         self.assertGreater(known.stat().st_mtime, 1000)  # it was used
         self.good("faster-short-code", FASTER_CODE_FILE=code)
         self.assertIn("machine code of it and no PTX; CuPy keeps such code",
-                      self.good("faster-unknown-code", "--explain", FASTER_CODE_FILE=code, XDG_CACHE_HOME=str(self.dir / "other")))
+                      self.good("faster-unknown-code", "--why", FASTER_CODE_FILE=code, XDG_CACHE_HOME=str(self.dir / "other")))
         self.good("faster-keeps-code", FASTER_CODE_FILE=code, FASTER_KNOWN="1")
         self.assertEqual(list(self.kept.glob("*.compiled")), [known])
 
@@ -450,7 +450,7 @@ class Remembering(Case):
         (known,) = self.kept.glob("*.compiled")
         whole = known.read_bytes()
         unknown = lambda: self.assertIn("machine code of it and no PTX",
-                                        self.good("faster-unknown-code", "--explain", FASTER_CODE_FILE=str(code)))
+                                        self.good("faster-unknown-code", "--why", FASTER_CODE_FILE=str(code)))
         for damage in (b"", whole[:20], whole[:-1], whole + b" ", whole.replace(b"add.s32", b"sub.s32"), b"\xff" * 5000):
             with self.subTest(bytes=len(damage)):
                 known.write_bytes(damage)
