@@ -10,10 +10,10 @@
 
 namespace ptxasw::inline wrapper {
 
-/// What runs found and did, in numbers: the last field of a line in the log, which `ptxasw status --totals`
-/// adds up. By name: `modules`, `kernels`, `loads`, `replaced`, `possible` (loads that could have
-/// been replaced if the decision for the target were not against it), `microseconds` (of ptxasw
-/// itself), and `kept:REASON`.
+/// What runs found and did, in numbers: the last field of a line in the log, which `ptxasw status
+/// --totals` adds up. By name: `modules`, `kernels`, `loads`, `replaced`, `possible` (loads that
+/// could have been replaced if the decision for the target were not against it), `microseconds` (of
+/// ptxasw itself), and `kept:REASON`.
 struct Findings {
   std::map<std::string, std::uint64_t, std::less<>> numbers;
 
