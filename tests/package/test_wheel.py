@@ -126,6 +126,12 @@ int main(int count, char **) {
         where = run(self.python, "-c", "import ptxasw; print(ptxasw.program(), ptxasw.__file__)", cwd=self.dir)
         self.assertEqual([Path(path).is_relative_to(self.dir / "venv") for path in where.split()], [True, True])
 
+    def test_a_folder_of_its_own(self):
+        place = self.dir / "target"
+        run(self.python, "-m", "pip", "install", "--no-index", "--target", place, self.wheel)
+        said = run(PYTHON, "-c", "import ptxasw; print(ptxasw.program())", cwd=self.dir, env=dict(ENVIRONMENT, PYTHONPATH=str(place)))
+        self.assertEqual(said, f"{place.resolve()}/bin/ptxasw\n")
+
     def test_zz_nothing_is_left(self):
         run(self.python, "-m", "pip", "uninstall", "-y", "ptxasw")
         left = [path for path in (self.dir / "venv").rglob("*ptxasw*") if not path.is_dir()]

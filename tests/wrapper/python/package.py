@@ -238,6 +238,18 @@ class Launches(unittest.TestCase):
             ptxasw.from_triton(SimpleNamespace(asm={"amdgcn": ""}))
 
     @unittest.skipUnless(numpy, "no NumPy")
+    @unittest.skipUnless((ROOT / "docs/examples/triton_softmax.ptx").exists(), "no PTX of Triton's in the tree")
+    def test_triton_softmax(self):
+        """What Triton made of docs/examples/triton_softmax.py."""
+        kernel = ptxasw.Kernel((ROOT / "docs/examples/triton_softmax.ptx").read_text(), "softmax", (128, 1, 1), 16, 2)
+        x = numpy.random.default_rng(1).standard_normal((4, 1000), numpy.float32)
+        y = numpy.empty_like(x)
+        ptxasw.emulate(kernel, grid=4, args=[y, x, 1000])
+        powers = numpy.exp(x - x.max(axis=1, keepdims=True))
+        numpy.testing.assert_allclose(y, powers / powers.sum(axis=1, keepdims=True), rtol=1e-5)
+        self.assertEqual(ptxasw.check(kernel, grid=2, args=[y, x, 1000]), [])
+
+    @unittest.skipUnless(numpy, "no NumPy")
     def test_numpy(self):
         y, x = numpy.ones(1000, numpy.float32), numpy.arange(1000, dtype=numpy.float32)
         args = [y, x, numpy.float32(2), numpy.int64(1000)]

@@ -81,7 +81,9 @@ def tag_of(binaries):
 
 def built(settings):
     """The build folder, with what goes into the wheel."""
-    build = Path(settings.get("build-dir", ROOT / "build")).resolve()
+    if "build-dir" in settings:
+        return Path(settings["build-dir"]).resolve()
+    build = ROOT / "build"
     if not (build / "CMakeCache.txt").exists():
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         run("cmake", "-S", ROOT, "-B", build, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DPTXASW_TESTS=OFF")
@@ -149,7 +151,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """`config_settings` may have `build-dir`, the folder of a build that is there already (build)."""
+    """`config_settings` may have `build-dir`, the folder of a build that is taken as it is."""
     build = built(config_settings or {})
     with tempfile.TemporaryDirectory() as scratch:
         files, tag = contents(build, Path(scratch))

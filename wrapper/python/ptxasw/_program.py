@@ -31,9 +31,10 @@ def program() -> Path:
         files = importlib.metadata.files("ptxasw") or []
     except importlib.metadata.PackageNotFoundError:
         files = []
-    for file in files:
-        path = Path(str(file.locate()))
-        if file.name == "ptxasw" and path.parent.name == "bin" and path.is_file():
+    places = [Path(str(file.locate())) for file in files if file.name == "ptxasw"]
+    places.append(Path(__file__).resolve().parents[1] / "bin/ptxasw")  # after pip install --target
+    for path in places:
+        if path.parent.name == "bin" and path.is_file():
             return path.resolve()
     found = shutil.which("ptxasw")
     if not found:
