@@ -2,7 +2,7 @@
 
 golden.py PTXASW SOURCE_DIR [--write]
 
-A golden holds what `ptxasw trace` prints, with two abbreviations that lose nothing and keep it
+A golden holds what `ptxasw explain --trace` prints, with two abbreviations that lose nothing and keep it
 reviewable: parameters are p0, p1, ... instead of NAME_param_0, and an extension that occurs again
 is written out once, as a name in the table above the trace.
 """

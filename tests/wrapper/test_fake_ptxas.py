@@ -185,7 +185,7 @@ class Precedence(Scratch):
         self.env["XDG_CONFIG_HOME"] = str(self.dir / "xdg")
 
     def value(self, directory, **environment):
-        """The line of `ptxasw config` about max-delta."""
+        """The line of `ptxasw status --settings` about max-delta."""
         result = run([PTXASW, "status", "--settings"], cwd=directory, env=dict(self.env, **environment))
         self.assertEqual(result.stderr, "")
         return next(line for line in result.stdout.split("\n") if line.startswith("max-delta"))

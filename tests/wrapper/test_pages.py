@@ -67,6 +67,7 @@ ELSEWHERE = {
     "kernelgen-bench/openacc": "the test synth.openacc does, where GCC can offload",
     "cmake -B build -DCMAKE_CUDA_ARCHITECTURES": "configures a project of the reader's",
     "LD_LIBRARY_PATH=$(dirname": "needs a whole program; tests/runtime has some",
+    "ptxasw lint ~/.triton/cache": "needs Triton's cache; test_triton.py has one",
     "./app": "the program that was linked above",
     "./build/app": "the program that was linked above",
     "cmake --preset": "configures the project; CI does",

@@ -1,4 +1,4 @@
-"""What was found and why it was not applied: under -v, in the log, and added up by `ptxasw stats`."""
+"""What was found and why it was not applied: under -v, in the log, and added up by `ptxasw status --totals`."""
 
 import json
 import os
