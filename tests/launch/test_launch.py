@@ -232,7 +232,7 @@ class Commands(Case):
                                      ({}, ("/bin/true",), "ran no program under the launch helper"),
                                      ({}, ("/no/such",), "cannot be run")):
             done = bisect(broken, **({"program": program} if program else {}))
-            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(why, done.stderr)
 
     def test_only_these(self):

@@ -190,7 +190,7 @@ class Bisect(Scratch):
                     command = self.write("once", "#!/bin/sh\n" + counter + f"[ $n -gt 2 ] && exit 0\n"
                                          f"{PTXASW} rewrite a.ptx -o a.out\nexit 1\n", True)
                 result = self.bisect(command)
-                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertIn(message, result.stderr)
         result = self.bisect("./nosuch")
         self.assertIn("cannot be run", result.stderr)
@@ -200,7 +200,7 @@ class Bisect(Scratch):
         command = self.write("other", "#!/bin/sh\necho \"// $$\" >> a.ptx\n"
                              f"{PTXASW} rewrite a.ptx -o a.out\n! grep -q shfl a.out\n", True)
         result = self.bisect(command)
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn("its text is another in every run", result.stderr)
 
     def test_nothing_rewritten(self):

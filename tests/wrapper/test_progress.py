@@ -48,9 +48,19 @@ class OnATerminal(Scratch):
 
     def bisect(self, **how):
         """Of a command that fails."""
-        text = self.standard_error([PTXASW, "bisect", "--", "sh", "-c", "exit 1"], 1, **how)
+        text = self.standard_error([PTXASW, "bisect", "--", "sh", "-c", "exit 1"], 2, **how)
         self.assertIn(b"the command fails", text)
         return text
+
+    def test_analyses(self):
+        ptx = self.write("k.ptx", KERNEL)
+        for name in ("cost", "explain", "independent", "lint", "prove", "siblings"):
+            line = b"k.ptx" if name == "lint" else b"k (1 of 2)"
+            code = 1 if name == "prove" else 3 if name == "cost" else 0
+            command = [PTXASW, name, ptx, ptx]
+            self.assertIn(line, self.standard_error(command, code, PTXASW_REAL="/none"), name)
+            self.assertEqual(self.standard_error([*command, "-q"], code, PTXASW_REAL="/none"), b"", name)
+            self.assertEqual(self.standard_error(command, code, terminal=False, PTXASW_REAL="/none"), b"", name)
 
     def test_verify(self):
         ptx = self.write("k.ptx", KERNEL)

@@ -120,7 +120,7 @@ class Rewrite(Scratch):
             for name in ("none.ptx", "target.ptx"):
                 result = run([PTXASW, words[0], name, *words[1:]])
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
-                self.assertEqual(result.stderr, f"ptxasw: there is no kernel in `{name}`\n")
+                self.assertEqual(result.stderr, f"ptxasw: error: there is no kernel in `{name}`\n")
             self.write("kernel.ptx", ".version 8.0\n.visible .entry k() { ret; }\n")
             result = run([PTXASW, words[0], "kernel.ptx", *words[1:]])
             self.assertIn("`kernel.ptx` has no `.target`; --arch says for which one", result.stderr + result.stdout)

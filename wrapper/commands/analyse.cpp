@@ -99,13 +99,14 @@ int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const 
             bool functions, Json head) {
   std::vector<AnalysedKernel> kernels;
   for (const InputFile &file : inputs.files) {
-    const std::size_t before = kernels.size();
     for (const Function &function : file.module->functions)
       if (function.has_body && (function.is_entry || functions) && inputs.wants(function))
         kernels.push_back({file, function, nullptr});
-    if (before == kernels.size() && inputs.kernels.empty() && !request.quiet)
-      has_a_kernel(*file.module, file.name);
+    if (inputs.files.size() > 1 && !request.quiet && !has_kernel(*file.module))
+      fmt::print(stderr, "ptxasw: warning: {}\n", no_kernel(file.name));
   }
+  if (kernels.empty())
+    complain(no_kernel(inputs.name()));
   const auto [begin, end] = request.shard.range(kernels.size());
   for (std::size_t i = begin; i < end; ++i) {
     const bool same = i > begin && &kernels[i].input == &kernels[i - 1].input;

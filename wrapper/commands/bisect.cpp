@@ -206,8 +206,7 @@ int run(const BisectRequest &request, const Invocation &invocation) {
     return 0;
   } catch (const NoAnswer &none) {
     std::fflush(stdout);
-    fmt::print(stderr, "ptxasw: {}\n", none.message);
-    return 1;
+    return complain(none.message);
   }
 }
 

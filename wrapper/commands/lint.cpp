@@ -12,6 +12,7 @@
 #include "wrapper/lint/code_pages.h"
 #include "wrapper/lint/lint_json.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/progress.h"
 #include "wrapper/os/terminal.h"
 
 #include <algorithm>
@@ -82,18 +83,12 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
   return passed;
 }
 
-bool has_kernel(const LintedInput &one) {
-  const auto &functions = one.input.module->functions;
-  return std::any_of(functions.begin(), functions.end(), [](const Function &function) {
-    return function.is_entry && function.has_body;
-  });
-}
-
 /// What no warning can be about. Of a module with kernels a part may have none.
 std::vector<std::string> not_checked_here(const LintRequest &request, const LintedInput &one) {
   const bool is_part = request.asked.shard.count > 1 || !request.asked.kernels.empty();
-  return one.kernels.empty() && has_kernel(one) && is_part ? std::vector<std::string>()
-                                                           : not_checked(one.kernels);
+  return one.kernels.empty() && has_kernel(*one.input.module) && is_part
+             ? std::vector<std::string>()
+             : not_checked(one.kernels);
 }
 
 /// The launch that the words describe, on top of that of the settings.
@@ -156,7 +151,10 @@ int run(const LintRequest &request, const Invocation &invocation) {
   };
   Allowances allowances(sources, *choices);
   std::vector<LintedInput> linted;
+  Progress progress;
   for (InputFile &input : inputs->files) {
+    if (!asked.quiet)
+      progress.show(input.name);
     allowances.look_at(*input.module, input.name);
     std::vector<std::string> here; // of those that are asked for, which some input has
     for (const Function &function : input.module->functions)
@@ -173,6 +171,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
                               {*choices, block, *chosen, values, &allowances});
     linted.push_back(std::move(one));
   }
+  progress.clear();
   std::vector<LintedModule> told;
   told.reserve(linted.size());
   for (const LintedInput &one : linted)
@@ -208,7 +207,9 @@ int run(const LintRequest &request, const Invocation &invocation) {
       return complain(passed.error(), usage_error);
     findings_fail = findings_fail || !*passed;
   }
-  const bool none = std::none_of(linted.begin(), linted.end(), has_kernel);
+  const bool none = std::none_of(linted.begin(), linted.end(), [](const LintedInput &one) {
+    return has_kernel(*one.input.module);
+  });
   return inputs->missing != 0 || none ? usage_error : findings_fail ? 1 : 0;
 }
 

@@ -121,13 +121,13 @@ std::unique_ptr<Module> load_module(const std::string &path) {
   return nullptr;
 }
 
-bool has_a_kernel(const Module &module, const std::string &path) {
-  const bool found =
-      std::any_of(module.functions.begin(), module.functions.end(),
-                  [](const Function &function) { return function.is_entry && function.has_body; });
-  if (!found)
-    fmt::print(stderr, "ptxasw: there is no kernel in `{}`\n", path);
-  return found;
+bool has_kernel(const Module &module) {
+  return std::any_of(module.functions.begin(), module.functions.end(),
+                     [](const Function &f) { return f.is_entry && f.has_body; });
+}
+
+std::string no_kernel(const std::string &path) {
+  return fmt::format("there is no kernel in `{}`", path);
 }
 
 std::string no_target(const std::string &path) {

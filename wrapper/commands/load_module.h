@@ -22,8 +22,11 @@ bool are_known(const Module &module, const std::string &path);
 /// last operand. Both stay as they are, so this is no error; ptxas will say what it thinks of them.
 void warn_of_missing_semicolons(const Module &module, const std::string &path);
 
-/// True if the module has a kernel with a body; says on standard error that there is none.
-bool has_a_kernel(const Module &module, const std::string &path);
+/// True if the module has a kernel with a body.
+bool has_kernel(const Module &module);
+
+/// What is wrong with a module that has none.
+std::string no_kernel(const std::string &path);
 
 /// What is wrong with a module whose target is needed and not there.
 std::string no_target(const std::string &path);

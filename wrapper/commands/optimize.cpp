@@ -9,6 +9,7 @@
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/progress.h"
 
 #include <charconv>
 #include <filesystem>
@@ -262,7 +263,9 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
               {"file", request.input},
               {"metric", request.metric},
               {"kernels", Json::array()}};
+  Progress progress;
   for (const std::string &name : names) {
+    progress.show(name);
     const auto found =
         std::find_if(module->functions.begin(), module->functions.end(),
                      [&](const Function &function) { return function.name == name; });
@@ -284,6 +287,7 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
           !there.number && there.holds)
         return complain(fmt::format("{}: {}", name, there.why));
     module = told.result.candidates[told.result.best].module;
+    progress.clear();
     if (request.json)
       all["kernels"].push_back(to_json(told, at));
     else

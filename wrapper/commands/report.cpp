@@ -89,10 +89,14 @@ int run(const ReportRequest &request, const Invocation &) {
   bool none = false;
   Progress progress;
   for (const InputFile &input : inputs->files) {
-    progress.show(input.name);
+    if (!request.asked.quiet)
+      progress.show(input.name);
     const Places places(*input.module);
     const auto linted = lint_module(*input.module, places, query);
-    none |= linted.empty() && !has_a_kernel(*input.module, input.name);
+    if (!has_kernel(*input.module)) {
+      complain(no_kernel(input.name));
+      none = true;
+    }
     IndexEntry page{page_name(input.name, written), input.name, linted.size(), 0};
     for (const KernelLint &kernel : linted)
       page.warnings += kernel.warnings.size();

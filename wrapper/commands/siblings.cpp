@@ -4,6 +4,7 @@
 #include "synth/siblings.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/profiled_siblings.h"
 #include "wrapper/os/files.h"
@@ -144,8 +145,7 @@ int run(const SiblingsRequest &request, const Invocation &) {
                         to_json(kernel)};
   };
   const Module &first = *inputs->files.front().module;
-  if (!request.output.empty() && std::none_of(first.functions.begin(), first.functions.end(),
-                                              [](const Function &f) { return f.has_body; })) {
+  if (!request.output.empty() && !has_kernel(first)) {
     const std::string why = add(first, {}); // nothing to add to
     return why.empty() ? 0 : complain(why);
   }
