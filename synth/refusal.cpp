@@ -23,11 +23,8 @@ std::optional<Refusal> module_obstacle(const Module &module, const Function &ker
 
 std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel) {
   for (const Instruction &instruction : kernel.instructions)
-    if (asks_which_lanes(module.opcode(instruction))) {
-      Refusal refusal = refusals::warp_collective;
-      refusal.line = instruction.line;
-      return refusal;
-    }
+    if (asks_which_lanes(module.opcode(instruction)))
+      return refusals::warp_collective.at(instruction.line);
   return std::nullopt;
 }
 
