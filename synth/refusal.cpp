@@ -2,6 +2,7 @@
 
 #include "synth/refusal.h"
 
+#include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 
 #include <algorithm>
@@ -26,6 +27,14 @@ std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kern
     if (asks_which_lanes(module.opcode(instruction)))
       return refusals::warp_collective.at(instruction.line);
   return std::nullopt;
+}
+
+std::optional<Refusal> waiting_obstacle(const Module &module, const Function &kernel) {
+  const auto read = facts::waits_at(module, kernel);
+  if (!read)
+    return std::nullopt;
+  constexpr Refusal waits{"waits", "a loop may wait for what another thread or the host writes"};
+  return waits.at(*read < kernel.instructions.size() ? kernel.instructions[*read].line : 0);
 }
 
 } // namespace ptxasw::synth

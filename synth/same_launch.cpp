@@ -6,7 +6,6 @@
 
 #include "grammar/code_writer.h"
 #include "synth/prove/header.h"
-#include "synth/waiting.h"
 
 #include <algorithm>
 #include <fmt/core.h>

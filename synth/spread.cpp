@@ -9,7 +9,7 @@
 //   - the copies need no room of their own: no shared or local memory, no parameters of calls;
 //   - all state is in registers that can be renamed: no carry flag, no vector registers;
 //   - no thread waits in a loop for another one, which might be the same one then
-//     (synth/waiting.h).
+//     (waiting_obstacle()).
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
@@ -24,7 +24,6 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
-#include "synth/waiting.h"
 
 #include <algorithm>
 #include <span>
