@@ -22,8 +22,6 @@ namespace ptxasw::inline synth {
 struct Proposal {
   std::string_view family;
   std::string variant;    ///< within the family, as options spell it: "x4"
-  int axis = 0;           ///< of the grid: 0 is x
-  unsigned factor = 1;    ///< blocks of the kernel that a block of the sibling does
   unsigned registers = 0; ///< per thread at most (`.maxnreg`); 0: as the assembler likes
   /// What the proof takes from the user, who must have asked for this very variant; empty: nothing.
   std::string_view promise;

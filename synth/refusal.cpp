@@ -2,6 +2,7 @@
 
 #include "synth/refusal.h"
 
+#include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 
 #include <algorithm>
@@ -23,12 +24,17 @@ std::optional<Refusal> module_obstacle(const Module &module, const Function &ker
 
 std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel) {
   for (const Instruction &instruction : kernel.instructions)
-    if (asks_which_lanes(module.opcode(instruction))) {
-      Refusal refusal = refusals::warp_collective;
-      refusal.line = instruction.line;
-      return refusal;
-    }
+    if (asks_which_lanes(module.opcode(instruction)))
+      return refusals::warp_collective.at(instruction.line);
   return std::nullopt;
+}
+
+std::optional<Refusal> waiting_obstacle(const Module &module, const Function &kernel) {
+  const auto read = facts::waits_at(module, kernel);
+  if (!read)
+    return std::nullopt;
+  constexpr Refusal waits{"waits", "a loop may wait for what another thread or the host writes"};
+  return waits.at(*read < kernel.instructions.size() ? kernel.instructions[*read].line : 0);
 }
 
 } // namespace ptxasw::synth

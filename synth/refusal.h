@@ -17,6 +17,15 @@ struct Refusal {
   std::string_view reason;  ///< its stable name, "barrier"
   std::string_view meaning; ///< one line, for people
   std::uint32_t line = 0;   ///< 1-based, of the instruction in the way; 0: none in particular
+
+  /// The same of a line.
+  Refusal at(std::uint32_t of) const { return {reason, meaning, of}; }
+};
+
+/// Where something can be done in a kernel, and why not, or nowhere else.
+template <typename Site> struct Sites {
+  std::vector<Site> sites; ///< in the order of the text
+  std::vector<Refusal> refusals;
 };
 
 /// Adds one, unless it is said already.
@@ -32,6 +41,18 @@ inline constexpr Refusal no_loop{"no-loop", "there is no loop in it"};
 inline constexpr Refusal branch_table{"branch-table", "a branch by a table"};
 inline constexpr Refusal registers_given{"registers-given",
                                          "the kernel says itself how many registers it may have"};
+inline constexpr Refusal call{"call", "a function is called"};
+inline constexpr Refusal carry_flag{"carry-flag", "a carry goes from one instruction to the next"};
+inline constexpr Refusal register_type{"register-type",
+                                       "a register of a kind that cannot be copied by a mov"};
+inline constexpr Refusal unknown_instruction{"unknown-instruction",
+                                             "an instruction that is not known well enough"};
+inline constexpr Refusal too_large{"budget", "the kernel is too large"};
+inline constexpr Refusal may_be_written{"may-be-written", "the kernel may write what it reads"};
+inline constexpr Refusal decides_the_end{"decides-the-end",
+                                         "the end of the loop depends on what the load reads"};
+inline constexpr Refusal local_index{
+    "local-index", "along x more matters than the global index and the number of threads"};
 } // namespace refusals
 
 /// Instructions of a kernel whose text is changed, at most.
@@ -43,5 +64,13 @@ std::optional<Refusal> module_obstacle(const Module &module, const Function &ker
 
 /// The first instruction that asks which lanes are together, as an obstacle.
 std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel);
+
+/// Why a kernel must have no versions: a thread of it may wait in a loop for what another thread,
+/// another kernel or the host writes (facts::waits_at()). A version could do what the other one
+/// waits for behind the loop, have other threads share a warp, a block or a thread, or need more
+/// registers, so that fewer blocks run at a time. Where no thread waits, none needs another one to
+/// run at the same time or before it; so neither the order of threads nor how many blocks are
+/// resident matters to whether a launch ends.
+std::optional<Refusal> waiting_obstacle(const Module &module, const Function &kernel);
 
 } // namespace ptxasw::synth

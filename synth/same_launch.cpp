@@ -5,7 +5,7 @@
 #include "synth/same_launch.h"
 
 #include "grammar/code_writer.h"
-#include "synth/waiting.h"
+#include "synth/prove/header.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -26,11 +26,6 @@ bool knows_clusters(const Module &module) {
              module.all_operands.begin(), module.all_operands.end(), [&](const Operand &operand) {
                return operand.kind == Operand::Kind::special && mentions(module.text(operand.span));
              });
-}
-
-bool same_directive(const PerformanceDirective &a, const PerformanceDirective &b) {
-  return a.name == b.name && a.count == b.count &&
-         std::equal(std::begin(a.values), std::end(a.values), std::begin(b.values));
 }
 
 } // namespace
@@ -64,20 +59,10 @@ std::string same_launch_header(const Module &module, const Function &kernel, std
 std::string same_launch_header_fault(const Module &before, const Function &kernel,
                                      const Module &after, const Function &sibling,
                                      const MoreThanKernel &more) {
-  if (!kernel.has_body || !sibling.has_body || !sibling.is_entry || !kernel.is_entry ||
-      sibling.linkage != kernel.linkage)
-    return "it is no entry like the kernel";
-  const auto same_parameter = [&](const Variable &a, const Variable &b) {
-    return before.text(a.span) == after.text(b.span); // what it promises of a pointee, too
-  };
-  if (sibling.parameters.size() != kernel.parameters.size() + more.parameters ||
-      !std::equal(kernel.parameters.begin(), kernel.parameters.end(), sibling.parameters.begin(),
-                  same_parameter))
-    return "its parameters are others";
-  std::vector<PerformanceDirective> rest = sibling.directives;
-  std::erase_if(rest, [&](const PerformanceDirective &one) { return one.name == more.directive; });
-  if (!std::equal(kernel.directives.begin(), kernel.directives.end(), rest.begin(), rest.end(),
-                  same_directive))
+  if (std::string fault = proof::entry_fault(before, kernel, after, sibling, more.parameters);
+      !fault.empty())
+    return fault;
+  if (!proof::same_directives(kernel, sibling, more.directive))
     return "its directives are others";
   const auto same_pragma = [&](const Pragma &a, const Pragma &b) {
     return a.position + more.instructions == b.position && a.text == b.text;
@@ -118,11 +103,15 @@ Proposal same_launch_proposal(const Function &kernel, std::string_view family,
 }
 
 std::string same_launch_version(const KernelContext &context, const Proposal &proposal,
-                                const Module *changed) {
+                                const std::optional<std::string> &changed) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  const Function *function = changed ? kernel_named(*changed, kernel.name) : nullptr;
-  return same_launch_header(module, kernel, proposal.sibling.name) +
-         fmt::format("{}\n", function ? changed->text(function->body) : module.text(kernel.body));
+  const auto other = changed ? parse(*changed, "version") : nullptr;
+  const Function *function = other && *other ? kernel_named(**other, kernel.name) : nullptr;
+  std::string header = same_launch_header(module, kernel, proposal.sibling.name);
+  if (proposal.registers != 0)
+    header += fmt::format(".maxnreg {}\n", proposal.registers);
+  return header +
+         fmt::format("{}\n", function ? (*other)->text(function->body) : module.text(kernel.body));
 }
 
 std::string same_launch_fault(const KernelContext &context, const Proposal &proposal) {

@@ -49,10 +49,32 @@ std::optional<Refusal> same_launch_obstacle(const Module &module, const Function
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,
                               const std::string &variant);
 
-/// The version as a whole function, with the body that the kernel has in `changed`; with its own
-/// body where that is null.
+/// The version as a whole function, with the body that the kernel has in the text of a module; with
+/// its own body where there is none.
 std::string same_launch_version(const KernelContext &context, const Proposal &proposal,
-                                const Module *changed);
+                                const std::optional<std::string> &changed);
+
+/// Family::write by what the module's text becomes with a variant in the kernel's place.
+template <std::optional<std::string> (*text)(const KernelContext &, std::string_view variant)>
+std::string write_same_launch(const KernelContext &context, const Proposal &proposal) {
+  return same_launch_version(context, proposal, text(context, proposal.variant));
+}
+
+/// The text of a module after as many steps as `step` has one for, `most` at most: it gives the
+/// text after the next one, or nothing. Nothing: there was none.
+template <typename Step>
+std::optional<std::string> after_steps(const KernelContext &context, unsigned most, Step step) {
+  std::optional<std::string> text = step(context);
+  for (unsigned i = 1; text && i < most; ++i) {
+    const auto module = parse(*text, "step");
+    const Function *kernel = module ? kernel_named(**module, context.kernel.name) : nullptr;
+    auto next = kernel ? step({**module, *kernel}) : std::nullopt;
+    if (!next)
+      break;
+    text = std::move(next);
+  }
+  return text;
+}
 
 /// What is wrong with a version apart from its body, which is for the family to prove: the table
 /// promises more than same_launch_proposal() says, or there is an obstacle. It may be for fewer

@@ -9,7 +9,7 @@
 //   - the copies need no room of their own: no shared or local memory, no parameters of calls;
 //   - all state is in registers that can be renamed: no carry flag, no vector registers;
 //   - no thread waits in a loop for another one, which might be the same one then
-//     (synth/waiting.h).
+//     (waiting_obstacle()).
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
@@ -24,7 +24,6 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
-#include "synth/waiting.h"
 
 #include <algorithm>
 #include <span>
@@ -38,7 +37,6 @@ constexpr std::size_t most_instructions = 20'000;
 constexpr std::uint64_t parameter_bytes = 4352;
 
 namespace refusal {
-constexpr Refusal address_size{"address-size", "addresses have 32 bits"};
 constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
 constexpr Refusal control_flow{"control-flow", "the target of a branch is unknown"};
 constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
@@ -59,21 +57,10 @@ constexpr Refusal special{"special-register",
 constexpr Refusal atomic{"atomic", "the result of an atomic operation is used, or might be"};
 constexpr Refusal ordered{
     "ordered-access", "a volatile or ordered access, or a fence: blocks may wait for each other"};
-constexpr Refusal call{"call", "a function is called"};
-constexpr Refusal table{"branch-table", "a branch by a table"};
-constexpr Refusal carry{"carry-flag", "a carry goes from one instruction to the next"};
-constexpr Refusal reg{"register-type", "a register of a kind that cannot be copied by a mov"};
 constexpr Refusal pragma{"pragma", "a pragma that is not known"};
-constexpr Refusal unknown{"unknown-instruction", "an instruction that is not known well enough"};
 constexpr Refusal depend{"blocks-depend", "blocks may depend on each other"};
-constexpr Refusal large{"budget", "the kernel is too large"};
 constexpr Refusal parameters{"parameters", "there is no room for another parameter"};
 } // namespace refusal
-
-Refusal at(Refusal refusal, std::uint32_t line) {
-  refusal.line = line;
-  return refusal;
-}
 
 bool is_index(std::string_view name) {
   for (const std::string_view known : {"%tid.", "%ntid.", "%ctaid.", "%nctaid."})
@@ -87,7 +74,7 @@ std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Op
                                         Blocks blocks) {
   for (const Operand &operand : operands) {
     if (operand.kind == Operand::Kind::other || operand.kind == Operand::Kind::group)
-      return refusal::unknown;
+      return refusals::unknown_instruction;
     if (operand.kind == Operand::Kind::special && !is_index(module.text(operand.span)))
       return refusal::special;
     if (operand.kind == Operand::Kind::symbol) {
@@ -98,7 +85,7 @@ std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Op
       if (symbol.kind == Symbol::Kind::function_variable)
         return refusal::variable;
       if (!variable)
-        return refusal::unknown;
+        return refusals::unknown_instruction;
       if (variable->space == StateSpace::shared)
         return refusal::shared_memory;
       if (variable->space == StateSpace::local)
@@ -128,9 +115,9 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (op == Op::fence || op == Op::membar)
     return refusal::ordered;
   if (op == Op::call)
-    return refusal::call;
+    return refusals::call;
   if (op == Op::brx)
-    return refusal::table;
+    return refusals::branch_table;
   if (op == Op::bra)
     return branch_target(module, kernel, instruction) ? std::nullopt
                                                       : std::optional(refusal::control_flow);
@@ -140,20 +127,20 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (opcode.space == StateSpace::local)
     return refusal::local_memory;
   if (uses_carry(opcode))
-    return refusal::carry;
+    return refusals::carry_flag;
   if (op == Op::ldu)
     return refusal::agreement;
   const bool access = op == Op::ld || op == Op::st;
   if (access && effect_of(opcode) == Effect::sync)
     return refusal::ordered;
   if (access && op == Op::st && opcode.space == StateSpace::param)
-    return refusal::unknown;
+    return refusals::unknown_instruction;
   if (in_shared && op == Op::red && !leaves_global_alone(opcode))
     return refusal::ordered;
   const bool known = is_pure(opcode) || access || op == Op::red || op == Op::prefetch ||
                      op == Op::prefetchu || op == Op::isspacep;
   if (!instruction.well_formed || !known)
-    return refusal::unknown;
+    return refusals::unknown_instruction;
   if (in_shared && blocks != Blocks::whole)
     return refusal::shared_memory;
   return operand_obstacle(module, module.operands(instruction), blocks);
@@ -164,7 +151,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
 Refusal call_obstacle(const Module &module, const Function &kernel) {
   for (const Instruction &instruction : kernel.instructions)
     if (module.opcode(instruction).op == Op::call)
-      return at(refusal::call, instruction.line);
+      return refusals::call.at(instruction.line);
   return refusal::variable;
 }
 
@@ -173,7 +160,7 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
   if (const auto obstacle = module_obstacle(module, kernel))
     return obstacle;
   if (module.address_size != 64)
-    return refusal::address_size;
+    return refusals::address_size;
   if (module.version_major < 3)
     return refusal::version;
   for (const PerformanceDirective &directive : kernel.directives)
@@ -193,13 +180,13 @@ std::optional<Refusal> header_obstacle(const Module &module, const Function &ker
   for (const Register &reg : kernel.registers) {
     const unsigned width = bit_width(reg.type);
     if (reg.vector != 1 || (width != 1 && width != 16 && width != 32 && width != 64))
-      return refusal::reg;
+      return refusals::register_type;
   }
   for (const Pragma &pragma : kernel.pragmas)
     if (pragma.text != "nounroll" && !pragma.text.starts_with("used_bytes_mask"))
       return refusal::pragma;
   if (kernel.instructions.size() > most_instructions)
-    return refusal::large;
+    return refusals::too_large;
   return std::nullopt;
 }
 
@@ -209,14 +196,14 @@ std::optional<Refusal> find_obstacle(const KernelContext &context, Blocks blocks
     return obstacle;
   for (const Instruction &instruction : kernel.instructions)
     if (const auto obstacle = instruction_obstacle(module, kernel, instruction, blocks))
-      return at(*obstacle, instruction.line);
+      return obstacle->at(instruction.line);
   if (!context.cfg().well_formed())
     return refusal::control_flow;
   if (blocks == Blocks::whole)
     if (const auto barrier = meetings_of(context).uneven()) {
       const Instruction &met = kernel.instructions[*barrier];
-      return at(facts::is_meeting_of_warp(module, met) ? refusal::uneven_warp : refusal::uneven,
-                met.line);
+      return (facts::is_meeting_of_warp(module, met) ? refusal::uneven_warp : refusal::uneven)
+          .at(met.line);
     }
   if (!blocks_independent(module, kernel))
     return refusal::depend;

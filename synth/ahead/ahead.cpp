@@ -11,11 +11,9 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr Refusal unknown{"budget", "the kernel is too large"};
-
 std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
   if (kernel.instructions.size() > changed_instructions_budget)
-    return unknown;
+    return refusals::too_large;
   return lanes_obstacle(module, kernel);
 }
 
@@ -25,20 +23,14 @@ unsigned iterations_of(std::string_view variant) {
   return iterations;
 }
 
+std::optional<std::string> variant_ahead(const KernelContext &context, std::string_view variant) {
+  return loads_ahead(context, iterations_of(variant));
+}
+
 /// How many iterations.
 const std::vector<std::string> &ahead_variants() {
   static const std::vector<std::string> variants{"k4", "k8", "k2"};
   return variants;
-}
-
-} // namespace
-
-std::optional<std::string> loads_ahead(const KernelContext &context, unsigned iterations) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  std::vector<Refusal> refusals;
-  const std::vector<ahead::AheadLoop> loops = ahead::ahead_loops(context, refusals);
-  return loops.empty() ? std::nullopt : ahead::write_ahead_loops(module, kernel, loops, iterations);
 }
 
 FamilyAnswer propose_ahead(const KernelContext &context) {
@@ -47,16 +39,21 @@ FamilyAnswer propose_ahead(const KernelContext &context) {
     answer.refusals.push_back(*obstacle);
     return answer;
   }
-  if (!ahead::ahead_loops(context, answer.refusals).empty())
+  const Sites<ahead::AheadLoop> &found = ahead::ahead_loops(context);
+  answer.refusals = found.refusals;
+  if (!found.sites.empty())
     for (const std::string &variant : ahead_variants())
       answer.proposals.push_back(same_launch_proposal(context.kernel, "ahead", variant));
   return answer;
 }
 
-std::string write_ahead(const KernelContext &context, const Proposal &proposal) {
-  const auto text = loads_ahead(context, iterations_of(proposal.variant));
-  const auto changed = text ? parse(*text, "ahead") : nullptr;
-  return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
+} // namespace
+
+std::optional<std::string> loads_ahead(const KernelContext &context, unsigned iterations) {
+  const std::vector<ahead::AheadLoop> &loops = ahead::ahead_loops(context).sites;
+  return loops.empty()
+             ? std::nullopt
+             : ahead::write_ahead_loops(context.module, context.kernel, loops, iterations);
 }
 
 extern const Family ahead_family;
@@ -69,7 +66,7 @@ const Family ahead_family = {
     .same_launch = true,
     .variants = ahead_variants,
     .propose = propose_ahead,
-    .write = write_ahead,
+    .write = write_same_launch<variant_ahead>,
     .prove = prove_same_launch<prove_loads_ahead>,
 };
 

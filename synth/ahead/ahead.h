@@ -23,7 +23,4 @@ std::optional<std::string> loads_ahead(const KernelContext &context, unsigned it
 std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
                               const Function &changed);
 
-FamilyAnswer propose_ahead(const KernelContext &context);
-std::string write_ahead(const KernelContext &context, const Proposal &proposal);
-
 } // namespace ptxasw::synth

@@ -22,7 +22,6 @@ constexpr Refusal effects{"writes",
 constexpr Refusal nothing{"no-load", "the loop loads nothing from global memory"};
 constexpr Refusal guarded{"guarded-load", "a load of the loop, or what it needs, is under a guard"};
 constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what it loads"};
-constexpr Refusal kinds{"register-type", "a register of a kind that cannot be copied by a mov"};
 constexpr Refusal too_large{"budget", "the loop is too large to be copied"};
 } // namespace refusal
 
@@ -46,9 +45,7 @@ public:
       why = find_early();
     if (!why)
       return std::move(result_);
-    Refusal told = *why;
-    told.line = function_.instructions[at_].line;
-    return tl::unexpected(told);
+    return tl::unexpected(why->at(function_.instructions[at_].line));
   }
 
 private:
@@ -185,7 +182,7 @@ private:
         if (use == RegisterUse::may_be_written)
           why = &refusal::guarded;
         if (use != RegisterUse::read && !is_copied(function_.registers[reg]))
-          why = &refusal::kinds;
+          why = &refusals::register_type;
       });
       if (why)
         return why;
@@ -208,24 +205,16 @@ private:
   bool loads_ = false;   ///< from global memory
 };
 
-} // namespace
-
-tl::expected<AheadLoop, Refusal> ahead_loop(const Module &module, const Function &function,
-                                            const ControlFlowGraph &cfg, LoopId loop) {
-  return Finder(module, function, cfg, loop).run();
-}
-
-std::vector<AheadLoop> ahead_loops(const KernelContext &context, std::vector<Refusal> &refusals) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  std::vector<AheadLoop> loops;
-  const ControlFlowGraph &cfg = context.cfg();
+Sites<AheadLoop> find_loops(const Module &module, const Function &kernel,
+                            const ControlFlowGraph &cfg) {
+  Sites<AheadLoop> all;
+  auto &[loops, refusals] = all;
   if (!cfg.well_formed() || !kernel.target_lists.empty()) {
     refusals.push_back(refusal::shape);
-    return loops;
+    return all;
   }
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
-    if (auto found = ahead_loop(module, kernel, cfg, loop))
+    if (auto found = Finder(module, kernel, cfg, loop).run())
       loops.push_back(std::move(*found));
     else
       add_refusal(refusals, found.error());
@@ -233,7 +222,14 @@ std::vector<AheadLoop> ahead_loops(const KernelContext &context, std::vector<Ref
     refusals.push_back(refusals::no_loop);
   std::sort(loops.begin(), loops.end(),
             [](const AheadLoop &a, const AheadLoop &b) { return a.header < b.header; });
-  return loops;
+  return all;
+}
+
+} // namespace
+
+const Sites<AheadLoop> &ahead_loops(const KernelContext &context) {
+  return context.once("",
+                      [&] { return find_loops(context.module, context.kernel, context.cfg()); });
 }
 
 } // namespace ptxasw::synth::ahead

@@ -39,11 +39,7 @@ struct AheadLoop {
   std::size_t last_load = 0; ///< index in `steps`
 };
 
-/// The loop, or why its loads stay where they are.
-tl::expected<AheadLoop, Refusal> ahead_loop(const Module &module, const Function &function,
-                                            const ControlFlowGraph &cfg, LoopId loop);
-
-/// All such loops of a kernel, in the order of the text; `refusals` gets why others are none.
-std::vector<AheadLoop> ahead_loops(const KernelContext &context, std::vector<Refusal> &refusals);
+/// All such loops of a kernel, and why others are none; found once.
+const Sites<AheadLoop> &ahead_loops(const KernelContext &context);
 
 } // namespace ptxasw::synth::ahead

@@ -17,15 +17,22 @@ constexpr std::string_view before_nc = "ld.global";
 bool needs_promise(std::string_view variant) { return variant == "nc-apart"; }
 
 /// The loads of a kernel that a variant makes `.nc`; none if it is not for this kernel.
-Edits edits_for(const KernelContext &context, std::string_view variant) {
-  const Function &kernel = context.kernel;
+const Sites<std::uint32_t> &loads_for(const KernelContext &context, std::string_view variant) {
+  return context.once(variant, [&]() -> Sites<std::uint32_t> {
+    if (context.kernel.instructions.size() > changed_instructions_budget)
+      return {{}, {refusals::control_flow}};
+    return cache::read_only_loads(context.facts(), needs_promise(variant));
+  });
+}
+
+std::optional<std::string> requalified(const KernelContext &context, std::string_view variant) {
+  const std::vector<std::uint32_t> &loads = loads_for(context, variant).sites;
+  if (loads.empty())
+    return std::nullopt;
   Edits edits;
-  if (kernel.instructions.size() > changed_instructions_budget)
-    return edits;
-  for (const std::uint32_t load :
-       cache::read_only_loads(context.facts(), needs_promise(variant)).loads)
-    edits.insert(kernel.instructions[load].opcode_span.begin + before_nc.size(), ".nc");
-  return edits;
+  for (const std::uint32_t load : loads)
+    edits.insert(context.kernel.instructions[load].opcode_span.begin + before_nc.size(), ".nc");
+  return edits.apply(context.module.text());
 }
 
 const std::vector<std::string> &cache_variants() {
@@ -33,25 +40,13 @@ const std::vector<std::string> &cache_variants() {
   return variants;
 }
 
-} // namespace
-
-std::optional<std::string> requalify_loads(const KernelContext &context) {
-  const Edits edits = edits_for(context, "nc");
-  return edits.empty() ? std::nullopt : edits.apply(context.module.text());
-}
-
 FamilyAnswer propose_cache(const KernelContext &context) {
   FamilyAnswer answer;
-  if (context.kernel.instructions.size() > changed_instructions_budget) {
-    answer.refusals.push_back(refusals::control_flow);
-    return answer;
-  }
   for (const std::string &variant : cache_variants()) {
-    const cache::ReadOnlyLoads found =
-        cache::read_only_loads(context.facts(), needs_promise(variant));
+    const Sites<std::uint32_t> &found = loads_for(context, variant);
     for (const Refusal &refusal : found.refusals)
       add_refusal(answer.refusals, refusal);
-    if (found.loads.empty())
+    if (found.sites.empty())
       continue;
     Proposal proposal = same_launch_proposal(context.kernel, "cache", variant);
     if (needs_promise(variant))
@@ -63,10 +58,10 @@ FamilyAnswer propose_cache(const KernelContext &context) {
   return answer;
 }
 
-std::string write_cache(const KernelContext &context, const Proposal &proposal) {
-  const Edits edits = edits_for(context, proposal.variant);
-  const auto changed = parse(edits.apply(context.module.text()).value_or(""), "requalified");
-  return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
+} // namespace
+
+std::optional<std::string> requalify_loads(const KernelContext &context) {
+  return requalified(context, "nc");
 }
 
 extern const Family cache_family;
@@ -79,7 +74,7 @@ const Family cache_family = {
     .same_launch = true,
     .variants = cache_variants,
     .propose = propose_cache,
-    .write = write_cache,
+    .write = write_same_launch<requalified>,
     .prove = prove_cache,
 };
 

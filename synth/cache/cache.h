@@ -27,8 +27,6 @@ std::optional<std::string> requalify_loads(const KernelContext &context);
 std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
                               const Function &other);
 
-FamilyAnswer propose_cache(const KernelContext &context);
-std::string write_cache(const KernelContext &context, const Proposal &proposal);
 std::string prove_cache(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal);
 

@@ -18,6 +18,7 @@
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/global_load.h"
 #include "synth/cache/sites.h"
+#include "synth/prove/header.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
@@ -109,11 +110,8 @@ std::string fault_between(const Module &before, const Function &kernel, const Mo
 
 std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
                               const Function &other) {
-  if (&before != &after &&
-      (before.text({0, kernel.body.begin}) != after.text({0, other.body.begin}) ||
-       before.text().substr(kernel.body.end) != after.text().substr(other.body.end)))
-    return "something beside the kernel changed";
-  return fault_between(before, kernel, after, other, false);
+  std::string fault = proof::surroundings_fault(before, kernel, after, other);
+  return fault.empty() ? fault_between(before, kernel, after, other, false) : fault;
 }
 
 std::string prove_cache(const KernelContext &context, const Function &sibling,

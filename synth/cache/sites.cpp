@@ -17,28 +17,20 @@ using facts::AccessKind;
 using facts::KernelFacts;
 
 namespace refusal {
-constexpr Refusal unknown{"control-flow", "the kernel is too large, or not understood"};
 constexpr Refusal nothing{"no-global-load", "no load of global memory without qualifiers"};
-constexpr Refusal written{"may-be-written", "the kernel may write what it reads"};
 constexpr Refusal address{"unknown-address", "which array it reads or writes is not known"};
 constexpr Refusal ordered{"synchronises",
                           "it may see what others write while it runs, or writes anywhere"};
-constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what the load reads"};
 } // namespace refusal
 
-Refusal at(Refusal refusal, const Instruction &instruction) {
-  refusal.line = instruction.line;
-  return refusal;
-}
-
 /// What is worked out once for all accesses of a kernel.
-class Sites {
+class LoadFinder {
 public:
-  Sites(const KernelFacts &facts, bool apart)
+  LoadFinder(const KernelFacts &facts, bool apart)
       : module_(facts.module()), kernel_(facts.function()), apart_(apart), facts_(facts),
         writers_(facts.module(), facts.function()) {}
 
-  ReadOnlyLoads run();
+  Sites<std::uint32_t> run();
 
 private:
   /// Why a load must not be `.nc`.
@@ -51,42 +43,43 @@ private:
   const bool apart_;
   const KernelFacts &facts_;
   facts::Writers writers_;
-  ReadOnlyLoads result_;
+  Sites<std::uint32_t> result_;
 };
 
-std::optional<Refusal> Sites::conflict_of(std::uint32_t load) {
+std::optional<Refusal> LoadFinder::conflict_of(std::uint32_t load) {
   const auto &all = kernel_.instructions;
   if (const auto unknown = writers_.unknown())
-    return at(refusal::ordered, all[*unknown]);
+    return refusal::ordered.at(all[*unknown].line);
   if (writers_.stores().empty())
     return std::nullopt;
   if (!apart_)
-    return at(refusal::written, all[writers_.stores().front()]);
+    return refusals::may_be_written.at(all[writers_.stores().front()].line);
   const auto conflict = writers_.conflict(load);
   if (!conflict)
     return std::nullopt;
-  return conflict->unknown == no_index ? at(refusal::written, all[conflict->store])
-                                       : at(refusal::address, all[conflict->unknown]);
+  return conflict->unknown == no_index ? refusals::may_be_written.at(all[conflict->store].line)
+                                       : refusal::address.at(all[conflict->unknown].line);
 }
 
-std::optional<Refusal> Sites::reach_of(const Access &access) {
+std::optional<Refusal> LoadFinder::reach_of(const Access &access) {
   const Instruction &instruction = kernel_.instructions[access.site.instruction];
   if (const auto conflict = conflict_of(access.site.instruction))
     return conflict;
   if (facts_.cfg().irreducible(facts_.cfg().block_of(access.site.instruction)))
-    return at(refusal::polls, instruction); // it may go round without a loop that is known
+    return refusals::decides_the_end.at(
+        instruction.line); // it may go round without a loop that is known
   LoopId outermost = access.loop;
   for (LoopId loop = access.loop; loop != no_index; loop = facts_.cfg().loops()[loop].parent)
     outermost = loop;
   if (outermost != no_index &&
       facts::decides_end(module_, kernel_, facts_.cfg(), outermost, access.site.instruction))
-    return at(refusal::polls, instruction);
+    return refusals::decides_the_end.at(instruction.line);
   return std::nullopt;
 }
 
-ReadOnlyLoads Sites::run() {
+Sites<std::uint32_t> LoadFinder::run() {
   if (!facts_.complete() || !facts_.cfg().well_formed()) {
-    refuse(refusal::unknown);
+    refuse(refusals::control_flow);
     return std::move(result_);
   }
   const std::string_view old = too_old_for_nc(module_);
@@ -104,7 +97,7 @@ ReadOnlyLoads Sites::run() {
     else if (!old.empty())
       refuse({"target-too-old", old});
     else
-      result_.loads.push_back(access.site.instruction);
+      result_.sites.push_back(access.site.instruction);
   }
   if (!any)
     refuse(refusal::nothing);
@@ -118,8 +111,8 @@ std::string_view too_old_for_nc(const Module &module) {
   return version < 301 || module.sm < 32 ? ".nc needs PTX 3.1 and sm_32" : "";
 }
 
-ReadOnlyLoads read_only_loads(const facts::KernelFacts &facts, bool apart) {
-  return Sites(facts, apart).run();
+Sites<std::uint32_t> read_only_loads(const facts::KernelFacts &facts, bool apart) {
+  return LoadFinder(facts, apart).run();
 }
 
 } // namespace ptxasw::synth::cache

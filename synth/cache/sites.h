@@ -15,13 +15,8 @@ namespace ptxasw::inline synth::cache {
 /// empty: it may.
 std::string_view too_old_for_nc(const Module &module);
 
-struct ReadOnlyLoads {
-  std::vector<std::uint32_t> loads; ///< instructions, in the order of the text
-  std::vector<Refusal> refusals;
-};
-
-/// In the function that the facts are of. `apart`: arrays that different parameters lead to do not
-/// overlap (arrays_apart).
-ReadOnlyLoads read_only_loads(const facts::KernelFacts &facts, bool apart);
+/// Instructions of the function that the facts are of. `apart`: arrays that different parameters
+/// lead to do not overlap (arrays_apart).
+Sites<std::uint32_t> read_only_loads(const facts::KernelFacts &facts, bool apart);
 
 } // namespace ptxasw::synth::cache

@@ -23,8 +23,6 @@ constexpr Refusal no_room{"shared-memory", "several times the shared memory is t
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
 constexpr Refusal nothing{"nothing-adjacent",
                           "no accesses of a thread, or of neighbouring ones, lie side by side"};
-constexpr Refusal not_global{
-    "local-index", "along x more matters than the global index and the number of threads"};
 
 /// Instructions that one sibling may have.
 constexpr std::size_t size_budget = 100'000, wide_size_budget = 30'000;
@@ -36,8 +34,6 @@ Proposal proposal_for(const Function &kernel, const CoarsenShape &shape) {
   Proposal proposal;
   proposal.family = form.wide ? "vectorise" : "retile";
   proposal.variant = coarsen_variant(shape);
-  proposal.axis = form.axis;
-  proposal.factor = form.copies;
   proposal.registers = shape.registers;
   Sibling &sibling = proposal.sibling;
   sibling.family = proposal.family;
@@ -157,11 +153,10 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     needs.aligned = best.needs.aligned;
     needs.divisible = best.needs.divisible;
   }
-  if (answer.proposals.empty()) {
-    answer.refusals.push_back(large ? too_large : spread && shows ? not_global : nothing);
-    if (!large && spread && shows)
-      answer.refusals.back().line = *shows;
-  }
+  if (answer.proposals.empty())
+    answer.refusals.push_back(large             ? too_large
+                              : spread && shows ? refusals::local_index.at(*shows)
+                                                : nothing);
   return answer;
 }
 

@@ -14,6 +14,7 @@
 #include "synth/coarsen/copies.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <map>
 
 namespace ptxasw::inline synth {
@@ -109,7 +110,7 @@ const MergedLoad *Coarsening::merged(std::uint32_t load, unsigned copy) const {
 }
 
 const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form) {
-  return context.once(coarsen_variant({form}), [&] {
+  return context.once(fmt::format("{} {}", coarsen_variant({form}), form.shift), [&] {
     return form.merges() ? Merger(context.module, context.kernel, form).run()
                          : std::vector<MergedLoad>();
   });

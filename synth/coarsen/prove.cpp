@@ -59,8 +59,7 @@
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
-#include "synth/coarsen/coarsen.h"
-#include "synth/spread.h"
+#include "synth/prove/header.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -69,15 +68,10 @@
 namespace ptxasw::inline synth {
 
 void CoarsenProof::check_header() const {
-  if (!sibling_.is_entry || !sibling_.has_body || sibling_.linkage != kernel_.linkage)
-    fail("it is no entry like the kernel");
-  const std::size_t own = kernel_.parameters.size();
-  if (sibling_.parameters.size() != own + form_.divides_grid())
-    fail("it has other parameters");
-  // To the letter: `.ptr .align` is a promise about what is pointed at, and no other may be made.
-  for (std::size_t i = 0; i < own; ++i)
-    if (module_.text(kernel_.parameters[i].span) != module_.text(sibling_.parameters[i].span))
-      fail("a parameter is another");
+  if (std::string fault =
+          proof::entry_fault(module_, kernel_, module_, sibling_, form_.divides_grid());
+      !fault.empty())
+    fail(std::move(fault));
   if (form_.divides_grid())
     if (const Variable &grid = sibling_.parameters.back();
         grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)

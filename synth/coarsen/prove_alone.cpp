@@ -120,7 +120,7 @@ void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs,
     require(!end.exit, end.position, "a copy is not finished");
     const auto next = state.find(next_);
     require(next != state.end(), end.position, "what comes after a copy is not known");
-    alone(end.position, theirs, k);
+    one_copy(end.position, theirs, {alone_[k], k}, nullptr, seen_alone_[k], after_[k]);
     require(after_[k].has_value(), end.position, "a copy never ends");
     ReplayState later = known_;
     later[next_] = next->second;
@@ -136,32 +136,33 @@ bool CoarsenProof::is_taken_over(const ReplayState &state, RegisterId reg, unsig
          found->second == ReplayValue{ReplayValue::Kind::copied, sharing_.keeper(reg, k), 0, reg};
 }
 
-// One copy from a pair of positions to its end.
-void CoarsenProof::alone(Position mine, Position theirs, unsigned k) {
+// One copy from a pair of positions to the end of a detour, or without one to its own end.
+void CoarsenProof::one_copy(Position mine, Position theirs, const View &view, const Detour *detour,
+                            Pairs &seen, std::optional<Position> &after) const {
   std::vector<std::pair<Position, Position>> open;
   const auto add = [&](Position m, Position t) {
     const auto skipped = replay_.skip(m);
     require(skipped.has_value(), m, "a loop without an end");
-    t = skip_kernel(t);
-    if (ends(t)) {
-      require(!after_[k] || *after_[k] == *skipped, m, "a copy ends elsewhere");
-      after_[k] = *skipped;
-    } else if (seen_alone_[k].insert({*skipped, t}).second) {
-      open.emplace_back(*skipped, t);
+    t = skip_kernel(t, detour);
+    if (detour ? t == detour->end : ends(t)) {
+      require(!after || *after == *skipped, m, "a copy ends elsewhere");
+      after = *skipped;
+      return;
     }
+    require(!detour || (t < kernel_end() && detour->inside[t]), m, "the way leads elsewhere");
+    if (seen.insert({*skipped, t}).second)
+      open.emplace_back(*skipped, t);
   };
   add(mine, theirs);
   while (!open.empty()) {
     const auto [m, t] = open.back();
     open.pop_back();
     const Instruction &instruction = kernel_.instructions[t];
-    if (!is_jump(instruction)) {
-      require_clone(t, m, {alone_[k], k});
-      add(m + 1, t + 1);
-      continue;
-    }
-    const Position target = require_branch(t, m, {alone_[k], k});
-    add(target, target_of(instruction));
+    require(!detour || !is_barrier(instruction), m, "a barrier on the way of one copy");
+    if (is_jump(instruction))
+      add(require_branch(t, m, view), target_of(instruction));
+    else
+      require_clone(t, m, view);
     add(m + 1, t + 1);
   }
 }

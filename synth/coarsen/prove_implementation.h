@@ -55,10 +55,11 @@ private:
     return theirs >= kernel_end() || (kernel_.instructions[theirs].guard == no_register &&
                                       returns(module_.opcode(kernel_.instructions[theirs])));
   }
-  /// Over branches of the kernel that are always taken, and over what has been done at the entry.
-  Position skip_kernel(Position theirs) const {
+  /// Over branches of the kernel that are always taken, and over what has been done at the entry;
+  /// to the end of a detour at most.
+  Position skip_kernel(Position theirs, const Detour *detour = nullptr) const {
     for (Position steps = 0; steps <= kernel_end(); ++steps) {
-      if (theirs >= kernel_end())
+      if (theirs >= kernel_end() || (detour && theirs == detour->end))
         return theirs;
       const Instruction &instruction = kernel_.instructions[theirs];
       if (first_[theirs])
@@ -125,14 +126,15 @@ private:
   void branch_at_once(Position mine, Position theirs);
   void branch_by_all(Position mine, Position theirs);
   void meet_again(const ReplayEnd &end, const Detour &detour);
-  Position on_detour(Position mine, const Detour &detour, unsigned k) const;
   bool is_barrier(const Instruction &instruction) const;
   void leave(const ReplayEnd &end, ReplayState &state, Position theirs);
   // Alone.
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
                   const ReplayAssumption &assumption = {});
   bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const;
-  void alone(Position mine, Position theirs, unsigned k);
+  using Pairs = std::set<std::pair<Position, Position>>;
+  void one_copy(Position mine, Position theirs, const View &view, const Detour *detour, Pairs &seen,
+                std::optional<Position> &after) const;
   // The entry.
   void enter();
 
@@ -147,8 +149,8 @@ private:
   std::vector<std::vector<Position>> definitions_; ///< by register of the sibling
   ReplayState known_;
   std::vector<std::pair<Position, Position>> together_;
-  std::set<std::pair<Position, Position>> seen_together_;
-  std::array<std::set<std::pair<Position, Position>>, max_copies> seen_alone_; ///< by copy
+  Pairs seen_together_;
+  std::array<Pairs, max_copies> seen_alone_;              ///< by copy
   std::array<std::optional<Position>, max_copies> after_; ///< by copy: where it goes at its end
 };
 

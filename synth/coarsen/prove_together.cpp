@@ -213,56 +213,14 @@ void CoarsenProof::meet_again(const ReplayEnd &end, const Detour &detour) {
     require(!written[reg] || !sharing_.by_some()[reg], end.position,
             "a register that the copies share is written by one");
   Position mine = end.position;
-  for (unsigned k = 0; k < copies_; ++k)
-    mine = on_detour(mine, detour, k);
-  go_on_together(mine, detour.end);
-}
-
-// One copy from the branch to the end of the detour; where that is.
-CoarsenProof::Position CoarsenProof::on_detour(Position mine, const Detour &detour,
-                                               unsigned k) const {
-  std::set<std::pair<Position, Position>> seen;
-  std::vector<std::pair<Position, Position>> open;
-  std::optional<Position> after;
-  const auto add = [&](Position m, Position t) {
-    const auto skipped = replay_.skip(m);
-    require(skipped.has_value(), m, "a loop without an end");
-    for (Position steps = 0; t != detour.end && t < kernel_end() && steps <= kernel_end();
-         ++steps) {
-      const Instruction &instruction = kernel_.instructions[t];
-      if (first_[t])
-        ++t;
-      else if (module_.opcode(instruction).op == Op::bra && instruction.guard == no_register)
-        t = target_of(instruction);
-      else
-        break;
-    }
-    if (t == detour.end) {
-      require(!after || *after == *skipped, m, "copies meet elsewhere");
-      after = *skipped;
-      return;
-    }
-    require(t < kernel_end() && detour.inside[t], m, "the way leads elsewhere");
-    if (seen.insert({*skipped, t}).second)
-      open.emplace_back(*skipped, t);
-  };
-  add(mine, detour.branch);
-  while (!open.empty()) {
-    const auto [m, t] = open.back();
-    open.pop_back();
-    const Instruction &instruction = kernel_.instructions[t];
-    require(!is_barrier(instruction), m, "a barrier on the way of one copy");
-    if (!is_jump(instruction)) {
-      require_clone(t, m, {fast_[k], k});
-      add(m + 1, t + 1);
-      continue;
-    }
-    const auto target = require_branch(t, m, {fast_[k], k});
-    add(target, target_of(instruction));
-    add(m + 1, t + 1);
+  for (unsigned k = 0; k < copies_; ++k) {
+    Pairs seen;
+    std::optional<Position> after;
+    one_copy(mine, detour.branch, {fast_[k], k}, &detour, seen, after);
+    require(after.has_value(), mine, "a copy never meets the others");
+    mine = *after;
   }
-  require(after.has_value(), mine, "a copy never meets the others");
-  return *after;
+  go_on_together(mine, detour.end);
 }
 
 bool CoarsenProof::is_barrier(const Instruction &instruction) const {

@@ -183,10 +183,8 @@ std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kern
   const Addresses addresses(module, kernel);
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
-    Refusal refusal = opcode.has(Modifier::shared_cluster) ? of_others : no_place;
-    refusal.line = instruction.line;
     if (opcode.has(Modifier::shared_cluster) || !addresses.is_good(instruction))
-      return refusal;
+      return (opcode.has(Modifier::shared_cluster) ? of_others : no_place).at(instruction.line);
   }
   if (!addresses.all_written_are())
     return no_place;

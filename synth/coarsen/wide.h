@@ -123,8 +123,7 @@ private:
   WidePlan plan_;
 };
 
-/// The best plan for a form and what it needs of the arguments (needs.cpp), found once. Its shift
-/// is wide_shift()'s.
+/// The best plan for a form and what it needs of the arguments (needs.cpp), found once.
 struct BestPlan {
   SiblingNeeds needs;
   WidePlan plan;

@@ -37,7 +37,6 @@
 
 #include "grammar/code_writer.h"
 #include "synth/coarsen/coarsening.h"
-#include "synth/coarsen/detour.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -415,13 +414,58 @@ private:
   void detours() {
     for (const Detour &detour : sharing_.detours()) {
       out_.place(label_at(detour_labels_, "round", detour.branch));
-      for (unsigned k = 0; k < copies_; ++k) {
-        const WrittenLabel end = out_.label(fmt::format("$retile_round_{}_{}", detour.branch, k));
-        write_detour(out_, module_, kernel_, detour, k, together_[k], first_, end);
-        out_.place(end);
-      }
+      for (unsigned k = 0; k < copies_; ++k)
+        go_around(detour, k);
       out_.write("bra", {label_at(fast_labels_, "at", detour.end)});
     }
+  }
+
+  /// The part of the kernel between a branch and where its ways meet for one copy, in the order of
+  /// the text. All that follows one of its instructions is in it, or is the end.
+  void go_around(const Detour &detour, unsigned k) {
+    const std::string what = fmt::format("round_{}_{}", detour.branch, k);
+    const WrittenLabel end = out_.label("$retile_" + what);
+    std::map<std::uint32_t, WrittenLabel> labels;
+    const auto label_of = [&](std::optional<std::uint32_t> i) {
+      return !i || *i == detour.end ? end : label_at(labels, what, *i);
+    };
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (detour.inside[i])
+        label_of(branch_target(module_, kernel_, instruction(i)));
+    if (std::find(detour.inside.begin(), detour.inside.end(), true) !=
+        detour.inside.begin() + detour.branch)
+      out_.write("bra", {label_of(detour.branch)});
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      if (!detour.inside[i])
+        continue;
+      if (labels.contains(i))
+        out_.place(labels[i]);
+      by_itself(i, together_[k], label_of);
+      const bool goes_on =
+          instruction(i).guard != no_register || !is_way(module_.opcode(instruction(i)));
+      if (goes_on && i + 1 == detour.end &&
+          std::find(detour.inside.begin() + i + 1, detour.inside.end(), true) !=
+              detour.inside.end())
+        out_.write("bra", {end});
+    }
+    out_.place(end);
+  }
+
+  /// An instruction for one copy alone; `label_of` says where a branch leads, or what ends it.
+  template <typename LabelOf>
+  void by_itself(std::uint32_t i, const Renaming &names, const LabelOf &label_of) {
+    const Instruction &one = instruction(i);
+    if (first_[i])
+      return;
+    if (!is_way(module_.opcode(one))) {
+      out_.clone(module_, one, names);
+      return;
+    }
+    const WrittenLabel to = label_of(branch_target(module_, kernel_, one));
+    if (one.guard == no_register)
+      out_.write("bra", {to});
+    else
+      out_.write_if({names.registers[one.guard], ScalarType::pred}, one.guard_negated, "bra", {to});
   }
 
   struct Point {
@@ -482,20 +526,9 @@ private:
       if (is_target[i] || alone_labels_[k].contains(i))
         out_.place(alone_at(k, i));
       pragmas(i);
-      if (first_[i])
-        continue;
-      const Instruction &one = instruction(i);
-      const Opcode &opcode = module_.opcode(one);
-      if (!is_way(opcode)) {
-        out_.clone(module_, one, names);
-        continue;
-      }
-      const auto target = branch_target(module_, kernel_, one);
-      const WrittenLabel to = target ? alone_at(k, *target) : after_[k];
-      if (one.guard == no_register)
-        out_.write("bra", {to});
-      else
-        out_.write_if(alone_[k][one.guard], one.guard_negated, "bra", {to});
+      by_itself(i, names, [&](std::optional<std::uint32_t> target) {
+        return target ? alone_at(k, *target) : after_[k];
+      });
     }
     if (reached[count()]) {
       if (is_target[count()])

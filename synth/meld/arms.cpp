@@ -18,14 +18,10 @@ namespace refusal {
 constexpr Refusal one_arm{"one-arm", "one of the ways has nothing on it"};
 constexpr Refusal no_meeting{"no-meeting", "the two ways do not meet again"};
 constexpr Refusal shape{"control-flow", "an arm is entered or left in more than one place"};
-constexpr Refusal table{"branch-table", "a branch by a table"};
 constexpr Refusal scope{"scope", "an arm declares something in a scope of its own"};
 constexpr Refusal synchronises{"synchronises", "lanes wait for each other, or a barrier"};
 constexpr Refusal atomic{"atomic", "an atomic operation"};
 constexpr Refusal ordered{"ordered-access", "a volatile or ordered access, or a fence"};
-constexpr Refusal call{"call", "a function is called"};
-constexpr Refusal unknown{"unknown-instruction", "an instruction that is not known well enough"};
-constexpr Refusal carry{"carry-flag", "a carry goes from one instruction to the next"};
 constexpr Refusal special{"special-register", "what it reads depends on when it is read"};
 constexpr Refusal agreement{"uniform-load", "a load for which lanes must have one address"};
 constexpr Refusal large{"budget", "the arms are too large"};
@@ -36,19 +32,14 @@ constexpr std::size_t units_budget = 1500;
 constexpr unsigned rounds = 8;
 constexpr unsigned most_weight = 1'000'000;
 
-Refusal in_line(Refusal refusal, const Instruction &instruction) {
-  refusal.line = instruction.line;
-  return refusal;
-}
-
 const Refusal *obstacle_of(const Module &module, const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
   if (!instruction.well_formed)
-    return &refusal::unknown;
+    return &refusals::unknown_instruction;
   if (opcode.op == Op::bra)
     return nullptr;
   if (opcode.op == Op::call)
-    return &refusal::call;
+    return &refusals::call;
   if (opcode.op == Op::atom || opcode.op == Op::red)
     return &refusal::atomic;
   if (opcode.op == Op::ret || opcode.op == Op::exit || opcode.op == Op::trap)
@@ -59,15 +50,15 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
   if (accesses && effect_of(opcode) == Effect::sync)
     return &refusal::ordered;
   if (opcode.op == Op::st && effect_of(opcode) == Effect::none)
-    return &refusal::call; // a parameter of a call
+    return &refusals::call; // a parameter of a call
   if (accesses)
     return nullptr;
   if (gathers_lanes(opcode))
     return &refusal::synchronises;
   if (!is_pure(opcode))
-    return effect_of(opcode) == Effect::sync ? &refusal::ordered : &refusal::unknown;
+    return effect_of(opcode) == Effect::sync ? &refusal::ordered : &refusals::unknown_instruction;
   if (uses_carry(opcode))
-    return &refusal::carry;
+    return &refusals::carry_flag;
   if (!agree(module, module.operands(instruction), emulator::Scope::thread))
     return &refusal::special;
   return nullptr;
@@ -105,7 +96,7 @@ public:
 
 private:
   bool refuse(const Refusal &refusal, std::uint32_t instruction = no_index) {
-    why = instruction == no_index ? refusal : in_line(refusal, function_.instructions[instruction]);
+    why = instruction == no_index ? refusal : refusal.at(function_.instructions[instruction].line);
     return false;
   }
 
@@ -291,9 +282,9 @@ tl::expected<Site, Refusal> site_at(const Module &module, const Function &functi
   Site site;
   site.branch = range.branch;
   const Instruction &branch = function.instructions[range.branch];
-  const auto refused = [&](const Refusal &why) { return tl::unexpected(in_line(why, branch)); };
+  const auto refused = [&](const Refusal &why) { return tl::unexpected(why.at(branch.line)); };
   if (module.opcode(branch).op == Op::brx)
-    return refused(refusal::table);
+    return refused(refusals::branch_table);
   if (module.opcode(branch).op != Op::bra || range.successors.size() != 2 || cfg.irreducible(block))
     return refused(refusal::shape);
   if (meeting[block] >= cfg.blocks().size())
@@ -306,7 +297,7 @@ tl::expected<Site, Refusal> site_at(const Module &module, const Function &functi
   ArmWalk walk(module, function, cfg, meeting, site);
   std::vector<Unit> taken, next;
   if (!walk.walk(range.successors[0], taken) || !walk.walk(range.successors[1], next))
-    return tl::unexpected(walk.why.line == 0 ? in_line(walk.why, branch) : walk.why);
+    return tl::unexpected(walk.why.line == 0 ? walk.why.at(branch.line) : walk.why);
   site.when = std::move(branch.guard_negated ? next : taken);
   site.otherwise = std::move(branch.guard_negated ? taken : next);
   std::sort(site.blocks.begin(), site.blocks.end());

@@ -38,44 +38,26 @@ std::optional<Refusal> kernel_obstacle(const Module &module, const Function &ker
     return refusals::branch_table;
   for (const Instruction &instruction : kernel.instructions)
     if (const Opcode &opcode = module.opcode(instruction);
-        asks_which_lanes(opcode) || (instruction.guard != no_register && wants_agreement(opcode))) {
-      Refusal refusal = meld_refusal::lanes;
-      refusal.line = instruction.line;
-      return refusal;
-    }
+        asks_which_lanes(opcode) || (instruction.guard != no_register && wants_agreement(opcode)))
+      return meld_refusal::lanes.at(instruction.line);
   return std::nullopt;
 }
 
-/// The module with every branch of a kernel melded that gains something; nothing if none does.
-std::unique_ptr<Module> meld_all(const Module &module, const Function &kernel, MeldCutoff cutoff) {
-  std::unique_ptr<Module> result;
-  for (unsigned i = 0; i < branches_budget; ++i) {
-    const Module &now = result ? *result : module;
-    const Function *function = result ? kernel_named(now, kernel.name) : &kernel;
-    if (!function)
-      return nullptr;
-    const KernelContext context(now, *function);
-    const std::vector<MeldSite> sites = meld_sites(context, cutoff).sites;
-    const auto best =
-        std::max_element(sites.begin(), sites.end(),
-                         [](const MeldSite &a, const MeldSite &b) { return a.gain < b.gain; });
-    if (best == sites.end())
-      break;
-    auto text = meld_branch(context, best->instruction, cutoff);
-    if (!text)
-      break;
-    auto next = parse(std::move(*text), "melded");
-    if (!next)
-      break;
-    result = std::move(*next);
-  }
-  return result;
+MeldCutoff cutoff_of(std::string_view variant) {
+  return variant == "all" ? MeldCutoff::all : MeldCutoff::costly;
 }
 
-std::optional<MeldCutoff> cutoff_of(std::string_view variant) {
-  if (variant != "all" && variant != "costly")
-    return std::nullopt;
-  return variant == "all" ? MeldCutoff::all : MeldCutoff::costly;
+/// With every branch of a kernel melded that gains something.
+std::optional<std::string> meld_all(const KernelContext &context, std::string_view variant) {
+  const MeldCutoff cutoff = cutoff_of(variant);
+  return after_steps(
+      context, branches_budget, [&](const KernelContext &now) -> std::optional<std::string> {
+        const std::vector<MeldSite> sites = meld_sites(now, cutoff).sites;
+        const auto best =
+            std::max_element(sites.begin(), sites.end(),
+                             [](const MeldSite &a, const MeldSite &b) { return a.gain < b.gain; });
+        return best == sites.end() ? std::nullopt : meld_branch(now, best->instruction, cutoff);
+      });
 }
 
 const std::vector<std::string> &meld_variants() {
@@ -83,12 +65,25 @@ const std::vector<std::string> &meld_variants() {
   return variants;
 }
 
+FamilyAnswer propose_meld(const KernelContext &context) {
+  FamilyAnswer answer;
+  for (const std::string &variant : meld_variants()) {
+    const Sites<MeldSite> sites = meld_sites(context, cutoff_of(variant));
+    if (variant == "all")
+      answer.refusals = sites.refusals;
+    if (sites.sites.empty())
+      continue;
+    answer.proposals.push_back(same_launch_proposal(context.kernel, "meld", variant));
+  }
+  return answer;
+}
+
 } // namespace
 
-MeldSites meld_sites(const KernelContext &context, MeldCutoff cutoff) {
+Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
   const Module &module = context.module;
   const Function &kernel = context.kernel;
-  MeldSites result;
+  Sites<MeldSite> result;
   if (const auto obstacle = kernel_obstacle(module, kernel)) {
     result.refusals.push_back(*obstacle);
     return result;
@@ -111,12 +106,10 @@ MeldSites meld_sites(const KernelContext &context, MeldCutoff cutoff) {
     }
     const meld::Alignment found = meld::align(module, kernel, *site, cost_apart(cutoff));
     const std::uint32_t line = kernel.instructions[site->branch].line;
-    if (found.gain >= least_gain(cutoff)) {
+    if (found.gain >= least_gain(cutoff))
       result.sites.push_back({site->branch, line, found.saved, found.gain});
-    } else {
-      result.refusals.push_back(meld_refusal::too_little);
-      result.refusals.back().line = line;
-    }
+    else
+      result.refusals.push_back(meld_refusal::too_little.at(line));
   }
   if (!parts)
     result.refusals.push_back(meld_refusal::uniform);
@@ -141,26 +134,6 @@ std::string prove_melded(const Module &before, const Function &kernel, const Mod
   return proof::prove_same(before, kernel, after, melded);
 }
 
-FamilyAnswer propose_meld(const KernelContext &context) {
-  FamilyAnswer answer;
-  for (const std::string &variant : meld_variants()) {
-    const MeldSites sites = meld_sites(context, *cutoff_of(variant));
-    if (variant == "all")
-      answer.refusals = sites.refusals;
-    if (sites.sites.empty())
-      continue;
-    answer.proposals.push_back(same_launch_proposal(context.kernel, "meld", variant));
-  }
-  return answer;
-}
-
-std::string write_meld(const KernelContext &context, const Proposal &proposal) {
-  const auto cutoff = cutoff_of(proposal.variant);
-  const std::unique_ptr<Module> melded =
-      cutoff ? meld_all(context.module, context.kernel, *cutoff) : std::unique_ptr<Module>();
-  return same_launch_version(context, proposal, melded.get());
-}
-
 extern const Family meld_family;
 const Family meld_family = {
     .name = "meld",
@@ -170,7 +143,7 @@ const Family meld_family = {
     .same_launch = true,
     .variants = meld_variants,
     .propose = propose_meld,
-    .write = write_meld,
+    .write = write_same_launch<meld_all>,
     .prove = prove_same_launch<prove_melded>,
 };
 

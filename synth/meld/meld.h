@@ -28,13 +28,8 @@ struct MeldSite {
   int gain = 0;       ///< the same less what it costs to choose operands and to part again
 };
 
-struct MeldSites {
-  std::vector<MeldSite> sites; ///< in the order of the text
-  std::vector<Refusal> refusals;
-};
-
 /// The branches of a kernel that may be melded with a gain.
-MeldSites meld_sites(const KernelContext &context, MeldCutoff cutoff);
+Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff);
 
 /// The module's text with one of these branches melded.
 std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
@@ -44,8 +39,5 @@ std::optional<std::string> meld_branch(const KernelContext &context, std::uint32
 /// thread does what it did, in the same order. Both functions may be of one module.
 std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
                          const Function &melded);
-
-FamilyAnswer propose_meld(const KernelContext &context);
-std::string write_meld(const KernelContext &context, const Proposal &proposal);
 
 } // namespace ptxasw::synth

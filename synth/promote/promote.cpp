@@ -25,28 +25,15 @@ std::optional<Refusal> promotion_obstacle(const Module &module, const Function &
   return lanes_obstacle(module, kernel);
 }
 
-/// The module with each loop promoted in which something can be; null if there is none.
-std::unique_ptr<Module> promote_all(const Module &module, const Function &kernel,
-                                    promote::Wanted wanted) {
-  std::unique_ptr<Module> result;
-  for (unsigned i = 0; i < promoted_loops_budget; ++i) {
-    const Module &now = result ? *result : module;
-    const Function *function = result ? kernel_named(now, kernel.name) : &kernel;
-    if (!function)
-      break;
-    const KernelContext context(now, *function);
-    const PromotionSites sites = promotion_sites(context, wanted);
-    if (sites.sites.empty())
-      break;
-    auto text = promote_loop(context, sites.sites.back().header, wanted);
-    if (!text)
-      break;
-    auto next = parse(std::move(*text), "promoted");
-    if (!next)
-      break;
-    result = std::move(*next);
-  }
-  return result;
+/// With each loop promoted in which something can be.
+template <promote::Wanted wanted>
+std::optional<std::string> promote_all(const KernelContext &context, std::string_view) {
+  return after_steps(
+      context, promoted_loops_budget, [](const KernelContext &now) -> std::optional<std::string> {
+        const Sites<PromotionSite> sites = promotion_sites(now, wanted);
+        return sites.sites.empty() ? std::nullopt
+                                   : promote_loop(now, sites.sites.back().header, wanted);
+      });
 }
 
 /// Returns true if a loop is what became of another one: it goes back to where its first round is
@@ -60,18 +47,13 @@ bool is_promoted(const Function &kernel, std::uint32_t header) {
   });
 }
 
-FamilyAnswer propose(const KernelContext &context, promote::Wanted wanted) {
-  PromotionSites sites = promotion_sites(context, wanted);
+template <promote::Wanted wanted> FamilyAnswer propose_loops(const KernelContext &context) {
+  Sites<PromotionSite> sites = promotion_sites(context, wanted);
   FamilyAnswer answer{{}, std::move(sites.refusals)};
   if (!sites.sites.empty())
     answer.proposals.push_back(
         same_launch_proposal(context.kernel, promote::prefix_of(wanted), "all"));
   return answer;
-}
-
-std::string write(const KernelContext &context, const Proposal &proposal, promote::Wanted wanted) {
-  const auto promoted = promote_all(context.module, context.kernel, wanted);
-  return same_launch_version(context, proposal, promoted.get());
 }
 
 const std::vector<std::string> &whole_variants() {
@@ -81,10 +63,10 @@ const std::vector<std::string> &whole_variants() {
 
 } // namespace
 
-PromotionSites promotion_sites(const KernelContext &context, promote::Wanted wanted) {
+Sites<PromotionSite> promotion_sites(const KernelContext &context, promote::Wanted wanted) {
   const Module &module = context.module;
   const Function &kernel = context.kernel;
-  PromotionSites result;
+  Sites<PromotionSite> result;
   if (const auto obstacle = promotion_obstacle(module, kernel)) {
     result.refusals.push_back(*obstacle);
     return result;
@@ -147,22 +129,6 @@ std::string where_apart(const Module &module) {
   return edits.apply(module.text()).value_or(std::string(module.text()));
 }
 
-FamilyAnswer propose_promote(const KernelContext &context) {
-  return propose(context, promote::Wanted::repeated);
-}
-
-std::string write_promote(const KernelContext &context, const Proposal &proposal) {
-  return write(context, proposal, promote::Wanted::repeated);
-}
-
-FamilyAnswer propose_carry(const KernelContext &context) {
-  return propose(context, promote::Wanted::carried);
-}
-
-std::string write_carry(const KernelContext &context, const Proposal &proposal) {
-  return write(context, proposal, promote::Wanted::carried);
-}
-
 extern const Family promote_family;
 const Family promote_family = {
     .name = "promote",
@@ -171,8 +137,8 @@ const Family promote_family = {
             "loops' stores stay away from them",
     .same_launch = true,
     .variants = whole_variants,
-    .propose = propose_promote,
-    .write = write_promote,
+    .propose = propose_loops<promote::Wanted::repeated>,
+    .write = write_same_launch<promote_all<promote::Wanted::repeated>>,
     .prove = prove_same_launch<prove_promoted>,
 };
 
@@ -184,8 +150,8 @@ const Family carry_family = {
             "under the same test",
     .same_launch = true,
     .variants = whole_variants,
-    .propose = propose_carry,
-    .write = write_carry,
+    .propose = propose_loops<promote::Wanted::carried>,
+    .write = write_same_launch<promote_all<promote::Wanted::carried>>,
     .prove = prove_same_launch<prove_promoted>,
 };
 

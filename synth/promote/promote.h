@@ -28,14 +28,9 @@ struct PromotionSite {
   unsigned conditions = 0; ///< that are tested before the loop
 };
 
-struct PromotionSites {
-  std::vector<PromotionSite> sites; ///< in the order of the text
-  std::vector<Refusal> refusals;
-};
-
 /// The loops of a kernel in which something can be promoted, or carried.
-PromotionSites promotion_sites(const KernelContext &context,
-                               promote::Wanted wanted = promote::Wanted::repeated);
+Sites<PromotionSite> promotion_sites(const KernelContext &context,
+                                     promote::Wanted wanted = promote::Wanted::repeated);
 
 /// The module's text with the loads of one of these loops promoted, or carried.
 std::optional<std::string> promote_loop(const KernelContext &context, std::uint32_t header,
@@ -50,11 +45,5 @@ std::string where_apart(const Module &module);
 /// module.
 std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
                            const Function &promoted);
-
-FamilyAnswer propose_promote(const KernelContext &context);
-std::string write_promote(const KernelContext &context, const Proposal &proposal);
-
-FamilyAnswer propose_carry(const KernelContext &context);
-std::string write_carry(const KernelContext &context, const Proposal &proposal);
 
 } // namespace ptxasw::synth

@@ -29,16 +29,10 @@ constexpr Refusal none{"no-repeated-load", "no load of the loop reads one place 
 constexpr Refusal new_places{"no-carried-load",
                              "no load of the loop reads what another one has read"};
 constexpr Refusal ranges{"store-range", "where a store of the loop writes cannot be tested"};
-constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what the load reads"};
 } // namespace refusal
 
 constexpr std::size_t largest_loop = 2'000; ///< instructions
 constexpr std::size_t most_conditions = 128;
-
-Refusal at(Refusal refusal, const Instruction &instruction) {
-  refusal.line = instruction.line;
-  return refusal;
-}
 
 /// The instructions of a loop in the order of the text.
 std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop) {
@@ -118,7 +112,7 @@ public:
       }
       auto needed = to ? values_.apart(load, i) : std::nullopt;
       if (!needed)
-        return tl::unexpected(at(refusal::ranges, function_.instructions[i]));
+        return tl::unexpected(refusal::ranges.at(function_.instructions[i].line));
       own.insert(own.end(), needed->begin(), needed->end());
     }
     conditions.insert(conditions.end(), own.begin(), own.end());
@@ -186,7 +180,7 @@ private:
         }
         const auto away = comparable ? values_.apart(source, i, rounds) : std::nullopt;
         if (!away)
-          return tl::unexpected(at(refusal::ranges, function_.instructions[i]));
+          return tl::unexpected(refusal::ranges.at(function_.instructions[i].line));
         add(*away);
       }
     }
@@ -270,16 +264,16 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
   const Instruction &first = function.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
   Loop one(module, function, cfg, loop, atoms);
   if (one.body().size() > largest_loop)
-    return tl::unexpected(at(refusal::too_large, first));
+    return tl::unexpected(refusal::too_large.at(first.line));
   if (!is_plain(module, function, cfg, loop))
-    return tl::unexpected(at(refusal::synchronises, first));
+    return tl::unexpected(refusal::synchronises.at(first.line));
   if (!is_copyable(module, function, cfg, loop, one.body()))
-    return tl::unexpected(at(refusal::shape, first));
+    return tl::unexpected(refusal::shape.at(first.line));
   Promotion promotion;
   promotion.wanted = wanted;
   promotion.loop = loop;
   const Refusal nothing = wanted == Wanted::repeated ? refusal::none : refusal::new_places;
-  Refusal why = at(nothing, first);
+  Refusal why = nothing.at(first.line);
   for (const std::uint32_t i : one.body()) {
     if (!is_repeatable(module.opcode(function.instructions[i])))
       continue;
@@ -291,14 +285,14 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
       if (load.error().reason != nothing.reason)
         why = load.error();
     } else if (facts::decides_end(module, function, cfg, loop, i)) {
-      why = at(refusal::polls, function.instructions[i]);
+      why = refusals::decides_the_end.at(function.instructions[i].line);
     } else {
       std::vector<Condition> all = promotion.conditions;
       for (Condition &condition : needed)
         if (std::find(all.begin(), all.end(), condition) == all.end())
           all.push_back(std::move(condition));
       if (all.size() > most_conditions) {
-        why = at(refusal::too_large, function.instructions[i]);
+        why = refusal::too_large.at(function.instructions[i].line);
         continue;
       }
       promotion.loads.push_back(*load);

@@ -24,6 +24,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
+#include "synth/prove/header.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -332,29 +333,15 @@ bool same_variable(const Variable &a, const Variable &b) {
 /// What is different about what surrounds the code; empty: nothing.
 std::string header_fault(const Module &before, const Function &kernel, const Module &after,
                          const Function &other) {
-  if (!kernel.is_entry || !other.is_entry || !kernel.has_body || !other.has_body ||
-      kernel.linkage != other.linkage)
-    return "it is no entry like the kernel";
-  if (&before != &after &&
-      (before.text({0, kernel.body.begin}) != after.text({0, other.body.begin}) ||
-       before.text().substr(kernel.body.end) != after.text().substr(other.body.end)))
-    return "something beside the kernel changed";
-  const auto same = [](const std::vector<Variable> &a, const std::vector<Variable> &b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_variable);
-  };
-  const auto same_text = [&](const Variable &a, const Variable &b) {
-    return before.text(a.span) == after.text(b.span); // what it promises of a pointee, too
-  };
-  if (!std::equal(kernel.parameters.begin(), kernel.parameters.end(), other.parameters.begin(),
-                  other.parameters.end(), same_text) ||
-      !same(kernel.variables, other.variables))
-    return "it declares other parameters or variables";
-  const auto same_directive = [](const PerformanceDirective &a, const PerformanceDirective &b) {
-    return a.name == b.name && a.count == b.count &&
-           std::equal(std::begin(a.values), std::end(a.values), std::begin(b.values));
-  };
-  if (!std::equal(kernel.directives.begin(), kernel.directives.end(), other.directives.begin(),
-                  other.directives.end(), same_directive))
+  std::string fault = entry_fault(before, kernel, after, other);
+  if (fault.empty())
+    fault = surroundings_fault(before, kernel, after, other);
+  if (!fault.empty())
+    return fault;
+  if (!std::equal(kernel.variables.begin(), kernel.variables.end(), other.variables.begin(),
+                  other.variables.end(), same_variable))
+    return "its variables are others";
+  if (!same_directives(kernel, other))
     return "its directives are others";
   for (const Pragma &pragma : other.pragmas)
     if (std::none_of(kernel.pragmas.begin(), kernel.pragmas.end(),

@@ -35,8 +35,6 @@ const std::vector<std::string> &register_limits() {
   return all;
 }
 
-} // namespace
-
 FamilyAnswer propose_registers(const KernelContext &context) {
   const Module &module = context.module;
   const Function &kernel = context.kernel;
@@ -48,16 +46,17 @@ FamilyAnswer propose_registers(const KernelContext &context) {
     answer.refusals.push_back(moved);
   if (!answer.refusals.empty())
     return answer;
-  for (const std::string &limit : register_limits())
+  for (const std::string &limit : register_limits()) {
     answer.proposals.push_back(same_launch_proposal(kernel, "registers", limit));
+    answer.proposals.back().registers = static_cast<unsigned>(std::stoul(limit));
+  }
   return answer;
 }
 
+} // namespace
+
 std::string write_registers(const KernelContext &context, const Proposal &proposal) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  return fmt::format("{}.{} {}\n{}\n", same_launch_header(module, kernel, proposal.sibling.name),
-                     limit_directive, proposal.variant, module.text(kernel.body));
+  return same_launch_version(context, proposal, std::nullopt);
 }
 
 std::string prove_registers(const KernelContext &context, const Function &sibling,

@@ -14,7 +14,6 @@
 
 namespace ptxasw::inline synth {
 
-FamilyAnswer propose_registers(const KernelContext &context);
 std::string write_registers(const KernelContext &context, const Proposal &proposal);
 std::string prove_registers(const KernelContext &context, const Function &sibling,
                             const Proposal &proposal);

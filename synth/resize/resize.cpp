@@ -20,8 +20,6 @@ constexpr Refusal block_fixed{"block-fixed", "the kernel says which shape its bl
 constexpr Refusal block_bounded{"block-bounded",
                                 "the kernel says that its blocks have fewer threads"};
 constexpr Refusal not_used{"axis-unused", "the kernel does not ask where its threads are along x"};
-constexpr Refusal own_place{"local-index",
-                            "along x more matters than the global index and the number of threads"};
 constexpr Refusal lanes_agree{"lanes-agree",
                               "lanes of a warp must agree on a branch, and warps become others"};
 constexpr Refusal threads_meet{"blocks-depend", "threads of a block may depend on each other"};
@@ -69,17 +67,11 @@ std::optional<Refusal> resize_obstacle(const KernelContext &context) {
     return obstacle;
   if (!mentions_special(module, kernel, "%tid.x"))
     return not_used;
-  if (const auto line = facts::block_shape_shows(module, kernel)) {
-    Refusal refusal = own_place;
-    refusal.line = *line;
-    return refusal;
-  }
+  if (const auto line = facts::block_shape_shows(module, kernel))
+    return refusals::local_index.at(*line);
   for (const Instruction &instruction : kernel.instructions)
-    if (instruction.guard != no_register && wants_agreement(module.opcode(instruction))) {
-      Refusal refusal = lanes_agree;
-      refusal.line = instruction.line;
-      return refusal;
-    }
+    if (instruction.guard != no_register && wants_agreement(module.opcode(instruction)))
+      return lanes_agree.at(instruction.line);
   if (!may_be_spread(context))
     return threads_meet;
   if (module.text(kernel.body).find(own_prefix) != std::string_view::npos)

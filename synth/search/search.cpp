@@ -8,7 +8,6 @@
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/rewrite.h"
-#include "synth/waiting.h"
 
 #include <algorithm>
 #include <chrono>

@@ -37,7 +37,7 @@ struct Shuffled {
   unsigned shuffles = 0;               ///< of them, those of which another lane has the value
 };
 
-Shuffled shuffled(const Module &module, const Function &kernel, std::string_view variant) {
+Shuffled shuffle(const Module &module, const Function &kernel, std::string_view variant) {
   Shuffled made;
   std::vector<FunctionDetection> found;
   made.result = rewrite_module(module, "sibling", rewriting(kernel, variant), prove, &found);
@@ -49,6 +49,14 @@ Shuffled shuffled(const Module &module, const Function &kernel, std::string_view
       }
   std::sort(made.replaced.begin(), made.replaced.end());
   return made;
+}
+
+const Shuffled &shuffled(const KernelContext &context, std::string_view variant) {
+  return context.once(variant, [&] { return shuffle(context.module, context.kernel, variant); });
+}
+
+std::optional<std::string> shuffled_text(const KernelContext &context, std::string_view variant) {
+  return shuffled(context, variant).result.text;
 }
 
 /// Why a kernel has no such version.
@@ -70,31 +78,22 @@ const std::vector<std::string> &shuffle_variants() {
   return variants;
 }
 
-} // namespace
-
 FamilyAnswer propose_shuffle(const KernelContext &context) {
-  const Module &module = context.module;
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
-  const Shuffled all = shuffled(module, kernel, "all");
+  const Shuffled &all = shuffled(context, "all");
   if (all.replaced.empty()) {
     answer.refusals.push_back(refusal_of(all.result, kernel));
     return answer;
   }
   if (all.shuffles > 0)
     answer.proposals.push_back(same_launch_proposal(kernel, "shuffle", "all"));
-  if (all.shuffles == 0 || !shuffled(module, kernel, "copies").replaced.empty())
+  if (all.shuffles == 0 || !shuffled(context, "copies").replaced.empty())
     answer.proposals.push_back(same_launch_proposal(kernel, "shuffle", "copies"));
   return answer;
 }
 
-std::string write_shuffle(const KernelContext &context, const Proposal &proposal) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  const Shuffled made = shuffled(module, kernel, proposal.variant);
-  const auto changed = parse(made.result.text, "sibling");
-  return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
-}
+} // namespace
 
 std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal) {
@@ -114,7 +113,7 @@ std::string prove_shuffle(const KernelContext &context, const Function &sibling,
     return fault;
   std::vector<std::vector<std::uint32_t>> replaced(written.functions.size());
   const auto own = static_cast<std::size_t>(&kernel - written.functions.data());
-  replaced[own] = shuffled(written, kernel, proposal.variant).replaced;
+  replaced[own] = shuffled(context, proposal.variant).replaced;
   if (replaced[own].empty())
     return written.text(kernel.body) == written.text(sibling.body) ? "" : "nothing is replaced";
   const std::vector<FunctionProof> proofs =
@@ -136,7 +135,7 @@ const Family shuffle_family = {
     .same_launch = true,
     .variants = shuffle_variants,
     .propose = propose_shuffle,
-    .write = write_shuffle,
+    .write = write_same_launch<shuffled_text>,
     .prove = prove_shuffle,
 };
 

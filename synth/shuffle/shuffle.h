@@ -11,8 +11,6 @@
 
 namespace ptxasw::inline synth {
 
-FamilyAnswer propose_shuffle(const KernelContext &context);
-std::string write_shuffle(const KernelContext &context, const Proposal &proposal);
 std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal);
 

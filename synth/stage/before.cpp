@@ -33,10 +33,9 @@ std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
   return {found.begin(), found.end()};
 }
 
-tl::unexpected<Refusal> refused(Refusal refusal, const Function &kernel,
+tl::unexpected<Refusal> refused(const Refusal &refusal, const Function &kernel,
                                 std::uint32_t instruction) {
-  refusal.line = kernel.instructions[instruction].line;
-  return tl::unexpected(refusal);
+  return tl::unexpected(refusal.at(kernel.instructions[instruction].line));
 }
 
 /// Adds to ways what of their instructions decides and computes.

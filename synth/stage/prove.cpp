@@ -528,13 +528,13 @@ namespace ptxasw::inline synth {
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant) {
   facts::Atoms atoms;
-  const stage::StagingAnswer answer =
+  const Sites<stage::Staging> answer =
       stage::staging_of({before, kernel}, stage::tile_of(variant), atoms);
-  if (answer.found.empty())
+  if (answer.sites.empty())
     return answer.refusals.empty() ? "there is no such variant"
                                    : std::string(answer.refusals[0].meaning);
   try {
-    stage::StageProof(before, kernel, after, staged, answer.found[0], atoms).run();
+    stage::StageProof(before, kernel, after, staged, answer.sites[0], atoms).run();
   } catch (const proof::NotProved &stop) {
     return stop.why;
   }

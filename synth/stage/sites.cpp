@@ -61,7 +61,6 @@ constexpr Refusal ends{"several-exits",
 constexpr Refusal uncounted{"rounds-unknown", "how many rounds it has is not known before"};
 constexpr Refusal none{"nothing-shared", "no load in it that all lanes have in common goes on"};
 constexpr Refusal sparse{"too-sparse", "a round reads too little of what it passes"};
-constexpr Refusal written{"may-be-written", "the kernel may write what it reads"};
 constexpr Refusal room{"shared-memory", "there is not enough shared memory for a tile"};
 constexpr Refusal occupied{"occupancy", "fewer blocks would run at a time"};
 } // namespace refusal
@@ -74,11 +73,6 @@ constexpr std::uint32_t tile_alignment = 16;
 
 std::uint32_t aligned(std::uint64_t bytes) {
   return static_cast<std::uint32_t>((bytes + tile_alignment - 1) / tile_alignment * tile_alignment);
-}
-
-Refusal at(Refusal refusal, const Instruction &instruction) {
-  refusal.line = instruction.line;
-  return refusal;
 }
 
 bool asks_for_sizes(const Module &module, const Instruction &instruction) {
@@ -113,14 +107,14 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
   for (const Instruction &one : kernel.instructions) {
     const Opcode &opcode = module.opcode(one);
     if (!one.well_formed || opcode.op == Op::brx)
-      return at(refusal::unknown, one);
+      return refusal::unknown.at(one.line);
     if (asks_which_lanes(opcode) ||
         (wants_agreement(opcode) && (one.guard != no_register || opcode.op != Op::bra)))
-      return at(refusal::lanes, one);
+      return refusal::lanes.at(one.line);
     if (!is_way(opcode) && (effect_of(opcode) == Effect::sync || gathers_lanes(opcode)))
-      return at(refusal::synchronises, one);
+      return refusal::synchronises.at(one.line);
     if (asks_for_sizes(module, one))
-      return at(refusal::sizes, one);
+      return refusal::sizes.at(one.line);
   }
   return std::nullopt;
 }
@@ -195,7 +189,7 @@ public:
 
 private:
   Refusal here(const Refusal &refusal) const {
-    return at(refusal, kernel_.instructions[staging_.entry]);
+    return refusal.at(kernel_.instructions[staging_.entry].line);
   }
 
   LoopId outermost() const { return loop_.parent == no_index ? staging_.loop : loop_.parent; }
@@ -302,10 +296,10 @@ private:
     if (const auto writer = writer_of(i, load->nc))
       return writer;
     if (candidates_.size() == most_loads)
-      return at(refusal::large, one);
+      return refusal::large.at(one.line);
     found.bytes = bit_width(module_.opcode(one).type) / 8 * module_.opcode(one).vector;
     if (!std::has_single_bit(found.bytes) || *step % found.bytes != 0 || *step > std::int64_t{4096})
-      return at(refusal::sparse, one);
+      return refusal::sparse.at(one.line);
     found.instruction = i;
     found.address = *address;
     found.step = *step;
@@ -365,9 +359,10 @@ private:
     if (!writers_)
       writers_.emplace(module_, kernel_);
     if (const auto unknown = writers_->unknown())
-      return at(refusal::synchronises, kernel_.instructions[*unknown]);
+      return refusal::synchronises.at(kernel_.instructions[*unknown].line);
     const auto conflict = nc ? std::nullopt : writers_->conflict(load);
-    return conflict ? std::optional(at(refusal::written, kernel_.instructions[conflict->store]))
+    return conflict ? std::optional(
+                          refusals::may_be_written.at(kernel_.instructions[conflict->store].line))
                     : std::nullopt;
   }
 
@@ -489,10 +484,10 @@ std::uint32_t place_of_rounds(const Staging &staging) {
   return static_cast<std::uint32_t>(8 * staging.ranges.size());
 }
 
-StagingAnswer staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms) {
+Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms) {
   const Module &module = context.module;
   const Function &kernel = context.kernel;
-  StagingAnswer answer;
+  Sites<Staging> answer;
   if (const auto obstacle = obstacle_of(module, kernel)) {
     answer.refusals.push_back(*obstacle);
     return answer;
@@ -505,7 +500,7 @@ StagingAnswer staging_of(const KernelContext &context, std::uint32_t bytes, fact
   for (LoopId loop = 0; loop < facts.cfg().loops().size(); ++loop) {
     auto staging = Loop(facts, loop, atoms).run(bytes);
     if (staging) {
-      answer.found.push_back(std::move(*staging));
+      answer.sites.push_back(std::move(*staging));
       break;
     }
     add_refusal(answer.refusals, staging.error());

@@ -65,15 +65,10 @@ bool is_first(const StagedRange &range, const StagedLoad &load);
 /// Where the number of rounds stands.
 std::uint32_t place_of_rounds(const Staging &staging);
 
-struct StagingAnswer {
-  std::vector<Staging> found; ///< at most one: the first loop that can be staged
-  std::vector<Refusal> refusals;
-};
-
 /// The bytes of a variant's tile; 0 if there is no such variant.
 std::uint32_t tile_of(std::string_view variant);
 
-/// What of a kernel is staged in a tile of so many bytes.
-StagingAnswer staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms);
+/// What of a kernel is staged in a tile of so many bytes: at most one loop, the first that can be.
+Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms);
 
 } // namespace ptxasw::synth::stage

@@ -19,20 +19,44 @@ const std::vector<std::string> &stage_variants() {
   return variants;
 }
 
-/// The module's text with a kernel staged, and why not.
-std::optional<std::string> staged_text(const KernelContext &context, std::string_view variant,
-                                       std::vector<Refusal> &refusals) {
-  facts::Atoms atoms;
-  const stage::StagingAnswer answer = stage::staging_of(context, stage::tile_of(variant), atoms);
-  for (const Refusal &refusal : answer.refusals)
-    add_refusal(refusals, refusal);
-  if (answer.found.empty())
-    return std::nullopt;
-  auto text =
-      stage::write_staged(context.module, context.kernel, context.cfg(), answer.found[0], atoms);
-  if (!text)
-    add_refusal(refusals, no_place);
-  return text;
+struct Staged {
+  std::optional<std::string> text; ///< the module's, with the kernel staged
+  std::vector<Refusal> refusals;   ///< why not
+};
+
+const Staged &staged(const KernelContext &context, std::string_view variant) {
+  return context.once(variant, [&] {
+    facts::Atoms atoms;
+    Sites<stage::Staging> answer = stage::staging_of(context, stage::tile_of(variant), atoms);
+    Staged result{{}, std::move(answer.refusals)};
+    if (answer.sites.empty())
+      return result;
+    result.text =
+        stage::write_staged(context.module, context.kernel, context.cfg(), answer.sites[0], atoms);
+    if (!result.text)
+      result.refusals.push_back(no_place);
+    return result;
+  });
+}
+
+std::optional<std::string> staged_text(const KernelContext &context, std::string_view variant) {
+  return staged(context, variant).text;
+}
+
+FamilyAnswer propose_stage(const KernelContext &context) {
+  FamilyAnswer answer;
+  for (const std::string &variant : stage_variants()) {
+    const Staged &made = staged(context, variant);
+    for (const Refusal &refusal : made.refusals)
+      add_refusal(answer.refusals, refusal);
+    if (!made.text)
+      continue;
+    Proposal proposal = same_launch_proposal(context.kernel, "stage", variant);
+    proposal.sibling.needs.dynamic_shared = 0; // it lies behind the tile, which the launch does
+                                               // not know of
+    answer.proposals.push_back(std::move(proposal));
+  }
+  return answer;
 }
 
 } // namespace
@@ -45,24 +69,8 @@ std::uint32_t stage::tile_of(std::string_view variant) {
   return kilobytes * 1024;
 }
 
-FamilyAnswer propose_stage(const KernelContext &context) {
-  FamilyAnswer answer;
-  for (const std::string &variant : stage_variants()) {
-    if (!staged_text(context, variant, answer.refusals))
-      continue;
-    Proposal proposal = same_launch_proposal(context.kernel, "stage", variant);
-    proposal.sibling.needs.dynamic_shared = 0; // it lies behind the tile, which the launch does
-                                               // not know of
-    answer.proposals.push_back(std::move(proposal));
-  }
-  return answer;
-}
-
 std::string write_stage(const KernelContext &context, const Proposal &proposal) {
-  std::vector<Refusal> ignored;
-  const auto text = staged_text(context, proposal.variant, ignored);
-  const auto changed = parse(text.value_or(""), "staged");
-  return same_launch_version(context, proposal, changed ? changed->get() : nullptr);
+  return write_same_launch<staged_text>(context, proposal);
 }
 
 std::string prove_stage(const KernelContext &context, const Function &sibling,

@@ -18,7 +18,6 @@ namespace ptxasw::inline synth {
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant);
 
-FamilyAnswer propose_stage(const KernelContext &context);
 std::string write_stage(const KernelContext &context, const Proposal &proposal);
 std::string prove_stage(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal);

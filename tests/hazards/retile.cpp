@@ -143,7 +143,6 @@ std::string check_absent(const std::string &text, const std::string &variant) {
 std::string check_naive(const std::string &text) {
   const auto module = parse(text, "k.ptx");
   Proposal proposal;
-  proposal.factor = 2;
   proposal.sibling.name = "naive";
   proposal.sibling.grid = {2, 1, 1};
   proposal.sibling.appended = {'x'};

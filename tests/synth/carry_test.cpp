@@ -19,7 +19,7 @@ std::unique_ptr<Module> trap(const std::string &name) {
 
 /// The first loop of the last function with its loads carried in place.
 std::string carried(const Module &module) {
-  const PromotionSites sites = promotion_sites({module, only(module)}, Wanted::carried);
+  const auto sites = promotion_sites({module, only(module)}, Wanted::carried);
   REQUIRE_FALSE(sites.sites.empty());
   const auto text = promote_loop({module, only(module)}, sites.sites[0].header, Wanted::carried);
   REQUIRE(text);
@@ -35,7 +35,7 @@ std::string proof(const Module &module, const std::string &text) {
 
 TEST_CASE("what the round before has read is carried, and a loop is done once") {
   const auto module = trap("chain");
-  const PromotionSites sites = promotion_sites({*module, only(*module)}, Wanted::carried);
+  const auto sites = promotion_sites({*module, only(*module)}, Wanted::carried);
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].loads.size() == 2);
   CHECK(promotion_sites({*module, only(*module)}).sites.empty()); // none of them stays where it is

@@ -14,7 +14,7 @@ namespace {
 
 /// The first branch of the last function, melded in place.
 std::string melded(const Module &module, MeldCutoff cutoff = MeldCutoff::all) {
-  const MeldSites sites = meld_sites({module, only(module)}, cutoff);
+  const auto sites = meld_sites({module, only(module)}, cutoff);
   REQUIRE_FALSE(sites.sites.empty());
   const auto text = meld_branch({module, only(module)}, sites.sites[0].instruction, cutoff);
   REQUIRE(text);
@@ -43,7 +43,7 @@ const std::string add_two = "\tld.global.u32 %r3, [%a];\n\tadd.s32 %r4, %r3, 2;\
 
 TEST_CASE("what differs is chosen, what is the same is not") {
   const auto module = parsed(kernel(add_one, add_two));
-  const MeldSites sites = meld_sites({*module, only(*module)}, MeldCutoff::all);
+  const auto sites = meld_sites({*module, only(*module)}, MeldCutoff::all);
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].line == 16);
   CHECK(sites.sites[0].saved == 12);
@@ -78,7 +78,7 @@ TEST_CASE("of several branches each can be melded alone") {
       "\t@%p bra $w2;\n" + add_two + "\tbra $e2;\n$w2:\n" + add_one + "$e2:\n\tret;\n}\n";
   text.replace(text.rfind("\tret;"), std::string::npos, second);
   const auto module = parsed(text);
-  const MeldSites sites = meld_sites({*module, only(*module)}, MeldCutoff::all);
+  const auto sites = meld_sites({*module, only(*module)}, MeldCutoff::all);
   REQUIRE(sites.sites.size() == 2);
   for (const MeldSite &site : sites.sites) {
     const auto one = meld_branch({*module, only(*module)}, site.instruction, MeldCutoff::all);

@@ -14,7 +14,7 @@ namespace {
 
 /// The first loop of the last function, promoted in place.
 std::string promoted(const Module &module) {
-  const PromotionSites sites = promotion_sites({module, only(module)});
+  const auto sites = promotion_sites({module, only(module)});
   REQUIRE_FALSE(sites.sites.empty());
   const auto text = promote_loop({module, only(module)}, sites.sites[0].header);
   REQUIRE(text);
@@ -30,7 +30,7 @@ std::string proof(const Module &module, const std::string &text) {
 
 TEST_CASE("the loop is left as it was but for its first round's way back") {
   const auto module = parsed(hazard(std::filesystem::path(TRAPS_DIR "/promote") / "pointer.ptx"));
-  const PromotionSites sites = promotion_sites({*module, only(*module)});
+  const auto sites = promotion_sites({*module, only(*module)});
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].loads.size() == 1);
   CHECK(sites.sites[0].conditions > 0);

@@ -168,3 +168,16 @@ TEST_CASE("mutants of what is written are refused or harmless") {
                       << count.harmless << " harmless");
   CHECK(more_than(count.refused, 120));
 }
+
+TEST_CASE("what is found in a kernel is found once, by type and name") {
+  const auto module = kernel("no-bound");
+  const KernelContext context(*module, only(*module));
+  int found = 0;
+  const auto find = [&] { return ++found; };
+  CHECK(context.once("first", find) == 1);
+  CHECK(context.once("second", find) == 2);
+  CHECK(context.once("first", find) == 1);
+  CHECK(context.once("first", [&] { return std::to_string(++found); }) == "3");
+  CHECK(&context.once("first", find) == &context.once("first", find));
+  CHECK(found == 3);
+}

@@ -17,9 +17,9 @@ namespace {
 std::string staged(const Module &module) {
   facts::Atoms atoms;
   const auto answer = stage::staging_of({module, only(module)}, stage::tile_of("4k"), atoms);
-  REQUIRE(answer.found.size() == 1);
+  REQUIRE(answer.sites.size() == 1);
   const ControlFlowGraph cfg(module, only(module));
-  const auto text = stage::write_staged(module, only(module), cfg, answer.found[0], atoms);
+  const auto text = stage::write_staged(module, only(module), cfg, answer.sites[0], atoms);
   REQUIRE(text);
   return *text;
 }
@@ -39,8 +39,8 @@ TEST_CASE("ranges, rounds and places in the tile") {
   facts::Atoms atoms;
   const auto module = hazard_named("several-arrays");
   const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
-  REQUIRE(answer.found.size() == 1);
-  const stage::Staging &found = answer.found[0];
+  REQUIRE(answer.sites.size() == 1);
+  const stage::Staging &found = answer.sites[0];
   // The neighbour overlaps the next round's element, so it has a range of its own.
   REQUIRE(found.ranges.size() == 3);
   CHECK(found.ranges[0].step == 4);
@@ -58,8 +58,8 @@ TEST_CASE("loads of one round are one range") {
   facts::Atoms atoms;
   const auto module = hazard_named("two-tiles");
   const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
-  REQUIRE(answer.found.size() == 1);
-  const stage::Staging &found = answer.found[0];
+  REQUIRE(answer.sites.size() == 1);
+  const stage::Staging &found = answer.sites[0];
   REQUIRE(found.ranges.size() == 1);
   CHECK(found.ranges[0].step == 144);
   CHECK(found.ranges[0].loads.size() == 5);
@@ -72,8 +72,8 @@ namespace {
 struct Found {
   explicit Found(const std::string &name) : module(hazard_named(name)) {
     const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
-    REQUIRE(answer.found.size() == 1);
-    staging = answer.found[0];
+    REQUIRE(answer.sites.size() == 1);
+    staging = answer.sites[0];
   }
   std::string_view text(std::uint32_t instruction) const {
     return module->text(only(*module).instructions[instruction].span);

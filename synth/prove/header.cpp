@@ -1,0 +1,44 @@
+// Parameters are compared as texts, as `.ptr .align` promises something of what they point at.
+
+#include "synth/prove/header.h"
+
+#include <algorithm>
+
+namespace ptxasw::proof {
+
+bool same_directives(const Function &kernel, const Function &other, std::string_view aside) {
+  std::vector<PerformanceDirective> rest = other.directives;
+  std::erase_if(rest, [&](const PerformanceDirective &one) { return one.name == aside; });
+  return std::equal(kernel.directives.begin(), kernel.directives.end(), rest.begin(), rest.end(),
+                    [](const PerformanceDirective &a, const PerformanceDirective &b) {
+                      return a.name == b.name && a.count == b.count &&
+                             std::equal(std::begin(a.values), std::end(a.values),
+                                        std::begin(b.values));
+                    });
+}
+
+std::string entry_fault(const Module &before, const Function &kernel, const Module &after,
+                        const Function &other, std::size_t appended) {
+  if (!kernel.has_body || !other.has_body || !other.is_entry || !kernel.is_entry ||
+      other.linkage != kernel.linkage)
+    return "it is no entry like the kernel";
+  const auto same = [&](const Variable &a, const Variable &b) {
+    return before.text(a.span) == after.text(b.span);
+  };
+  if (other.parameters.size() != kernel.parameters.size() + appended ||
+      !std::equal(kernel.parameters.begin(), kernel.parameters.end(), other.parameters.begin(),
+                  same))
+    return "its parameters are others";
+  return "";
+}
+
+std::string surroundings_fault(const Module &before, const Function &kernel, const Module &after,
+                               const Function &other) {
+  if (&before != &after &&
+      (before.text({0, kernel.body.begin}) != after.text({0, other.body.begin}) ||
+       before.text().substr(kernel.body.end) != after.text().substr(other.body.end)))
+    return "something beside the kernel changed";
+  return "";
+}
+
+} // namespace ptxasw::proof

@@ -1,0 +1,26 @@
+#pragma once
+
+// What two functions have apart from their bodies. Both may be of one module.
+
+#include "grammar/module.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::proof {
+
+/// Returns true if two functions have the same directives in the same order, those of one name of
+/// the second aside; empty: none aside.
+bool same_directives(const Function &kernel, const Function &other, std::string_view aside = "");
+
+/// Why a function is not launched as a kernel is, with so many parameters more behind the kernel's
+/// own: it is no entry, has another linkage, or a parameter is another one. Empty: it is.
+std::string entry_fault(const Module &before, const Function &kernel, const Module &after,
+                        const Function &other, std::size_t appended = 0);
+
+/// What of two modules differs beside the bodies of two functions; empty: nothing.
+std::string surroundings_fault(const Module &before, const Function &kernel, const Module &after,
+                               const Function &other);
+
+} // namespace ptxasw::proof
