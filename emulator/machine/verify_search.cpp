@@ -366,13 +366,14 @@ bool Verifier::only_wraps(KernelModel &model, const KernelModel::Wish &wish,
       return contradict(model, with, question, limit);
     });
   };
-  if (wish.conditions.empty())
-    return false;
-  for (const std::vector<PathFact> &split : cases)
-    if (all_contradict(split, {wish.conditions.back()}, quick_limit))
-      return true;
-  if (quickly)
-    return contradict(model, single, question, quick_limit);
+  if (quickly) {
+    const std::vector<PathFact> last(wish.conditions.end() - !wish.conditions.empty(),
+                                     wish.conditions.end());
+    return std::any_of(
+               cases.begin(), cases.end(),
+               [&](const auto &split) { return all_contradict(split, last, quick_limit); }) ||
+           contradict(model, single, question, quick_limit);
+  }
   const auto most = std::max_element(
       cases.begin(), cases.end(), [](const auto &a, const auto &b) { return a.size() < b.size(); });
   if (most == cases.end())
