@@ -213,8 +213,9 @@ std::optional<KernelModel::Wish> KernelModel::to_decide(std::uint32_t instructio
   return wish;
 }
 
-// A block that only branches goes on by what its ways brought: the test is of the block that control
-// came from, or of an earlier one, and so is all that is known. Else it is of the block itself.
+// A block that only branches goes on by what its ways brought: the test is of the block that
+// control came from, or of an earlier one, and so is all that is known. Else it is of the block
+// itself.
 KernelModel::Wish KernelModel::to_turn(BlockId from, BlockId block, BlockId next) {
   const ControlFlowGraph &cfg = emulation_.cfg();
   Wish wish;
@@ -227,12 +228,10 @@ KernelModel::Wish KernelModel::to_turn(BlockId from, BlockId block, BlockId next
     const Instruction &branch = kernel_.instructions[at.branch];
     wish.conditions = facts_before(from);
     add_edge(from, block);
-    const auto writer = branch.guard == no_register
-                            ? std::nullopt
-                            : earlier_.writer_at_end(from, branch.guard);
+    const auto writer =
+        branch.guard == no_register ? std::nullopt : earlier_.writer_at_end(from, branch.guard);
     if (const Expr value = writer ? probed(*writer, true) : nullptr)
-      wish.conditions.push_back(
-          {value, (next == at.successors[0]) != branch.guard_negated});
+      wish.conditions.push_back({value, (next == at.successors[0]) != branch.guard_negated});
     return wish;
   }
   wish.conditions = facts_before(block);

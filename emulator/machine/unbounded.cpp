@@ -8,8 +8,9 @@
 // loaded, divided, shifted) may be any number. So more holds of the formulas than of the
 // conditions, and only that they contradict each other says anything.
 //
-// `a < b` is that b - a is 1 or more. What two conditions say of their differences is said of the sum
-// of these as well: what both compare drops out of it, and the solver need not find that bit by bit.
+// `a < b` is that b - a is 1 or more. What two conditions say of their differences is said of the
+// sum of these as well: what both compare drops out of it, and the solver need not find that bit by
+// bit.
 
 #include "emulator/machine/unbounded.h"
 
@@ -77,9 +78,8 @@ public:
     }
     for (std::size_t i = 0; i < differences.size() && differences.size() <= most_differences; ++i)
       for (std::size_t j = 0; j < i; ++j)
-        bounds_.push_back(
-            pool_.sle(number(differences[i].second + differences[j].second),
-                      pool_.add(differences[i].first, differences[j].first)));
+        bounds_.push_back(pool_.sle(number(differences[i].second + differences[j].second),
+                                    pool_.add(differences[i].first, differences[j].first)));
   }
 
 private:

@@ -345,7 +345,8 @@ bool Verifier::contradict(KernelModel &model, const std::vector<PathFact> &condi
 }
 
 // One case after the other: that one of eight copies is outside is much harder to refute than that
-// the first is. Mostly the cases of one condition contradict the last one, and that is quickly seen.
+// the first is. Mostly the cases of one condition contradict the last one, and that is quickly
+// seen.
 bool Verifier::only_wraps(KernelModel &model, const KernelModel::Wish &wish,
                           const Question &question, bool quickly) {
   std::vector<PathFact> single, several;

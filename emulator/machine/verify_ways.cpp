@@ -4,9 +4,9 @@
 // loop runs alone because a test before the loop parted it from the others, or one in it, and both
 // do that only where an index wraps around. So ways are followed from the kernel's entry, edge by
 // edge. Of an edge to what no launch has executed the solver is asked whether it can be taken by
-// whoever has come to it by a given edge, while all indices are the numbers that people think of. If
-// it cannot, no way goes on there; what no way gets to is entered, if at all, behind something that
-// has wrapped around.
+// whoever has come to it by a given edge, while all indices are the numbers that people think of.
+// If it cannot, no way goes on there; what no way gets to is entered, if at all, behind something
+// that has wrapped around.
 //
 // Too little is known of an edge rather than too much, and more edges are taken than can be.
 
