@@ -631,7 +631,7 @@ def ptxasw(*words):
 def became(module):
     """What the first rewrite of a module is, or None."""
     text = ptxasw("rewrite", module, "--shuffle", "always", "-o", "-")
-    shuffle = re.search(r"shfl\.sync\.(\w+)\.b32 .*?, (\d+), \d+, ", text)
+    shuffle = re.search(r"shfl\.sync\.(down|up|bfly)\.b32 .*?, (\d+), \d+, ", text)
     if not shuffle:
         return "copy" if re.search(r"mov\.b32 \S+ %ptxasw", text) else None
     if shuffle[1] == "bfly":

@@ -50,14 +50,14 @@ std::optional<EarlierBlocks::Answer> EarlierBlocks::answer_on_edge(BlockId from,
   return Answer{operands[1].reg, operands[2].value & 0xffffffff, holds == is_equal};
 }
 
-bool EarlierBlocks::is_on_cycle(BlockId block) const {
+bool EarlierBlocks::leads_to(BlockId from, BlockId to) const {
   std::vector<bool> seen(cfg_.blocks().size(), false);
-  std::vector<BlockId> open{block};
+  std::vector<BlockId> open{from};
   while (!open.empty()) {
     const BlockId at = open.back();
     open.pop_back();
     for (const BlockId next : cfg_.blocks()[at].successors) {
-      if (next == block)
+      if (next == to)
         return true;
       if (!seen[next]) {
         seen[next] = true;
@@ -66,6 +66,28 @@ bool EarlierBlocks::is_on_cycle(BlockId block) const {
     }
   }
   return false;
+}
+
+// Up to the block that has run before this one, if none in between may write the register, or else
+// through the only way in.
+std::optional<std::uint32_t> EarlierBlocks::writer_at_end(BlockId block, RegisterId reg) {
+  for (std::size_t steps = cfg_.blocks().size(); steps > 0; --steps) {
+    if (const auto write = last_write(block, cfg_.blocks()[block].end, reg))
+      return write;
+    const auto earlier = leads_to(block, block) ? std::nullopt : before(block);
+    bool is_written = false; // in between
+    for (BlockId at = 0; earlier && at < cfg_.blocks().size(); ++at)
+      is_written |= last_write(at, cfg_.blocks()[at].end, reg) && leads_to(*earlier, at) &&
+                    leads_to(at, block);
+    const auto &ways = cfg_.blocks()[block].predecessors;
+    if (earlier && !is_written)
+      block = *earlier;
+    else if (ways.size() == 1 && block != 0)
+      block = ways[0];
+    else
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::optional<BlockId> EarlierBlocks::source(BlockId top,
@@ -131,7 +153,7 @@ std::optional<BlockId> EarlierBlocks::find_before(BlockId block) const {
     top = ways[0];
   }
   const auto found = answers.empty() ? std::nullopt : source(top, answers);
-  return found && !is_on_cycle(*found) ? found : std::nullopt;
+  return found && !leads_to(*found, *found) ? found : std::nullopt;
 }
 
 } // namespace ptxasw::emulator

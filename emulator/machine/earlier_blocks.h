@@ -20,6 +20,9 @@ public:
   /// A block that lanes have left exactly once before they enter `block`, because only there the
   /// register got the number that leads here; nothing if none is known.
   std::optional<BlockId> before(BlockId block);
+  /// The instruction that gave a register what it holds where `block` is left; nothing if that
+  /// depends on the way there.
+  std::optional<std::uint32_t> writer_at_end(BlockId block, RegisterId reg);
 
 private:
   /// A register was a number when an edge was taken, or was not.
@@ -32,7 +35,8 @@ private:
   /// The last instruction before `end` in a block that may write a register.
   std::optional<std::uint32_t> last_write(BlockId block, std::uint32_t end, RegisterId reg) const;
   std::optional<BlockId> source(BlockId top, const std::vector<Answer> &answers) const;
-  bool is_on_cycle(BlockId block) const;
+  /// True if control may get from a block, left, to the beginning of another.
+  bool leads_to(BlockId from, BlockId to) const;
   std::optional<BlockId> find_before(BlockId block) const;
 
   const Module &module_;

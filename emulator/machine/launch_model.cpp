@@ -213,6 +213,32 @@ std::optional<KernelModel::Wish> KernelModel::to_decide(std::uint32_t instructio
   return wish;
 }
 
+// A block that only branches goes on by what its ways brought: the test is of the block that
+// control came from, or of an earlier one, and so is all that is known. Else it is of the block
+// itself.
+KernelModel::Wish KernelModel::to_turn(BlockId from, BlockId block, BlockId next) {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  Wish wish;
+  const auto add_edge = [&](BlockId before, BlockId behind) {
+    if (const auto fact = emulation_.fact_on_edge(before, behind))
+      wish.conditions.push_back({emulation_.expand(fact->condition), fact->holds});
+  };
+  const BasicBlock &at = cfg.blocks()[block];
+  if (at.branch == at.first && at.successors.size() == 2 && at.successors[0] != at.successors[1]) {
+    const Instruction &branch = kernel_.instructions[at.branch];
+    wish.conditions = facts_before(from);
+    add_edge(from, block);
+    const auto writer =
+        branch.guard == no_register ? std::nullopt : earlier_.writer_at_end(from, branch.guard);
+    if (const Expr value = writer ? probed(*writer, true) : nullptr)
+      wish.conditions.push_back({value, (next == at.successors[0]) != branch.guard_negated});
+    return wish;
+  }
+  wish.conditions = facts_before(block);
+  add_edge(block, next);
+  return wish;
+}
+
 std::vector<Expr> KernelModel::mask_facts(const std::vector<Expr> &formulas) {
   std::vector<Expr> facts;
   ExprPool &pool = emulation_.pool();

@@ -63,6 +63,9 @@ public:
   std::optional<Wish> to_run(std::uint32_t instruction);
   /// The same, and that the predicate that it computes has the given outcome.
   std::optional<Wish> to_decide(std::uint32_t instruction, bool outcome);
+  /// That control goes on from `block` to `next` when it has come there from `from`: as much of it
+  /// as is known, which may be nothing.
+  Wish to_turn(BlockId from, BlockId block, BlockId next);
   /// Instructions that compute a predicate.
   const std::vector<std::uint32_t> &tests() const { return tests_; }
   /// Wishes for values just on either side of a comparison or of where an index wraps.

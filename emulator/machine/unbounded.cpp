@@ -7,6 +7,10 @@
 // the product occurs: all that is wanted of it is its sign. Whatever else is compared (what is
 // loaded, divided, shifted) may be any number. So more holds of the formulas than of the
 // conditions, and only that they contradict each other says anything.
+//
+// `a < b` is that b - a is 1 or more. What two conditions say of their differences is said of the
+// sum of these as well: what both compare drops out of it, and the solver need not find that bit by
+// bit.
 
 #include "emulator/machine/unbounded.h"
 
@@ -20,6 +24,7 @@ namespace {
 /// 0x80000000 may be either); sums of few terms with smaller ones stay far within 64 bits.
 constexpr std::int64_t largest_factor = 1 << 20, largest_constant = 1 << 30;
 constexpr std::uint32_t most_terms = 64;
+constexpr std::size_t most_differences = 8;
 
 class Unbounded {
 public:
@@ -55,6 +60,27 @@ public:
   }
 
   std::vector<Expr> take_bounds() { return std::move(bounds_); }
+
+  /// Of what conditions, each a comparison or the contrary of one, say together in pairs.
+  void add_sums(const std::vector<PathFact> &conditions) {
+    std::vector<std::pair<Expr, std::int64_t>> differences; // and how large they are at least
+    for (const auto &[condition, holds] : conditions) {
+      const bool is_not = condition->kind == ExprKind::sum && condition->value.low == 1 &&
+                          condition->child_count == 1;
+      const Expr e = is_not ? condition->children[0] : condition;
+      if ((e->kind != ExprKind::slt && e->kind != ExprKind::ult) || e->children[0]->width != 32)
+        continue;
+      const bool is_signed = e->kind == ExprKind::slt;
+      const Expr left = whole(e->children[0], is_signed), right = whole(e->children[1], is_signed);
+      if (left && right)
+        differences.push_back(holds != is_not ? std::pair(pool_.sub(right, left), 1)
+                                              : std::pair(pool_.sub(left, right), 0));
+    }
+    for (std::size_t i = 0; i < differences.size() && differences.size() <= most_differences; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        bounds_.push_back(pool_.sle(number(differences[i].second + differences[j].second),
+                                    pool_.add(differences[i].first, differences[j].first)));
+  }
 
 private:
   /// A number of its own for an expression, the same each time.
@@ -127,6 +153,7 @@ std::vector<Expr> as_unbounded(ExprPool &pool, const std::vector<PathFact> &cond
     const Expr condition = unbounded.condition(fact.condition);
     formulas.push_back(fact.holds ? condition : pool.bit_not(condition));
   }
+  unbounded.add_sums(conditions);
   for (const Expr bound : unbounded.take_bounds())
     formulas.push_back(bound);
   return formulas;

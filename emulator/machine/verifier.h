@@ -4,6 +4,7 @@
 //   warp_verify.cpp      the runs: how many, when it ends, what is said
 //   verify_compare.cpp   one launch of both, and what counts as a difference
 //   verify_search.cpp    which launches: what has not run yet, boundaries, what the solver finds
+//   verify_ways.cpp      what no way leads to on which no index wraps around
 //   verify_stand_in.cpp  launches of a kernel that stands in for another
 
 #include "emulator/machine/warp_verify.h"
@@ -109,9 +110,12 @@ private:
   };
   static Question question_of(KernelModel &model, const KernelModel::Wish &wish);
   static bool is_impossible(KernelModel &model, const Question &question);
+  static bool contradict(KernelModel &model, const std::vector<PathFact> &conditions,
+                         const Question &question, unsigned limit);
   static bool only_wraps(KernelModel &model, const KernelModel::Wish &wish,
-                         const Question &question);
+                         const Question &question, bool quickly = false);
   void ask_solver();
+  void follow_ways(bool in_rewritten);
   void find_launch(Target &target, const Question &question);
   KernelVerdict finish();
 

@@ -20,7 +20,7 @@ constexpr unsigned tries_budget = 60, boundary_tries = 15;
 /// Searches for one launch, from different places.
 constexpr unsigned searches = 6;
 /// Effort for one question to the solver, in its units.
-constexpr unsigned solver_resource_limit = 3'000'000;
+constexpr unsigned solver_resource_limit = 3'000'000, quick_limit = 1'000'000;
 /// Questions to the solver for one launch.
 constexpr unsigned questions = 8;
 /// Different conditions that the solver is asked about.
@@ -335,33 +335,53 @@ bool Verifier::is_impossible(KernelModel &model, const Question &question) {
          SolverAnswer::unsat;
 }
 
+// Without a launch in which no index wraps around.
+bool Verifier::contradict(KernelModel &model, const std::vector<PathFact> &conditions,
+                          const Question &question, unsigned limit) {
+  std::vector<Expr> formulas = as_unbounded(model.emulation().pool(), conditions);
+  formulas.insert(formulas.end(), question.places.begin(), question.places.end());
+  formulas.insert(formulas.end(), question.extents.begin(), question.extents.end());
+  return Solver(limit).check("no index wraps around", formulas) == SolverAnswer::unsat;
+}
+
 // One case after the other: that one of eight copies is outside is much harder to refute than that
-// the first is.
+// the first is. Mostly the cases of one condition contradict the last one, and that is quickly
+// seen.
 bool Verifier::only_wraps(KernelModel &model, const KernelModel::Wish &wish,
-                          const Question &question) {
-  std::vector<PathFact> conditions = wish.conditions, cases;
-  std::size_t split = 0;
-  for (std::size_t i = 0; i < conditions.size(); ++i) {
+                          const Question &question, bool quickly) {
+  std::vector<PathFact> single, several;
+  std::vector<std::vector<PathFact>> cases;
+  for (const PathFact &fact : wish.conditions) {
     std::vector<PathFact> found;
-    add_cases(conditions[i], found);
-    if (found.size() > cases.size() && found.size() <= cases_budget) {
-      cases = std::move(found);
-      split = i;
-    }
+    add_cases(fact, found);
+    const bool is_one = found.size() < 2 || found.size() > cases_budget;
+    (is_one ? single : several).push_back(fact);
+    if (!is_one)
+      cases.push_back(std::move(found));
   }
-  if (cases.empty())
-    cases.push_back({model.emulation().pool().constant(1, 1), true});
-  else
-    conditions.erase(conditions.begin() + static_cast<std::ptrdiff_t>(split));
-  return std::all_of(cases.begin(), cases.end(), [&](const PathFact &one) {
-    std::vector<PathFact> with = conditions;
-    with.push_back(one);
-    std::vector<Expr> formulas = as_unbounded(model.emulation().pool(), with);
-    formulas.insert(formulas.end(), question.places.begin(), question.places.end());
-    formulas.insert(formulas.end(), question.extents.begin(), question.extents.end());
-    return Solver(solver_resource_limit).check("no index wraps around", formulas) ==
-           SolverAnswer::unsat;
-  });
+  const auto all_contradict = [&](const std::vector<PathFact> &split,
+                                  const std::vector<PathFact> &others, unsigned limit) {
+    return std::all_of(split.begin(), split.end(), [&](const PathFact &one) {
+      std::vector<PathFact> with = others;
+      with.push_back(one);
+      return contradict(model, with, question, limit);
+    });
+  };
+  if (quickly) {
+    const std::vector<PathFact> last(wish.conditions.end() - !wish.conditions.empty(),
+                                     wish.conditions.end());
+    return std::any_of(
+               cases.begin(), cases.end(),
+               [&](const auto &split) { return all_contradict(split, last, quick_limit); }) ||
+           contradict(model, single, question, quick_limit);
+  }
+  const auto most = std::max_element(
+      cases.begin(), cases.end(), [](const auto &a, const auto &b) { return a.size() < b.size(); });
+  if (most == cases.end())
+    return contradict(model, single, question, solver_resource_limit);
+  several.erase(several.begin() + (most - cases.begin()));
+  single.insert(single.end(), several.begin(), several.end());
+  return all_contradict(*most, single, solver_resource_limit);
 }
 
 void Verifier::find_launch(Target &target, const Question &question) {

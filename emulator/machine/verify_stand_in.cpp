@@ -206,7 +206,9 @@ void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
     std::uint32_t &grid = candidate.grid[axis];
     if (by == 1 || grid > large)
       continue;
-    const auto part = static_cast<std::uint32_t>(random_.below(by));
+    auto part = static_cast<std::uint32_t>(random_.below(by));
+    if (part % 4 == 0) // the largest part of a group: what any part of one does
+      part = 1;
     if (searched_there) {
       grid = grid * by - (random_.one_in(2) ? part : 0);
       candidate.block_index[axis] = std::min(candidate.block_index[axis] * by, grid - 1);

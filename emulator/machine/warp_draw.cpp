@@ -149,6 +149,8 @@ LaunchCandidate draw_candidate(const Function &kernel, const std::vector<Paramet
     }
     if (roomy && hints.block && random.one_in(2)) // whole tiles
       return 32 * (widest / 32 + 1 + random.below(2));
+    if (hints.groups.count() > 1 && random.one_in(3)) // loops over the grid come around again
+      return threads[0] * (2 + random.below(3)) + random.below(threads[0]);
     if (roomy)
       return widest + 2 + random.below(8);
     switch (random.below(5)) {

@@ -60,6 +60,9 @@ KernelVerdict Verifier::run() {
   boundary_ = nullptr;
   if (verdict_.agreed > 0 && !options_.small && options_.search > 0)
     ask_solver();
+  for (const bool in_rewritten : {true, false})
+    if (verdict_.agreed > 0 && !options_.small && options_.search > 0)
+      follow_ways(in_rewritten);
   return finish();
 }
 
