@@ -113,7 +113,10 @@ class Running(Case):
         self.assertIn("biased: it reads `bias`, which is `__constant__`", said)
 
     def test_nothing_is_loaded_while_a_kernel_waits_for_the_program(self):
-        self.good("faster-spin")
+        for scenario in ("faster-spin", "faster-spin-ended", "faster-spin-forgotten", "faster-spin-contexts",
+                         "faster-unseen-stream"):
+            with self.subTest(scenario=scenario):
+                self.good(scenario, XDG_CACHE_HOME=str(self.dir / scenario))
 
     def test_a_race_goes_on_in_the_next_run(self):
         for _ in range(12):
