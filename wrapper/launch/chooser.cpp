@@ -67,9 +67,9 @@ void Chooser::resume(const OpenRace &race) {
   samples_ = race.samples;
   std::size_t most = 0;
   for (std::size_t version = 1; version < samples_.size(); ++version)
-    most = std::max(most, samples_[version].size());
-  if (auto &own = samples_[0]; own.size() > most)
-    own.erase(own.begin(), own.end() - static_cast<std::ptrdiff_t>(most));
+    if (race.candidate == 0 || version == race.candidate)
+      most = std::max(most, samples_[version].size());
+  samples_[0].resize(std::min(samples_[0].size(), most));
   candidate_ = race.candidate;
   for (std::size_t version = 1; version < samples_.size(); ++version)
     dropped_[version] = candidate_ != 0 && version != candidate_;
