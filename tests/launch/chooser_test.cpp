@@ -242,6 +242,10 @@ TEST_CASE("a race goes on in the next process") {
   }
   CHECK(processes > 1);
   CHECK(processes < 40);
+  // Of an original that other runs measured alone nothing counts against what this one measures.
+  Chooser ahead(3, ChoiceRules{});
+  ahead.resume({{{1, 1, 9, 9, 9, 9, 9, 9}, {1, 1}, {1, 1, 1}}, 1, 100});
+  CHECK(ahead.samples(0) == std::vector<double>{1, 1});
   // Not one of its own.
   Chooser other(3, ChoiceRules{});
   other.resume(race);

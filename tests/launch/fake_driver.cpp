@@ -39,7 +39,9 @@ namespace {
 
 using Result = int;
 constexpr Result success = 0, invalid_value = 1, no_context = 201, invalid_handle = 400,
-                 not_found = 500, not_ready = 600, refused = 701, capture_unsafe = 900;
+                 not_found = 500, not_ready = 600, refused = 701, capture_unsafe = 900,
+                 capture_implicit = 906;
+void *const legacy = reinterpret_cast<void *>(1); ///< CU_STREAM_LEGACY
 
 struct Owner;
 
@@ -117,6 +119,13 @@ bool unsafe() {
     return false;
   note("UNSAFE");
   return true;
+}
+
+/// What waits until nothing runs any more would wait forever for what waits for the program.
+Result wait_for_running() {
+  if (spinning)
+    note("HANGS");
+  return success;
 }
 
 template <typename Thing> Thing *take(std::list<Thing> &all, std::vector<Thing *> &free) {
@@ -409,6 +418,8 @@ Result record(void *event, void *stream) {
 
 Result capturing(void *stream, int *status) {
   auto *const where = static_cast<Stream *>(stream);
+  if (stream == legacy && anybody_captures)
+    return capture_implicit;
   *status = where > reinterpret_cast<Stream *>(16) && where->capturing;
   return success;
 }
@@ -498,6 +509,8 @@ void *fake_node(int index) {
 double fake_now() { return now; }
 void fake_stick() { stuck = true; }
 void fake_spin(void *stream) { spinning = stream; }
+/// A stream that is made in a way that nobody sees.
+void *fake_stream() { return new Stream{false, current}; }
 
 Result cuInit(unsigned) { return success; }
 Result cuDriverGetVersion(int *version) {
@@ -637,6 +650,13 @@ Result cuFuncGetModule(void **module, void *handle) {
 Result cuFuncGetAttribute(int *value, int number, void *handle) {
   return attribute(value, number, function_of(handle));
 }
+// Both load code.
+Result cuFuncLoad(void *) { return wait_for_running(); }
+Result cuKernelGetFunction(void **function, void *handle) {
+  *function = handle;
+  return wait_for_running();
+}
+Result cuGraphLaunch(void *, void *) { return success; }
 Result cuKernelGetName(const char **name, void *handle) {
   Function *const function = function_of(handle);
   if (!function || function->kind != 2)
@@ -705,13 +725,11 @@ Result cuStreamCreateWithPriority(void **stream, unsigned flags, int) {
 }
 Result cuStreamQuery(void *stream) {
   int captured = 0;
-  capturing(stream, &captured);
-  if (captured) {
+  if (capturing(stream, &captured) != success || captured) {
     note("UNSAFE");
     return capture_unsafe;
   }
-  return spinning && (stream == spinning || stream == reinterpret_cast<void *>(1)) ? not_ready
-                                                                                   : success;
+  return spinning && stream == spinning ? not_ready : success;
 }
 Result cuStreamQuery_ptsz(void *stream) { return cuStreamQuery(stream); }
 Result cuStreamDestroy_v2(void *stream) {

@@ -376,7 +376,7 @@ const Scenario waits_for_us("faster-spin", [] {
     for (int i = 0; i < 400; ++i, ::usleep(5000)) {
       launches.once(i % 2 ? nullptr : spinning);
       const std::string said = history();
-      CHECK(!has(said, "UNSAFE"));
+      CHECK(!has(said, "UNSAFE") && !has(said, "HANGS"));
       versions += has(said, "__ptxasw_");
     }
     return versions;
@@ -387,6 +387,74 @@ const Scenario waits_for_us("faster-spin", [] {
   symbol<int(Handle, int)>("fake_capture")(captured, 1);
   CHECK(for_a_while() == 0);
   symbol<int(Handle, int)>("fake_capture")(captured, 0);
+  CHECK(!launches.until_a_version_runs().empty());
+});
+
+/// Launches for a while, on streams that are not the busy one; none is a version, and the driver is
+/// asked for nothing that would wait or disturb a capture.
+void expect_original(Launches &launches) {
+  for (int i = 0; i < 300; ++i, ::usleep(5000)) {
+    launches.once();
+    const std::string said = history();
+    CHECK(!has(said, "UNSAFE"));
+    CHECK(!has(said, "HANGS"));
+    CHECK(!has(said, "launch add__ptxasw_"));
+  }
+}
+
+const Scenario ended("faster-spin-ended", [] {
+  // A stream may end before what runs on it.
+  const FatBinary image(ptx(), 90, 90);
+  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  Handle stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 1u);
+  launches.once(stream);
+  symbol<void(Handle)>("fake_spin")(stream);
+  call<Handle>("cuStreamDestroy_v2", stream);
+  expect_original(launches);
+});
+
+const Scenario forgotten("faster-spin-forgotten", [] {
+  // The end of a context that is not known ends no stream of another one.
+  const FatBinary image(ptx(), 90, 90);
+  Launches launches(kernel(library_of(image.wrapper()), "add"));
+  Handle stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 1u);
+  launches.once(stream);
+  symbol<void(Handle)>("fake_spin")(stream);
+  call<Handle>("cuGreenCtxDestroy", nullptr);
+  expect_original(launches);
+});
+
+const Scenario unseen_stream("faster-unseen-stream", [] {
+  // What is captured on a stream that nobody saw being made is not disturbed, and a graph that runs
+  // there may wait for the program.
+  const FatBinary image(ptx(), 90, 90);
+  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  Handle stream = symbol<Handle()>("fake_stream")();
+  symbol<int(Handle, int)>("fake_capture")(stream, 1);
+  expect_original(launches);
+  symbol<int(Handle, int)>("fake_capture")(stream, 0);
+  call<Handle, Handle>("cuGraphLaunch", nullptr, stream);
+  symbol<void(Handle)>("fake_spin")(stream);
+  expect_original(launches);
+});
+
+const Scenario two_contexts("faster-spin-contexts", [] {
+  // The code of a library's kernel is loaded into each context by itself.
+  const FatBinary image(ptx(), 90, 90);
+  Handle here = nullptr, there = nullptr, stream = nullptr;
+  call<Handle *, int>("cuDevicePrimaryCtxRetain", &here, 0);
+  call<Handle *, int>("cuDevicePrimaryCtxRetain", &there, 1);
+  call<Handle>("cuCtxSetCurrent", here);
+  Launches launches(kernel(library_of(image.wrapper()), "add"));
+  CHECK(!launches.until_a_version_runs().empty());
+  launches.versions_of(600);
+  call<Handle>("cuCtxSetCurrent", there);
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 1u);
+  symbol<void(Handle)>("fake_spin")(stream);
+  expect_original(launches);
+  symbol<void(Handle)>("fake_spin")(nullptr);
   CHECK(!launches.until_a_version_runs().empty());
 });
 

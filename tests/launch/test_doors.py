@@ -28,8 +28,7 @@ TABLE = [(name, int(since), word == "true", symbol) for name, since, word, symbo
                     (ROOT / "wrapper/launch/doors.cpp").read_text())]
 # What is like one of them and needs no door.
 LET_BE = {
-    "cuLaunchCooperativeKernel": "cooperative launches are the original's",
-    "cuLaunchCooperativeKernelMultiDevice": "likewise",
+    "cuLaunchCooperativeKernelMultiDevice": "cooperative launches are the original's",
     "cuLaunchHostFunc": "launches no kernel",
     "cuLaunch": "of CUDA 3, and takes arguments in another way",
     "cuLaunchGrid": "likewise",

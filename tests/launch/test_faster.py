@@ -113,7 +113,10 @@ class Running(Case):
         self.assertIn("biased: it reads `bias`, which is `__constant__`", said)
 
     def test_nothing_is_loaded_while_a_kernel_waits_for_the_program(self):
-        self.good("faster-spin")
+        for scenario in ("faster-spin", "faster-spin-ended", "faster-spin-forgotten", "faster-spin-contexts",
+                         "faster-unseen-stream"):
+            with self.subTest(scenario=scenario):
+                self.good(scenario, XDG_CACHE_HOME=str(self.dir / scenario))
 
     def test_a_race_goes_on_in_the_next_run(self):
         for _ in range(12):
@@ -328,6 +331,10 @@ class Remembering(Case):
         self.kept.mkdir(parents=True)
         self.kept.chmod(0o777)
         self.assertIn("is no directory of ours alone", self.good("faster-module"))
+        self.kept.chmod(0o700)
+        self.kept.parent.chmod(0o777)
+        self.assertIn("is no directory of ours alone", self.good("faster-module"))
+        self.kept.parent.chmod(0o700)
         self.kept.chmod(0o500)
         if not os.access(self.kept, os.W_OK):  # not for root
             self.assertIn("nothing is remembered: cannot write", self.good("faster-module"))
@@ -513,6 +520,9 @@ class Remembering(Case):
         leftover = self.kept / "x.versions.Ab12"
         leftover.write_text("half")
         os.utime(leftover, (1000, 1000))
+        not_ours = self.kept / "thesis.txt"
+        not_ours.write_text("whole")
+        os.utime(not_ours, (1000, 1000))
         self.assembler("cp \"$in\" \"$out\" # another")
         self.good("faster-module")
         left = self.versions()
@@ -522,6 +532,7 @@ class Remembering(Case):
         self.assertLessEqual(sum(one.stat().st_size for one in left), 256 << 20)
         self.assertFalse(leftover.exists())
         self.assertFalse(compiled.exists())
+        self.assertTrue(not_ours.exists())
 
 
 if __name__ == "__main__":

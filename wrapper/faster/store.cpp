@@ -28,6 +28,25 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_files = 8192, largest_profile = 1 << 20;
 constexpr std::time_t leftover = 3600; ///< seconds after which nobody is still writing a file
 
+/// What of ours a file is: an answer, choices, or what nobody needs after a while.
+bool is_kept(const fs::path &path) {
+  const std::string kind = path.extension();
+  return kind == ".versions" || kind == ".reason" || kind == ".toml" ||
+         kind == launch::compiled_suffix;
+}
+bool is_leftover(const fs::path &path) {
+  return path.extension() == ".lock" || is_kept(path.stem());
+}
+
+/// Returns true if nobody else has a directory's contents, or its name, in hand.
+bool is_ours(const std::string &directory) {
+  struct stat name {};
+  struct stat found {};
+  return ::lstat(directory.c_str(), &name) == 0 && name.st_uid == ::geteuid() &&
+         ::stat(directory.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+         found.st_uid == ::geteuid() && !(found.st_mode & 022);
+}
+
 /// A file that is locked while this lives.
 class Lock {
 public:
@@ -68,14 +87,16 @@ Store::Store(std::uint64_t limit) : limit_(limit) {
   if (!problem_.empty())
     return;
   ::mkdir(directory_.c_str(), 0700);
+  bool ours = true;
   for (const char *part : {"/ptxasw", "/faster"}) {
     directory_ += part;
     ::mkdir(directory_.c_str(), 0700);
+    ours = ours && is_ours(directory_);
   }
   struct stat found {};
   if (::stat(directory_.c_str(), &found) != 0)
     problem_ = fmt::format("cannot make {}: {}", directory_, std::strerror(errno));
-  else if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 022)) {
+  else if (!ours) {
     problem_ = fmt::format("{} is no directory of ours alone", directory_);
     directory_.clear(); // machine code of somebody else is not loaded
   } else if (::access(directory_.c_str(), W_OK | X_OK) != 0)
@@ -201,10 +222,8 @@ void Store::make_room() {
     if (one->path().filename() == "lock" || ::lstat(name.c_str(), &found) != 0 ||
         !S_ISREG(found.st_mode))
       continue;
-    const std::string kind = one->path().extension();
-    if (kind != ".versions" && kind != ".reason" && kind != ".toml" &&
-        kind != launch::compiled_suffix) {
-      if (found.st_mtim.tv_sec + leftover < std::time(nullptr))
+    if (!is_kept(one->path())) {
+      if (is_leftover(one->path()) && found.st_mtim.tv_sec + leftover < std::time(nullptr))
         ::unlink(name.c_str());
       continue;
     }

@@ -65,6 +65,11 @@ void Chooser::resume(const OpenRace &race) {
   if (race.samples.size() != samples_.size() || race.candidate >= samples_.size())
     return;
   samples_ = race.samples;
+  std::size_t most = 0;
+  for (std::size_t version = 1; version < samples_.size(); ++version)
+    if (race.candidate == 0 || version == race.candidate)
+      most = std::max(most, samples_[version].size());
+  samples_[0].resize(std::min(samples_[0].size(), most));
   candidate_ = race.candidate;
   for (std::size_t version = 1; version < samples_.size(); ++version)
     dropped_[version] = candidate_ != 0 && version != candidate_;

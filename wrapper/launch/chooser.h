@@ -48,7 +48,9 @@ public:
   Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<double> risks = {});
 
   /// Goes on with a race of an earlier process, before the first launch. Its samples count; but the
-  /// first launch of a version still loads code, and this process's original is measured anew.
+  /// first launch of a version still loads code, and this process's original is measured anew. Of
+  /// the original no more samples count than of the version in it that has most: those that came
+  /// after them are of other runs, perhaps with other work, than what they would be compared with.
   void resume(const OpenRace &race);
   OpenRace state() const;
 

@@ -78,9 +78,15 @@ const DoorSpec table[] = {
      address(&cuStreamBeginCaptureToGraph), false},
     {"cuStreamBeginCaptureToGraph", 12030, true, "cuStreamBeginCaptureToGraph_ptsz",
      address(&cuStreamBeginCaptureToGraph_ptsz), false},
+    {"cuGraphLaunch", 10000, false, "cuGraphLaunch", address(&cuGraphLaunch), false},
+    {"cuGraphLaunch", 10000, true, "cuGraphLaunch_ptsz", address(&cuGraphLaunch_ptsz), false},
+    {"cuLaunchCooperativeKernel", 9000, false, "cuLaunchCooperativeKernel",
+     address(&cuLaunchCooperativeKernel), false},
+    {"cuLaunchCooperativeKernel", 9000, true, "cuLaunchCooperativeKernel_ptsz",
+     address(&cuLaunchCooperativeKernel_ptsz), false},
 };
 constexpr std::size_t door_count = std::size(table);
-static_assert(door_count == static_cast<std::size_t>(Door::begin_capture_to_graph_ptsz) + 1);
+static_assert(door_count == static_cast<std::size_t>(Door::launch_cooperative_ptsz) + 1);
 
 std::atomic<void *> slots[door_count];
 

@@ -47,6 +47,10 @@ enum class Door : unsigned {
   begin_capture_2_ptsz,
   begin_capture_to_graph,
   begin_capture_to_graph_ptsz,
+  graph_launch,
+  graph_launch_ptsz,
+  launch_cooperative,
+  launch_cooperative_ptsz,
 };
 
 struct DoorSpec {

@@ -36,6 +36,7 @@ Driver look_up() {
   find(library, d.kernel_attribute, "cuKernelGetAttribute");
   find(library, d.library_kernel, "cuLibraryGetKernel");
   find(library, d.kernel_function, "cuKernelGetFunction");
+  find(library, d.function_load, "cuFuncLoad");
   find(library, d.library_global, "cuLibraryGetGlobal");
   find(library, d.copy_to_host, "cuMemcpyDtoHAsync_v2");
   find(library, d.copy_on_device, "cuMemcpyDtoDAsync_v2");

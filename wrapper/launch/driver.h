@@ -21,6 +21,7 @@ struct Driver {
   Result (*kernel_attribute)(int *, int, Handle, int) = nullptr;      // 12.0
   Result (*library_kernel)(Handle *, Handle, const char *) = nullptr; // 12.0
   Result (*kernel_function)(Handle *, Handle) = nullptr;              // 12.0, may be missing
+  Result (*function_load)(Handle) = nullptr;                          // 12.4, may be missing
   Result (*library_global)(DevicePointer *, std::size_t *, Handle, const char *) = nullptr;
   Result (*copy_to_host)(void *, DevicePointer, std::size_t, Handle) = nullptr; // asynchronous
   Result (*copy_on_device)(DevicePointer, DevicePointer, std::size_t, Handle) = nullptr;

@@ -65,4 +65,15 @@ PTXASW_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const v
                                               const void *edges, std::size_t count, int mode);
 PTXASW_EXPORT int cuStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *nodes,
                                                    const void *edges, std::size_t count, int mode);
+PTXASW_EXPORT int cuGraphLaunch(void *graph, void *stream);
+PTXASW_EXPORT int cuGraphLaunch_ptsz(void *graph, void *stream);
+PTXASW_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y,
+                                            unsigned grid_z, unsigned block_x, unsigned block_y,
+                                            unsigned block_z, unsigned shared_bytes, void *stream,
+                                            void **parameters);
+PTXASW_EXPORT int cuLaunchCooperativeKernel_ptsz(void *function, unsigned grid_x, unsigned grid_y,
+                                                 unsigned grid_z, unsigned block_x,
+                                                 unsigned block_y, unsigned block_z,
+                                                 unsigned shared_bytes, void *stream,
+                                                 void **parameters);
 }

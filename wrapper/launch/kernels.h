@@ -5,6 +5,7 @@
 #include "wrapper/launch/choices.h"
 #include "wrapper/launch/fit.h"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -33,6 +34,8 @@ struct Kernel {
   std::vector<DevicePointer> addresses;
   Handle context = nullptr; ///< theirs; null: there are none
   int device = -1;          ///< for whose architecture the siblings were made
+  /// Contexts into which the driver has loaded the code of a library's siblings; others have null.
+  mutable std::array<std::atomic<Handle>, 8> ready{};
 };
 
 /// Where a function comes from.

@@ -251,16 +251,19 @@ bool may_run_here(const Launch &launch, const Kernel &kernel) {
   const Handle context = context_of(launch.stream, launch.per_thread);
   if (!context || !kernel.addresses.empty())
     return context && context == kernel.context;
+  if (is_ready_in(kernel, context))
+    return true;
   const int device = context == current_context() ? current_device() : -1;
   return device >= 0 &&
-         (device == kernel.device || capability(device) == capability(kernel.device));
+         (device == kernel.device || capability(device) == capability(kernel.device)) &&
+         make_ready_in(kernel, context);
 }
 
 /// Every launch gets here.
 Result launch(const Launch &launch) {
   if (!at_work())
     return original(launch, Outcome::off);
-  wait_for_loading();
+  const LaunchUnderWay under_way;
   note_stream(launch.stream, launch.per_thread);
   const Kernel *kernel = find_kernel(launch.function);
   if (kernel && kernel->watched) {

@@ -6,6 +6,7 @@
 
 #include "wrapper/launch/choices.h"
 #include "wrapper/launch/kernels.h"
+#include "wrapper/launch/streams.h"
 
 #include <array>
 #include <charconv>
@@ -152,9 +153,11 @@ Configuration read_environment() {
 void before_fork() {
   lock_handles();
   lock_choices();
+  lock_streams();
 }
 
 void after_fork_in_parent() {
+  unlock_streams();
   unlock_choices();
   unlock_handles();
 }

@@ -3,7 +3,11 @@
 // flag that the host sets, or for another rank of a collective. So what `ptxasw faster` adds is
 // loaded only when nothing runs, which takes knowing all streams: those that the program makes, the
 // default stream, and the calling thread's own. Asking about a stream that is being captured would
-// end the capture; so captures begin under the same lock.
+// end the capture; so captures begin under the lock under which streams are asked. No launch waits
+// for that lock: whoever holds it is in the driver, which may itself wait for what is launched
+// next.
+//
+// A stream may end before what runs on it; nobody can ask for that any more.
 
 #include "wrapper/launch/streams.h"
 
@@ -31,10 +35,12 @@ struct Stream {
 };
 
 struct Streams {
-  std::mutex mutex; ///< also of the beginnings of captures
+  std::mutex asking; ///< captures begin, streams end, or all are asked; before `mutex`
+  std::mutex mutex;  ///< of what follows; nothing is asked of the driver under it
   std::vector<Stream> all;
-  bool unknown = false;       ///< something was launched on another
-  std::thread::id per_thread; ///< who launches on the default stream of a thread; none yet
+  bool unknown = false;         ///< something runs, or may run, on another
+  std::uint64_t per_thread = 0; ///< who launches on the default stream of a thread; 0: nobody yet
+  std::atomic<unsigned> endings{0};
 };
 Streams &streams() {
   static auto *const value = new Streams;
@@ -51,7 +57,36 @@ bool captures(Handle stream, bool per_thread) {
          status != capture_none;
 }
 
-std::atomic<std::thread::id> loading{};
+/// The calling thread's number. The system gives the names of threads that ended to others.
+std::uint64_t this_thread() {
+  static std::atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t mine = ++threads;
+  return mine;
+}
+
+std::atomic<std::uint64_t> loading{0};   ///< who holds back launches; 0: nobody
+std::atomic<std::uint64_t> launching{0}; ///< launches that are under way
+
+/// With `asking` held: a stream of the program's is about to end. True if all on it has ended.
+bool is_idle(Handle stream) {
+  const LookupGuard guard;
+  const RelaxedCapture relaxed;
+  return driver().stream_query[0] && !captures(stream, false) &&
+         driver().stream_query[0](stream) == success;
+}
+
+/// A launch that is the original's whatever happens; but it runs.
+template <typename... Arguments>
+Result pass(Door door, Handle stream, bool per_thread, Arguments... arguments) {
+  auto *const function = real<Result(Arguments...)>(door);
+  if (!function)
+    return not_initialized;
+  if (!at_work())
+    return function(arguments...);
+  const LaunchUnderWay under_way;
+  note_stream(stream, per_thread);
+  return function(arguments...);
+}
 
 template <typename... More> Result create(Door door, Handle *stream, More... more) {
   auto *const function = real<Result(Handle *, More...)>(door);
@@ -70,47 +105,64 @@ Result destroy(Door door, Handle stream) {
   auto *const function = real<Result(Handle)>(door);
   if (!function)
     return not_initialized;
-  if (asks_for_versions()) {
-    const std::lock_guard lock(streams().mutex);
-    std::erase_if(streams().all, [&](const Stream &one) { return one.handle == stream; });
+  if (asks_for_versions() && at_work()) {
+    Streams &known = streams();
+    const auto is_it = [&](const Stream &one) { return one.handle == stream; };
+    const std::lock_guard lock(known.asking);
+    std::unique_lock own(known.mutex);
+    if (std::any_of(known.all.begin(), known.all.end(), is_it)) {
+      own.unlock();
+      const bool idle = is_idle(stream);
+      own.lock();
+      std::erase_if(known.all, is_it);
+      known.unknown = known.unknown || !idle;
+      ++known.endings;
+    }
   }
   return function(stream);
 }
 
-template <typename... Arguments> Result begin_capture(Door door, Arguments... arguments) {
-  auto *const function = real<Result(Arguments...)>(door);
+template <typename... Arguments>
+Result begin_capture(Door door, bool per_thread, Handle stream, Arguments... arguments) {
+  auto *const function = real<Result(Handle, Arguments...)>(door);
   if (!function)
     return not_initialized;
-  if (!asks_for_versions())
-    return function(arguments...);
-  const std::lock_guard lock(streams().mutex);
-  return function(arguments...);
+  if (!asks_for_versions() || !at_work())
+    return function(stream, arguments...);
+  const std::lock_guard lock(streams().asking);
+  note_stream(stream, per_thread);
+  return function(stream, arguments...);
 }
 
 } // namespace
 
 void note_stream(Handle stream, bool per_thread) {
   thread_local Handle last = nullptr; // that was found to be known
-  if (!asks_for_versions() || (stream == last && stream))
+  thread_local unsigned endings = 0;  // until then
+  if (!asks_for_versions())
+    return;
+  Streams &known = streams();
+  if (stream && stream == last && endings == known.endings.load(std::memory_order_relaxed))
     return;
   const auto which = reinterpret_cast<std::uintptr_t>(stream);
-  Streams &known = streams();
   if (is_default(stream)) {
     if (which != 2 && !(per_thread && which == 0))
       return;
     const std::lock_guard lock(known.mutex);
-    if (known.per_thread == std::thread::id{})
-      known.per_thread = std::this_thread::get_id();
-    else if (known.per_thread != std::this_thread::get_id())
+    if (known.per_thread == 0)
+      known.per_thread = this_thread();
+    else if (known.per_thread != this_thread())
       known.unknown = true; // nobody can ask about another thread's
     return;
   }
   const std::lock_guard lock(known.mutex);
   if (std::any_of(known.all.begin(), known.all.end(),
-                  [&](const Stream &one) { return one.handle == stream; }))
+                  [&](const Stream &one) { return one.handle == stream; })) {
     last = stream;
-  else
+    endings = known.endings.load(std::memory_order_relaxed);
+  } else {
     known.unknown = true;
+  }
 }
 
 bool nothing_runs() {
@@ -120,30 +172,38 @@ bool nothing_runs() {
   const LookupGuard guard;
   const RelaxedCapture relaxed;
   Streams &known = streams();
-  const std::lock_guard lock(known.mutex);
-  if (known.unknown ||
-      (known.per_thread != std::thread::id{} && known.per_thread != std::this_thread::get_id()))
+  const std::unique_lock asking(known.asking, std::try_to_lock);
+  if (!asking)
     return false;
-  for (const Stream &one : known.all)
-    if (captures(one.handle, false))
+  static Handle busy = nullptr; // the last time: asked first
+  std::vector<Stream> all;
+  {
+    const std::lock_guard lock(known.mutex);
+    if (known.unknown || (known.per_thread != 0 && known.per_thread != this_thread()))
       return false;
-  if (captures(default_stream(2), true))
-    return false;
-  for (std::size_t i = 0; i < known.all.size(); ++i)
-    if (d.stream_query[0](known.all[i].handle) != success) {
-      std::swap(known.all[0], known.all[i]); // asked first the next time
+    all = known.all;
+  }
+  std::partition(all.begin(), all.end(), [](const Stream &one) { return one.handle == busy; });
+  for (const Stream &one : all)
+    if (captures(one.handle, false) || d.stream_query[0](one.handle) != success) {
+      busy = one.handle;
       return false;
     }
-  return d.stream_query[0](default_stream(1)) == success &&
+  // The default stream says if any stream that it waits for is being captured; it must not be asked
+  // for more then.
+  return !captures(default_stream(2), true) && !captures(default_stream(1), false) &&
+         d.stream_query[0](default_stream(1)) == success &&
          d.stream_query[1](default_stream(2)) == success;
 }
 
 void forget_streams(Handle context, int device) {
   Streams &known = streams();
   const std::lock_guard lock(known.mutex);
-  std::erase_if(known.all, [&](const Stream &one) {
+  const auto ended = std::erase_if(known.all, [&](const Stream &one) {
     return context ? one.context == context : device < 0 || one.device == device;
   });
+  known.unknown = known.unknown || (!context && ended != 0);
+  ++known.endings;
 }
 
 bool wait_a_little(bool (*done)(const void *), const void *argument) {
@@ -155,7 +215,11 @@ bool wait_a_little(bool (*done)(const void *), const void *argument) {
   static double spent = 0;
   if (done(argument))
     return true;
-  const std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex, std::defer_lock);
+  if (eager)
+    lock.lock();
+  else if (!lock.try_lock())
+    return false;
   const Clock::time_point start = Clock::now();
   bool is_done = false;
   double waited = 0;
@@ -168,14 +232,38 @@ bool wait_a_little(bool (*done)(const void *), const void *argument) {
   return is_done;
 }
 
-LaunchesWait::LaunchesWait() { loading.store(std::this_thread::get_id()); }
-LaunchesWait::~LaunchesWait() { loading.store(std::thread::id{}); }
+// Each of the two writes its own and then reads the other's, in one order for all threads.
+LaunchUnderWay::LaunchUnderWay() : counted_(asks_for_versions()) {
+  if (!counted_)
+    return;
+  const auto is_held_back = [] {
+    const std::uint64_t who = loading.load();
+    return who != 0 && who != this_thread();
+  };
+  ++launching;
+  while (is_held_back()) {
+    --launching;
+    while (is_held_back())
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    ++launching;
+  }
+}
+LaunchUnderWay::~LaunchUnderWay() {
+  if (counted_)
+    --launching;
+}
 
-void wait_for_loading() {
-  for (std::thread::id who = loading.load(std::memory_order_relaxed);
-       who != std::thread::id{} && who != std::this_thread::get_id();
-       who = loading.load(std::memory_order_relaxed))
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+LaunchesWait::LaunchesWait() { loading.store(this_thread()); }
+LaunchesWait::~LaunchesWait() { loading.store(0); }
+bool LaunchesWait::alone() const { return launching.load() == 1; }
+
+void lock_streams() {
+  streams().asking.lock();
+  streams().mutex.lock();
+}
+void unlock_streams() {
+  streams().mutex.unlock();
+  streams().asking.unlock();
 }
 
 } // namespace ptxasw::wrapper::launch
@@ -193,22 +281,44 @@ int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
 int cuStreamDestroy(void *stream) { return destroy(Door::stream_destroy, stream); }
 int cuStreamDestroy_v2(void *stream) { return destroy(Door::stream_destroy_2, stream); }
 
-int cuStreamBeginCapture(void *stream) { return begin_capture(Door::begin_capture, stream); }
+int cuStreamBeginCapture(void *stream) { return begin_capture(Door::begin_capture, false, stream); }
 int cuStreamBeginCapture_ptsz(void *stream) {
-  return begin_capture(Door::begin_capture_ptsz, stream);
+  return begin_capture(Door::begin_capture_ptsz, true, stream);
 }
 int cuStreamBeginCapture_v2(void *stream, int mode) {
-  return begin_capture(Door::begin_capture_2, stream, mode);
+  return begin_capture(Door::begin_capture_2, false, stream, mode);
 }
 int cuStreamBeginCapture_v2_ptsz(void *stream, int mode) {
-  return begin_capture(Door::begin_capture_2_ptsz, stream, mode);
+  return begin_capture(Door::begin_capture_2_ptsz, true, stream, mode);
 }
 int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void *nodes, const void *edges,
                                 std::size_t count, int mode) {
-  return begin_capture(Door::begin_capture_to_graph, stream, graph, nodes, edges, count, mode);
+  return begin_capture(Door::begin_capture_to_graph, false, stream, graph, nodes, edges, count,
+                       mode);
 }
 int cuStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *nodes,
                                      const void *edges, std::size_t count, int mode) {
-  return begin_capture(Door::begin_capture_to_graph_ptsz, stream, graph, nodes, edges, count, mode);
+  return begin_capture(Door::begin_capture_to_graph_ptsz, true, stream, graph, nodes, edges, count,
+                       mode);
+}
+
+int cuGraphLaunch(void *graph, void *stream) {
+  return pass(Door::graph_launch, stream, false, graph, stream);
+}
+int cuGraphLaunch_ptsz(void *graph, void *stream) {
+  return pass(Door::graph_launch_ptsz, stream, true, graph, stream);
+}
+int cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                              unsigned block_x, unsigned block_y, unsigned block_z,
+                              unsigned shared_bytes, void *stream, void **parameters) {
+  return pass(Door::launch_cooperative, stream, false, function, grid_x, grid_y, grid_z, block_x,
+              block_y, block_z, shared_bytes, stream, parameters);
+}
+int cuLaunchCooperativeKernel_ptsz(void *function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared_bytes, void *stream,
+                                   void **parameters) {
+  return pass(Door::launch_cooperative_ptsz, stream, true, function, grid_x, grid_y, grid_z,
+              block_x, block_y, block_z, shared_bytes, stream, parameters);
 }
 }

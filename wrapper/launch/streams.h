@@ -6,32 +6,51 @@
 
 namespace ptxasw::inline wrapper::launch {
 
-/// A launch goes to a stream. One that the program did not make before our eyes is not watched;
-/// from then on nothing_runs() is never true.
+/// A launch or a capture goes to a stream. One that the program did not make before our eyes is not
+/// watched; from then on nothing_runs() is never true.
 void note_stream(Handle stream, bool per_thread);
 
 /// Returns true if all that the program has sent to the calling thread's context has ended.
 /// Disturbs no capture; while one is under way, it is false.
 bool nothing_runs();
 
-/// The streams of a context have ended with it, or those of a device; null and negative: all.
+/// The streams of a context have ended with it; null: some of a device, and negative: some. Which,
+/// is not known then, and those that are left are not watched any more.
 void forget_streams(Handle context, int device);
 
 /// Waits until `done()`. All such waits of a process together take at most 20 ms and one per cent
 /// of the time since the first of them; two minutes where versions are tried as fast as possible.
-/// Returns what `done()` said last.
+/// Returns what `done()` said last. A thread does not wait for another one's wait, unless versions
+/// are tried as fast as possible.
 bool wait_a_little(bool (*done)(const void *), const void *argument);
 
-/// While one lives, other threads' launches wait. It is held for what takes a few milliseconds and
-/// waits for no other thread.
+/// A launch, from before its stream is noted until the driver has it. Begins when no other thread
+/// holds back launches.
+class LaunchUnderWay {
+public:
+  LaunchUnderWay();
+  ~LaunchUnderWay();
+  LaunchUnderWay(const LaunchUnderWay &) = delete;
+  LaunchUnderWay &operator=(const LaunchUnderWay &) = delete;
+
+private:
+  bool counted_ = false;
+};
+
+/// While one lives, other threads' launches wait. It is held, during a launch, for what takes a few
+/// milliseconds, and waits for no other thread.
 class LaunchesWait {
 public:
   LaunchesWait();
   ~LaunchesWait();
+  /// False if another thread was already in the middle of a launch.
+  bool alone() const;
   LaunchesWait(const LaunchesWait &) = delete;
   LaunchesWait &operator=(const LaunchesWait &) = delete;
 };
-/// Called at each launch: returns when no other thread holds one.
-void wait_for_loading();
+
+/// For fork(): no thread may be in the middle of a change.
+void lock_streams();
+void unlock_streams();
 
 } // namespace ptxasw::wrapper::launch

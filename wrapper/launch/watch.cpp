@@ -134,25 +134,33 @@ template <typename Ends> void forget_where(const Ends &ends) {
     one = next;
   }
   std::erase_if(all.beside, [&](const Beside &one) { return !one.in_library && ends(one); });
-  for (Beside &one : all.beside)
+  for (Beside &one : all.beside) {
     if (ends(one))
       one.context = nullptr;
+    for (std::atomic<Handle> &ready : one.kernel->ready) // what still is becomes so again
+      ready.store(nullptr, std::memory_order_relaxed);
+  }
 }
 
 /// The image of a module or library. A module may be what a library became in this context; then it
-/// is the library of which the function is a kernel.
-std::map<Handle, Image>::iterator image_of(Handle function, const Home &home) {
+/// is the library of which the function is a kernel. If several have one of that name, asking them
+/// loads those that are not loaded: `later` says that something runs and they cannot be asked now.
+std::map<Handle, Image>::iterator image_of(Handle function, const Home &home, bool &later) {
   auto &images = watching().images;
   const auto own = images.find(home.owner);
   const Driver &d = driver();
   if (own != images.end() || home.in_library || !d.library_kernel || !d.kernel_function)
     return own;
-  for (auto one = images.begin(); one != images.end(); ++one) {
-    Handle kernel = nullptr, same = nullptr;
-    if (one->second.in_library && d.library_kernel(&kernel, one->first, home.name) == success &&
-        d.kernel_function(&same, kernel) == success && same == function)
-      return one;
-  }
+  std::vector<std::pair<std::map<Handle, Image>::iterator, Handle>> found;
+  for (auto one = images.begin(); one != images.end(); ++one)
+    if (Handle kernel = nullptr;
+        one->second.in_library && d.library_kernel(&kernel, one->first, home.name) == success)
+      found.emplace_back(one, kernel);
+  later = found.size() > 1 && !nothing_runs();
+  if (!later)
+    for (const auto &[one, kernel] : found)
+      if (Handle same = nullptr; d.kernel_function(&same, kernel) == success && same == function)
+        return one;
   return images.end();
 }
 
@@ -259,7 +267,9 @@ bool make_ready(Kernel &kernel, std::size_t siblings) {
     Handle loaded = nullptr;
     if (one.function && (one.limits.local > kernel.limits.local ||
                          (kernel.in_library && driver().kernel_function &&
-                          driver().kernel_function(&loaded, one.function) != success)))
+                          driver().kernel_function(&loaded, one.function) != success) ||
+                         (!kernel.in_library && driver().function_load &&
+                          driver().function_load(one.function) != success)))
       one.function = nullptr;
     any = any || one.function;
   }
@@ -273,7 +283,8 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
     watched.words = words;
     return nullptr;
   };
-  const auto image = image_of(function, home);
+  bool later = false;
+  const auto image = image_of(function, home, later);
   if (image == watching().images.end())
     return refuse("not-seen", "its image has ended");
   Beside beside{home.owner,        image->first,     watched.id,
@@ -287,7 +298,7 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
     return refuse("not-loaded", "the driver did not take the versions");
   auto known = parse_profile(answer.choices, "choices");
   KernelCode &code = code_of(std::move(answer.table), known ? std::move(*known) : Profile{});
-  auto kernel = std::make_unique<Kernel>(Kernel{code, home.in_library, {}, nullptr});
+  std::unique_ptr<Kernel> kernel(new Kernel{code, home.in_library, {}, nullptr});
   Home versions = home;
   versions.owner = beside.module;
   if (!read_limits(home, function, kernel->limits) ||
@@ -303,6 +314,7 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
   kernel->watched = &watched;
   kernel->context = addresses.empty() ? nullptr : beside.context;
   kernel->device = beside.device;
+  kernel->ready[0].store(beside.context, std::memory_order_relaxed);
   kernel->addresses = std::move(addresses);
   beside.kernel = kernel.release(); // never freed: another thread may be looking at it
   watching().beside.push_back(beside);
@@ -426,9 +438,12 @@ void forget_device(int device) {
 const Kernel *watch(Handle function, const Home &home) {
   if (!asks_for_versions())
     return nullptr;
-  const auto found = image_of(function, home);
+  bool later = false;
+  const auto found = image_of(function, home, later);
   Image *const image = found == watching().images.end() ? nullptr : &found->second;
   const unsigned sm = capability(current_device());
+  if (later)
+    return without_siblings(watched_of(home.name, "", sm, "", ""), false);
   std::string reason, words, id;
   if (!image) {
     reason = "not-seen";
@@ -496,6 +511,8 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   if (!found || found->siblings || found->settled)
     return found ? found : &waiting;
   Watched &question = *found->watched;
+  if (question.id.empty())
+    return found; // which image is its own cannot be asked now
   if (eager && !question.wanted.exchange(true, std::memory_order_relaxed))
     (void)replace_whole(path_of(question.id, "often"), "");
   const bool there =
@@ -509,8 +526,36 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
     return found;
   const HandlesLock lock;
   const LaunchesWait others;
-  const Kernel *const received = nothing_runs() ? receive(function, question) : nullptr;
+  const Kernel *const received =
+      others.alone() && nothing_runs() ? receive(function, question) : nullptr;
   return received ? received : found;
+}
+
+bool is_ready_in(const Kernel &kernel, Handle context) {
+  return std::any_of(kernel.ready.begin(), kernel.ready.end(), [&](const std::atomic<Handle> &one) {
+    return one.load(std::memory_order_acquire) == context;
+  });
+}
+
+bool make_ready_in(const Kernel &kernel, Handle context) {
+  const LookupGuard guard;
+  const RelaxedCapture relaxed;
+  if (!nothing_runs())
+    return false;
+  const HandlesLock lock;
+  const LaunchesWait others;
+  const auto place = std::find_if(kernel.ready.begin(), kernel.ready.end(), [](const auto &one) {
+    return one.load(std::memory_order_relaxed) == nullptr;
+  });
+  if (place == kernel.ready.end() || !others.alone() || !nothing_runs())
+    return false;
+  for (std::size_t i = 0; i < kernel.code.table.siblings.size(); ++i)
+    if (Handle loaded = nullptr, function = kernel.siblings[i].function;
+        function && driver().kernel_function &&
+        driver().kernel_function(&loaded, function) != success)
+      return false;
+  place->store(context, std::memory_order_release);
+  return true;
 }
 
 bool watched_origin(Handle function, Origin &origin) {

@@ -52,6 +52,12 @@ const Kernel *watch(Handle function, const Home &home);
 const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
                              const Kernel &waiting);
 
+/// Returns true if the versions of a library's kernel may be launched in a context: the driver has
+/// loaded their code there, so that no launch waits for what runs.
+bool is_ready_in(const Kernel &kernel, Handle context);
+/// Has that done, if nothing runs there now. `context`: the calling thread's.
+bool make_ready_in(const Kernel &kernel, Handle context);
+
 /// With the lock of the handles held: of a sibling that lies beside its kernel's module. False if
 /// the function is none.
 bool watched_origin(Handle function, Origin &origin);
