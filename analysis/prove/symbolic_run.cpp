@@ -209,11 +209,16 @@ void SymbolicRun::execute(const WarpStep &step, Warp &warp, unsigned lane, Expr 
     return atomic(step, warp, lane);
   case WarpAction::shuffle:
     return come_to_shuffle(step, warp, lane);
+  case WarpAction::barrier:
+    // Which arrivals make up a phase of a counted barrier may be the schedule's choice.
+    if (in.opcode->has(Modifier::arrive) ||
+        in.inputs.size() > (in.opcode->has(Modifier::red) ? 2 : 1))
+      return obstruct(in, "a barrier of a part of a block");
+    return numbers_only(step, warp, lane);
   case WarpAction::vote:
   case WarpAction::match:
   case WarpAction::reduce:
   case WarpAction::warp_sync:
-  case WarpAction::barrier:
   case WarpAction::branch_table:
   case WarpAction::is_space:
     return numbers_only(step, warp, lane);

@@ -174,6 +174,7 @@ class Prove(Scratch):
         for body, text in (("  setp.eq.u32 %p, %r1, 3; @%p bra over; add.u32 %r1, %r1, 1; over: mov.u32 %r2, %r1;\n", "which way it goes depends on the data"),
                            ("  and.b32 %r1, %r1, 3; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; mov.u32 %r2, 0;\n", "its address depends on the data"),
                            ("  sub.u64 %d1, %d1, %d2; mov.u32 %r2, %r0;\n", "race"),
+                           ("  bar.sync 1, 32; mov.u32 %r2, %r1;\n", "a barrier of a part of a block"),
                            ("  add.u32 %r2, %r1, %r3;\n", "it reads a register that was not written"),
                            ("  atom.global.add.u32 %r2, [%d1], %r1; add.u32 %r2, %r2, 0;\n", "the two are different expressions")):
             result = self.two(body, body, "--launches", "0")
