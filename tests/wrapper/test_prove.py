@@ -33,6 +33,20 @@ KERNEL = """.version 8.0
 }
 """
 
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y) {
+  .reg .b32 %r<9>; .reg .b64 %d<4>; .reg .pred %p;
+  ld.param.u64 %d0, [x];
+  ld.param.u64 %d1, [y];
+  mov.u32 %r0, %tid.x;
+  mul.wide.u32 %d2, %r0, 4;
+  add.u64 %d0, %d0, %d2;
+  add.u64 %d1, %d1, %d2;
+  ld.global.u32 %r1, [%d0];
+"""
+
 
 class Prove(Scratch):
     def prove(self, text, *words):
@@ -127,6 +141,56 @@ class Prove(Scratch):
             result = self.prove(KERNEL, *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertTrue(re.search(re.escape(text), result.stderr), result.stderr)
+
+    def two(self, first, second, *words):
+        for name, body in (("a.ptx", first), ("b.ptx", second)):
+            self.write(name, HEAD + body + "  st.global.u32 [%d1], %r2;\n  ret;\n}\n")
+        return run([PTXASW, "prove", "a.ptx", "--equal", "b.ptx", "--launch", "grid=1,block=32,x=random:u32:32,y=zeros:128", *words])
+
+    def test_two_inputs(self):
+        twice = "  add.u32 %r2, %r1, %r1;\n"
+        result = self.two(twice, "  shl.b32 %r2, %r1, 1;\n", "-v")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        self.assertIn("equal: proved\n  if: shape, arguments and addresses as in the launch\n", result.stdout)
+        self.assertIn("elements: 32", result.stdout)
+        result = self.two(twice, "  add.u32 %r2, %r1, 7;\n", "--witness", ".", "--json")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        answer = json.loads(result.stdout)
+        try:
+            import jsonschema
+            jsonschema.validate(answer, json.loads((ROOT / "docs" / "prove.schema.json").read_text()))
+        except ImportError:
+            pass
+        self.assertEqual(answer["equal"]["verdict"], "refuted")
+        seen = run([PTXASW, "verify", "a.ptx", "b.ptx", "--launch", answer["equal"]["launch"]])
+        self.assertEqual(seen.returncode, 1, seen.stdout + seen.stderr)
+
+    def test_a_difference_that_only_z3_finds(self):
+        result = self.two("  mov.u32 %r2, %r1;\n", "  setp.eq.u32 %p, %r1, 305419896; selp.u32 %r2, 1, %r1, %p;\n")
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("0x12345678 and 0x1", result.stdout)
+
+    def test_what_two_inputs_leave_unknown(self):
+        for body, text in (("  setp.eq.u32 %p, %r1, 3; @%p bra over; add.u32 %r1, %r1, 1; over: mov.u32 %r2, %r1;\n", "which way it goes depends on the data"),
+                           ("  and.b32 %r1, %r1, 3; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; mov.u32 %r2, 0;\n", "its address depends on the data"),
+                           ("  sub.u64 %d1, %d1, %d2; mov.u32 %r2, %r0;\n", "race"),
+                           ("  bar.sync 1, 32; mov.u32 %r2, %r1;\n", "a barrier of a part of a block"),
+                           ("  add.u32 %r2, %r1, %r3;\n", "it reads a register that was not written"),
+                           ("  atom.global.add.u32 %r2, [%d1], %r1; add.u32 %r2, %r2, 0;\n", "the two are different expressions")):
+            result = self.two(body, body, "--launches", "0")
+            self.assertEqual(result.returncode, 3, body + result.stdout + result.stderr)
+            self.assertIn(text, result.stdout)
+
+    def test_errors_of_two_inputs(self):
+        for words, text in ((["--assume", "1d"], "does not go with"), (["--kernel", "a", "--kernel", "b"], "one kernel"), (["c.ptx"], "one input"),
+                            (["--launch", "m=1"], "no kernel has a parameter `m`")):
+            result = self.two("", "", *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            self.assertIn(text, result.stderr)
+        for words, text in ((["--real"], "--real is for --equal"), (["--equal", "k.ptx"], "--launch FILE")):
+            result = self.prove(KERNEL, *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            self.assertIn(text, result.stderr)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 // addresses far apart, so that what leaves one is a fault and not another buffer.
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/describe_launch.h"
 #include "wrapper/commands/describe_run.h"
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/launch_guess.h"
@@ -41,22 +42,6 @@ constexpr int ran = 0, failed = 1, not_tried = 2;
 
 int not_possible(const std::string &message) { return complain(message, not_tried); }
 
-/// What to say to whoever gives a kernel too few arguments: how it is called, and a command to
-/// begin with.
-std::string needs_arguments(const Function &function, const Module &module, const std::string &file,
-                            const ParameterNames &names, std::size_t missing) {
-  std::string words = "grid=2,block=32";
-  const std::vector<std::string> guessed = guessed_arguments(function);
-  for (std::size_t i = 0; i < guessed.size(); ++i)
-    words += fmt::format(",{}={}", names(names.own(i)), guessed[i]);
-  return fmt::format("no value is given for `{4}`; the kernel needs arguments: {0}\n"
-                     "  with sizes that are only guessed, in one command or in a launch file:\n"
-                     "  ptxasw emulate {1} --kernel '{2}' --launch {3}\n"
-                     "  ptxasw emulate {1} --kernel '{2}' --init launch.toml",
-                     kernel_signature(function, module, file), file, short_name(function.name),
-                     words, names(names.own(missing)));
-}
-
 /// Writes a launch file to begin with.
 int write_first_launch(const EmulateRequest &request, const std::string &kernel,
                        const WarpProgram &program, Sources &sources) {
@@ -82,56 +67,6 @@ int write_first_launch(const EmulateRequest &request, const std::string &kernel,
   if (request.init != "-")
     fmt::print("{}: ptxasw emulate {} --launch {}\n", request.init, request.file, request.init);
   return ran;
-}
-
-/// The launch that words and file describe together; empty, or what is wrong.
-std::string describe_launch(const EmulateRequest &request, const std::string &kernel,
-                            const WarpProgram &program, Sources &sources,
-                            LaunchDescription &launch) {
-  const auto asked = read_launch(request.launch, {&program.module()}, sources);
-  if (!asked)
-    return asked.error();
-  if (asked->file)
-    launch = *asked->file;
-  if (!kernel.empty())
-    launch.kernel = kernel;
-  if (asked->point.block)
-    launch.block = {asked->point.block->x, asked->point.block->y, asked->point.block->z};
-  for (int axis = 0; axis < 3; ++axis)
-    if (const auto grid = asked->point.numbers.find(fmt::format("nctaid.{}", "xyz"[axis]));
-        grid != asked->point.numbers.end())
-      launch.grid[axis] = static_cast<std::uint32_t>(facts::floor_of(grid->second));
-  launch.shared = asked->shared.value_or(launch.shared);
-  if (!request.schedule.empty())
-    launch.schedule = request.schedule;
-  const auto found = program.find_kernel(launch.kernel);
-  if (!found)
-    return launch.kernel.empty()
-               ? fmt::format("there is no kernel in `{}`", request.file)
-               : fmt::format("there is no kernel `{}` in `{}`", launch.kernel, request.file);
-  const Function &function = *program.function(*found).function;
-  const ParameterNames names = source_names(function, program.module(), sources);
-  std::vector<std::string> given(function.parameters.size());
-  for (const ParameterValue &word : values_for(function, *asked)) {
-    if (!word.member.empty())
-      return fmt::format("--launch {}{}: members of structs are for launch files",
-                         names.own(word.parameter), word.member);
-    given[word.parameter] = word.value;
-  }
-  if (asked->file) {
-    if (std::any_of(given.begin(), given.end(), [](const auto &one) { return !one.empty(); }))
-      return "--launch: the launch file has the arguments";
-    return {};
-  }
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const Variable &parameter = function.parameters[i];
-    const std::string called = names(names.own(i));
-    if (given[i].empty())
-      return needs_arguments(function, program.module(), request.file, names, i);
-    if (const std::string why = add_argument(given[i], called, parameter, launch); !why.empty())
-      return fmt::format("--launch {}={}: {}", called, given[i], why);
-  }
-  return {};
 }
 
 /// A buffer's name, or the number of the argument that made it; its bytes after the run.
@@ -293,9 +228,12 @@ int run(const EmulateRequest &request, const Invocation &) {
   if (!request.init.empty())
     return write_first_launch(request, *kernel, program, sources);
   LaunchDescription launch;
-  if (const std::string why = describe_launch(request, *kernel, program, sources, launch);
+  if (const std::string why =
+          describe_launch(request.launch, *kernel, program, request.file, sources, launch);
       !why.empty())
     return not_possible(why);
+  if (!request.schedule.empty())
+    launch.schedule = request.schedule;
   WarpOptions options;
   if (!launch.schedule.empty() && !read_schedule(launch.schedule, options.schedule, options.seed))
     return not_possible(

@@ -396,6 +396,34 @@ std::string field_text(const FieldDescription &field) {
   return fmt::format("{{ {}value = \"{:#x}\", type = \"b{}\" }}", at, field.bits, 8 * field.size);
 }
 
+/// What both kernels of a file have of their own; see read_shape_of().
+std::string shape_text(const LaunchDescription &launch) {
+  const auto extents = [](const Extents &e) { return fmt::format("[{}, {}, {}]", e.x, e.y, e.z); };
+  std::string text =
+      fmt::format("kernel = {}\ngrid = {}\nblock = {}\nshared = {}\n", quoted_text(launch.kernel),
+                  extents(launch.grid), extents(launch.block), launch.shared);
+  if (launch.blocks.empty())
+    return text;
+  std::string list;
+  for (const std::uint64_t block : launch.blocks)
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", block);
+  return text + fmt::format("blocks = [{}]\n", list);
+}
+
+std::string arguments_text(std::string_view kind, const LaunchDescription &launch) {
+  std::string text;
+  for (const ArgumentDescription &argument : launch.arguments) {
+    text += fmt::format("\n[[{}]]\nbytes = {}\n", kind, hexadecimal_text(argument.bytes));
+    if (argument.fields.empty())
+      continue;
+    text += "fields = [";
+    for (const FieldDescription &field : argument.fields)
+      text += (&field == argument.fields.data() ? "" : ", ") + field_text(field);
+    text += "]\n";
+  }
+  return text;
+}
+
 } // namespace
 
 tl::expected<LaunchFile, std::string> read_launch_file(const std::string &path) {
@@ -413,17 +441,8 @@ tl::expected<LaunchFile, std::string> read_launch_file(const std::string &path) 
   }
 }
 
-std::string launch_file_text(const LaunchDescription &launch) {
-  const auto extents = [](const Extents &e) { return fmt::format("[{}, {}, {}]", e.x, e.y, e.z); };
-  std::string text =
-      fmt::format("kernel = {}\ngrid = {}\nblock = {}\nshared = {}\n", quoted_text(launch.kernel),
-                  extents(launch.grid), extents(launch.block), launch.shared);
-  if (!launch.blocks.empty()) {
-    std::string list;
-    for (const std::uint64_t block : launch.blocks)
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", block);
-    text += fmt::format("blocks = [{}]\n", list);
-  }
+std::string launch_file_text(const LaunchDescription &launch, const LaunchDescription *second) {
+  std::string text = shape_text(launch);
   if (launch.step_limit != 0)
     text += fmt::format("steps = {}\n", launch.step_limit);
   if (!launch.schedule.empty())
@@ -434,15 +453,10 @@ std::string launch_file_text(const LaunchDescription &launch) {
     text += contents_text("buffer", buffer);
   for (const BufferDescription &variable : launch.variables)
     text += contents_text("variable", variable);
-  for (const ArgumentDescription &argument : launch.arguments) {
-    text += fmt::format("\n[[argument]]\nbytes = {}\n", hexadecimal_text(argument.bytes));
-    if (argument.fields.empty())
-      continue;
-    text += "fields = [";
-    for (const FieldDescription &field : argument.fields)
-      text += (&field == argument.fields.data() ? "" : ", ") + field_text(field);
-    text += "]\n";
-  }
+  text += arguments_text("argument", launch);
+  if (second)
+    text += fmt::format("\n[second]\n{}{}", shape_text(*second),
+                        arguments_text("second.argument", *second));
   return text;
 }
 

@@ -19,8 +19,10 @@ struct LaunchFile {
 /// not understood.
 tl::expected<LaunchFile, std::string> read_launch_file(const std::string &path);
 
-/// The description as a launch file that reads back as the same.
-std::string launch_file_text(const LaunchDescription &launch);
+/// The description as a launch file that reads back as the same. `second`: with what differs for a
+/// second kernel; its buffers are those of the first.
+std::string launch_file_text(const LaunchDescription &launch,
+                             const LaunchDescription *second = nullptr);
 
 /// Adds the argument that `--launch NAME=` spells: a number, `zeros:BYTES`,
 /// `random:TYPE:COUNT[:SEED]`, `file:PATH`, `buffer:NAME[:OFFSET]` (into the buffer of an earlier

@@ -6,6 +6,7 @@
 #include "wrapper/commands/describe_run.h"
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/numbers.h"
+#include "wrapper/commands/prove_equal.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
 
@@ -27,6 +28,8 @@ struct ProveRequest {
   AnalysisRequest asked;
   std::vector<std::string> assume, sizes, races;
   std::string witness;
+  std::string equal; ///< another file, to be compared with the input
+  bool real = false; ///< over the reals
   unsigned launches = 24;
   bool only_given = false; ///< no other assumptions are tried
 };
@@ -308,7 +311,32 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
   return told;
 }
 
+/// The question about two files, if the words fit it.
+int compare_two(const ProveRequest &request) {
+  const AnalysisRequest &asked = request.asked;
+  if (asked.inputs.paths.size() != 1 || asked.kernels.size() > 1)
+    return complain("--equal: one input and one kernel are compared with another file");
+  if (!request.assume.empty() || !request.sizes.empty() || !request.races.empty() ||
+      request.only_given || asked.shard.count > 1)
+    return complain("--equal does not go with --assume, --size, --races, --only-given, --shard");
+  EqualRequest two;
+  two.first = asked.inputs.paths[0];
+  two.second = request.equal;
+  two.kernel = asked.kernels.empty() ? "" : asked.kernels[0];
+  two.launch = asked.launch;
+  two.witness = request.witness;
+  two.options.over_reals = request.real;
+  two.options.launches = request.launches;
+  two.json = asked.json;
+  two.verbose = asked.verbose;
+  return prove_two(two);
+}
+
 int run(const ProveRequest &request, const Invocation &) {
+  if (!request.equal.empty())
+    return compare_two(request);
+  if (request.real)
+    return complain("--real is for --equal");
   auto inputs = read_analysis(request.asked, "prove");
   if (!inputs)
     return usage_error;
@@ -345,6 +373,11 @@ void declare(Words &words, ProveRequest &request) {
   words.list("--size NAME=BYTES,...", request.sizes,
              "bytes behind a pointer parameter, or of dynamic shared memory (shared)");
   words.flag("--only-given", request.only_given, "do not look for assumptions that would do");
+  words.text("--equal FILE", request.equal,
+             "prove that the kernel leaves the same in memory as that of another file, for all\n"
+             "contents of buffers, in the launch that --launch describes");
+  words.flag("--real", request.real,
+             "with --equal: results are real numbers, and sums may be in any order");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
   words.number("--launches", request.launches, "that are tried for a refutation");
   words.text("--witness DIRECTORY", request.witness,

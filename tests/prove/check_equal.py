@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""check_equal.py PTXASW FILE.cu [--every N] [--mutants N] [-v]: pairs of kernels that compute the same are proved to, unless the
+file says `unknown`. With --mutants, one word of the second kernel is changed, every N-th such change: what is proved then has to
+agree in `verify` for several contents, and what is refuted to differ there."""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PAIR = re.compile(r"/\* pair (\S+)([^\n]*)\n(.*?)\nend \*/", re.S)
+# What takes the place of a word of an instruction.
+OTHERS = [("add.", "sub."), ("sub.", "add."), ("mul.", "add."), ("fma.rn", "fma.rz"), ("max.", "min."), ("min.", "max."), ("and.b32", "or.b32"),
+          ("or.b32", "xor.b32"), ("shl.", "shr."), ("shr.u", "shr.s"), ("setp.lt", "setp.le"), ("setp.gt", "setp.ge"), ("setp.ne", "setp.eq"),
+          ("div.rn", "div.rz"), (".down.", ".bfly."), (".up.", ".down."), (".bfly.", ".down."), ("bar.sync", "// bar.sync"),
+          ("bar.warp.sync", "// "), ("%tid.x", "%laneid"), ("%tid.y", "%tid.x"), ("%ctaid.x", "%tid.x"), ("neg.", "abs."), ("ex2.", "lg2.")]
+
+
+def mutants(text, kernel):
+    begin = text.index(f".entry {kernel}(")
+    end = text.index("\n}", begin)
+    for old, new in OTHERS:
+        for place in re.finditer(re.escape(old), text[begin:end]):
+            at = begin + place.start()
+            yield f"{old} at {at}", text[:at] + new + text[at + len(old):]
+    for place in re.finditer(r"(?<=, )(\d+)(?=;)|(?<=\+)(\d+)(?=\])|(?<=0f)[0-9A-F]{8}", text[begin:end]):
+        at, word = begin + place.start(), place.group()
+        new = f"{int(word, 16) ^ 0x00400000:08X}" if text[at - 2:at] == "0f" else str(int(word) + 4)
+        yield f"{word} at {at}", text[:at] + new + text[at + len(word):]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ptxasw")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--mutants", type=int)
+    parser.add_argument("-v", dest="verbose", action="store_true")
+    arguments = parser.parse_args()
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if not nvcc:
+        print("skipped: no nvcc")
+        sys.exit(77)
+    problems, counts, number = [], {}, 0
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        first, second, launch = folder / "first.ptx", folder / "second.ptx", folder / "launch.toml"
+        subprocess.run([nvcc, "-ptx", "-arch=sm_80", "-fmad=false", "-std=c++17", arguments.file, "-o", first], check=True,
+                       stderr=subprocess.DEVNULL)
+        text = first.read_text()
+
+        def prove(options, *words):
+            done = subprocess.run([arguments.ptxasw, "prove", first, "--equal", second, "--launch", launch, "--json", "--witness", folder, *options, *words],
+                                  capture_output=True, text=True)
+            if done.returncode not in (0, 1, 3):
+                return "error", done.stderr, None
+            answer = json.loads(done.stdout)["equal"]
+            return answer["verdict"], answer["reason"], answer["launch"]
+
+        def differs(file, options):
+            words = ["--reassociate", "--rtol", "1e-2", "--atol", "1e-3"] if "--real" in options else []
+            return subprocess.run([arguments.ptxasw, "verify", first, second, "--launch", file, *words], capture_output=True).returncode == 1
+
+        for name, options, toml in PAIR.findall(arguments.file.read_text())[::arguments.every]:
+            options = options.split()
+            is_unknown = "unknown" in options
+            options = [word for word in options if word != "unknown"]
+            launch.write_text(toml + "\n")
+            kernel = re.search(r'second\b[^\w"]*kernel = "(\w+)"', toml)[1]
+            if not arguments.mutants:
+                second.write_text(text)
+                verdict, reason, _ = prove(options)
+                counts[verdict] = counts.get(verdict, 0) + 1
+                if verdict != ("unknown" if is_unknown else "proved"):
+                    problems.append(f"{name}: {verdict}: {reason}")
+                elif arguments.verbose:
+                    print(f"{name}: {verdict}")
+                continue
+            for what, mutant in mutants(text, kernel):
+                number += 1
+                if number % arguments.mutants:
+                    continue
+                second.write_text(mutant)
+                verdict, reason, file = prove(options)
+                counts[verdict] = counts.get(verdict, 0) + 1
+                # Numbers of any kind: a difference in one element is enough.
+                tried = [toml] + [re.sub(r'(name = "(?:in|x|a|b|c|p)"[^}]*?), (fill|range) = [^}]*', rf'\1, fill = "{fill}", seed = {seed} ', toml)
+                                  for seed, fill in enumerate(["random", "whole32", "edges32", "f32", "small"], 1)]
+                if verdict == "proved":
+                    for one in tried:
+                        launch.write_text(one + "\n")
+                        if differs(launch, options) and not ("--real" in options and ("random" in one or "edges" in one)):
+                            problems.append(f"{name}, {what}: proved, and `verify` finds a difference")
+                            break
+                    launch.write_text(toml + "\n")
+                elif verdict == "refuted" and not differs(file, options):
+                    problems.append(f"{name}, {what}: refuted, but `verify` finds no difference: {reason}")
+                elif verdict == "error" and "not emulated" not in reason:
+                    problems.append(f"{name}, {what}: {reason}")
+                if arguments.verbose:
+                    print(f"{name}, {what}: {verdict}: {(reason or '')[:110]}", flush=True)
+    print("\n".join(problems))
+    print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) + f"; {len(problems)} wrong")
+    sys.exit(bool(problems))
+
+
+main()

@@ -1,0 +1,25 @@
+#pragma once
+
+// `ptxasw prove A.ptx --equal B.ptx`: the answer of analysis/prove/equal.h as text and as JSON.
+
+#include "analysis/prove/equal.h"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw::inline wrapper {
+
+/// What was asked of two modules.
+struct EqualRequest {
+  std::string first, second;
+  std::string kernel;              ///< of both; empty: as the launch says, or the first
+  std::vector<std::string> launch; ///< words of --launch
+  std::string witness;             ///< folder for a launch that refutes; empty: none
+  EqualityOptions options;
+  bool json = false, verbose = false;
+};
+
+/// The exit code: 0 proved, 1 refuted, 2 not tried, 3 unknown.
+int prove_two(const EqualRequest &request);
+
+} // namespace ptxasw::wrapper
