@@ -463,6 +463,21 @@ def programs(*paths):
 
 
 @table
+def faster_programs(path):
+    """Programs under `ptxasw faster`, run after run; the last column is that after a run with --tune, where there was one."""
+    rows, tuned = [], {}
+    for line in lines_of(path):
+        if found := re.match(r"(\w+) +([\d.]+ +)?([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)(?:  equal)?$", line):
+            rows.append([found[1], float(found[2] or 0), *map(float, found.groups()[2:])])
+        if found := re.match(r"(\w+) +[\d.]+  --tune ([\d.]+), then ([\d.]+)$", line):
+            tuned[found[1]] = float(found[3])
+    *programs, means = rows
+    for name, plain, *gains in sorted(programs, key=lambda row: -max(row[-1], tuned.get(row[0], 0))):
+        yield [f"`{name}`", number(plain), *map(number, gains), number(tuned[name]) if name in tuned else ""]
+    yield ["geometric mean", "", *map(number, means[2:]), ""]
+
+
+@table
 def front(h100, h200, *shuffles):
     """The README's: programs by their profiles, and the kernels whose loads are replaced by shuffles."""
     for name, *cells in programs(h100, h200):

@@ -61,9 +61,10 @@ const char *verdict_of(const EqualityAnswer &answer) {
 int prove_two(const EqualRequest &request) {
   const auto first = load_module(request.first),
              second = first ? load_module(request.second) : nullptr;
-  if (!first || !second || !has_a_kernel(*first, request.first) ||
-      !has_a_kernel(*second, request.second))
+  if (!first || !second)
     return not_tried;
+  if (!has_kernel(*first) || !has_kernel(*second))
+    return complain(no_kernel(has_kernel(*first) ? request.second : request.first), not_tried);
   const WarpProgram programs[] = {WarpProgram(*first), WarpProgram(*second)};
   const auto launches = launches_of(request, programs[0], programs[1]);
   if (!launches)
