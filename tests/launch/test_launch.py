@@ -307,7 +307,7 @@ class Commands(Case):
             "launch", "--", HOST, "tune", PTXASW_LAUNCH_SHARD="4/3").stderr)
 
     def test_the_t4_format(self):
-        self.ptxasw("tune", "--t4", "t4.json", "--", HOST, "tune")
+        self.ptxasw("tune", "--tuner-json", "t4.json", "--", HOST, "tune")
         results = json.loads((self.dir / "t4.json").read_text())
         self.assertEqual(results["schema_version"], "1.0.0")
         self.assertEqual({r["configuration"]["version"] for r in results["results"]}, {"original", SIBLING})

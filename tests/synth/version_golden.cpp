@@ -34,7 +34,7 @@ std::string fault_of(const Family &family, const Module &module, const Proposal 
   if (!written)
     return format(written.error());
   const auto &functions = (*written)->functions;
-  return family.prove(**written, functions[module.functions.size() - 1], functions.back(),
+  return family.prove({**written, functions[module.functions.size() - 1]}, functions.back(),
                       proposal);
 }
 
