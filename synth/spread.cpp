@@ -218,9 +218,9 @@ std::optional<Refusal> spread_obstacle(const KernelContext &context, Blocks bloc
 }
 
 bool may_be_spread(const KernelContext &context) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  return !kernel.directive("reqntid") &&
-         context.once("spread", [&] { return independence(module, kernel); }).threads_independent;
+  return !context.kernel.directive("reqntid") &&
+         context.once("spread", [&] { return independence(context.module, context.kernel); })
+             .threads_independent;
 }
 
 const facts::Meetings &meetings_of(const KernelContext &context) {

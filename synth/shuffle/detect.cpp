@@ -129,7 +129,7 @@ Group &Detector::group_of(const LinearForm &form) {
   for (Group &group : bucket)
     if (group.form.same_but_constant(form))
       return group;
-  bucket.push_back({form, false, {}, {}});
+  bucket.push_back({{form, false}, {}, {}});
   for (const auto &[atom, factor] : form.terms)
     for_each_node(atom,
                   [&](Expr node) { bucket.back().hides_lane |= emulation_.is_lane_symbol(node); });
