@@ -95,6 +95,7 @@ ELSEWHERE = {
     "./carry": GPU,
     "./gridloops": GPU,
     "./versions": GPU,
+    "ptxasw prove naive.ptx": "kernels of the reader's; tests/prove has such pairs",
     "docker": "needs images from a registry",
 }
 
