@@ -62,7 +62,7 @@ def main():
             return answer["verdict"], answer["reason"], answer["launch"]
 
         def differs(file, options):
-            words = ["--reassociate", "--rtol", "1e-2", "--atol", "1e-3"] if "--real" in options else []
+            words = ["--reassociate", "--rtol", "1e-2", "--atol", "1e-3"] if "--reals" in options else []
             return subprocess.run([arguments.ptxasw, "verify", first, second, "--launch", file, *words], capture_output=True).returncode == 1
 
         for name, options, toml in PAIR.findall(arguments.file.read_text())[::arguments.every]:
@@ -93,7 +93,7 @@ def main():
                 if verdict == "proved":
                     for one in tried:
                         launch.write_text(one + "\n")
-                        if differs(launch, options) and not ("--real" in options and ("random" in one or "edges" in one)):
+                        if differs(launch, options) and not ("--reals" in options and ("random" in one or "edges" in one)):
                             problems.append(f"{name}, {what}: proved, and `verify` finds a difference")
                             break
                     launch.write_text(toml + "\n")

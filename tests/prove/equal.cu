@@ -4,7 +4,7 @@
 #define KERNEL extern "C" __global__ void
 constexpr unsigned whole_warp = 0xffffffff;
 
-/* pair sum-backwards --real
+/* pair sum-backwards --reals
 kernel = "sum"
 grid = [4]
 block = [1]
@@ -12,7 +12,7 @@ buffer = [{ name = "in", type = "f32", count = 128, fill = "f32" }, { name = "ou
 argument = [{ buffer = "in" }, { buffer = "out" }]
 second = { kernel = "sum_backwards" }
 end */
-/* pair sum-tree --real
+/* pair sum-tree --reals
 kernel = "sum"
 grid = [4]
 block = [1]
@@ -20,7 +20,7 @@ buffer = [{ name = "in", type = "f32", count = 128, fill = "f32" }, { name = "ou
 argument = [{ buffer = "in" }, { buffer = "out" }]
 second = { kernel = "sum_tree", block = [32] }
 end */
-/* pair sum-four-at-a-time --real
+/* pair sum-four-at-a-time --reals
 kernel = "sum_backwards"
 grid = [4]
 block = [1]
@@ -28,7 +28,7 @@ buffer = [{ name = "in", type = "f32", count = 128, fill = "f32" }, { name = "ou
 argument = [{ buffer = "in" }, { buffer = "out" }]
 second = { kernel = "sum_four" }
 end */
-/* pair sum-warp --real
+/* pair sum-warp --reals
 kernel = "sum_tree"
 grid = [4]
 block = [32]
@@ -99,7 +99,7 @@ KERNEL isum_tree(const int *in, int *out) {
 }
 KERNEL isum_atomic(const int *in, int *out) { atomicAdd(&out[blockIdx.x], in[blockIdx.x * 32 + threadIdx.x]); }
 
-/* pair maximum --real
+/* pair maximum --reals
 kernel = "largest"
 grid = [2]
 block = [1]
@@ -126,7 +126,7 @@ buffer = [{ name = "a", type = "f32", count = 256, fill = "f32" }, { name = "b",
 argument = [{ buffer = "a" }, { buffer = "b" }, { buffer = "c" }]
 second = { kernel = "product_tiled" }
 end */
-/* pair product-halves --real
+/* pair product-halves --reals
 kernel = "product_tiled"
 grid = [2, 2]
 block = [8, 8]
@@ -163,7 +163,7 @@ KERNEL product_halves(const float *a, const float *b, float *c) {
   c[y * 16 + x] = s + t;
 }
 
-/* pair three-products --real
+/* pair three-products --reals
 kernel = "left_first"
 grid = [1]
 block = [6, 6]
@@ -190,7 +190,7 @@ KERNEL right_first(const float *a, const float *b, const float *c, float *out) {
   out[threadIdx.y * 6 + threadIdx.x] = s;
 }
 
-/* pair softmax-fused --real
+/* pair softmax-fused --reals
 kernel = "softmax"
 grid = [2]
 block = [1]
@@ -198,7 +198,7 @@ buffer = [{ name = "in", type = "f32", count = 64, fill = "f32" }, { name = "out
 argument = [{ buffer = "in" }, { buffer = "out" }]
 second = { kernel = "softmax_fused", block = [32] }
 end */
-/* pair softmax-online --real
+/* pair softmax-online --reals
 kernel = "softmax"
 grid = [2]
 block = [1]
@@ -206,7 +206,7 @@ buffer = [{ name = "in", type = "f32", count = 64, fill = "f32" }, { name = "out
 argument = [{ buffer = "in" }, { buffer = "out" }]
 second = { kernel = "softmax_online", block = [1] }
 end */
-/* pair softmax-exact-exponential --real
+/* pair softmax-exact-exponential --reals
 kernel = "softmax_expf"
 grid = [2]
 block = [1]
@@ -257,7 +257,7 @@ KERNEL softmax_expf_warp(const float *in, float *out) {
   out[blockIdx.x * 32 + threadIdx.x] = e / s;
 }
 
-/* pair variance --real
+/* pair variance --reals
 kernel = "variance"
 grid = [2]
 block = [1]
@@ -282,7 +282,7 @@ KERNEL variance_of_squares(const float *in, float *out) {
   out[blockIdx.x] = v * 0.0625f - mean * 0.0625f * (mean * 0.0625f);
 }
 
-/* pair polynomial --real
+/* pair polynomial --reals
 kernel = "powers"
 grid = [1]
 block = [32]
@@ -471,7 +471,7 @@ KERNEL positive(const int *x, int *y) {
   if (x[threadIdx.x] > 0) y[threadIdx.x] = x[threadIdx.x];
 }
 
-/* pair rounded-by-hand unknown --real
+/* pair rounded-by-hand unknown --reals
 kernel = "rounded"
 grid = [1]
 block = [32]

@@ -4,7 +4,7 @@ import json
 import re
 from collections import defaultdict
 
-from support import JACOBI, PTXASW, Scratch, main, run
+from support import PTXASW, Scratch, main, run
 
 COMMANDS = {command["name"]: command for command in json.loads(run([PTXASW, "describe", "json"]).stdout)["commands"]}
 OPTIONS = {name: {option for one in command["options"] for option in one["names"]} for name, command in COMMANDS.items()}
@@ -135,10 +135,10 @@ class Language(Scratch):
 
     def test_colour(self):
         for name in ANALYSES:
-            self.assertNotIn("\x1b", self.said(name, JACOBI, words=["--color", "never"]).stdout)
-            self.assertEqual("\x1b" in self.said(name, JACOBI, words=["--color", "always"]).stdout,
+            self.assertNotIn("\x1b", self.said(name, "a.ptx", words=["--color", "never"]).stdout)
+            self.assertEqual("\x1b" in self.said(name, "a.ptx", words=["--color", "always"]).stdout,
                              name not in ("lint", "report"), name)  # lint has no finding here, report writes pages
-            wrong = self.said(name, JACOBI, words=["--color", "blue"])
+            wrong = self.said(name, "a.ptx", words=["--color", "blue"])
             self.assertEqual((wrong.returncode, wrong.stdout), (2, ""), name)
 
     def test_json_says_what_it_is_of(self):

@@ -187,7 +187,7 @@ class Prove(Scratch):
             result = self.two("", "", *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertIn(text, result.stderr)
-        for words, text in ((["--real"], "--real is for --equal"), (["--equal", "k.ptx"], "--launch FILE")):
+        for words, text in ((["--reals"], "--reals is for --equal"), (["--equal", "k.ptx"], "--launch FILE")):
             result = self.prove(KERNEL, *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertIn(text, result.stderr)

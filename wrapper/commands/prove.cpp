@@ -336,7 +336,7 @@ int run(const ProveRequest &request, const Invocation &) {
   if (!request.equal.empty())
     return compare_two(request);
   if (request.real)
-    return complain("--real is for --equal");
+    return complain("--reals is for --equal");
   auto inputs = read_analysis(request.asked, "prove");
   if (!inputs)
     return usage_error;
@@ -376,7 +376,7 @@ void declare(Words &words, ProveRequest &request) {
   words.text("--equal FILE", request.equal,
              "prove that the kernel leaves the same in memory as that of another file, for all\n"
              "contents of buffers, in the launch that --launch describes");
-  words.flag("--real", request.real,
+  words.flag("--reals", request.real,
              "with --equal: results are real numbers, and sums may be in any order");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
   words.number("--launches", request.launches, "that are tried for a refutation");
