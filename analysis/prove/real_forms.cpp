@@ -86,7 +86,7 @@ RealForms::Form RealForms::atom(Atom atom) {
   return Form::of(entry->second);
 }
 
-RealForms::Form RealForms::opaque(std::string name, std::vector<const Form *> arguments) {
+RealForms::Form RealForms::opaque(std::string name, const std::vector<const Form *> &arguments) {
   Atom result{Atom::Kind::function, nullptr, ScalarType::none, std::move(name), {}};
   for (const Form *argument : arguments)
     result.arguments.push_back(number_of(*argument));

@@ -73,7 +73,7 @@ private:
   Form inverse(const Form &a);
   Form extremum(Atom::Kind kind, ScalarType type, std::vector<const Form *> operands);
   Form atom(Atom atom);
-  Form opaque(std::string name, std::vector<const Form *> arguments);
+  Form opaque(std::string name, const std::vector<const Form *> &arguments);
   std::uint32_t number_of(const Form &form);
   Expr bits_of(const Form &form, ScalarType type);
   bool is_sum(Expr expr, ScalarType type);

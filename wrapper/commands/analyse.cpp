@@ -96,7 +96,7 @@ std::optional<AnalysisInputs> read_analysis(const AnalysisRequest &request,
 }
 
 int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const AnalyseKernel &each,
-            bool functions, Json head) {
+            bool functions, const Json &head) {
   std::vector<AnalysedKernel> kernels;
   for (const InputFile &file : inputs.files) {
     for (const Function &function : file.module->functions)

@@ -63,9 +63,9 @@ struct AnalysedKernel {
 };
 
 /// What was found about one kernel.
-struct KernelAnswer {
-  std::string heading;         ///< a line for people, its end left out
-  std::string text;            ///< the lines below
+struct KernelAnswer {  // NOLINT(bugprone-exception-escape): the move of a json checks an assertion
+  std::string heading; ///< a line for people, its end left out
+  std::string text;    ///< the lines below
   nlohmann::ordered_json json; ///< an object; what it is about is added: name and file
   int code = 0;                ///< 0 fine, 1 a finding, 3 something stays open
 };
@@ -83,6 +83,7 @@ using AnalyseKernel =
 /// `head` has, and `kernels`. `functions`: other functions with a body are looked at, too. Returns
 /// the worst exit code: 2 before 1 before 3.
 int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const AnalyseKernel &each,
-            bool functions = false, nlohmann::ordered_json head = nlohmann::ordered_json::object());
+            bool functions = false,
+            const nlohmann::ordered_json &head = nlohmann::ordered_json::object());
 
 } // namespace ptxasw::wrapper
