@@ -1,3 +1,6 @@
+// A function's name holds everything that its result depends on besides the operands, so two
+// functions of one name are one. What is computed here is computed by the table's concrete domain.
+
 #include "analysis/prove/float_terms.h"
 
 #include <algorithm>
@@ -105,7 +108,12 @@ std::optional<Rational> rational_of(ScalarType type, std::uint64_t bits) {
   exponent -= 53;
   const boost::multiprecision::cpp_int power = boost::multiprecision::cpp_int(1)
                                                << std::abs(exponent);
-  return exponent < 0 ? Rational(mantissa, power) : Rational(mantissa * power);
+  Rational result = mantissa;
+  if (exponent < 0)
+    result /= power;
+  else
+    result *= power;
+  return result;
 }
 
 Expr FloatTerms::apply(const FloatFunction &function, unsigned width, std::span<const Expr> list) {

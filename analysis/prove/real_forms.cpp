@@ -1,3 +1,7 @@
+// Sums of products with rational coefficients, in one order: two expressions that are the same
+// polynomial have the same form. Everything that is no sum, product, quotient or extremum is an
+// atom, whose operands are forms.
+
 #include "analysis/prove/real_forms.h"
 
 #include "emulator/semantics/scramble.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+// What writer and proof of a coarsened version both know of a kernel.
+
 #include "synth/coarsen/merge.h"
 #include "synth/coarsen/recompute.h"
 #include "synth/coarsen/rooms.h"

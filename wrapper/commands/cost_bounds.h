@@ -1,5 +1,7 @@
 #pragma once
 
+// The part of `ptxasw cost` about bounds: sectors, conflicts, divergence, steps.
+
 #include "analysis/bound.h"
 #include "wrapper/commands/analyse.h"
 

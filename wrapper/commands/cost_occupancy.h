@@ -1,5 +1,7 @@
 #pragma once
 
+// The part of `ptxasw cost` about how many blocks a multiprocessor holds.
+
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/kernel_needs.h"
 

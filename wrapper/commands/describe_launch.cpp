@@ -1,3 +1,6 @@
+// What words say goes over what a launch file among them says; a number that neither gives is an
+// error that names it.
+
 #include "wrapper/commands/describe_launch.h"
 
 #include "emulator/facts/amount.h"

@@ -1,3 +1,6 @@
+// Words and files of --launch are read by what `emulate` and `verify` read them by, so a witness
+// that is written shows there what is refuted here.
+
 #include "wrapper/commands/prove_equal.h"
 
 #include "wrapper/commands/commands.h"
