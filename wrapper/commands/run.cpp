@@ -41,7 +41,7 @@ void separate_caches() {
   const bool is_word =
       before == "mtime" || before == "content" || before == "none" || before.starts_with("string:");
   ::setenv("CCACHE_COMPILERCHECK",
-           fmt::format("{};{} config --cache-key",
+           fmt::format("{};{} status --cache-key",
                        is_word ? "stat -L -c %n/%s/%y %compiler%" : before, self)
                .c_str(),
            1);
