@@ -98,6 +98,12 @@ class Interposer(Scratch):
         result = self.under_run("ptxas", "--version", settings=["--max-delta", "5"])
         self.assertIn("max-delta=5", result.stdout)
 
+    def test_caches_are_given_a_command_that_tells_the_key(self):
+        result = run([PTXASW, "run", "--", "sh", "-c", 'eval "${CCACHE_COMPILERCHECK#*;}"; echo; echo "$CCACHE_NAMESPACE"'])
+        key, namespace = result.stdout.split()
+        self.assertRegex(key, "^ptxasw-[0-9a-f]{16}$")
+        self.assertEqual(key, namespace, result.stderr)
+
     def test_other_programs_are_left_alone(self):
         self.write("bin/notptxas", "#!/bin/sh\necho $#\n", executable=True)
         self.assertEqual(self.under_run("bin/notptxas", "1", "2").stdout, "2\n")
