@@ -679,6 +679,17 @@ def copper_bounds(published):
         yield [None, told.get(benchmark), ", ".join(found), None]
 
 
+@table
+def racuda_means(path):
+    """Of each kernel the mean errors of the four bounds, each beside the published one."""
+    kernels = defaultdict(list)
+    for row in tsv(path):
+        if row.get("published"):  # the points of the figure have no such column
+            kernels[row["kernel"]] += [row["mean"], row["published"]]
+    for kernel, cells in kernels.items():
+        yield [kernel, *cells]
+
+
 # What standing in front of ptxas costs, as kernelgen-bench/overhead --json wrote it.
 
 

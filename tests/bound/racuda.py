@@ -1,13 +1,17 @@
-"""racuda.py PTXASW [--table]: the kernels of RaCUDA's evaluation, bounded at the sizes that were published and
+"""racuda.py PTXASW [--table | --means]: the kernels of RaCUDA's evaluation, bounded at the sizes that were published and
 counted on the warp emulator at one of them: never more than the published bound of a warp (Muller and Hoffmann,
 POPL 2021, tables 4 and 5, as their tool prints it), never less than what is counted. With --table the table of
-docs/internals/bound.md; with --launches the launches at which is counted, for device/launch.py."""
+docs/internals/bound.md; with --means how far bounds are above what is counted, in the mean over sizes of three kinds,
+as its tables 4 to 7 have it, and the points of its figure 8; with --launches the launches at which is counted, for device/launch.py."""
 
+import contextlib
 import json
 import math
+import random
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 PTXASW = sys.argv[1]
@@ -150,7 +154,116 @@ def launches():
     return result
 
 
+# Sizes by kind: whole warps, a thread more than whole warps, and drawn at random; a kernel that takes whole warps only has
+# no others. The published errors: sectors, conflicts, divwarps, steps, each for these kinds (None: not given).
+def rows(first):
+    """Sizes (w, h) of which the threads are `first` of the two; addSub1 has a thread for two rows."""
+    def sizes(kind, draw):
+        one = {"32N": [64, 256, 512], "32N+1": [65, 257, 513], "random": [draw(33, 1000) for _ in range(4)]}[kind]
+        return [{"w": (n, 96), "h": (96, n), "h/2": (96, 2 * n)}[first] for n in one]
+    return sizes
+
+
+def any_number(least, most, whole=1):
+    def sizes(kind, draw):
+        if kind != "32N" and whole > 1 or kind == "32N+1" and whole == 0:
+            return []
+        step = max(whole, 32)
+        numbers = [least // step * step + step, (least + most) // 2 // step * step, most // step * step]
+        return {"32N": [(n,) for n in numbers], "32N+1": [(n + 1,) for n in numbers],
+                "random": [(draw(least, most),) for _ in range(4)]}[kind]
+    return sizes
+
+
+def branch_counts(kind, draw):
+    return {"32N": [(16, 32), (64, 64)], "32N+1": [(17, 33), (65, 65)], "random": [(draw(1, 64), draw(1, 64)) for _ in range(3)]}[kind]
+
+
+SIZES = {"addSub0": rows("h"), "addSub1": rows("h/2"), "addSub2": rows("w"), "addSub3": rows("w"),
+         "vectorAdd": any_number(1000, 20000), "matMul": any_number(32, 160, 32), "matMulTrans": any_number(32, 160, 32),
+         "matMulBad": any_number(32, 160, 32), "histogram256": any_number(1024, 8192, 64), "mandelbrot": any_number(32, 320),
+         "synBrdis": branch_counts, "synBrdisOpt": branch_counts,
+         **{name: any_number(4096, 16384, 512) for name in KERNELS if name.startswith("reduce")}}
+PUBLISHED_ERRORS = {
+    "matMul": (0.30, None, 0, 1.63), "matMulBad": (0.20, 0, 0.02, 0.04), "matMulTrans": (0.30, 33.4, 0, 1.56),
+    "mandelbrot": (0.13, 0, None, None), "vectorAdd": (1.4e-4, 0, None, 0), "reduce0": (0.21, 0, 27.56, 26.05),
+    "reduce1": (0.21, 1806, 41.83, 87.77), "reduce2": (0.21, None, None, None), "reduce2a": (None, 0, 24.90, 14.31),
+    "reduce3": (1.22, None, None, None), "reduce3a": (None, 0, 25.10, 13.63), "histogram256": (0.25, 0, 0, 0.51),
+    "addSub0": (1.06, 0, 0, 0.59), "addSub1": (0.07, 0, 0, 0.01), "addSub2": (0.16, 0, 0, 0.05),
+    "addSub3": (0.23, 0, 0, 0.06), "synBrdis": (None, None, 0, 0), "synBrdisOpt": (None, None, 0, 0)}
+
+
+@contextlib.contextmanager
+def worst_data(name, launch, size, word=lambda place: bytes([place % 8 * 32] * 4)):
+    """While this lasts, the histogram's launch reads words made by `word`: by default all bytes of a warp fall into one bank."""
+    with tempfile.NamedTemporaryFile() as data:
+        if name == "histogram256":
+            data.write(b"".join(map(word, range(size[0] + 64))))
+            data.flush()
+            launch["args"][1] = f"file:{data.name}"
+        yield
+
+
+def error_at(name, kernel, size):
+    """How far each bound is above what is counted, as a part of that: of the launch for sectors and conflicts, of a warp for
+    divwarps and steps. None: no bound, or nothing is counted; then the bound itself has to be nothing."""
+    launch = kernel["launch"](*size)
+    with worst_data(name, launch, size):
+        bounds, counted = bound(name, kernel, launch)["bounds"], count(name, kernel, launch)
+    errors = {}
+    for metric, scope in (("sectors", 2), ("conflicts", 2), ("divwarps", 0), ("steps", 0)):
+        told, actual = bounds[metric][("warp", "block", "launch")[scope]], counted[metric][scope]
+        if told is None:
+            errors[metric] = "n/b"
+        elif actual:
+            errors[metric] = number(told) / actual - 1
+        else:
+            errors[metric] = 0.0 if number(told) == 0 else f"{number(told):.0f} of 0"
+    return errors
+
+
+def digits(value):
+    return "-" if value is None else f"{value:.2g}" if value < 100 else f"{value:.0f}"
+
+
+def mean_of(errors):
+    numbers = [e for e in errors if isinstance(e, float)]
+    words = [e for e in errors if not isinstance(e, float)]
+    return words[0] if words else digits(sum(numbers) / len(numbers) if numbers else None)
+
+
+def print_means():
+    print("kernel\tmetric\t32N\t32N+1\trandom\tmean\tpublished")
+    for name, kernel in KERNELS.items():
+        draw = random.Random(name).randint
+        by_kind = {kind: [error_at(name, kernel, size) for size in SIZES[name](kind, draw)] for kind in ("32N", "32N+1", "random")}
+        for place, metric in enumerate(("sectors", "conflicts", "divwarps", "steps")):
+            of_kind = [[errors[metric] for errors in by_kind[kind]] for kind in by_kind]
+            print(name, metric, *map(mean_of, of_kind), mean_of(sum(of_kind, [])), digits(PUBLISHED_ERRORS[name][place]),
+                  sep="\t")
+
+
+def print_figure():
+    """The points of figure 8: a kernel's bound and counts by its size; bytes that all fall into one bank, and bytes drawn."""
+    print("kernel\tmetric\tsize\tbound\tcounted, worst\tcounted, random")
+    for h in range(64, 1025, 96):
+        launch = KERNELS["addSub1"]["launch"](96, h)
+        print("addSub1", "sectors", h, bound("addSub1", KERNELS["addSub1"], launch)["bounds"]["sectors"]["launch"],
+              count("addSub1", KERNELS["addSub1"], launch)["sectors"][2], "-", sep="\t")
+    name, kernel = "histogram256", KERNELS["histogram256"]
+    for n in range(1024, 8193, 1024):
+        launch, counted, draw = histogram(n), [], random.Random(n)
+        for words in ({}, {"word": lambda _: draw.randbytes(4)}):
+            with worst_data(name, launch, (n,), **words):
+                counted.append(count(name, kernel, launch)["conflicts"][2])
+        print(name, "conflicts", n, bound(name, kernel, launch)["bounds"]["conflicts"]["launch"], *counted, sep="\t")
+
+
 def main():
+    if "--means" in sys.argv:
+        print_means()
+        print_figure()
+        return 0
     if "--launches" in sys.argv:
         print(json.dumps(launches()))
         return 0
