@@ -538,12 +538,16 @@ N: st.global.f32 [%rd1+4], %f1;
         cases = {"none": (HEAD + ".func f() { ret; }\n", "there is no kernel"),
                  "globl": (kernel.replace("ld.global", "ld.globl"), "`ld.globl.f32` is no instruction"),
                  "stt": (kernel.replace("st.global", "stt.global"), "`stt.global.f32` is no instruction"),
+                 "called": (kernel.replace(".visible", ".func f(.reg .b64 %d) { st.globl.b64 [%d], %d; ret; }\n.visible"),
+                            "`st.globl.b64` is no instruction"),
+                 "sm": (kernel.replace("sm_90", "sm_999"), "`sm_999` is newer"),
+                 "semicolon": (kernel.replace("ret;", "mov.u32 %r1, %r2 ret;"), "lack their `;`"),
                  "v42": (kernel.replace(".version 8.0", ".version 42.0"), "PTX 42.0 is newer")}
         self.write("b.txt", "")
         for name, (text, why) in cases.items():
             self.write(f"{name}.ptx", text)
             plain = self.lint(f"{name}.ptx", code=2 if name == "none" else 0)
-            self.assertRegex(plain.stdout, "no warnings in (0 kernels|1 kernel; 1 not checked)\n", name)
+            self.assertRegex(plain.stdout, "no warnings in (0 kernels|1 kernel; 1 not checked|1 kernel)\n", name)
             self.assertIn(f"warning: {name}.ptx: ", plain.stderr)
             self.assertIn(why, plain.stderr, name)
             for gate in (["-Werror"], ["-Werror=bank-conflict"], ["--baseline", "b.txt"],

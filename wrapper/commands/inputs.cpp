@@ -283,8 +283,8 @@ bool add_module(std::string text, const std::string &shown, std::vector<InputFil
     fmt::print(stderr, "{}", format(module.error()));
     return false;
   }
-  warn_of_missing_semicolons(**module, shown);
-  inputs.push_back({shown, std::move(*module)});
+  const unsigned missing = warn_of_missing_semicolons(**module, shown);
+  inputs.push_back({shown, std::move(*module), missing});
   return true;
 }
 

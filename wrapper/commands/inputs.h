@@ -32,6 +32,7 @@ void declare_inputs(Words &words, InputRequest &request);
 struct InputFile {
   std::string name;
   std::unique_ptr<Module> module;
+  unsigned missing_semicolons = 0; ///< instructions that run into the next one
 };
 
 /// What the bytes of a file are.

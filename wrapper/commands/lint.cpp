@@ -85,6 +85,8 @@ tl::expected<bool, std::string> gate(const Settings &settings, const LintRequest
 
 /// What no warning can be about. Of a module with kernels a part may have none.
 std::vector<std::string> not_checked_here(const LintRequest &request, const LintedInput &one) {
+  if (one.input.missing_semicolons != 0)
+    return {"instructions lack their `;`, so not all was checked"};
   const bool is_part = request.asked.shard.count > 1 || !request.asked.kernels.empty();
   return one.kernels.empty() && has_kernel(*one.input.module) && is_part
              ? std::vector<std::string>()

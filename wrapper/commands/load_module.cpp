@@ -62,7 +62,7 @@ std::optional<std::size_t> missing_semicolon(const Module &module,
 
 } // namespace
 
-void warn_of_missing_semicolons(const Module &module, const std::string &path) {
+unsigned warn_of_missing_semicolons(const Module &module, const std::string &path) {
   unsigned count = 0;
   for (const Function &function : module.functions)
     for (const Instruction &instruction : function.instructions) {
@@ -83,6 +83,7 @@ void warn_of_missing_semicolons(const Module &module, const std::string &path) {
     }
   if (count > shown_warnings)
     fmt::print(stderr, "{}: {} more are missing\n", path, count - shown_warnings);
+  return count;
 }
 
 bool are_known(const Module &module, const std::string &path) {

@@ -20,7 +20,8 @@ bool are_known(const Module &module, const std::string &path);
 
 /// Says on standard error where an instruction lacks its `;`: the next one looks like a part of its
 /// last operand. Both stay as they are, so this is no error; ptxas will say what it thinks of them.
-void warn_of_missing_semicolons(const Module &module, const std::string &path);
+/// Returns how many do.
+unsigned warn_of_missing_semicolons(const Module &module, const std::string &path);
 
 /// True if the module has a kernel with a body.
 bool has_kernel(const Module &module);

@@ -17,6 +17,7 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
+constexpr unsigned newest_target = 121; ///< of CUDA 13: sm_121
 constexpr unsigned newest_major = 9; ///< of the PTX ISA: CUDA 13 has 9.0 and what follows it
 
 bool wanted(const LintQuery &query, std::string_view name) {
@@ -88,10 +89,14 @@ std::string why_unchecked(const facts::KernelFacts &facts) {
   if (module.version_major > newest_major)
     return fmt::format("PTX {}.{} is newer than any that is known here", module.version_major,
                        module.version_minor);
-  for (const Instruction &instruction : facts.function().instructions)
-    if (const Opcode &opcode = module.opcode(instruction); !is_known(opcode))
-      return fmt::format("line {}: `{}` is no instruction that is known", instruction.line,
-                         opcode.text);
+  if (module.sm / 10 > newest_target / 10)
+    return fmt::format("the target `{}` is newer than any that is known here", module.target);
+  // The assembler refuses a module for what is wrong in any of its functions.
+  for (const Function &function : module.functions)
+    for (const Instruction &instruction : function.instructions)
+      if (const Opcode &opcode = module.opcode(instruction); !is_known(opcode))
+        return fmt::format("line {}: `{}` is no instruction that is known", instruction.line,
+                           opcode.text);
   return facts.complete() ? "" : "it is too large, or its control flow is not understood";
 }
 
