@@ -172,7 +172,7 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
         continue;
       FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
-        add_refusal(outcome.refusals, refusal);
+        add_refusal(outcome.refusals, refusal.by(family.name));
       for (Proposal &proposal : answer.proposals)
         offers.push_back({&family, std::move(proposal)});
     }

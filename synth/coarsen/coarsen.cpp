@@ -91,12 +91,11 @@ FamilyAnswer propose_retile(const KernelContext &context) {
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
   // What ties threads of a block together may stay where blocks stay whole.
-  const bool only_apart = coarsen_obstacle(context).has_value();
+  const bool only_apart = !coarsen_obstacles(context).empty();
   if (only_apart)
-    if (const auto obstacle = coarsen_obstacle(context, Blocks::whole)) {
-      answer.refusals.push_back(*obstacle);
-      return answer;
-    }
+    answer.refusals = coarsen_obstacles(context, Blocks::whole);
+  if (!answer.refusals.empty())
+    return answer;
   const bool spread = !only_apart && may_be_spread(context);
   const std::vector<Room> rooms = rooms_of(context.module, kernel);
   bool fits = true;
@@ -173,10 +172,12 @@ template <bool wide> const std::vector<std::string> &variants() {
 
 } // namespace
 
-std::optional<Refusal> coarsen_obstacle(const KernelContext &context, Blocks blocks) {
-  const auto obstacle = spread_obstacle(context, blocks);
-  return obstacle || blocks == Blocks::spread ? obstacle
-                                              : rooms_obstacle(context.module, context.kernel);
+std::vector<Refusal> coarsen_obstacles(const KernelContext &context, Blocks blocks) {
+  std::vector<Refusal> all = spread_obstacles(context, blocks);
+  if (blocks == Blocks::whole)
+    for (const Refusal &one : rooms_obstacles(context.module, context.kernel))
+      add_kind(all, one);
+  return all;
 }
 
 // Two entries, as users hear of wide accesses under their own name, and looking for them takes

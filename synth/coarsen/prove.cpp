@@ -228,8 +228,9 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
     if (!form)
       return form.error();
     const bool whole = form->kind == CoarsenForm::Kind::apart && form->along_x == 1 && !form->wide;
-    if (const auto obstacle = coarsen_obstacle(kernel, whole ? Blocks::whole : Blocks::spread))
-      return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
+    if (const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
+        !obstacles.empty())
+      return fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning);
     if (claim.needs.dynamic_shared != 0 && !rooms_of(kernel.module, kernel.kernel).empty())
       return "a launch with dynamic shared memory may find too little";
     if ((form->within_block() || form->along_x > 1) && !may_be_spread(kernel))

@@ -158,7 +158,7 @@ void CoarsenProof::one_copy(Position mine, Position theirs, const View &view, co
     const auto [m, t] = open.back();
     open.pop_back();
     const Instruction &instruction = kernel_.instructions[t];
-    require(!detour || !is_barrier(instruction), m, "a barrier on the way of one copy");
+    require(!detour || !is_barrier(t), m, "a barrier on the way of one copy");
     if (is_jump(instruction))
       add(require_branch(t, m, view), target_of(instruction));
     else

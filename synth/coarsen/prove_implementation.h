@@ -126,7 +126,7 @@ private:
   void branch_at_once(Position mine, Position theirs);
   void branch_by_all(Position mine, Position theirs);
   void meet_again(const ReplayEnd &end, const Detour &detour);
-  bool is_barrier(const Instruction &instruction) const;
+  bool is_barrier(Position theirs) const;
   void leave(const ReplayEnd &end, ReplayState &state, Position theirs);
   // Alone.
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,

@@ -11,9 +11,9 @@
 // stored, made generic or taken apart. And each access to shared memory is by an address, so that
 // it goes to a variable that has a place of its own for each copy.
 //
-// What is refused: memory whose size the launch says (its names are one place), and atomics that
-// return something: a copy that waits for another thread's could wait for what that thread does
-// for a later copy.
+// What is refused: memory whose size the launch says (its names are one place), and, with all
+// atomics, those whose result is read: a copy that waits for another thread's could wait for what
+// that thread does for a later copy.
 
 #include "synth/coarsen/rooms.h"
 
@@ -61,9 +61,10 @@ public:
   bool is_good(const Instruction &instruction) const {
     const Opcode &opcode = module_.opcode(instruction);
     const auto operands = module_.operands(instruction);
-    const bool access = opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red;
+    const bool access =
+        opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red || opcode.op == Op::atom;
     if (access && opcode.space == StateSpace::shared) {
-      const std::size_t place = opcode.op == Op::ld ? 1 : 0;
+      const std::size_t place = opcode.op == Op::ld || opcode.op == Op::atom ? 1 : 0;
       for (std::size_t i = 0; i < operands.size(); ++i)
         if ((i == place) != concerns_address(operands.subspan(i, 1)))
           return false;
@@ -171,24 +172,26 @@ std::string room_name(std::size_t room, unsigned copy) {
   return fmt::format("__ptxasw_room{}_{}", room, copy);
 }
 
-std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kernel) {
+std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel) {
+  std::vector<Refusal> all;
   for (const Room &room : rooms_of(module, kernel)) {
     const Variable *const variable = module.variable(room.symbol);
     constexpr std::uint64_t most_alignment = 1024;
     if (room.bytes == 0 || variable->linkage == Linkage::external ||
         room.bytes > most_shared_bytes || room.alignment > most_alignment ||
         (room.alignment & (room.alignment - 1)) != 0)
-      return unsized;
+      add_kind(all, unsized);
   }
   const Addresses addresses(module, kernel);
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
     if (opcode.has(Modifier::shared_cluster) || !addresses.is_good(instruction))
-      return (opcode.has(Modifier::shared_cluster) ? of_others : no_place).at(instruction.line);
+      add_kind(all,
+               (opcode.has(Modifier::shared_cluster) ? of_others : no_place).at(instruction.line));
   }
   if (!addresses.all_written_are())
-    return no_place;
-  return std::nullopt;
+    add_kind(all, no_place);
+  return all;
 }
 
 } // namespace ptxasw::synth

@@ -28,8 +28,8 @@ inline constexpr std::uint64_t most_shared_bytes = 0xc000;
 /// The name of a copy's variable.
 std::string room_name(std::size_t room, unsigned copy);
 
-/// Why the shared memory of a kernel cannot be in other places; of each access it is known then
-/// that it goes to a variable that the kernel names.
-std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kernel);
+/// Why the shared memory of a kernel cannot be in other places, each kind of obstacle once; if
+/// there is none, it is known of each access that it goes to a variable that the kernel names.
+std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel);
 
 } // namespace ptxasw::synth
