@@ -98,6 +98,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     return answer;
   const bool spread = !only_apart && may_be_spread(context);
   const std::vector<Room> rooms = rooms_of(context.module, kernel);
+  const bool has_dynamic = !dynamic_rooms_of(context.module, kernel).empty();
   bool fits = true;
   for (const CoarsenShape &shape : coarsen_shapes()) {
     const CoarsenForm &form = shape.form;
@@ -116,7 +117,9 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     if (form.merges() && merged_loads(context, form).empty())
       continue;
     answer.proposals.push_back(proposal_for(kernel, shape));
-    if (!rooms.empty())
+    if (has_dynamic)
+      answer.proposals.back().sibling.needs.dynamic_shared = form.total(); // each copy its own
+    else if (!rooms.empty())
       answer.proposals.back().sibling.needs.dynamic_shared = 0; // it has more of its own
   }
   if (answer.proposals.empty() && answer.refusals.empty())

@@ -96,6 +96,8 @@ private:
   bool same_special(const Operand &theirs, const Operand &mine, const View &view) const;
   /// What a copy has in place of a special register; nothing if it has that itself.
   std::optional<ReplayValue> instead_of(std::string_view special, unsigned copy) const;
+  /// What a copy has in place of a name of dynamic shared memory; nothing if it has that itself.
+  std::optional<ReplayValue> begin_of(const Operand &operand, unsigned copy) const;
   bool same_operand(const Operand &theirs, const Operand &mine, const View &view) const;
   bool same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const;
   void require_clone(Position theirs, Position mine, const View &view) const;

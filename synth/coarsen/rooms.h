@@ -16,8 +16,12 @@ struct Room {
   unsigned alignment = 1;
 };
 
-/// In the order in which they are first mentioned.
+/// Those whose size the text says, in the order in which they are first mentioned.
 std::vector<Room> rooms_of(const Module &module, const Function &kernel);
+
+/// The others: names of the memory whose size the launch says. Copy k has what begins k times that
+/// size behind each of them.
+std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel);
 
 /// Bytes that so many copies of each take at most.
 std::uint64_t bytes_of(const std::vector<Room> &rooms, unsigned copies);
