@@ -21,6 +21,7 @@
 #include "analysis/exchange_loops.h"
 #include "analysis/plain_calls.h"
 #include "analysis/shape_algebra.h"
+#include "emulator/facts/unread.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/cfg.h"
@@ -633,7 +634,9 @@ private:
 void find_ties(const Module &module, const Function &kernel, KernelIndependence &result) {
   bool blocks = true, threads = true;
   PlainCalls calls(module);
-  for (const Instruction &instruction : kernel.instructions) {
+  const std::vector<bool> unread = facts::unread_atomics(module, kernel);
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    const Instruction &instruction = kernel.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
     const Op op = opcode.op;
     for_each_special(module, module.operands(instruction), [&](std::string_view name) {
@@ -649,7 +652,7 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
                       op == Op::nanosleep || op == Op::pmevent || op == Op::isspacep;
     const bool access =
         (op == Op::ld || op == Op::st || op == Op::ldu) && effect_of(opcode) != Effect::sync;
-    const bool reduction = op == Op::red && opcode.space != StateSpace::shared;
+    const bool reduction = (op == Op::red || unread[i]) && opcode.space != StateSpace::shared;
     const bool alone = instruction.well_formed && (is_pure(opcode) || flow || access || reduction ||
                                                    (op == Op::call && calls.is_plain(instruction)));
     const bool within_block =

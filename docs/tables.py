@@ -605,6 +605,15 @@ def lint_times(path):
         yield [f"the longest, {longest}", f"{of[longest][at]} ms"]
 
 
+@table
+def reach(path):
+    """Of each obstacle to whole blocks by one: kernels that have it, and those that have no other."""
+    for line in path.read_text().split("alone\n")[1].splitlines():
+        obstacle, having, alone = line.split("\t")
+        reason, _, meaning = obstacle.partition(": ")
+        yield [f"`{reason}`: {meaning}", having, alone]
+
+
 SHARE = r"(\d+) of (\d+)(?: \(\d+ %\))?"
 
 

@@ -16,6 +16,12 @@ void add_refusal(std::vector<Refusal> &all, const Refusal &more) {
     all.push_back(more);
 }
 
+void add_kind(std::vector<Refusal> &all, const Refusal &more) {
+  if (std::none_of(all.begin(), all.end(),
+                   [&](const Refusal &known) { return known.meaning == more.meaning; }))
+    all.push_back(more);
+}
+
 std::optional<Refusal> module_obstacle(const Module &module, const Function &kernel) {
   if (!kernel.is_entry || !kernel.has_body)
     return refusals::no_kernel;

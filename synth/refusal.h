@@ -14,12 +14,15 @@ namespace ptxasw::inline synth {
 
 /// Why a family does nothing for a kernel, or not what was asked.
 struct Refusal {
-  std::string_view reason;  ///< its stable name, "barrier"
-  std::string_view meaning; ///< one line, for people
-  std::uint32_t line = 0;   ///< 1-based, of the instruction in the way; 0: none in particular
+  std::string_view reason;      ///< its stable name, "barrier"
+  std::string_view meaning;     ///< one line, for people
+  std::uint32_t line = 0;       ///< 1-based, of the instruction in the way; 0: none in particular
+  std::string_view family = {}; ///< the first that says so, where several were asked
 
   /// The same of a line.
-  Refusal at(std::uint32_t of) const { return {reason, meaning, of}; }
+  Refusal at(std::uint32_t of) const { return {reason, meaning, of, family}; }
+  /// The same of a family.
+  Refusal by(std::string_view who) const { return {reason, meaning, line, who}; }
 };
 
 /// Where something can be done in a kernel, and why not, or nowhere else.
@@ -30,6 +33,9 @@ template <typename Site> struct Sites {
 
 /// Adds one, unless it is said already.
 void add_refusal(std::vector<Refusal> &all, const Refusal &more);
+
+/// Adds one, unless another one of its kind is there: each kind at its first line.
+void add_kind(std::vector<Refusal> &all, const Refusal &more);
 
 namespace refusals {
 inline constexpr Refusal no_kernel{"no-kernel", "no kernel with a body"};

@@ -172,7 +172,7 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
         continue;
       FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
-        add_refusal(outcome.refusals, refusal);
+        add_refusal(outcome.refusals, refusal.by(family.name));
       for (Proposal &proposal : answer.proposals)
         offers.push_back({&family, std::move(proposal)});
     }
@@ -224,6 +224,7 @@ StandIn stand_in(const Sibling &sibling) {
     result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
   for (const char axis : sibling.appended_blocks)
     result.appended_blocks.push_back(axis - 'x');
+  result.dynamic_shared = sibling.needs.dynamic_shared;
   // Of points along x it is said how many there may be.
   result.whole_x |= sibling.needs.max_extent[0] != SiblingNeeds{}.max_extent[0];
   return result;

@@ -21,6 +21,7 @@
 #include "synth/spread.h"
 
 #include "analysis/independence.h"
+#include "emulator/facts/unread.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
@@ -70,12 +71,22 @@ bool is_index(std::string_view name) {
   return name == "WARP_SZ";
 }
 
+/// Returns true if a special register says which lane of its warp a thread is. In a block that
+/// stays whole it is what it was: warps are made of threads in the order of their indices, and
+/// these and the block's extents are the kernel's. Which warp it is, the machine may change (PTX
+/// ISA 10.4).
+bool is_lane(std::string_view name) {
+  return name == "%laneid" || name == "%lanemask_eq" || name == "%lanemask_le" ||
+         name == "%lanemask_lt" || name == "%lanemask_ge" || name == "%lanemask_gt";
+}
+
 std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Operand> operands,
                                         Blocks blocks) {
   for (const Operand &operand : operands) {
     if (operand.kind == Operand::Kind::other || operand.kind == Operand::Kind::group)
       return refusals::unknown_instruction;
-    if (operand.kind == Operand::Kind::special && !is_index(module.text(operand.span)))
+    if (operand.kind == Operand::Kind::special && !is_index(module.text(operand.span)) &&
+        (blocks != Blocks::whole || !is_lane(module.text(operand.span))))
       return refusal::special;
     if (operand.kind == Operand::Kind::symbol) {
       const Symbol &symbol = module.symbol(operand);
@@ -97,20 +108,28 @@ std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Op
   return std::nullopt;
 }
 
+/// By instruction what is to be known of a kernel's text as a whole.
+struct Ties {
+  std::vector<bool> meets_in_warp; ///< facts::meetings_of_warp()
+  std::vector<bool> unread;        ///< facts::unread_atomics()
+};
+
 std::optional<Refusal> instruction_obstacle(const Module &module, const Function &kernel,
-                                            const Instruction &instruction, Blocks blocks) {
+                                            std::uint32_t at, const Ties &ties, Blocks blocks) {
+  const Instruction &instruction = kernel.instructions[at];
   const Opcode &opcode = module.opcode(instruction);
   const Op op = opcode.op;
   if (blocks == Blocks::whole && facts::is_barrier_of_all(module, instruction))
     return std::nullopt;
-  if (blocks == Blocks::whole && facts::is_meeting_of_warp(module, instruction))
+  if (blocks == Blocks::whole && ties.meets_in_warp[at])
     return operand_obstacle(module, module.operands(instruction), blocks);
   if (op == Op::bar || op == Op::barrier)
     return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
   if (op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect ||
       op == Op::activemask)
     return refusal::warp;
-  if (op == Op::atom)
+  const bool reduces = op == Op::red || ties.unread[at];
+  if (op == Op::atom && !reduces)
     return refusal::atomic;
   if (op == Op::fence || op == Op::membar)
     return refusal::ordered;
@@ -137,7 +156,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return refusals::unknown_instruction;
   if (in_shared && op == Op::red && !leaves_global_alone(opcode))
     return refusal::ordered;
-  const bool known = is_pure(opcode) || access || op == Op::red || op == Op::prefetch ||
+  const bool known = is_pure(opcode) || access || reduces || op == Op::prefetch ||
                      op == Op::prefetchu || op == Op::isspacep;
   if (!instruction.well_formed || !known)
     return refusals::unknown_instruction;
@@ -155,66 +174,77 @@ Refusal call_obstacle(const Module &module, const Function &kernel) {
   return refusal::variable;
 }
 
-std::optional<Refusal> header_obstacle(const Module &module, const Function &kernel,
-                                       Blocks blocks) {
-  if (const auto obstacle = module_obstacle(module, kernel))
-    return obstacle;
+void header_obstacles(const Module &module, const Function &kernel, Blocks blocks,
+                      std::vector<Refusal> &all) {
   if (module.address_size != 64)
-    return refusals::address_size;
+    add_kind(all, refusals::address_size);
   if (module.version_major < 3)
-    return refusal::version;
+    add_kind(all, refusal::version);
   for (const PerformanceDirective &directive : kernel.directives)
     if (directive.name.find("cluster") != std::string_view::npos)
-      return refusal::cluster;
+      add_kind(all, refusal::cluster);
   std::uint64_t bytes = 64; // what alignment may take, and the new one
   for (const Variable &parameter : kernel.parameters)
     bytes += parameter.size() + 8;
   if (bytes > parameter_bytes)
-    return refusal::parameters;
+    add_kind(all, refusal::parameters);
   for (const Variable &variable : kernel.variables)
     if (variable.space != StateSpace::shared || blocks != Blocks::whole)
-      return variable.space == StateSpace::shared  ? refusal::shared_memory
-             : variable.space == StateSpace::local ? refusal::local_memory
-             : variable.space == StateSpace::param ? call_obstacle(module, kernel)
-                                                   : refusal::variable;
+      add_kind(all, variable.space == StateSpace::shared  ? refusal::shared_memory
+                    : variable.space == StateSpace::local ? refusal::local_memory
+                    : variable.space == StateSpace::param ? call_obstacle(module, kernel)
+                                                          : refusal::variable);
   for (const Register &reg : kernel.registers) {
     const unsigned width = bit_width(reg.type);
     if (reg.vector != 1 || (width != 1 && width != 16 && width != 32 && width != 64))
-      return refusals::register_type;
+      add_kind(all, refusals::register_type);
   }
   for (const Pragma &pragma : kernel.pragmas)
     if (pragma.text != "nounroll" && !pragma.text.starts_with("used_bytes_mask"))
-      return refusal::pragma;
-  if (kernel.instructions.size() > most_instructions)
-    return refusals::too_large;
-  return std::nullopt;
+      add_kind(all, refusal::pragma);
 }
 
-std::optional<Refusal> find_obstacle(const KernelContext &context, Blocks blocks) {
+std::vector<Refusal> find_obstacles(const KernelContext &context, Blocks blocks) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  if (const auto obstacle = header_obstacle(module, kernel, blocks))
-    return obstacle;
-  for (const Instruction &instruction : kernel.instructions)
-    if (const auto obstacle = instruction_obstacle(module, kernel, instruction, blocks))
-      return obstacle->at(instruction.line);
-  if (!context.cfg().well_formed())
-    return refusal::control_flow;
+  if (const auto obstacle = module_obstacle(module, kernel))
+    return {*obstacle};
+  if (kernel.instructions.size() > most_instructions)
+    return {refusals::too_large};
+  std::vector<Refusal> all;
+  header_obstacles(module, kernel, blocks, all);
+  const Ties ties{facts::meetings_of_warp(module, kernel), facts::unread_atomics(module, kernel)};
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
+    if (const auto obstacle = instruction_obstacle(module, kernel, i, ties, blocks))
+      add_kind(all, obstacle->line == 0 ? obstacle->at(kernel.instructions[i].line) : *obstacle);
+  if (!context.cfg().well_formed()) {
+    add_kind(all, refusal::control_flow);
+    return all;
+  }
   if (blocks == Blocks::whole)
     if (const auto barrier = meetings_of(context).uneven()) {
       const Instruction &met = kernel.instructions[*barrier];
-      return (facts::is_meeting_of_warp(module, met) ? refusal::uneven_warp : refusal::uneven)
-          .at(met.line);
+      add_kind(all,
+               (meetings_of(context).in_warp(*barrier) ? refusal::uneven_warp : refusal::uneven)
+                   .at(met.line));
     }
-  if (!blocks_independent(module, kernel))
-    return refusal::depend;
-  return waiting_obstacle(module, kernel);
+  // Says nothing of its own about what is refused above.
+  if (all.empty() && !blocks_independent(module, kernel))
+    all.push_back(refusal::depend);
+  if (const auto waits = waiting_obstacle(module, kernel))
+    add_kind(all, *waits);
+  return all;
 }
 
 } // namespace
 
-std::optional<Refusal> spread_obstacle(const KernelContext &context, Blocks blocks) {
+const std::vector<Refusal> &spread_obstacles(const KernelContext &context, Blocks blocks) {
   return context.once(blocks == Blocks::whole ? "whole blocks" : "spread blocks",
-                      [&] { return find_obstacle(context, blocks); });
+                      [&] { return find_obstacles(context, blocks); });
+}
+
+std::optional<Refusal> spread_obstacle(const KernelContext &context, Blocks blocks) {
+  const std::vector<Refusal> &all = spread_obstacles(context, blocks);
+  return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
 bool may_be_spread(const KernelContext &context) {

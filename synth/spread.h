@@ -17,8 +17,13 @@ enum class Blocks : std::uint8_t {
   whole,  ///< they stay together, with shared memory of their own and in step at barriers
 };
 
-/// What keeps several blocks of a kernel from being run by one, in lockstep; nothing if nothing
-/// does. The first in the text. Where blocks stay whole, shared memory may be in the way besides.
+/// All that keeps several blocks of a kernel from being run by one, in lockstep, each kind of
+/// obstacle once, at its first line; empty if nothing does. Where blocks stay whole, shared memory
+/// may be in the way besides. Found once.
+const std::vector<Refusal> &spread_obstacles(const KernelContext &context,
+                                             Blocks blocks = Blocks::spread);
+
+/// The first of them.
 std::optional<Refusal> spread_obstacle(const KernelContext &context,
                                        Blocks blocks = Blocks::spread);
 

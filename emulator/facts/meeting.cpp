@@ -44,9 +44,18 @@ namespace {
 
 constexpr std::uint32_t full_warp = 0xffffffff;
 
-bool is_full_mask(const Operand &operand) {
-  return operand.kind == Operand::Kind::integer &&
-         static_cast<std::uint32_t>(operand.value) == full_warp;
+bool is_meeting_of_warp(const Module &module, const Function &kernel, std::uint32_t at,
+                        const Numbers &numbers) {
+  const Instruction &instruction = kernel.instructions[at];
+  const auto operands = module.operands(instruction);
+  const Opcode &opcode = module.opcode(instruction);
+  const bool is_barrier = opcode.text == "bar.warp.sync" || opcode.text == "barrier.warp.sync";
+  const bool exchanges =
+      opcode.has(Modifier::sync) && (opcode.op == Op::shfl || opcode.op == Op::vote ||
+                                     opcode.op == Op::redux || opcode.op == Op::match);
+  return (is_barrier ? operands.size() == 1 : exchanges && !operands.empty()) &&
+         instruction.well_formed && instruction.guard == no_register &&
+         numbers.of(operands.back(), at) == full_warp;
 }
 
 } // namespace
@@ -64,29 +73,23 @@ bool is_barrier_of_all(const Module &module, const Instruction &instruction) {
          operands[0].value < barriers;
 }
 
-bool is_meeting_of_warp(const Module &module, const Instruction &instruction) {
-  const auto operands = module.operands(instruction);
-  const Opcode &opcode = module.opcode(instruction);
-  if (!instruction.well_formed || instruction.guard != no_register || operands.empty() ||
-      !is_full_mask(operands.back()))
-    return false;
-  if (opcode.text == "bar.warp.sync" || opcode.text == "barrier.warp.sync")
-    return operands.size() == 1;
-  return opcode.has(Modifier::sync) && (opcode.op == Op::shfl || opcode.op == Op::vote ||
-                                        opcode.op == Op::redux || opcode.op == Op::match);
+std::vector<bool> meetings_of_warp(const Module &module, const Function &kernel) {
+  std::vector<bool> meets(kernel.instructions.size(), false);
+  const Numbers numbers(module, kernel);
+  for (std::uint32_t i = 0; i < meets.size(); ++i)
+    meets[i] = is_meeting_of_warp(module, kernel, i, numbers);
+  return meets;
 }
 
 Meetings::Meetings(const Module &module, const Function &kernel)
-    : module_(module), kernel_(kernel) {
+    : module_(module), kernel_(kernel), numbers_(module, kernel) {
   warp_.is_warp = true;
-  for (Crowd *crowd : {&block_, &warp_})
-    crowd->meets.assign(kernel.instructions.size(), false);
+  warp_.meets = meetings_of_warp(module, kernel);
+  block_.meets.assign(kernel.instructions.size(), false);
   for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-    const Instruction &instruction = kernel.instructions[i];
-    const Op op = module.opcode(instruction).op;
-    const bool of_warp = is_meeting_of_warp(module, instruction);
-    if (of_warp)
-      warp_.any = warp_.meets[i] = true;
+    const Op op = module.opcode(kernel.instructions[i]).op;
+    if (warp_.meets[i])
+      warp_.any = true;
     else if (op == Op::bar || op == Op::barrier)
       block_.any = block_.meets[i] = true;
   }
@@ -135,15 +138,13 @@ std::vector<bool> Meetings::region(std::uint32_t branch) const {
   return inside;
 }
 
-bool Meetings::is_one_for_all(const Instruction &instruction,
-                              const std::vector<bool> &varying) const {
-  const auto one = emulator::one_value(module_, instruction,
-                                       [](const Operand &operand) -> std::optional<std::uint32_t> {
-                                         if (operand.kind != Operand::Kind::integer)
-                                           return std::nullopt;
-                                         return static_cast<std::uint32_t>(operand.value);
-                                       });
-  if (!one || !is_meeting_of_warp(module_, instruction))
+bool Meetings::is_one_for_all(std::uint32_t at, const std::vector<bool> &varying) const {
+  if (!warp_.meets[at])
+    return false;
+  const Instruction &instruction = kernel_.instructions[at];
+  const auto one = emulator::one_value(
+      module_, instruction, [&](const Operand &operand) { return numbers_.of(operand, at); });
+  if (!one)
     return false;
   // Nothing but its results is written, and what the lanes must agree on is one for them, too.
   std::size_t written = 0;
@@ -159,7 +160,7 @@ bool Meetings::is_one_for_all(const Instruction &instruction,
 void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const {
   const Instruction &instruction = kernel_.instructions[at];
   bool differs = crowd.apart[at];
-  if (!crowd.is_warp || !is_one_for_all(instruction, varying)) {
+  if (!crowd.is_warp || !is_one_for_all(at, varying)) {
     differs = differs || !computes_alike(module_, instruction, emulator::Scope::block);
     for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
       // What a guard may leave as it was counts, too.

@@ -3,6 +3,7 @@
 // Which threads of a block, or lanes of a warp, come to the same barriers and exchanges, and where
 // some of them go a way of their own in between.
 
+#include "emulator/facts/numbers.h"
 #include "grammar/module.h"
 
 #include <cstdint>
@@ -15,10 +16,11 @@ namespace ptxasw::facts {
 /// number of threads and no guard (PTX ISA 9.7.13.1).
 bool is_barrier_of_all(const Module &module, const Instruction &instruction);
 
-/// Returns true if all lanes of a warp meet at an instruction, whatever else it does: a
+/// By instruction: do all lanes of a warp meet there, whatever else it does? So they do at a
 /// `bar.warp.sync`, `shfl.sync`, `vote.sync`, `redux.sync` or `match.sync` whose member mask is the
-/// number of a full warp, with no guard (PTX ISA 9.7.9.6 and 9.7.13).
-bool is_meeting_of_warp(const Module &module, const Instruction &instruction);
+/// number of a full warp, in the text or in a register (numbers.h), with no guard (PTX ISA 9.7.9.6
+/// and 9.7.13).
+std::vector<bool> meetings_of_warp(const Module &module, const Function &kernel);
 
 /// Threads that part at a branch go on alone, one after the other, and meet again.
 struct Detour {
@@ -33,6 +35,8 @@ public:
   Meetings(const Module &module, const Function &kernel);
 
   bool any() const { return block_.any || warp_.any; }
+  /// All lanes of a warp meet at an instruction (meetings_of_warp()).
+  bool in_warp(std::uint32_t instruction) const { return warp_.meets[instruction]; }
   /// A meeting to which threads might come by different ways, or some not at all; or one on the way
   /// of copies that part, where those of other warps may not.
   std::optional<std::uint32_t> uneven() const;
@@ -63,11 +67,12 @@ private:
   /// By instruction, the registers that may differ between threads before it.
   std::vector<std::vector<bool>> varying(const Crowd &crowd) const;
   /// All lanes of a warp get the same where they meet.
-  bool is_one_for_all(const Instruction &instruction, const std::vector<bool> &varying) const;
+  bool is_one_for_all(std::uint32_t at, const std::vector<bool> &varying) const;
   void pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const;
 
   const Module &module_;
   const Function &kernel_;
+  const Numbers numbers_;
   std::vector<std::vector<std::uint32_t>> next_; ///< by instruction; one past the last is the end
   std::vector<std::uint32_t> meet_;              ///< by instruction: the nearest on all ways
   Crowd block_, warp_;

@@ -63,6 +63,7 @@ void Verifier::complete_groups(WarpLaunch &launch) const {
 void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   const StandIn &how = *options_.stand_in;
   const Extents own_block = launch.block;
+  launch.dynamic_shared *= how.dynamic_shared;
   launch.grid = divided(how.divisor, grid, true);
   launch.block = divided(how.block_divisor, launch.block, false);
   if (how.block_x != 0) {

@@ -32,6 +32,7 @@ struct StandIn {
   std::uint32_t block_x = 0;
   std::uint32_t multiple_x = 1;     ///< of which the kernel's threads along x must be one
   std::vector<int> appended_blocks; ///< as `appended_grids`, and behind them: extents of its blocks
+  std::uint32_t dynamic_shared = 1; ///< so many times the kernel's dynamic shared memory
 };
 
 /// How hard to try.

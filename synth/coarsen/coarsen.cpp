@@ -91,14 +91,14 @@ FamilyAnswer propose_retile(const KernelContext &context) {
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
   // What ties threads of a block together may stay where blocks stay whole.
-  const bool only_apart = coarsen_obstacle(context).has_value();
+  const bool only_apart = !coarsen_obstacles(context).empty();
   if (only_apart)
-    if (const auto obstacle = coarsen_obstacle(context, Blocks::whole)) {
-      answer.refusals.push_back(*obstacle);
-      return answer;
-    }
+    answer.refusals = coarsen_obstacles(context, Blocks::whole);
+  if (!answer.refusals.empty())
+    return answer;
   const bool spread = !only_apart && may_be_spread(context);
   const std::vector<Room> rooms = rooms_of(context.module, kernel);
+  const bool has_dynamic = !dynamic_rooms_of(context.module, kernel).empty();
   bool fits = true;
   for (const CoarsenShape &shape : coarsen_shapes()) {
     const CoarsenForm &form = shape.form;
@@ -117,7 +117,9 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     if (form.merges() && merged_loads(context, form).empty())
       continue;
     answer.proposals.push_back(proposal_for(kernel, shape));
-    if (!rooms.empty())
+    if (has_dynamic)
+      answer.proposals.back().sibling.needs.dynamic_shared = form.total(); // each copy its own
+    else if (!rooms.empty())
       answer.proposals.back().sibling.needs.dynamic_shared = 0; // it has more of its own
   }
   if (answer.proposals.empty() && answer.refusals.empty())
@@ -173,10 +175,12 @@ template <bool wide> const std::vector<std::string> &variants() {
 
 } // namespace
 
-std::optional<Refusal> coarsen_obstacle(const KernelContext &context, Blocks blocks) {
-  const auto obstacle = spread_obstacle(context, blocks);
-  return obstacle || blocks == Blocks::spread ? obstacle
-                                              : rooms_obstacle(context.module, context.kernel);
+std::vector<Refusal> coarsen_obstacles(const KernelContext &context, Blocks blocks) {
+  std::vector<Refusal> all = spread_obstacles(context, blocks);
+  if (blocks == Blocks::whole)
+    for (const Refusal &one : rooms_obstacles(context.module, context.kernel))
+      add_kind(all, one);
+  return all;
 }
 
 // Two entries, as users hear of wide accesses under their own name, and looking for them takes

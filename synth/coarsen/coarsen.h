@@ -90,9 +90,10 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsi
 /// aligned; 0 to along_x - 1.
 unsigned wide_shift(const KernelContext &context, unsigned along_x);
 
-/// What keeps a kernel from being re-tiled; where blocks stay whole, its shared memory, too.
-std::optional<Refusal> coarsen_obstacle(const KernelContext &context,
-                                        Blocks blocks = Blocks::spread);
+/// All that keeps a kernel from being re-tiled, each kind of obstacle once; where blocks stay
+/// whole, its shared memory, too.
+std::vector<Refusal> coarsen_obstacles(const KernelContext &context,
+                                       Blocks blocks = Blocks::spread);
 
 std::string write_coarsen(const KernelContext &context, const Proposal &proposal);
 std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
@@ -115,6 +116,7 @@ public:
   /// block or of a warp, the first.
   unsigned keeper(RegisterId reg, unsigned k) const;
   unsigned keeper(const Instruction &instruction, unsigned k) const;
+  const facts::Meetings &meetings() const { return meetings_; }
   /// Returns true if an instruction is done for more than one copy.
   bool is_shared(const Instruction &instruction) const;
   /// Where copies that part go and meet again (emulator/facts/meeting.h), in the order of their
@@ -130,6 +132,7 @@ private:
   const Module &module_;
   const CoarsenForm form_;
   const Function &kernel_;
+  const facts::Meetings &meetings_;
   std::vector<bool> by_all_, by_row_, by_column_, by_some_;
   std::vector<Detour> detours_;
 };

@@ -20,7 +20,8 @@ protected:
       : module_(context.module), kernel_(context.kernel), form_(form), copies_(form.total()),
         sharing_(context, form), shared_(sharing_.by_all()), first_(done_first(context, shared_)),
         recomputation_(context, sharing_.by_some()), merged_(merged_loads(context, form)),
-        plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)) {}
+        plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
+        dynamic_(dynamic_rooms_of(module_, kernel_)) {}
 
   /// The merged load of a copy; null: that is none.
   const MergedLoad *merged(std::uint32_t load, unsigned copy) const;
@@ -40,6 +41,7 @@ protected:
   const std::vector<MergedLoad> &merged_;
   const WidePlan plan_;
   const std::vector<Room> rooms_;
+  const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says
 };
 
 } // namespace ptxasw::synth

@@ -52,7 +52,8 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsi
     return tl::unexpected(std::string("the points along x are not understood"));
   // Rows are rows only where every block that may be launched is one thread thick.
   SiblingNeeds needs = sibling.needs;
-  if (needs.dynamic_shared == 0) // a kernel that has none is one of those
+  // What a launch must have of it is asked by the proof.
+  if (needs.dynamic_shared == 0 || (!wide && needs.dynamic_shared == form.copies))
     needs.dynamic_shared = 1;
   if (wide) { // what the plan of wide accesses may rely on
     needs.aligned.clear();

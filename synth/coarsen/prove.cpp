@@ -44,10 +44,11 @@
 // what several threads of a copy do to its shared memory is ordered by nothing but each thread's
 // own order, which is kept, so any interleaving with other copies is one that the block could have
 // had by itself: a copy's instructions touch only its own variables (rooms.cpp), checked here to be
-// other ones for each copy, of the same size. Where copies part while barriers follow and other
-// threads may be in lockstep, they do not go on to their ends: from this branch each goes alone,
-// one after the other, to where all ways meet, with no barrier before it; no register that copies
-// share is written there, so all are together again.
+// other ones for each copy, of the same size, or parts of the dynamic memory, of which the table
+// has launches ask for K times as much, each as large as the kernel's. Where copies part while
+// barriers follow and other threads may be in lockstep, they do not go on to their ends: from this
+// branch each goes alone, one after the other, to where all ways meet, with no barrier before it;
+// no register that copies share is written there, so all are together again.
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
@@ -228,9 +229,12 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
     if (!form)
       return form.error();
     const bool whole = form->kind == CoarsenForm::Kind::apart && form->along_x == 1 && !form->wide;
-    if (const auto obstacle = coarsen_obstacle(kernel, whole ? Blocks::whole : Blocks::spread))
-      return fmt::format("the kernel must not be re-tiled: {}", obstacle->meaning);
-    if (claim.needs.dynamic_shared != 0 && !rooms_of(kernel.module, kernel.kernel).empty())
+    if (const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
+        !obstacles.empty())
+      return fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning);
+    const bool dynamic = !dynamic_rooms_of(kernel.module, kernel.kernel).empty();
+    const std::uint32_t most = rooms_of(kernel.module, kernel.kernel).empty() ? 1 : 0;
+    if (dynamic ? claim.needs.dynamic_shared != form->total() : claim.needs.dynamic_shared > most)
       return "a launch with dynamic shared memory may find too little";
     if ((form->within_block() || form->along_x > 1) && !may_be_spread(kernel))
       return "the threads of a block must not be spread differently";

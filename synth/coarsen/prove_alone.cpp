@@ -44,6 +44,12 @@ bool CoarsenProof::same_operand(const Operand &theirs, const Operand &mine,
                                 const View &view) const {
   if (theirs.kind == Operand::Kind::special)
     return same_special(theirs, mine, view);
+  if (const auto begin = begin_of(theirs, view.copy)) {
+    const auto known = mine.kind == Operand::Kind::reg && mine.selector == 0 && !mine.negated
+                           ? known_.find(mine.reg)
+                           : known_.end();
+    return theirs.value == 0 && known != known_.end() && known->second == *begin;
+  }
   if (theirs.kind != mine.kind || theirs.negated != mine.negated ||
       theirs.selector != mine.selector || theirs.real_type != mine.real_type ||
       theirs.value != mine.value || theirs.child_count != mine.child_count)
@@ -59,6 +65,13 @@ bool CoarsenProof::same_operand(const Operand &theirs, const Operand &mine,
     if (!same_operand(a[i], b[i], view))
       return false;
   return true;
+}
+
+std::optional<ReplayValue> CoarsenProof::begin_of(const Operand &operand, unsigned copy) const {
+  if (operand.kind != Operand::Kind::symbol || copy == 0 ||
+      std::find(dynamic_.begin(), dynamic_.end(), module_.symbol(operand)) == dynamic_.end())
+    return std::nullopt;
+  return ReplayValue{ReplayValue::Kind::begin, copy, 0, module_.symbol(operand).index};
 }
 
 bool CoarsenProof::same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const {
@@ -158,7 +171,7 @@ void CoarsenProof::one_copy(Position mine, Position theirs, const View &view, co
     const auto [m, t] = open.back();
     open.pop_back();
     const Instruction &instruction = kernel_.instructions[t];
-    require(!detour || !is_barrier(instruction), m, "a barrier on the way of one copy");
+    require(!detour || !is_barrier(t), m, "a barrier on the way of one copy");
     if (is_jump(instruction))
       add(require_branch(t, m, view), target_of(instruction));
     else

@@ -96,6 +96,8 @@ private:
   bool same_special(const Operand &theirs, const Operand &mine, const View &view) const;
   /// What a copy has in place of a special register; nothing if it has that itself.
   std::optional<ReplayValue> instead_of(std::string_view special, unsigned copy) const;
+  /// What a copy has in place of a name of dynamic shared memory; nothing if it has that itself.
+  std::optional<ReplayValue> begin_of(const Operand &operand, unsigned copy) const;
   bool same_operand(const Operand &theirs, const Operand &mine, const View &view) const;
   bool same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const;
   void require_clone(Position theirs, Position mine, const View &view) const;
@@ -126,7 +128,7 @@ private:
   void branch_at_once(Position mine, Position theirs);
   void branch_by_all(Position mine, Position theirs);
   void meet_again(const ReplayEnd &end, const Detour &detour);
-  bool is_barrier(const Instruction &instruction) const;
+  bool is_barrier(Position theirs) const;
   void leave(const ReplayEnd &end, ReplayState &state, Position theirs);
   // Alone.
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,

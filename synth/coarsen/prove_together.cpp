@@ -223,9 +223,9 @@ void CoarsenProof::meet_again(const ReplayEnd &end, const Detour &detour) {
   go_on_together(mine, detour.end);
 }
 
-bool CoarsenProof::is_barrier(const Instruction &instruction) const {
-  const Op op = module_.opcode(instruction).op;
-  return op == Op::bar || op == Op::barrier || facts::is_meeting_of_warp(module_, instruction);
+bool CoarsenProof::is_barrier(Position theirs) const {
+  const Op op = module_.opcode(kernel_.instructions[theirs]).op;
+  return op == Op::bar || op == Op::barrier || sharing_.meetings().in_warp(theirs);
 }
 
 // The copies part. What was added may test things again that only held there.

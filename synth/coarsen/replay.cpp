@@ -190,6 +190,16 @@ std::optional<ReplayValue> Replay::value(const Operand &operand, const ReplaySta
     for (std::uint32_t place = 0; place < places.size(); ++place)
       if (module_.text(operand.span) == places[place])
         return ReplayValue{Kind::place, place};
+  if (operand.kind == Operand::Kind::special && module_.text(operand.span) == "%dynamic_smem_size")
+    return ReplayValue{Kind::dynamic};
+  if (operand.kind == Operand::Kind::symbol && operand.value == 0) {
+    const Symbol &symbol = module_.symbol(operand);
+    const Variable *const variable = module_.variable(symbol);
+    if (symbol.kind == Symbol::Kind::module_variable && variable &&
+        variable->space == StateSpace::shared && variable->linkage == Linkage::external &&
+        variable->size() == 0)
+      return ReplayValue{Kind::begin, 0, 0, symbol.index};
+  }
   if (operand.kind == Operand::Kind::address && operand.value == 0 && form_.divides_grid()) {
     const Operand &base = module_.children(operand)[0];
     if (base.kind == Operand::Kind::symbol && base.value == 0) {
@@ -232,6 +242,15 @@ std::optional<ReplayValue> Replay::compute(const Instruction &instruction,
       in[0].scale == in[1].scale && in[0].scale == form_.along_x &&
       0u - in[0].number <= form_.shift)
     return ReplayValue{Kind::around, in[1].number, in[1].scale};
+  if (text == "shr.u32" && in.size() == 2 && in[0] == ReplayValue{Kind::dynamic} &&
+      in[1].kind == Kind::number && in[1].number < 32 && 1u << in[1].number == form_.total())
+    return ReplayValue{Kind::part};
+  if (text == "and.b32" && in.size() == 2 && in[0] == ReplayValue{Kind::part} &&
+      in[1] == ReplayValue{Kind::number, ~15u})
+    return ReplayValue{Kind::size};
+  if (text == "mad.lo.u32" && in.size() == 3 && in[0] == ReplayValue{Kind::size} &&
+      in[1].kind == Kind::number && in[2].kind == Kind::begin && in[2].number == 0)
+    return ReplayValue{Kind::begin, in[1].number, 0, in[2].reg};
   if (text == "mad.lo.u32" && in.size() == 3) {
     const auto product = scaled(in[0], in[1]);
     return product ? sum(*product, in[2]) : std::nullopt;

@@ -27,6 +27,10 @@ struct ReplayValue {
     place,   ///< %ctaid.x, %ntid.x, %tid.x or %nctaid.x, by `number`
     flat,    ///< scale * the sibling's thread along x + number
     points,  ///< scale * its threads along x + number
+    dynamic, ///< bytes of dynamic shared memory
+    part,    ///< the same, divided by the number of copies
+    size,    ///< the same, as a multiple of 16
+    begin,   ///< `number` of these behind Module::variables[`reg`], in shared memory
     around,  ///< the same as `flat`; but what would be negative in the first thread, from the end
   };
   Kind kind = Kind::number;

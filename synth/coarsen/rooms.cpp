@@ -11,8 +11,14 @@
 // stored, made generic or taken apart. And each access to shared memory is by an address, so that
 // it goes to a variable that has a place of its own for each copy.
 //
-// What is refused: memory whose size the launch says (its names are one place), and atomics that
-// return something: a copy that waits for another thread's could wait for what that thread does
+// Of memory whose size the launch says there is K times as much: copy k begins k times that size
+// behind the kernel's beginning. As the size is a multiple of 16 (fit.cpp), and no name of it asks
+// for more than that, each copy's lies as the kernel's does. Its names may be one place; then they
+// are one in each copy, too. A name is an operand of 32 bits, or the base of an access: a register
+// of 32 bits can stand there in its place.
+//
+// What is refused: such names in 64 bits or with a number beside them, and, with all atomics, those
+// whose result is read: a copy that waits for another thread's could wait for what that thread does
 // for a later copy.
 
 #include "synth/coarsen/rooms.h"
@@ -32,7 +38,11 @@ namespace {
 /// kernels rely on it that read four floats of it at once.
 constexpr unsigned widest_access = 16;
 
-constexpr Refusal unsized{"shared-memory", "shared memory whose size the kernel does not say"};
+constexpr Refusal unsized{"shared-memory",
+                          "shared memory of a size or alignment that is not known"};
+constexpr Refusal far{"shared-address",
+                      "an address in memory whose size the launch says, in 64 bits or with a "
+                      "number beside it"};
 constexpr Refusal of_others{"shared-memory", "shared memory of other blocks"};
 constexpr Refusal no_place{"shared-address",
                            "an address in shared memory is more than the place of an access"};
@@ -42,6 +52,17 @@ const Variable *shared_variable(const Module &module, const Operand &operand) {
     return nullptr;
   const Variable *const variable = module.variable(module.symbol(operand));
   return variable && variable->space == StateSpace::shared ? variable : nullptr;
+}
+
+unsigned natural_alignment(const Variable &variable) {
+  return std::max(1u, bit_width(variable.type) / 8) * variable.vector;
+}
+
+/// Returns true if the launch says how much memory a variable has.
+bool is_dynamic(const Module &module, const Operand &operand) {
+  const Variable *const variable = shared_variable(module, operand);
+  return variable && variable->linkage == Linkage::external && variable->size() == 0 &&
+         module.symbol(operand).kind == Symbol::Kind::module_variable;
 }
 
 class Addresses {
@@ -61,15 +82,28 @@ public:
   bool is_good(const Instruction &instruction) const {
     const Opcode &opcode = module_.opcode(instruction);
     const auto operands = module_.operands(instruction);
-    const bool access = opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red;
+    const bool access =
+        opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red || opcode.op == Op::atom;
     if (access && opcode.space == StateSpace::shared) {
-      const std::size_t place = opcode.op == Op::ld ? 1 : 0;
+      const std::size_t place = opcode.op == Op::ld || opcode.op == Op::atom ? 1 : 0;
       for (std::size_t i = 0; i < operands.size(); ++i)
         if ((i == place) != concerns_address(operands.subspan(i, 1)))
           return false;
       return operands.size() > place && operands[place].kind == Operand::Kind::address;
     }
     return makes_address(instruction) || !concerns_address(operands);
+  }
+
+  /// Returns true if a register of 32 bits may stand in the place of each name of memory whose size
+  /// the launch says.
+  bool has_near_names(const Instruction &instruction) const {
+    const auto operands = module_.operands(instruction);
+    const bool words = !operands.empty() && operands[0].kind == Operand::Kind::reg &&
+                       bit_width(kernel_.registers[operands[0].reg].type) == 32 &&
+                       module_.opcode(instruction).text.ends_with("32");
+    return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return !is_dynamic(module_, operand) || (words && operand.value == 0);
+    });
   }
 
 private:
@@ -142,14 +176,30 @@ private:
 std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
   std::vector<Room> rooms;
   const std::function<void(const Operand &)> visit = [&](const Operand &operand) {
-    if (const Variable *variable = shared_variable(module, operand)) {
+    if (const Variable *variable = shared_variable(module, operand);
+        variable && !is_dynamic(module, operand)) {
       const Symbol &symbol = module.symbol(operand);
-      const unsigned natural = std::max(1u, bit_width(variable->type) / 8) * variable->vector;
       if (std::none_of(rooms.begin(), rooms.end(),
                        [&](const Room &room) { return room.symbol == symbol; }))
         rooms.push_back(
-            {symbol, variable->size(), std::max({variable->alignment, natural, widest_access})});
+            {symbol, variable->size(),
+             std::max({variable->alignment, natural_alignment(*variable), widest_access})});
     }
+    for (const Operand &child : module.children(operand))
+      visit(child);
+  };
+  for (const Instruction &instruction : kernel.instructions)
+    for (const Operand &operand : module.operands(instruction))
+      visit(operand);
+  return rooms;
+}
+
+std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel) {
+  std::vector<Symbol> rooms;
+  const std::function<void(const Operand &)> visit = [&](const Operand &operand) {
+    if (is_dynamic(module, operand) &&
+        std::find(rooms.begin(), rooms.end(), module.symbol(operand)) == rooms.end())
+      rooms.push_back(module.symbol(operand));
     for (const Operand &child : module.children(operand))
       visit(child);
   };
@@ -171,24 +221,38 @@ std::string room_name(std::size_t room, unsigned copy) {
   return fmt::format("__ptxasw_room{}_{}", room, copy);
 }
 
-std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kernel) {
+std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel) {
+  std::vector<Refusal> all;
   for (const Room &room : rooms_of(module, kernel)) {
     const Variable *const variable = module.variable(room.symbol);
     constexpr std::uint64_t most_alignment = 1024;
     if (room.bytes == 0 || variable->linkage == Linkage::external ||
         room.bytes > most_shared_bytes || room.alignment > most_alignment ||
         (room.alignment & (room.alignment - 1)) != 0)
-      return unsized;
+      add_kind(all, unsized);
   }
+  const std::vector<Symbol> dynamic = dynamic_rooms_of(module, kernel);
+  for (const Symbol &room : dynamic) {
+    const Variable &variable = *module.variable(room);
+    if (std::max(variable.alignment, natural_alignment(variable)) > widest_access)
+      add_kind(all, unsized);
+  }
+  // `%dynamic_smem_size` is of PTX 4.1.
+  if (!dynamic.empty() && std::pair(module.version_major, module.version_minor) < std::pair(4u, 1u))
+    add_kind(all, unsized);
   const Addresses addresses(module, kernel);
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
     if (opcode.has(Modifier::shared_cluster) || !addresses.is_good(instruction))
-      return (opcode.has(Modifier::shared_cluster) ? of_others : no_place).at(instruction.line);
+      add_kind(all,
+               (opcode.has(Modifier::shared_cluster) ? of_others : no_place).at(instruction.line));
   }
+  for (const Instruction &instruction : kernel.instructions)
+    if (!addresses.has_near_names(instruction))
+      add_kind(all, far.at(instruction.line));
   if (!addresses.all_written_are())
-    return no_place;
-  return std::nullopt;
+    add_kind(all, no_place);
+  return all;
 }
 
 } // namespace ptxasw::synth

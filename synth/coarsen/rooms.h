@@ -16,8 +16,12 @@ struct Room {
   unsigned alignment = 1;
 };
 
-/// In the order in which they are first mentioned.
+/// Those whose size the text says, in the order in which they are first mentioned.
 std::vector<Room> rooms_of(const Module &module, const Function &kernel);
+
+/// The others: names of the memory whose size the launch says. Copy k has what begins k times that
+/// size behind each of them.
+std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel);
 
 /// Bytes that so many copies of each take at most.
 std::uint64_t bytes_of(const std::vector<Room> &rooms, unsigned copies);
@@ -28,8 +32,8 @@ inline constexpr std::uint64_t most_shared_bytes = 0xc000;
 /// The name of a copy's variable.
 std::string room_name(std::size_t room, unsigned copy);
 
-/// Why the shared memory of a kernel cannot be in other places; of each access it is known then
-/// that it goes to a variable that the kernel names.
-std::optional<Refusal> rooms_obstacle(const Module &module, const Function &kernel);
+/// Why the shared memory of a kernel cannot be in other places, each kind of obstacle once; if
+/// there is none, it is known of each access that it goes to a variable that the kernel names.
+std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel);
 
 } // namespace ptxasw::synth

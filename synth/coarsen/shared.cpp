@@ -69,8 +69,8 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
 
 Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
     : module_(context.module), form_(form), kernel_(context.kernel),
-      by_all_(shared_registers(module_, kernel_, form.indices())), by_row_(by_all_),
-      by_column_(by_all_), by_some_(by_all_) {
+      meetings_(meetings_of(context)), by_all_(shared_registers(module_, kernel_, form.indices())),
+      by_row_(by_all_), by_column_(by_all_), by_some_(by_all_) {
   if (form.kind == CoarsenForm::Kind::apart && form.along_x == 1)
     find_detours(context);
   if (form.copies == 1 || form.along_x == 1)
@@ -92,8 +92,7 @@ unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
 }
 
 void Sharing::find_detours(const KernelContext &context) {
-  const facts::Meetings &meetings = meetings_of(context);
-  if (!meetings.any())
+  if (!meetings_.any())
     return;
   // What is done before all else does not stand where copies may be apart.
   const std::vector<bool> first = done_first(context, by_all_);
@@ -104,7 +103,7 @@ void Sharing::find_detours(const KernelContext &context) {
       const RegisterId guard = kernel_.instructions[i].guard;
       if (guard == no_register || by_all_[guard] || detour(i))
         continue;
-      std::optional<Detour> found = meetings.detour(i);
+      std::optional<Detour> found = meetings_.detour(i);
       if (!found)
         continue;
       for (std::size_t at = 0; at < apart.size(); ++at)
@@ -128,8 +127,9 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
 
 unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
   const Op op = module_.opcode(instruction).op;
+  const auto at = static_cast<std::uint32_t>(&instruction - kernel_.instructions.data());
   if (facts::is_barrier_of_all(module_, instruction) ||
-      ((op == Op::bar || op == Op::barrier) && facts::is_meeting_of_warp(module_, instruction)))
+      ((op == Op::bar || op == Op::barrier) && meetings_.in_warp(at)))
     return 0;
   return keeper(ptxasw::is_shared(module_, instruction, by_all_),
                 ptxasw::is_shared(module_, instruction, by_row_),

@@ -32,6 +32,9 @@
 // there. What is wide (synth/vectorise) is one load into registers of its own, %w0_0 and on, of
 // which each load is a mov, or one store.
 //
+// Of memory whose size the launch says there is K times as much (%dynamic_smem_size); copy k has
+// what begins k parts of it behind the beginning, at %begin0_k in place of the variable's name.
+//
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
 
@@ -39,6 +42,7 @@
 #include "synth/coarsen/coarsening.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/core.h>
 #include <map>
 #include <set>
@@ -132,6 +136,9 @@ private:
     if (!plan_.tests.empty())
       distance_ = out_.declare("%distance", ScalarType::b64);
     next_ = out_.declare(CoarsenNames::next, ScalarType::b32);
+    for (std::size_t room = 0; room < dynamic_.size(); ++room)
+      for (unsigned k = 1; k < copies_; ++k)
+        begins_.push_back(out_.declare(fmt::format("%begin{}_{}", room, k), ScalarType::b32));
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_shared(room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
@@ -153,7 +160,30 @@ private:
         result.specials.emplace_back(special, instead->name);
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       result.symbols.emplace_back(rooms_[room].symbol, room_name(room, k));
+    for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
+      result.symbols.emplace_back(dynamic_[room], begin_of(room, k).name);
     return result;
+  }
+
+  const Reg &begin_of(std::size_t room, unsigned k) const {
+    return begins_[room * (copies_ - 1) + k - 1];
+  }
+
+  /// Where each copy's part of the memory begins that the launch has K times as much of.
+  void find_begins() {
+    const Reg all = out_.declare("%dynamic", ScalarType::b32);
+    const Reg part = out_.declare("%part", ScalarType::b32);
+    const Reg size = out_.declare("%size", ScalarType::b32);
+    out_.write("mov.u32", {&all, std::string_view("%dynamic_smem_size")});
+    out_.write("shr.u32", {&part, &all, number(static_cast<unsigned>(std::countr_zero(copies_)))});
+    out_.write("and.b32", {&size, &part, number(0xfffffff0)});
+    for (std::size_t room = 0; room < dynamic_.size(); ++room) {
+      const Reg begin = out_.declare(fmt::format("%begin{}", room), ScalarType::b32);
+      const std::string name(dynamic_[room].name);
+      out_.write("mov.u32", {&begin, std::string_view(name)});
+      for (unsigned k = 1; k < copies_; ++k)
+        out_.write("mad.lo.u32", {&begin_of(room, k), &size, number(k), &begin});
+    }
   }
 
   /// Shared registers that one copy, alone, may write while another one waits for what they held.
@@ -184,6 +214,8 @@ private:
       find_rows();
     if (form_.along_x > 1)
       find_columns();
+    if (!dynamic_.empty() && copies_ > 1)
+      find_begins();
     for (std::uint32_t i = 0; i < count(); ++i)
       if (first_[i])
         out_.clone(module_, instruction(i), together_[0]);
@@ -570,6 +602,7 @@ private:
   std::map<RegisterId, Reg> own_;
   std::vector<Reg> indices_; ///< of the copies' blocks, or of their threads
   Reg extent_, next_;        ///< of the kernel's grid, or of its block
+  std::vector<Reg> begins_;  ///< of the parts of dynamic memory, by name and copy but the first
   std::vector<Reg> columns_; ///< the copies' indices along x
   Reg points_along_x_, zero_, one_, first_along_x_, distance_;
   std::vector<std::vector<Reg>> wide_; ///< by wide load and element

@@ -193,7 +193,7 @@ void check_inside(const Trap &trap, const std::vector<std::string> &variants, As
                      check_in_kernel(trap.text, variant, block_of(variant), false, run));
   else
     run.report.say(trap.name, "refused",
-                   check_none_in_kernel(trap.text, trap.value("refused"), refused));
+                   check_none_in_kernel(trap.text, listed(trap.value("refused")).front(), refused));
   if (!trap.twin.empty())
     run.report.say(trap.name, "twin",
                    inside.empty() ? check_all_in_kernel(trap.twin, variants, run)

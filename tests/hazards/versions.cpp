@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -156,22 +158,22 @@ std::string fault_of_written(const VersionFamily &family, const std::string &tex
 }
 
 std::string fault_of_refused(const VersionFamily &family, const std::string &text,
-                             const std::vector<std::string> &variants, const std::string &reason) {
+                             const std::vector<std::string> &variants, const std::string &reasons) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
   const SiblingResult result = with_versions(family, **module, variants);
   if (result.changed)
     return "it was written";
-  std::string reasons;
-  bool found = false;
-  for (const Refusal &refusal : result.kernels.back().refusals) {
-    found |= refusal.reason == reason;
-    if (refusal.reason != reason)
-      reasons += fmt::format(" {}", refusal.reason);
-  }
-  return found && (reasons.empty() || !family.one_reason) ? ""
-                                                          : "refused for other reasons:" + reasons;
+  std::set<std::string> found;
+  for (const Refusal &refusal : result.kernels.back().refusals)
+    found.emplace(refusal.reason);
+  const std::vector<std::string> names = listed(reasons);
+  const std::set<std::string> wanted(names.begin(), names.end());
+  const bool right = family.one_reason
+                         ? found == wanted
+                         : std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
+  return right ? "" : fmt::format("refused for other reasons: {}", fmt::join(found, " "));
 }
 
 void check_versions(std::string_view name, const Trap &trap, const TrapOptions &options,

@@ -21,7 +21,7 @@ struct VersionFamily {
   /// Only lines with this in them must: of two copies of a kernel, each has ways that it never
   /// goes.
   std::string_view executed = "";
-  bool one_reason = false; ///< nothing is refused for two, and no variant of what is written
+  bool one_reason = false; ///< what is refused, is for the reasons named and no others
 };
 
 /// What is wrong with a module for which all these variants must be written, or any if none is
@@ -29,9 +29,10 @@ struct VersionFamily {
 std::string fault_of_written(const VersionFamily &family, const std::string &text,
                              const std::vector<std::string> &variants, unsigned runs);
 
-/// What is wrong with a module for which these variants must be refused for a reason.
+/// What is wrong with a module for which these variants must be refused for reasons:
+/// `atomic,waits`.
 std::string fault_of_refused(const VersionFamily &family, const std::string &text,
-                             const std::vector<std::string> &variants, const std::string &reason);
+                             const std::vector<std::string> &variants, const std::string &reasons);
 
 /// What a kernel and the version that stands behind it do, compared on so many launches; 0: the
 /// family's own number.

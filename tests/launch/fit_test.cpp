@@ -217,6 +217,17 @@ TEST_CASE("every need is looked at") {
   CHECK(outcome() == Outcome::sibling);
   l.shared_bytes = 153;
   CHECK(outcome() == Outcome::dynamic_shared);
+  // Each of the parts of what is divided begins as the first one does.
+  limits = {1024, 1000};
+  needs.dynamic_shared = 4;
+  l.shared_bytes = 160;
+  CHECK(outcome() == Outcome::sibling);
+  l.shared_bytes = 152;
+  CHECK(outcome() == Outcome::dynamic_shared);
+  l.shared_bytes = 12032; // 48 KB with what the sibling has of its own
+  CHECK(outcome() == Outcome::sibling);
+  l.shared_bytes = 12048;
+  CHECK(outcome() == Outcome::dynamic_shared);
   // No wrap-around on the way.
   needs.dynamic_shared = 9999;
   l.shared_bytes = std::numeric_limits<unsigned>::max();

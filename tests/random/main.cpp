@@ -195,6 +195,78 @@ std::string with_whole_blocks(const std::string &text) {
   return result;
 }
 
+/// What lanes of a warp do together, or ask, where all threads of a block come alike; `%acc`
+/// depends on it afterwards. Lanes that the last warp does not have are not asked.
+std::vector<std::string> of_a_warp(WarpRandom &random) {
+  const std::string distance = std::to_string(1 + random.below(31));
+  switch (random.below(8)) {
+  case 0:
+    return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
+            "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
+  case 1:
+    return {"mov.b32 %wm, 0xffffffff;",
+            "setp.gt.s32 %wp, %acc, " + distance + ";",
+            "vote.sync.ballot.b32 %wv, %wp, %wm;",
+            "mov.u32 %wu, %lanemask_lt;",
+            "and.b32 %wv, %wv, %wu;",
+            "popc.b32 %wv, %wv;",
+            "mad.lo.u32 %acc, %acc, 5, %wv;"};
+  case 2:
+    return {"mov.u32 %wv, %laneid;", "mad.lo.u32 %acc, %wv, " + distance + ", %acc;"};
+  case 3:
+    return {"mov.s32 %wm, -1;", "and.b32 %wu, %acc, 3;", "match.any.sync.b32 %wv, %wu, %wm;",
+            "xor.b32 %acc, %acc, %wv;"};
+  case 4:
+    return {"mov.u32 %wm, -1;", "bar.warp.sync %wm;", "mov.u32 %wu, %lanemask_ge;",
+            "xor.b32 %acc, %acc, %wu;"};
+  case 5: // in the thread's own place
+    return {"atom.shared.add.u32 %wr, [%mine], " + distance + ";"};
+  case 6:
+    return {"mov.u32 %wm, -1;", "mov.u32 %wu, 31;", "mov.u32 %wv, 0;",
+            "shfl.sync.idx.b32 %wv, %acc, %wv, %wu, %wm;", "mad.lo.u32 %acc, %acc, 3, %wv;"};
+  default: { // some lanes go a way of their own first
+    const std::string label = fmt::format("WAY{}", random.below(1'000'000'000));
+    return {"mov.u32 %wv, %laneid;",
+            "setp.lt.u32 %wp, %wv, " + distance + ";",
+            "@%wp bra " + label + ";",
+            "mad.lo.u32 %acc, %acc, 7, %wv;",
+            label + ":",
+            "mov.u32 %wm, -1;",
+            "setp.eq.u32 %wp, %acc, 3;",
+            "vote.sync.any.pred %wp, %wp, %wm;",
+            "@%wp add.u32 %acc, %acc, 11;"};
+  }
+  }
+}
+
+/// A kernel of whole blocks in which lanes of a warp also work together where all threads wait for
+/// each other, and, in some, the launch says how large the tile is.
+std::string with_warps(const std::string &text, std::uint64_t seed) {
+  WarpRandom random(seed ^ 0x77617270);
+  const bool dynamic = random.one_in(2);
+  std::istringstream lines(text);
+  std::string kept;
+  bool declared = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (dynamic && holds(line, ".shared .align 4 .b8 tile[4224];"))
+      continue;
+    if (dynamic && holds(line, ".entry"))
+      kept += ".extern .shared .align 16 .b8 tile[];\n";
+    if (dynamic && holds(line, "mov.u64 %tile64, tile;"))
+      line = "\tmov.u32 %wv, tile;\n\tcvt.u64.u32 %tile64, %wv;";
+    kept += line + "\n";
+    if (holds(line, ".reg .b64 %tile64;")) {
+      kept += "\t.reg .b32 %wm, %wu, %wv, %wr;\n\t.reg .pred %wp;\n";
+      declared = true;
+    }
+    if (declared && line == "\tbar.sync 0;" && holds(kept, "%mine, %flat, 8, %mine") &&
+        !random.one_in(3))
+      for (const std::string &one : of_a_warp(random))
+        kept += "\t" + one + "\n";
+  }
+  return kept;
+}
+
 /// The kernel with one index along x, in place of a block's and a thread's: points along x can then
 /// be spread.
 std::string with_one_index(const std::string &text) {
@@ -459,7 +531,7 @@ Checked check(const std::string &text, const Plan &plan, unsigned runs, std::uin
   if (plan.task == Task::in_kernel)
     return check_in_kernel(is_wide(plan.task, seed) ? text : without_neighbours(text), runs, seed);
   if (plan.task == Task::blocks)
-    return check_sibling(with_whole_blocks(text), runs, seed, false, true);
+    return check_sibling(with_warps(with_whole_blocks(text), seed), runs, seed, false, true);
   if (plan.task == Task::siblings)
     return seed % 2 == 0
                ? check_sibling(without_neighbours(text), runs, seed, false)

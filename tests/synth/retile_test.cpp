@@ -229,6 +229,25 @@ Mutants mutants_of(const std::string &line) {
     add("bar\\.warp\\.sync", "bar.sync");
     add("ld\\.shared", "ld.volatile.shared");
     add("st\\.shared", "st.global");
+    add("dynamic_smem_size", "total_smem_size");
+    add("%begin0_1", "%begin0");
+    add("%begin0_1", "%begin1_1");
+    add("%begin1_1", "other");
+    add("%begin0_1", "tile");
+    add("%size", "%part");
+    add("%part", "%dynamic");
+    add("4294967280", "4294967264");
+    add("4294967280", "4294967295");
+    add("shr\\.u32", "shr.s32");
+    add("shr\\.u32", "shl.b32");
+    add("\\btile", "other");
+    add("\\bother", "tile");
+    add(", -1;", ", -2;");
+    add("laneid", "warpid");
+    add("laneid", "tid.x");
+    add("lanemask_lt", "lanemask_le");
+    add("atom\\.global\\.add", "atom.global.max");
+    add("_u?r8;", "_r6;");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -328,6 +347,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("tiled.ptx", "rounds", "x2");
   run("tiled.ptx", "turn", "y2");
   run("warps.ptx", "gangs", "x2");
+  run("dynamic.ptx", "sums", "x2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
@@ -544,6 +564,37 @@ TEST_CASE("shared memory is each copy's own, and the launch has no more of it") 
     s.block = {2, 1, 1};
     s.appended = {};
   }));
+}
+
+TEST_CASE("each copy's part of dynamic memory is as large as the kernel's") {
+  const Written one =
+      write_one(file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "dynamic.ptx"),
+                "sums", "x4");
+  const auto proved = [&](
+                          const std::string &from, const std::string &to,
+                          const std::function<void(Sibling &)> &change = [](Sibling &) {}) {
+    std::string changed = one.sibling;
+    const std::size_t at = changed.find(from);
+    REQUIRE(at != std::string::npos);
+    changed.replace(at, from.size(), to);
+    const auto module = parsed(one.before + changed + one.after);
+    Proposal proposal = one.proposal;
+    change(proposal.sibling);
+    return prove_coarsen({*module, function(*module, "sums")},
+                         function(*module, one.proposal.sibling.name), proposal)
+        .empty();
+  };
+  CHECK(one.proposal.sibling.needs.dynamic_shared == 4);
+  const std::string part = "shr.u32 %part, %dynamic, 2;";
+  CHECK(proved(part, part));
+  for (const std::uint32_t times : {0u, 1u, 2u, 3u, 8u})
+    CHECK_FALSE(proved(part, part, [&](Sibling &s) { s.needs.dynamic_shared = times; }));
+  CHECK_FALSE(proved(part, "shr.u32 %part, %dynamic, 1;"));
+  CHECK_FALSE(proved(part, "shr.u32 %part, %dynamic, 3;")); // parts overlap
+  CHECK_FALSE(proved(part, "shr.u32 %part, %dynamic, 34;"));
+  CHECK_FALSE(proved(part, "mov.u32 %part, 64;"));
+  CHECK_FALSE(proved("mad.lo.u32 %begin0_2, %size, 2,", "mad.lo.u32 %begin0_2, %size, 1,"));
+  CHECK_FALSE(proved("mov.u32 %begin0, tile", "mov.u32 %begin0, other"));
 }
 
 TEST_CASE("the table must say what is proved") {

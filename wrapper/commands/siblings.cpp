@@ -56,8 +56,10 @@ Json to_json(const KernelSiblings &kernel) {
   for (const UnprovedSibling &one : kernel.unproved)
     json["unproved"].push_back({{"name", one.name}, {"why", one.why}});
   for (const Refusal &refusal : kernel.refusals)
-    json["refusals"].push_back(
-        {{"reason", refusal.reason}, {"meaning", refusal.meaning}, {"line", refusal.line}});
+    json["refusals"].push_back({{"reason", refusal.reason},
+                                {"meaning", refusal.meaning},
+                                {"line", refusal.line},
+                                {"family", refusal.family}});
   return json;
 }
 

@@ -26,6 +26,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 namespace ptxasw::inline wrapper::faster {
 namespace {
@@ -249,14 +250,20 @@ private:
   Edits edits_;
 };
 
-/// Why a kernel has no versions, in one line.
+/// Why a kernel has no versions, in one line: all that the first family says that has something
+/// against it.
 Kept kept(const SiblingResult &result) {
   for (const KernelSiblings &kernel : result.kernels) {
     if (!kernel.unproved.empty())
       return {"unproved", kernel.unproved.front().why};
-    if (!kernel.refusals.empty())
-      return {std::string(kernel.refusals.front().reason),
-              std::string(kernel.refusals.front().meaning)};
+    if (kernel.refusals.empty())
+      continue;
+    const Refusal &first = kernel.refusals.front();
+    Kept all{std::string(first.reason), std::string(first.meaning)};
+    for (const Refusal &other : std::span(kernel.refusals).subspan(1))
+      if (other.family == first.family)
+        all.words += fmt::format("; {}: {}", other.reason, other.meaning);
+    return all;
   }
   return {"no-versions", "no family has a version of it"};
 }

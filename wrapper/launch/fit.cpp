@@ -112,6 +112,12 @@ std::uint64_t shared_of(const Launch &launch, const Sibling &sibling) {
   return std::uint64_t{launch.shared_bytes} * sibling.needs.dynamic_shared;
 }
 
+/// Parts of dynamic shared memory lie behind each other, each aligned as the first one is.
+bool is_divided_evenly(const Launch &launch, const Sibling &sibling) {
+  constexpr unsigned alignment = 16;
+  return sibling.needs.dynamic_shared == 1 || launch.shared_bytes % alignment == 0;
+}
+
 std::string text(const Extents &extents) {
   return fmt::format("{}x{}x{}", extents.x, extents.y, extents.z);
 }
@@ -176,7 +182,7 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
                 std::array<std::uint32_t, 3>{block.x, block.y, block.z}) == needs.blocks.end())
     return Outcome::block_shape;
   if (launch.shared_bytes > 0 &&
-      (needs.dynamic_shared == 0 ||
+      (needs.dynamic_shared == 0 || !is_divided_evenly(launch, sibling) ||
        shared_of(launch, sibling) + limits.static_shared > default_shared))
     return Outcome::dynamic_shared;
   for (const ArgumentAlignment &need : needs.aligned)
@@ -226,6 +232,9 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
   case Outcome::dynamic_shared:
     return needs.dynamic_shared == 0
                ? fmt::format("the launch has {} bytes of dynamic shared memory, and must have none",
+                             launch.shared_bytes)
+           : !is_divided_evenly(launch, sibling)
+               ? fmt::format("{} bytes of dynamic shared memory are no multiple of 16",
                              launch.shared_bytes)
                : fmt::format("it would need {} bytes of shared memory, and {} are there",
                              shared_of(launch, sibling) + limits.static_shared, default_shared);
