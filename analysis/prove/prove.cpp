@@ -277,8 +277,7 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
       some.no_wrap = no_wrap;
       some.disjoint = disjoint;
       const KernelProof proof = prove_safety(program.module(), kernel, some, options.proof);
-      answer.proof.questions += proof.questions;
-      answer.proof.unanswered += proof.unanswered;
+      answer.proof.asked += proof.asked;
       if (all_proved(proof)) {
         answer.used = texts_of(some);
         proves_without = true;
@@ -290,11 +289,10 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   if (!options.propose)
     return answer;
   for (auto &[texts, more] : proposals(assumptions)) {
-    if (answer.proof.unanswered >= options.unanswered)
+    if (answer.proof.asked.open >= options.unanswered)
       break;
     const KernelProof proof = prove_safety(program.module(), kernel, more, options.proof);
-    answer.proof.questions += proof.questions;
-    answer.proof.unanswered += proof.unanswered;
+    answer.proof.asked += proof.asked;
     if (!all_proved(proof))
       continue;
     answer.would_do = std::move(texts);

@@ -54,6 +54,11 @@ public:
         exact_solver_(options.resource_limit / 4, true), invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
+  SolverTally tally() const {
+    SolverTally all = solver_.tally();
+    all += order_solver_.tally();
+    return all += exact_solver_.tally();
+  }
 
 private:
   bool no_launch();
@@ -98,6 +103,7 @@ private:
   };
   bool barriers_order_ = false, warp_barriers_order_ = false;
   bool out_of_effort_ = false;
+  unsigned questions_ = 0, unanswered_ = 0; ///< what counts towards the limits
   KernelProof proof_;
 };
 
@@ -255,11 +261,11 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
   if (out_of_effort_)
     return SolverAnswer::unknown;
   const auto count = [&](SolverAnswer answer) {
-    ++proof_.questions;
+    ++questions_;
     if (answer != SolverAnswer::sat && answer != SolverAnswer::unsat)
-      ++proof_.unanswered;
+      ++unanswered_;
     out_of_effort_ |=
-        proof_.questions >= options_.questions || proof_.unanswered >= options_.unanswered;
+        questions_ >= options_.questions || unanswered_ >= options_.unanswered;
     return answer;
   };
   const auto abstracted = [&](bool numbers, bool &replaced) {
@@ -277,7 +283,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
   const std::vector<Expr> linear = abstracted(false, replaced);
   const std::vector<Expr> orders = abstracted(true, numbers_too);
   if (numbers_too) {
-    ++proof_.questions;
+    ++questions_;
     if (order_solver_.check("a property, by order", orders) == SolverAnswer::unsat)
       return SolverAnswer::unsat;
   }
@@ -297,7 +303,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
   if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap) {
     std::vector<std::uint64_t> exact;
     const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
-    ++proof_.questions;
+    ++questions_;
     if (again == SolverAnswer::sat)
       values = std::move(exact);
     if (again == SolverAnswer::unsat || again == SolverAnswer::sat)
@@ -805,7 +811,10 @@ KernelProof SafetyProof::run() {
 
 KernelProof prove_safety(const Module &module, const Function &kernel,
                          const ProofAssumptions &assumptions, const ProofOptions &options) {
-  return SafetyProof(module, kernel, assumptions, options).run();
+  SafetyProof proof(module, kernel, assumptions, options);
+  KernelProof result = proof.run();
+  result.asked = proof.tally();
+  return result;
 }
 
 } // namespace ptxasw::analysis

@@ -5,6 +5,7 @@
 // Gopalakrishnan, "Scalable SMT-based verification of GPU kernel functions").
 
 #include "analysis/prove/kernel_paths.h"
+#include "emulator/symbolic/solver.h"
 
 #include <map>
 #include <memory>
@@ -65,7 +66,7 @@ struct PropertyProof {
 
 struct KernelProof {
   PropertyProof races, barriers, bounds;
-  unsigned questions = 0, unanswered = 0; ///< to the solver; of these without an answer
+  SolverTally asked;          ///< of the solver
   bool contradiction = false; ///< no launch keeps what is assumed: nothing is proved by that
 };
 

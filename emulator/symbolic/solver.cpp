@@ -3,6 +3,7 @@
 
 #include "emulator/symbolic/solver.h"
 
+#include <chrono>
 #include <fmt/core.h>
 
 #include <dlfcn.h>
@@ -291,7 +292,6 @@ Solver::Solver(unsigned resource_limit, bool bounded)
 Solver::~Solver() = default;
 
 unsigned Solver::contexts() const { return contexts_; }
-unsigned Solver::questions() const { return questions_; }
 
 SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas) {
   std::vector<std::uint64_t> none;
@@ -310,8 +310,26 @@ SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
     ++contexts_;
     implementation_ = std::make_unique<Implementation>(resource_limit_);
   }
-  ++questions_;
-  return implementation_->check(formulas, symbols, values, bounded_);
+  const auto begun = std::chrono::steady_clock::now();
+  const SolverAnswer answer = implementation_->check(formulas, symbols, values, bounded_);
+  tally_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  ++(answer == SolverAnswer::sat     ? tally_.sat
+     : answer == SolverAnswer::unsat ? tally_.unsat
+                                     : tally_.open);
+  return answer;
+}
+
+SolverTally &SolverTally::operator+=(const SolverTally &other) {
+  sat += other.sat;
+  unsat += other.unsat;
+  open += other.open;
+  seconds += other.seconds;
+  return *this;
+}
+
+std::string to_string(const SolverTally &tally) {
+  return fmt::format("Z3: {} questions, {} unsat, {} sat, {} without an answer, {:.2f} s",
+                     tally.questions(), tally.unsat, tally.sat, tally.open, tally.seconds);
 }
 
 std::string solver_version() { return library().loaded ? library().get_full_version() : ""; }
