@@ -13,6 +13,7 @@
 
 #include "analysis/prove/races.h"
 
+#include "analysis/prove/integers.h"
 #include "analysis/prove/intervals.h"
 #include "analysis/prove/invariants.h"
 #include "analysis/prove/products.h"
@@ -51,12 +52,14 @@ public:
         pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
-        exact_solver_(options.resource_limit / 4, true), invariants_(paths_, launch_, solver_) {}
+        exact_solver_(options.resource_limit / 4, true), integer_solver_(options.resource_limit),
+        invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
   SolverTally tally() const {
     SolverTally all = solver_.tally();
     all += order_solver_.tally();
+    all += integer_solver_.tally();
     return all += exact_solver_.tally();
   }
 
@@ -96,7 +99,7 @@ private:
   KernelPaths paths_;
   ExprPool &pool_;
   const FixedLaunch launch_;
-  Solver solver_, order_solver_, exact_solver_;
+  Solver solver_, order_solver_, exact_solver_, integer_solver_;
   LoopInvariants invariants_;
   const InvariantsOf invariants_of_ = [this](LoopId loop) -> const std::vector<Expr> & {
     return invariants_.of(loop);
@@ -268,6 +271,12 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
         questions_ >= options_.questions || unanswered_ >= options_.unanswered;
     return answer;
   };
+  if (assumptions_.no_wrap)
+    if (const auto question = IntegerFormulas(pool_).question(formulas)) {
+      ++questions_;
+      if (integer_solver_.check("a property of whole numbers", *question) == SolverAnswer::unsat)
+        return SolverAnswer::unsat;
+    }
   const auto abstracted = [&](bool numbers, bool &replaced) {
     ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
     std::vector<Expr> result;

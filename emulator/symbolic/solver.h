@@ -3,6 +3,7 @@
 #include "emulator/symbolic/expr.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,37 @@ struct SolverTally {
 /// `Z3: 12 questions, 10 unsat, 2 sat, 0 without an answer, 0.31 s`.
 std::string to_string(const SolverTally &tally);
 
+/// Linear arithmetic on whole numbers: can all formulas hold together?
+struct IntegerQuestion {
+  struct Sum {
+    std::int64_t constant = 0;
+    std::map<std::uint32_t, std::int64_t> terms; ///< coefficients, by variable
+  };
+  enum class Kind : std::uint8_t {
+    at_most,  ///< sum <= 0
+    equal,    ///< sum == 0
+    all,      ///< of the parts; of none: true
+    any,      ///< of the parts; of none: false
+    negation, ///< of the only part
+    truth,    ///< an unknown one
+  };
+  struct Formula;
+  using FormulaPtr = std::shared_ptr<const Formula>;
+  struct Formula {
+    Kind kind = Kind::all;
+    Sum sum;
+    std::vector<FormulaPtr> parts;
+    std::uint32_t truth = 0;
+  };
+  struct Variable {
+    std::int64_t low = 0, high = 0; ///< both included
+    bool is_bounded = true;
+  };
+  std::vector<Variable> variables;
+  std::uint32_t truths = 0; ///< how many unknown truths there are
+  std::vector<FormulaPtr> formulas;
+};
+
 /// Asks Z3 about bit-vector formulas, as a last resort. Z3 is loaded and a context created when the
 /// first question comes: that alone takes as long as assembling a small kernel. Effort is bounded
 /// by Z3's own resource counter, never by the clock, so the answers are the same on every machine.
@@ -45,6 +77,9 @@ public:
   SolverAnswer find(std::string_view name, std::span<const Expr> formulas,
                     std::span<const Expr> symbols, std::vector<std::uint64_t> &values);
 
+  /// The same of whole numbers. One solver is asked only about them, or never.
+  SolverAnswer check(std::string_view name, const IntegerQuestion &question);
+
   /// Contexts created so far: 0 or 1.
   unsigned contexts() const;
   /// Questions that reached Z3 so far; each costs at most the resource limit.
@@ -53,6 +88,7 @@ public:
 
 private:
   class Implementation;
+  template <class Ask> SolverAnswer ask(const char *logic, Ask asks);
   unsigned resource_limit_;
   bool bounded_;
   unsigned contexts_ = 0;
