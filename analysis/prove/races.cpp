@@ -661,7 +661,7 @@ void SafetyProof::blame(const AccessGroup &a, const AccessGroup &b) {
       proof.reason += "; the solver gave no answer within its limits";
   };
   say(a.first(), b.first());
-  if (a.members.size() * b.members.size() == 1)
+  if (a.members.size() * b.members.size() == 1 || !options_.explains)
     return;
   for (const SharedAccess *one : a.members)
     for (const SharedAccess *other : b.members) {

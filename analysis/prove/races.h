@@ -46,6 +46,7 @@ struct ProofOptions {
   unsigned resource_limit = 3'000'000; ///< for one question, in the solver's units
   unsigned questions = 1500;           ///< to the solver at most
   unsigned unanswered = 3; ///< questions without an answer, after which no more is asked
+  bool explains = true;    ///< of accesses that are alike it is found out which are in the way
 };
 
 enum class ProofVerdict : std::uint8_t {
