@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 namespace ptxasw::inline analysis {
 namespace {
@@ -43,21 +42,24 @@ bool mixes(Expr sum) {
   return false;
 }
 
-IntegerQuestion::FormulaPtr make(IntegerQuestion::Formula formula) {
-  return std::make_shared<const IntegerQuestion::Formula>(std::move(formula));
-}
-
 using Kind = IntegerQuestion::Kind;
+using FormulaPtr = IntegerQuestion::FormulaPtr;
 
-IntegerQuestion::FormulaPtr negated(IntegerQuestion::FormulaPtr formula) {
-  return make({Kind::negation, {}, {std::move(formula)}});
+FormulaPtr comparison(Kind kind, IntegerQuestion::Sum sum) {
+  const auto formula = std::make_shared<IntegerQuestion::Formula>();
+  formula->kind = kind;
+  formula->sum = std::move(sum);
+  return formula;
 }
-IntegerQuestion::FormulaPtr any_of(std::vector<IntegerQuestion::FormulaPtr> parts) {
-  return make({Kind::any, {}, std::move(parts)});
+FormulaPtr combined(Kind kind, std::vector<FormulaPtr> parts) {
+  const auto formula = std::make_shared<IntegerQuestion::Formula>();
+  formula->kind = kind;
+  formula->parts = std::move(parts);
+  return formula;
 }
-IntegerQuestion::FormulaPtr all_of(std::vector<IntegerQuestion::FormulaPtr> parts) {
-  return make({Kind::all, {}, std::move(parts)});
-}
+FormulaPtr negated(FormulaPtr formula) { return combined(Kind::negation, {std::move(formula)}); }
+FormulaPtr any_of(std::vector<FormulaPtr> parts) { return combined(Kind::any, std::move(parts)); }
+FormulaPtr all_of(std::vector<FormulaPtr> parts) { return combined(Kind::all, std::move(parts)); }
 
 } // namespace
 
@@ -231,8 +233,7 @@ IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
   const Polynomial result = of(variable({0, modulus - 1}, threads_of(expr)));
   question_.formulas.push_back(
       any_of({all_of({compare({}, own, 0), equal(result, own)}),
-              all_of({compare(own, {}, 1),
-                      equal(result, plus(own, {{Monomial{}, modulus}}))})}));
+              all_of({compare(own, {}, 1), equal(result, plus(own, {{Monomial{}, modulus}}))})}));
   return result;
 }
 
@@ -247,16 +248,14 @@ IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
   } else if (expr->kind == ExprKind::sum) {
     whole = plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
     for (std::uint32_t i = 0; i < expr->child_count; ++i)
-      whole = plus(whole, value(expr->children[i]),
-                   as_signed(expr->coefficients[i], expr->width));
+      whole = plus(whole, value(expr->children[i]), as_signed(expr->coefficients[i], expr->width));
   } else {
     return atom(expr);
   }
   if (const Interval known = range(whole); known.low >= 0 && known.high < modulus / 2)
     return whole;
   const Polynomial result = of(variable({-(modulus / 2), modulus / 2 - 1}, threads_of(expr)));
-  const Polynomial rounds =
-      of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads_of(expr)));
+  const Polynomial rounds = of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads_of(expr)));
   question_.formulas.push_back(equal(whole, plus(result, rounds, modulus)));
   return result;
 }
@@ -280,8 +279,7 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
   if (low + width < whole->width || known.low < 0) {
     if (low + width > 61)
       throw TooLarge();
-    sum = plus(sum, of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads)),
-               one << (low + width));
+    sum = plus(sum, of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads)), one << (low + width));
   }
   question_.formulas.push_back(equal(number_of, sum));
   return result;
@@ -291,11 +289,22 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
   const Formula condition = formula(expr->children[0]);
   const Polynomial yes = value(expr->children[1]), no = value(expr->children[2]);
   const Interval a = range(yes), b = range(no);
+  // Products stay what they are, with a factor of 0 or 1.
+  const Polynomial difference = plus(yes, no, -1);
+  if (std::any_of(difference.begin(), difference.end(),
+                  [](const auto &term) { return term.first.size() > 1; })) {
+    const Polynomial is_yes = of(variable({0, 1}, threads_of(expr->children[0])));
+    const Polynomial result = plus(no, times(is_yes, difference));
+    question_.formulas.push_back(
+        any_of({negated(condition), all_of({equal(is_yes, {{{}, 1}}), equal(result, yes)})}));
+    question_.formulas.push_back(
+        any_of({condition, all_of({equal(is_yes, {}), equal(result, no)})}));
+    return result;
+  }
   constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
-  const Polynomial result =
-      of(variable({std::clamp(std::min(a.low, b.low), least, most),
-                   std::clamp(std::max(a.high, b.high), least, most)},
-                  threads_of(expr)));
+  const Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
+                                         std::clamp(std::max(a.high, b.high), least, most)},
+                                        threads_of(expr)));
   question_.formulas.push_back(any_of({negated(condition), equal(result, yes)}));
   question_.formulas.push_back(any_of({condition, equal(result, no)}));
   return result;
@@ -316,10 +325,10 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
     const std::uint32_t quotient = variable({0, most}, threads);
     const std::uint32_t remainder = variable({0, most}, threads);
     found = quotients_.emplace(key, std::pair(quotient, remainder)).first;
-    const Formula holds = all_of(
-        {equal(dividend, plus(times(divisor, of(quotient)), of(remainder))),
-         compare(of(remainder), divisor, 1), compare(of(quotient), dividend, 0),
-         compare(of(remainder), dividend, 0)});
+    const Formula holds =
+        all_of({equal(dividend, plus(times(divisor, of(quotient)), of(remainder))),
+                compare(of(remainder), divisor, 1), compare(of(quotient), dividend, 0),
+                compare(of(remainder), dividend, 0)});
     question_.formulas.push_back(
         any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), holds}));
   }
@@ -336,7 +345,7 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
 // --- formulas
 
 IntegerFormulas::Formula IntegerFormulas::is_zero(const Polynomial &polynomial) {
-  return make({Kind::equal, linear(polynomial), {}});
+  return comparison(Kind::equal, linear(polynomial));
 }
 
 IntegerFormulas::Formula IntegerFormulas::equal(const Polynomial &a, const Polynomial &b) {
@@ -346,8 +355,7 @@ IntegerFormulas::Formula IntegerFormulas::equal(const Polynomial &a, const Polyn
 /// less + gap <= more
 IntegerFormulas::Formula IntegerFormulas::compare(const Polynomial &less, const Polynomial &more,
                                                   std::int64_t gap) {
-  return make(
-      {Kind::at_most, linear(plus(plus(less, more, -1), {{Monomial{}, gap}})), {}});
+  return comparison(Kind::at_most, linear(plus(plus(less, more, -1), {{Monomial{}, gap}})));
 }
 
 IntegerFormulas::Formula IntegerFormulas::formula(Expr expr) {
@@ -376,8 +384,8 @@ IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
   case ExprKind::sum: {
     Formula result = expr->value.is_zero() ? any_of({}) : all_of({});
     for (std::uint32_t i = 0; i < expr->child_count; ++i)
-      result = i == 0 ? expr->value.is_zero() ? child(i) : negated(child(i))
-                      : differ(result, child(i));
+      result =
+          i == 0 ? expr->value.is_zero() ? child(i) : negated(child(i)) : differ(result, child(i));
     return result;
   }
   case ExprKind::product: {
@@ -412,8 +420,10 @@ IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
   default:
     break;
   }
-  ++question_.truths;
-  return make({Kind::truth, {}, {}, question_.truths - 1});
+  const auto unknown = std::make_shared<IntegerQuestion::Formula>();
+  unknown->kind = Kind::truth;
+  unknown->truth = question_.truths++;
+  return unknown;
 }
 
 // --- products
@@ -475,10 +485,11 @@ IntegerQuestion::Sum IntegerFormulas::factored(Polynomial polynomial) {
     quotient.emplace(std::move(others), coefficient);
     common = std::gcd(common, coefficient);
   }
-  // The constant is as many `by`; the rest with a first coefficient that is positive.
+  // A constant is as many `by`; the rest with a first coefficient that is positive.
   const auto alone = quotient.find(Monomial{});
+  std::int64_t constant = 0;
   if (alone != quotient.end()) {
-    sum.terms[by] = alone->second;
+    sum.terms[by] = constant = alone->second;
     quotient.erase(alone);
     common = 0;
     for (const auto &[monomial, coefficient] : quotient)
@@ -489,15 +500,30 @@ IntegerQuestion::Sum IntegerFormulas::factored(Polynomial polynomial) {
   for (auto &[monomial, coefficient] : quotient)
     coefficient /= common;
   IntegerQuestion::Sum product;
-  product.terms[multiple(quotient, by)] = 1;
+  const std::uint32_t value = multiple(quotient, by);
+  product.terms[value] = 1;
+  if (constant != 0 && constant % common == 0)
+    note_multiple(by, quotient, constant / common, value);
   add(sum, product, common);
   add(sum, factored(std::move(rest)), 1);
   return sum;
 }
 
+// value + constant * by is a multiple of `by`, too.
+void IntegerFormulas::note_multiple(std::uint32_t by, const Polynomial &factor,
+                                    std::int64_t constant, std::uint32_t value) {
+  if (!moved_.insert({value, constant}).second)
+    return;
+  Multiple moved{factored(factor), {}};
+  moved.factor.constant = number(Wide{moved.factor.constant} + constant);
+  moved.value.terms[value] = 1;
+  moved.value.terms[by] = constant;
+  multiples_[by].push_back(std::move(moved));
+}
+
 std::uint32_t IntegerFormulas::multiple(const Polynomial &factor, std::uint32_t by) {
-  const bool is_pair = factor.size() == 1 && factor.begin()->first.size() == 1 &&
-                       factor.begin()->second == 1;
+  const bool is_pair =
+      factor.size() == 1 && factor.begin()->first.size() == 1 && factor.begin()->second == 1;
   const std::uint32_t other = is_pair ? factor.begin()->first[0] : by;
   const auto key = is_pair && other < by ? std::pair(of(by), other) : std::pair(factor, by);
   const auto found = products_.find(key);
@@ -511,21 +537,22 @@ std::uint32_t IntegerFormulas::multiple(const Polynomial &factor, std::uint32_t 
   Interval known = range(times(factor, of(by)));
   // Beyond 64 bits there are no bounds: a product need not be computed for itself.
   const bool is_bounded = known.low >= least && known.high <= most;
-  const std::uint32_t result =
-      variable(is_bounded ? known : Interval{least, most}, threads);
+  const std::uint32_t result = variable(is_bounded ? known : Interval{least, most}, threads);
   question_.variables[result].is_bounded = is_bounded;
   if (!is_bounded)
     ranges_[result] = known;
   products_.emplace(key, result);
-  multiples_[by].push_back({factored(factor), result});
+  IntegerQuestion::Sum value;
+  value.terms[result] = 1;
+  multiples_[by].push_back({factored(factor), value});
   if (is_pair && other != by)
-    multiples_[other].push_back({factored(of(by)), result});
+    multiples_[other].push_back({factored(of(by)), value});
   return result;
 }
 
 void IntegerFormulas::add_axioms() {
   using Sum = IntegerQuestion::Sum;
-  const auto at_most = [](Sum sum) { return make({Kind::at_most, std::move(sum), {}}); };
+  const auto at_most = [](Sum sum) { return comparison(Kind::at_most, std::move(sum)); };
   const auto sum_of = [](std::uint32_t variable) {
     Sum sum;
     sum.terms[variable] = 1;
@@ -547,28 +574,28 @@ void IntegerFormulas::add_axioms() {
     };
     for (std::size_t i = 0; i < all.size() && i < most_multiples; ++i) {
       const Multiple &a = all[i];
-      const Sum value = sum_of(a.value);
+      const Sum &value = a.value;
       Sum both = value;
       add(both, width, 1);
       axiom(less(a.factor, zero, 0), less(width, value, 0)); // factor <= 0, or width <= value
       axiom(less(zero, a.factor, 0), less(both, zero, 0));   // factor >= 0, or value <= -width
       Sum no_factor = a.factor;
-      question_.formulas.push_back(any_of({negated(make({Kind::equal, no_factor, {}})),
-                                           make({Kind::equal, value, {}})}));
+      question_.formulas.push_back(
+          any_of({negated(comparison(Kind::equal, no_factor)), comparison(Kind::equal, value)}));
       for (std::size_t j = 0; j < i; ++j) {
         const Multiple &b = all[j];
         const auto ordered = [&](const Multiple &less_one, const Multiple &more) {
-          Sum next = sum_of(less_one.value);
+          Sum next = less_one.value;
           add(next, width, 1);
-          axiom(less(more.factor, less_one.factor, 0), less(next, sum_of(more.value), 0));
+          axiom(less(more.factor, less_one.factor, 0), less(next, more.value, 0));
         };
         ordered(a, b);
         ordered(b, a);
         Sum difference = a.factor, values = value;
         add(difference, b.factor, -1);
-        add(values, sum_of(b.value), -1);
-        question_.formulas.push_back(any_of({negated(make({Kind::equal, difference, {}})),
-                                             make({Kind::equal, values, {}})}));
+        add(values, b.value, -1);
+        question_.formulas.push_back(any_of(
+            {negated(comparison(Kind::equal, difference)), comparison(Kind::equal, values)}));
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -35,8 +36,7 @@ private:
     Wide low, high;
   };
   struct Multiple {
-    IntegerQuestion::Sum factor;
-    std::uint32_t value;
+    IntegerQuestion::Sum factor, value;
   };
 
   std::uint32_t variable(Interval range, unsigned threads);
@@ -63,6 +63,8 @@ private:
   IntegerQuestion::Sum factored(Polynomial polynomial);
   void add(IntegerQuestion::Sum &to, const IntegerQuestion::Sum &from, std::int64_t factor);
   std::uint32_t multiple(const Polynomial &factor, std::uint32_t by);
+  void note_multiple(std::uint32_t by, const Polynomial &factor, std::int64_t constant,
+                     std::uint32_t value);
   void note_small(Expr formula);
   void add_axioms();
   unsigned threads_of(Expr expr);
@@ -77,6 +79,7 @@ private:
   std::unordered_set<Expr> small_; ///< known to be from 0 to 2^31 - 1
   std::map<std::pair<Polynomial, std::uint32_t>, std::uint32_t> products_;
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by what they are of
+  std::set<std::pair<std::uint32_t, std::int64_t>> moved_;   ///< products and constants beside
   std::map<std::pair<Expr, Expr>, std::pair<std::uint32_t, std::uint32_t>> quotients_;
 };
 

@@ -267,8 +267,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
     ++questions_;
     if (answer != SolverAnswer::sat && answer != SolverAnswer::unsat)
       ++unanswered_;
-    out_of_effort_ |=
-        questions_ >= options_.questions || unanswered_ >= options_.unanswered;
+    out_of_effort_ |= questions_ >= options_.questions || unanswered_ >= options_.unanswered;
     return answer;
   };
   if (assumptions_.no_wrap)

@@ -1,6 +1,6 @@
 // Each result is computed again, in 128 bits, from its operands as signed numbers of their width. A
-// product of two numbers of 64 bits fits there, and so does a third added to it. A conversion from 64
-// bits to 32 has to keep the number.
+// product of two numbers of 64 bits fits there, and so does a third added to it. A conversion from
+// 64 bits to 32 has to keep the number.
 
 #include "analysis/prove/wrap_watch.h"
 

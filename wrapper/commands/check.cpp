@@ -285,7 +285,9 @@ Json proved_kernels(const std::string &program, const std::string &only) {
   InputRequest request;
   request.paths = {program};
   const auto files = load_inputs(request);
-  for (const InputFile &file : files ? *files : std::vector<InputFile>())
+  if (!files)
+    return proved;
+  for (const InputFile &file : *files)
     for (const Function &kernel : file.module->functions) {
       if (!kernel.is_entry || !kernel.has_body)
         continue;
@@ -374,8 +376,7 @@ int run(const CheckRequest &request, const Invocation &invocation) {
       tell_user(text);
     findings.push_back(std::move(finding));
   }
-  Json told{
-      {"schema_version", 1}, {"file", invocation.foreign.front()}, {"findings", findings}};
+  Json told{{"schema_version", 1}, {"file", invocation.foreign.front()}, {"findings", findings}};
   if (request.prove)
     told["proved"] = proved_kernels(invocation.foreign.front(), request.kernel);
   for (const Json &one : told.value("proved", Json::array())) {

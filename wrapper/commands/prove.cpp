@@ -405,23 +405,22 @@ int run(const ProveRequest &request, const Invocation &) {
   std::optional<Places> places;
   Json sarif = Json::array();
   const int code =
-         analyse(request.asked, *inputs,
-                 [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
-                   if (!program || &program->module() != &one.module()) {
-                     program.emplace(one.module());
-                     places.emplace(one.module());
-                   }
-                   std::uint32_t number = 0;
-                   while (program->function(number).function != &one.function)
-                     ++number;
-                   auto answer =
-                       answer_for(request, inputs->launch,
-                                  source_names(one.function, one.module(), inputs->sources),
-                                  *program, number, *places, one.input.name, sarif);
-                   if (!answer)
-                     return tl::unexpected(Unanswered{answer.error()});
-                   return std::move(*answer);
-                 });
+      analyse(request.asked, *inputs,
+              [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
+                if (!program || &program->module() != &one.module()) {
+                  program.emplace(one.module());
+                  places.emplace(one.module());
+                }
+                std::uint32_t number = 0;
+                while (program->function(number).function != &one.function)
+                  ++number;
+                auto answer = answer_for(request, inputs->launch,
+                                         source_names(one.function, one.module(), inputs->sources),
+                                         *program, number, *places, one.input.name, sarif);
+                if (!answer)
+                  return tl::unexpected(Unanswered{answer.error()});
+                return std::move(*answer);
+              });
   if (!request.sarif.empty())
     if (const std::string why = write_sarif(request.sarif, sarif); !why.empty())
       return complain(why);
@@ -447,8 +446,7 @@ void declare(Words &words, ProveRequest &request) {
   words.number("--launches", request.launches, "that are tried for a refutation");
   words.text("--witness DIRECTORY", request.witness,
              "where to write launches that refute, for `emulate`");
-  words.text("--sarif FILE", request.sarif,
-             "also write what is refuted or unknown as SARIF 2.1.0");
+  words.text("--sarif FILE", request.sarif, "also write what is refuted or unknown as SARIF 2.1.0");
   words.footer("1: something is refuted, 3: something is unknown.");
   words.examples({"ptxasw prove heat.cu --kernel step",
                   "ptxasw prove heat.ptx --assume 'disjoint,n >= 0' --witness launches"});

@@ -1,8 +1,8 @@
 // `ptxasw siblings`: the module followed by proved versions of its kernels, and for each kernel
 // which they are or why there are none.
 
-#include "analysis/prove/no_race.h"
 #include "synth/siblings.h"
+#include "analysis/prove/no_race.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
@@ -173,9 +173,10 @@ void declare(Words &words, SiblingsRequest &request) {
                   request.options.wanted[std::string(option.name)], option.variants, option.help);
   words.text("--profile", request.profile,
              "only the siblings that won in this profile of `ptxasw tune`");
-  words.flag("--prove", request.prove,
-             "versions compute the same where the kernel has no race: look for a proof of that, and\n"
-             "say if it is proved or assumed");
+  words.flag(
+      "--prove", request.prove,
+      "versions compute the same where the kernel has no race: look for a proof of that, and\n"
+      "say if it is proved or assumed");
   words.gone("--halo");
   words.number("--most", request.options.most,
                "the largest number of siblings per kernel; otherwise 8 where none are named and -o "

@@ -84,9 +84,9 @@ void add_races(const Module &module, const Places &places, const LintQuery &quer
     options.proof.questions /= 5;
     options.proof.explains = false;
     const auto race = answer_safety(program, number, assumptions, options).race;
-    const auto at = std::find_if(
-        function.instructions.begin(), function.instructions.end(),
-        [&](const Instruction &one) { return race && one.line == race->fault.line; });
+    const auto at =
+        std::find_if(function.instructions.begin(), function.instructions.end(),
+                     [&](const Instruction &one) { return race && one.line == race->fault.line; });
     if (at == function.instructions.end())
       continue;
     Told told;
