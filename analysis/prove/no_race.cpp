@@ -3,21 +3,36 @@
 
 #include "analysis/prove/no_race.h"
 
-#include "analysis/independence.h"
 #include "analysis/prove/prove.h"
 
 #include <fmt/core.h>
 
 namespace ptxasw::inline analysis {
+namespace {
+
+/// True if an instruction of the kernel itself reads an index along an axis.
+bool reads_axis(const Module &module, const Function &kernel, char axis) {
+  for (const Instruction &instruction : kernel.instructions)
+    for (const Operand &operand : module.operands(instruction)) {
+      if (operand.kind != Operand::Kind::special)
+        continue;
+      const std::string_view name = module.text(operand.span);
+      if ((name.starts_with("%tid") || name.starts_with("%ctaid")) &&
+          (name.back() == axis || name.find('.') == name.npos))
+        return true;
+    }
+  return false;
+}
+
+} // namespace
 
 ProofAssumptions usual_launches(const Module &module, const Function &kernel) {
   ProofAssumptions assumptions;
   assumptions.disjoint = assumptions.no_wrap = true;
-  const KernelIndependence found = independence(module, kernel);
-  for (int axis = 0; axis < 3; ++axis)
-    if (found.axes[axis].verdict == AxisVerdict::unused)
+  for (const char axis : {'x', 'y', 'z'})
+    if (!reads_axis(module, kernel, axis))
       for (const char *extent : {"ntid", "nctaid"})
-        assume(fmt::format("{}.{} == 1", extent, "xyz"[axis]), assumptions);
+        assume(fmt::format("{}.{} == 1", extent, axis), assumptions);
   return assumptions;
 }
 

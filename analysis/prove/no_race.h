@@ -17,8 +17,8 @@ struct NoRace {
 };
 
 /// Launches as people make them: no two pointers or variables lead to the same memory, index
-/// arithmetic does not overflow, and axes that the kernel does not use have one thread and one
-/// block.
+/// arithmetic does not overflow, and axes along which the kernel reads no index have one thread
+/// and one block.
 ProofAssumptions usual_launches(const Module &module, const Function &kernel);
 
 /// Looks for a proof for these launches, within a fraction of the effort of `prove`.
