@@ -21,8 +21,9 @@ enum class Code : std::uint8_t {
   misaligned_vector,
   vector_precondition,
   reuse_thrashing,
+  races,
 };
-inline constexpr std::size_t code_count = 10;
+inline constexpr std::size_t code_count = 11;
 
 /// A code as users know it.
 struct CodeInfo {
@@ -30,6 +31,8 @@ struct CodeInfo {
   std::string_view name; ///< `bank-conflict`, for -Wbank-conflict
   std::string_view meaning;
   bool on = true; ///< unless the user says otherwise; those that are off are called pedantic
+  /// Looked for only if it is named: it takes seconds a kernel.
+  bool by_name = false;
 };
 std::span<const CodeInfo, code_count> codes();
 const CodeInfo &info(Code code);

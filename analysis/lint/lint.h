@@ -28,8 +28,8 @@ struct Context {
   std::vector<Warning> &warnings;
 };
 
-/// All rules except redundant_load, which asks the rewriter, over one kernel: in source order,
-/// within one instruction in the order of the codes.
+/// All rules except redundant_load, which asks the rewriter, and races, which runs launches, over
+/// one kernel: in source order, within one instruction in the order of the codes.
 std::vector<Warning> warnings_of(const facts::KernelFacts &facts, const Options &options);
 
 // The rules, one file per group.

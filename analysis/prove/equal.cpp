@@ -259,11 +259,9 @@ SolverAnswer EqualityProof::ask(const Compared &compared) {
     return SolverAnswer::unknown;
   const Expr formulas[] = {terms_.bit_not(terms_.eq(compared.first, compared.second))};
   std::vector<std::uint64_t> values;
-  ++answer_.questions;
   const SolverAnswer said = solver_.find("equal", formulas, symbols, values);
   for (std::size_t i = 0; said == SolverAnswer::sat && i < values.size(); ++i)
     model_[inputs_.of(symbols[i])->name][inputs_.of(symbols[i])->index] = values[i];
-  answer_.unanswered += said != SolverAnswer::sat && said != SolverAnswer::unsat;
   return said;
 }
 
@@ -273,8 +271,8 @@ std::optional<EqualityObstacle> EqualityProof::ask_solver() {
   for (const Compared &compared : open_) {
     const auto [entry, is_new] =
         asked.try_emplace({compared.first, compared.second}, SolverAnswer::unknown);
-    if (is_new && answer_.questions < options_.questions &&
-        answer_.unanswered < options_.unanswered)
+    if (is_new && solver_.questions() < options_.questions &&
+        solver_.tally().open < options_.unanswered)
       entry->second = ask(compared);
     if (entry->second != SolverAnswer::unsat)
       return EqualityObstacle{fmt::format("{}[{}]: {}", compared.name, compared.index,
@@ -402,6 +400,7 @@ EqualityAnswer EqualityProof::run() {
     return std::move(answer_);
   if (!obstacle)
     obstacle = ask_solver();
+  answer_.asked = solver_.tally();
   if (!obstacle) {
     answer_.verdict = ProofVerdict::proved;
     return std::move(answer_);

@@ -38,7 +38,7 @@ struct EqualityAnswer {
   std::vector<std::string> used;
   std::uint64_t elements = 0;               ///< that either kernel writes
   std::uint64_t by_form = 0, by_solver = 0; ///< of these, proved equal in two ways
-  unsigned questions = 0, unanswered = 0;   ///< to the solver; of these without an answer
+  SolverTally asked;                        ///< of the solver
 };
 
 /// The answer for two launches that share their buffers by name. What they share, `is_compared`

@@ -267,6 +267,9 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   if (answer.proof.contradiction)
     return answer;
   // What rests on less says so.
+  ProofOptions only_verdict = options.proof;
+  only_verdict.explains = false;
+  only_verdict.unanswered = 1;
   for (const bool no_wrap : {false, true})
     for (const bool disjoint : {false, true}) {
       const bool less = (assumptions.no_wrap && !no_wrap) || (assumptions.disjoint && !disjoint);
@@ -276,9 +279,8 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
       ProofAssumptions some = assumptions;
       some.no_wrap = no_wrap;
       some.disjoint = disjoint;
-      const KernelProof proof = prove_safety(program.module(), kernel, some, options.proof);
-      answer.proof.questions += proof.questions;
-      answer.proof.unanswered += proof.unanswered;
+      const KernelProof proof = prove_safety(program.module(), kernel, some, only_verdict);
+      answer.proof.asked += proof.asked;
       if (all_proved(proof)) {
         answer.used = texts_of(some);
         proves_without = true;
@@ -290,11 +292,10 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   if (!options.propose)
     return answer;
   for (auto &[texts, more] : proposals(assumptions)) {
-    if (answer.proof.unanswered >= options.unanswered)
+    if (answer.proof.asked.open >= options.unanswered)
       break;
-    const KernelProof proof = prove_safety(program.module(), kernel, more, options.proof);
-    answer.proof.questions += proof.questions;
-    answer.proof.unanswered += proof.unanswered;
+    const KernelProof proof = prove_safety(program.module(), kernel, more, only_verdict);
+    answer.proof.asked += proof.asked;
     if (!all_proved(proof))
       continue;
     answer.would_do = std::move(texts);

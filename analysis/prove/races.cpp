@@ -13,6 +13,7 @@
 
 #include "analysis/prove/races.h"
 
+#include "analysis/prove/integers.h"
 #include "analysis/prove/intervals.h"
 #include "analysis/prove/invariants.h"
 #include "analysis/prove/products.h"
@@ -51,9 +52,16 @@ public:
         pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
-        exact_solver_(options.resource_limit / 4, true), invariants_(paths_, launch_, solver_) {}
+        exact_solver_(options.resource_limit / 4, true), integer_solver_(options.resource_limit),
+        invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
+  SolverTally tally() const {
+    SolverTally all = solver_.tally();
+    all += order_solver_.tally();
+    all += integer_solver_.tally();
+    return all += exact_solver_.tally();
+  }
 
 private:
   bool no_launch();
@@ -91,13 +99,14 @@ private:
   KernelPaths paths_;
   ExprPool &pool_;
   const FixedLaunch launch_;
-  Solver solver_, order_solver_, exact_solver_;
+  Solver solver_, order_solver_, exact_solver_, integer_solver_;
   LoopInvariants invariants_;
   const InvariantsOf invariants_of_ = [this](LoopId loop) -> const std::vector<Expr> & {
     return invariants_.of(loop);
   };
   bool barriers_order_ = false, warp_barriers_order_ = false;
   bool out_of_effort_ = false;
+  unsigned questions_ = 0, unanswered_ = 0; ///< what counts towards the limits
   KernelProof proof_;
 };
 
@@ -255,13 +264,18 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
   if (out_of_effort_)
     return SolverAnswer::unknown;
   const auto count = [&](SolverAnswer answer) {
-    ++proof_.questions;
+    ++questions_;
     if (answer != SolverAnswer::sat && answer != SolverAnswer::unsat)
-      ++proof_.unanswered;
-    out_of_effort_ |=
-        proof_.questions >= options_.questions || proof_.unanswered >= options_.unanswered;
+      ++unanswered_;
+    out_of_effort_ |= questions_ >= options_.questions || unanswered_ >= options_.unanswered;
     return answer;
   };
+  if (assumptions_.no_wrap)
+    if (const auto question = IntegerFormulas(pool_).question(formulas)) {
+      ++questions_;
+      if (integer_solver_.check("a property of whole numbers", *question) == SolverAnswer::unsat)
+        return SolverAnswer::unsat;
+    }
   const auto abstracted = [&](bool numbers, bool &replaced) {
     ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
     std::vector<Expr> result;
@@ -277,7 +291,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
   const std::vector<Expr> linear = abstracted(false, replaced);
   const std::vector<Expr> orders = abstracted(true, numbers_too);
   if (numbers_too) {
-    ++proof_.questions;
+    ++questions_;
     if (order_solver_.check("a property, by order", orders) == SolverAnswer::unsat)
       return SolverAnswer::unsat;
   }
@@ -297,7 +311,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
   if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap) {
     std::vector<std::uint64_t> exact;
     const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
-    ++proof_.questions;
+    ++questions_;
     if (again == SolverAnswer::sat)
       values = std::move(exact);
     if (again == SolverAnswer::unsat || again == SolverAnswer::sat)
@@ -646,7 +660,7 @@ void SafetyProof::blame(const AccessGroup &a, const AccessGroup &b) {
       proof.reason += "; the solver gave no answer within its limits";
   };
   say(a.first(), b.first());
-  if (a.members.size() * b.members.size() == 1)
+  if (a.members.size() * b.members.size() == 1 || !options_.explains)
     return;
   for (const SharedAccess *one : a.members)
     for (const SharedAccess *other : b.members) {
@@ -805,7 +819,10 @@ KernelProof SafetyProof::run() {
 
 KernelProof prove_safety(const Module &module, const Function &kernel,
                          const ProofAssumptions &assumptions, const ProofOptions &options) {
-  return SafetyProof(module, kernel, assumptions, options).run();
+  SafetyProof proof(module, kernel, assumptions, options);
+  KernelProof result = proof.run();
+  result.asked = proof.tally();
+  return result;
 }
 
 } // namespace ptxasw::analysis

@@ -5,6 +5,7 @@
 // Gopalakrishnan, "Scalable SMT-based verification of GPU kernel functions").
 
 #include "analysis/prove/kernel_paths.h"
+#include "emulator/symbolic/solver.h"
 
 #include <map>
 #include <memory>
@@ -45,6 +46,7 @@ struct ProofOptions {
   unsigned resource_limit = 3'000'000; ///< for one question, in the solver's units
   unsigned questions = 1500;           ///< to the solver at most
   unsigned unanswered = 3; ///< questions without an answer, after which no more is asked
+  bool explains = true;    ///< of accesses that are alike it is found out which are in the way
 };
 
 enum class ProofVerdict : std::uint8_t {
@@ -65,7 +67,7 @@ struct PropertyProof {
 
 struct KernelProof {
   PropertyProof races, barriers, bounds;
-  unsigned questions = 0, unanswered = 0; ///< to the solver; of these without an answer
+  SolverTally asked;          ///< of the solver
   bool contradiction = false; ///< no launch keeps what is assumed: nothing is proved by that
 };
 

@@ -221,6 +221,28 @@ Expr ThreadCopy::map_loop_register(Expr symbol, const LoopRegister &at_header) {
   return result;
 }
 
+// True if of any two conditions one has a part whose opposite is a part of the other.
+bool ThreadCopy::exclude_each_other(const std::vector<std::pair<Expr, Expr>> &edges) {
+  std::vector<std::set<Expr>> parts(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    std::vector<Expr> work{edges[i].first};
+    while (!work.empty()) {
+      const Expr part = work.back();
+      work.pop_back();
+      if (part->kind == ExprKind::bit_and)
+        work.insert(work.end(), part->operands().begin(), part->operands().end());
+      else
+        parts[i].insert(part);
+    }
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::none_of(parts[i].begin(), parts[i].end(),
+                       [&](Expr part) { return parts[j].contains(pool_.bit_not(part)); }))
+        return false;
+  return true;
+}
+
 // One of the values, by the edge that was taken; the conditions of edges may hold together.
 Expr ThreadCopy::map_join(Expr symbol, const JoinRegister &join) {
   Emulation &emulation = paths_.emulation();
@@ -234,6 +256,12 @@ Expr ThreadCopy::map_join(Expr symbol, const JoinRegister &join) {
   }
   if (edges.size() == 2 && edges[0].first == pool_.bit_not(edges[1].first))
     return pool_.ite(edges[0].first, edges[0].second, edges[1].second);
+  if (!is_shared(symbol, join.block) && exclude_each_other(edges)) {
+    Expr value = edges.back().second;
+    for (std::size_t i = edges.size() - 1; i-- > 0;)
+      value = pool_.ite(edges[i].first, edges[i].second, value);
+    return value;
+  }
   const Expr result = is_shared(symbol, join.block) ? symbol : fresh(symbol);
   Expr any = pool_.constant(1, 0);
   for (const auto &[taken, value] : edges)

@@ -67,6 +67,7 @@ private:
   Expr map(Expr symbol);
   Expr map_trip(Expr symbol, LoopId loop);
   Expr map_loop_register(Expr symbol, const LoopRegister &loop_register);
+  bool exclude_each_other(const std::vector<std::pair<Expr, Expr>> &edges);
   Expr map_join(Expr symbol, const JoinRegister &join);
   Expr map_result(Expr symbol, std::uint32_t instruction);
   Expr fresh(Expr like);

@@ -1,5 +1,6 @@
 // Each result is computed again, in 128 bits, from its operands as signed numbers of their width. A
-// product of two numbers of 64 bits fits there, and so does a third added to it.
+// product of two numbers of 64 bits fits there, and so does a third added to it. A conversion from
+// 64 bits to 32 has to keep the number.
 
 #include "analysis/prove/wrap_watch.h"
 
@@ -30,7 +31,10 @@ void WrapWatch::before(const WarpStep &step) {
   const bool widens = in.opcode->has(Modifier::wide);
   const bool multiplies = is_one_of(op, {Op::mul, Op::mad, Op::madc, Op::mul24, Op::mad24});
   const bool adds = is_one_of(op, {Op::mad, Op::madc, Op::mad24});
-  if ((!multiplies && !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl})) ||
+  const bool narrows = op == Op::cvt && !is_float(in.opcode->second_type) && in.width == 32 &&
+                       in.inputs.size() == 1 && in.input_widths[0] == 64;
+  if ((!multiplies && !narrows &&
+       !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl})) ||
       (multiplies && !adds && (widens || in.opcode->has(Modifier::hi))))
     return;
   const auto is_read = [](const WarpOperand &operand) {
@@ -56,6 +60,8 @@ void WrapWatch::before(const WarpStep &step) {
     if (op == Op::shl) {
       const bool drops = v[1] < 0 || v[1] >= in.width;
       wrapped_ |= drops ? v[0] != 0 : !fits(v[0] * (Wide{1} << v[1]), in.width);
+    } else if (narrows) {
+      wrapped_ |= !fits(v[0], 32);
     } else if (multiplies) {
       const Wide product = v[0] * v[1];
       wrapped_ |= !fits(product, in.width) || !fits(product + v[2], in.width);

@@ -3,6 +3,7 @@
 
 #include "emulator/symbolic/solver.h"
 
+#include <chrono>
 #include <fmt/core.h>
 
 #include <dlfcn.h>
@@ -26,7 +27,8 @@ struct Z3Library {
   X(mk_bvshl) X(mk_bvlshr) X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem) \
   X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq) X(mk_bvult) X(mk_bvslt) \
   X(mk_ite) X(solver_get_model) X(model_inc_ref) X(model_dec_ref) X(model_eval) \
-  X(get_numeral_uint64) X(get_full_version)
+  X(get_numeral_uint64) X(get_full_version) X(mk_int_sort) X(mk_bool_sort) X(mk_int64) \
+  X(mk_add) X(mk_mul) X(mk_le) X(mk_and) X(mk_or) X(mk_not)
 // clang-format on
 #define X(name) decltype(&Z3_##name) name = nullptr;
   PTXASW_Z3_FUNCTIONS(X)
@@ -56,13 +58,13 @@ static const Z3Library &library() {
 
 class Solver::Implementation {
 public:
-  explicit Implementation(unsigned resource_limit) : z_(library()) {
+  Implementation(unsigned resource_limit, const char *logic) : z_(library()) {
     const Z3_config config = z_.mk_config();
     context_ = z_.mk_context_rc(config);
     z_.del_config(config);
     // Errors are asked for; the default handler would end the process.
     z_.set_error_handler(context_, [](Z3_context, Z3_error_code) {});
-    solver_ = z_.mk_solver_for_logic(context_, z_.mk_string_symbol(context_, "QF_UFBV"));
+    solver_ = z_.mk_solver_for_logic(context_, z_.mk_string_symbol(context_, logic));
     z_.solver_inc_ref(context_, solver_);
     const Z3_params parameters = z_.mk_params(context_);
     z_.params_inc_ref(context_, parameters);
@@ -92,6 +94,67 @@ public:
     const Z3_lbool answer = z_.solver_check(context_, solver_);
     if (answer == Z3_L_TRUE && !symbols.empty())
       read_model(symbols, values);
+    return judge(answer);
+  }
+
+  SolverAnswer check(const IntegerQuestion &question) {
+    z_.solver_reset(context_, solver_);
+    const auto named = [&](char prefix, std::size_t index, Z3_sort sort) {
+      const std::string name = fmt::format("{}{}", prefix, index);
+      return keep(z_.mk_const(context_, z_.mk_string_symbol(context_, name.c_str()), sort));
+    };
+    const Z3_sort number_sort = z_.mk_int_sort(context_), truth_sort = z_.mk_bool_sort(context_);
+    const auto number = [&](std::int64_t value) {
+      return keep(z_.mk_int64(context_, value, number_sort));
+    };
+    const Z3_ast zero = number(0);
+    std::vector<Z3_ast> variables, truths;
+    for (const auto &variable : question.variables) {
+      variables.push_back(named('x', variables.size(), number_sort));
+      if (!variable.is_bounded)
+        continue;
+      z_.solver_assert(context_, solver_,
+                       keep(z_.mk_le(context_, number(variable.low), variables.back())));
+      z_.solver_assert(context_, solver_,
+                       keep(z_.mk_le(context_, variables.back(), number(variable.high))));
+    }
+    while (truths.size() < question.truths)
+      truths.push_back(named('p', truths.size(), truth_sort));
+    std::unordered_map<const IntegerQuestion::Formula *, Z3_ast> known;
+    const auto sum = [&](const IntegerQuestion::Sum &of) {
+      std::vector<Z3_ast> parts{number(of.constant)};
+      for (const auto &[index, coefficient] : of.terms) {
+        const Z3_ast factors[] = {number(coefficient), variables[index]};
+        parts.push_back(keep(z_.mk_mul(context_, 2, factors)));
+      }
+      return keep(z_.mk_add(context_, static_cast<unsigned>(parts.size()), parts.data()));
+    };
+    const auto translate_one = [&](const auto &self,
+                                   const IntegerQuestion::Formula &formula) -> Z3_ast {
+      if (const auto found = known.find(&formula); found != known.end())
+        return found->second;
+      std::vector<Z3_ast> parts;
+      for (const auto &part : formula.parts)
+        parts.push_back(self(self, *part));
+      const auto count = static_cast<unsigned>(parts.size());
+      using Kind = IntegerQuestion::Kind;
+      const Z3_ast result =
+          formula.kind == Kind::truth     ? truths[formula.truth]
+          : formula.kind == Kind::at_most ? z_.mk_le(context_, sum(formula.sum), zero)
+          : formula.kind == Kind::equal   ? z_.mk_eq(context_, sum(formula.sum), zero)
+          : formula.kind == Kind::all     ? z_.mk_and(context_, count, parts.data())
+          : formula.kind == Kind::any     ? z_.mk_or(context_, count, parts.data())
+                                          : z_.mk_not(context_, parts[0]);
+      return known[&formula] = keep(result);
+    };
+    for (const auto &formula : question.formulas)
+      z_.solver_assert(context_, solver_, translate_one(translate_one, *formula));
+    return judge(z_.solver_check(context_, solver_));
+  }
+
+private:
+  // What Z3 said; what the question was made of is let go.
+  SolverAnswer judge(Z3_lbool answer) {
     const bool failed = z_.get_error_code(context_) != Z3_OK;
     for (const Z3_ast ast : kept_)
       z_.dec_ref(context_, ast);
@@ -103,7 +166,6 @@ public:
                                  : SolverAnswer::unknown;
   }
 
-private:
   // What is asserted cannot go by way of the pool, which takes it for granted.
   void bound_symbols(std::span<const Expr> formulas) {
     std::unordered_set<Expr> seen;
@@ -291,7 +353,6 @@ Solver::Solver(unsigned resource_limit, bool bounded)
 Solver::~Solver() = default;
 
 unsigned Solver::contexts() const { return contexts_; }
-unsigned Solver::questions() const { return questions_; }
 
 SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas) {
   std::vector<std::uint64_t> none;
@@ -304,14 +365,41 @@ SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
   for (const Expr formula : formulas)
     if (formula->kind == ExprKind::constant && formula->value.is_zero())
       return SolverAnswer::unsat;
+  return ask("QF_UFBV",
+             [&] { return implementation_->check(formulas, symbols, values, bounded_); });
+}
+
+SolverAnswer Solver::check(std::string_view, const IntegerQuestion &question) {
+  return ask("QF_LIA", [&] { return implementation_->check(question); });
+}
+
+template <class Ask> SolverAnswer Solver::ask(const char *logic, Ask asks) {
   if (!implementation_) {
     if (!library().loaded)
       return SolverAnswer::error;
     ++contexts_;
-    implementation_ = std::make_unique<Implementation>(resource_limit_);
+    implementation_ = std::make_unique<Implementation>(resource_limit_, logic);
   }
-  ++questions_;
-  return implementation_->check(formulas, symbols, values, bounded_);
+  const auto begun = std::chrono::steady_clock::now();
+  const SolverAnswer answer = asks();
+  tally_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  ++(answer == SolverAnswer::sat     ? tally_.sat
+     : answer == SolverAnswer::unsat ? tally_.unsat
+                                     : tally_.open);
+  return answer;
+}
+
+SolverTally &SolverTally::operator+=(const SolverTally &other) {
+  sat += other.sat;
+  unsat += other.unsat;
+  open += other.open;
+  seconds += other.seconds;
+  return *this;
+}
+
+std::string to_string(const SolverTally &tally) {
+  return fmt::format("Z3: {} questions, {} unsat, {} sat, {} without an answer, {:.2f} s",
+                     tally.questions(), tally.unsat, tally.sat, tally.open, tally.seconds);
 }
 
 std::string solver_version() { return library().loaded ? library().get_full_version() : ""; }

@@ -3,6 +3,7 @@
 #include "emulator/symbolic/expr.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,48 @@ namespace ptxasw::inline emulator {
 
 /// What a solver says. Only `unsat` ever licenses anything (soundness.md, rule 4).
 enum class SolverAnswer : std::uint8_t { sat, unsat, unknown, error };
+
+/// What a solver has answered so far.
+struct SolverTally {
+  unsigned sat = 0, unsat = 0, open = 0; ///< open: no answer within the limits, or an error
+  double seconds = 0;                    ///< that this took; nothing is decided by it
+
+  unsigned questions() const { return sat + unsat + open; }
+  SolverTally &operator+=(const SolverTally &other);
+};
+/// `Z3: 12 questions, 10 unsat, 2 sat, 0 without an answer, 0.31 s`.
+std::string to_string(const SolverTally &tally);
+
+/// Linear arithmetic on whole numbers: can all formulas hold together?
+struct IntegerQuestion {
+  struct Sum {
+    std::int64_t constant = 0;
+    std::map<std::uint32_t, std::int64_t> terms; ///< coefficients, by variable
+  };
+  enum class Kind : std::uint8_t {
+    at_most,  ///< sum <= 0
+    equal,    ///< sum == 0
+    all,      ///< of the parts; of none: true
+    any,      ///< of the parts; of none: false
+    negation, ///< of the only part
+    truth,    ///< an unknown one
+  };
+  struct Formula;
+  using FormulaPtr = std::shared_ptr<const Formula>;
+  struct Formula {
+    Kind kind = Kind::all;
+    Sum sum;
+    std::vector<FormulaPtr> parts;
+    std::uint32_t truth = 0;
+  };
+  struct Variable {
+    std::int64_t low = 0, high = 0; ///< both included
+    bool is_bounded = true;
+  };
+  std::vector<Variable> variables;
+  std::uint32_t truths = 0; ///< how many unknown truths there are
+  std::vector<FormulaPtr> formulas;
+};
 
 /// Asks Z3 about bit-vector formulas, as a last resort. Z3 is loaded and a context created when the
 /// first question comes: that alone takes as long as assembling a small kernel. Effort is bounded
@@ -34,16 +77,22 @@ public:
   SolverAnswer find(std::string_view name, std::span<const Expr> formulas,
                     std::span<const Expr> symbols, std::vector<std::uint64_t> &values);
 
+  /// The same of whole numbers. One solver is asked only about them, or never.
+  SolverAnswer check(std::string_view name, const IntegerQuestion &question);
+
   /// Contexts created so far: 0 or 1.
   unsigned contexts() const;
   /// Questions that reached Z3 so far; each costs at most the resource limit.
-  unsigned questions() const;
+  unsigned questions() const { return tally_.questions(); }
+  const SolverTally &tally() const { return tally_; }
 
 private:
   class Implementation;
+  template <class Ask> SolverAnswer ask(const char *logic, Ask asks);
   unsigned resource_limit_;
   bool bounded_;
-  unsigned contexts_ = 0, questions_ = 0;
+  unsigned contexts_ = 0;
+  SolverTally tally_;
   std::unique_ptr<Implementation> implementation_;
 };
 

@@ -481,3 +481,71 @@ second = { kernel = "not_rounded" }
 end */
 KERNEL rounded(const float *x, float *y) { y[threadIdx.x] = (x[threadIdx.x] + 12582912.0f) - 12582912.0f; }
 KERNEL not_rounded(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }
+
+/* pair convolution-sliding
+kernel = "convolution"
+grid = [1]
+block = [32]
+buffer = [{ name = "x", type = "f32", count = 36, fill = "f32" }, { name = "w", type = "f32", count = 5, fill = "f32" }, { name = "y", type = "f32", count = 32 }]
+argument = [{ buffer = "x" }, { buffer = "w" }, { buffer = "y" }]
+second = { kernel = "convolution_sliding", block = [4] }
+end */
+KERNEL convolution(const float *x, const float *w, float *y) {
+  float s = 0;
+  for (int k = 0; k < 5; ++k) s += w[k] * x[threadIdx.x + k];
+  y[threadIdx.x] = s;
+}
+KERNEL convolution_sliding(const float *x, const float *w, float *y) {
+  const int first = threadIdx.x * 8;
+  float window[5];
+  for (int k = 0; k < 4; ++k) window[k + 1] = x[first + k];
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 4; ++k) window[k] = window[k + 1];
+    window[4] = x[first + i + 4];
+    float s = 0;
+    for (int k = 0; k < 5; ++k) s += w[k] * window[k];
+    y[first + i] = s;
+  }
+}
+
+/* pair dot-butterfly --reals
+kernel = "dot"
+grid = [2]
+block = [1]
+buffer = [{ name = "x", type = "f32", count = 64, fill = "f32" }, { name = "y", type = "f32", count = 64, fill = "f32" }, { name = "out", type = "f32", count = 2 }]
+argument = [{ buffer = "x" }, { buffer = "y" }, { buffer = "out" }]
+second = { kernel = "dot_butterfly", block = [32] }
+end */
+KERNEL dot(const float *x, const float *y, float *out) {
+  float s = 0;
+  for (int i = 0; i < 32; ++i) s += x[blockIdx.x * 32 + i] * y[blockIdx.x * 32 + i];
+  out[blockIdx.x] = s;
+}
+KERNEL dot_butterfly(const float *x, const float *y, float *out) {
+  float s = x[blockIdx.x * 32 + threadIdx.x] * y[blockIdx.x * 32 + threadIdx.x];
+  for (int d = 1; d < 32; d *= 2) s += __shfl_xor_sync(whole_warp, s, d);
+  if (threadIdx.x == 31) out[blockIdx.x] = s;
+}
+
+/* pair columns-by-rows --reals
+kernel = "column_sums"
+grid = [1]
+block = [16]
+buffer = [{ name = "m", type = "f32", count = 128, fill = "f32" }, { name = "out", type = "f32", count = 16 }]
+argument = [{ buffer = "m" }, { buffer = "out" }]
+second = { kernel = "column_sums_shared", block = [16, 4] }
+end */
+KERNEL column_sums(const float *m, float *out) {
+  float s = 0;
+  for (int row = 0; row < 8; ++row) s += m[row * 16 + threadIdx.x];
+  out[threadIdx.x] = s;
+}
+KERNEL column_sums_shared(const float *m, float *out) {
+  __shared__ float part[4][16];
+  float s = 0;
+  for (int row = threadIdx.y; row < 8; row += 4) s += m[row * 16 + threadIdx.x];
+  part[threadIdx.y][threadIdx.x] = s;
+  __syncthreads();
+  if (threadIdx.y == 0)
+    out[threadIdx.x] = part[0][threadIdx.x] + part[1][threadIdx.x] + part[2][threadIdx.x] + part[3][threadIdx.x];
+}

@@ -131,7 +131,7 @@ class Prove(Scratch):
         self.assertIn("in bounds proved", result.stdout)
 
     def test_verbose(self):
-        self.assertRegex(self.prove(KERNEL, "--launch", "block=64,grid=4", "-v").stdout, r"questions to Z3: \d+, without an answer: 0")
+        self.assertRegex(self.prove(KERNEL, "--launch", "block=64,grid=4", "-v").stdout, r"  Z3: [1-9]\d* questions, [1-9]\d* unsat, \d+ sat, 0 without an answer, \d+\.\d\d s\n")
 
     def test_errors(self):
         for words, text in ((["--assume", "n >"], "--assume: `n >`"), (["--assume", "1<n<5"], "1<n<5"),
@@ -141,6 +141,19 @@ class Prove(Scratch):
             result = self.prove(KERNEL, *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertTrue(re.search(re.escape(text), result.stderr), result.stderr)
+
+    def test_sarif(self):
+        for text, launches, level in ((KERNEL.replace("bar.sync 0;", ""), "24", "error"), (KERNEL.replace("bar.sync 0;", ""), "0", "warning")):
+            self.prove(text, "--launch", "block=64,grid=4", "--sarif", "out.sarif", "--launches", launches, "--only-given")
+            run_ = json.loads(Path("out.sarif").read_text())["runs"][0]
+            result = run_["results"][0]
+            self.assertEqual((result["ruleId"], result["level"]), ("race-free", level))
+            self.assertEqual(run_["tool"]["driver"]["rules"][result["ruleIndex"]]["id"], "race-free")
+            places = [one["physicalLocation"] for one in result["locations"] + result["relatedLocations"]]
+            self.assertEqual([one["artifactLocation"]["uri"] for one in places], ["k.ptx", "k.ptx"])
+            self.assertEqual({one["region"]["startLine"] for one in places}, {12, 14})
+        self.prove(KERNEL, "--launch", "block=64,grid=4", "--sarif", "out.sarif")
+        self.assertEqual(json.loads(Path("out.sarif").read_text())["runs"][0]["results"], [])
 
     def two(self, first, second, *words):
         for name, body in (("a.ptx", first), ("b.ptx", second)):

@@ -60,6 +60,14 @@ class Siblings(Scratch):
         self.assertIn("  retile y4-neighbours-r64: block.y / 4\n", result.stdout)
         self.assertIn("  registers 40: the same launch\n", result.stdout)
 
+    def test_no_race_is_proved_or_assumed(self):
+        done = run([PTXASW, "siblings", JACOBI, "--prove"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\n  if: no race \((proved|assumed)\)\n")
+        (kernel,) = json.loads(run([PTXASW, "siblings", JACOBI, "--prove", "--json"]).stdout)["kernels"]
+        self.assertEqual(kernel["no_race"]["proved"], "no race (proved)" in done.stdout)
+        self.assertNotIn("no race", run([PTXASW, "siblings", JACOBI]).stdout)
+
     def test_other_blocks(self):
         result = run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--retile=z8", "--resize=b64,b1024"])
         self.assertIn("  resize b64: block.x = 64, threads.x % 64 = 0\n", result.stdout)

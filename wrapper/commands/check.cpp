@@ -1,7 +1,9 @@
 // `ptxasw check`: a program that was linked with our runtime, with every kernel checked. The
 // runtime writes down what it finds; here the places are looked up, and it is told.
 
+#include "analysis/prove/no_race.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/inputs.h"
 #include "wrapper/commands/preload.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/handover.h"
@@ -31,7 +33,7 @@ struct CheckRequest {
   std::string kernel, sarif, suppressions;
   std::uint64_t stop_after = 0, steps = 0;
   unsigned error_code = 1;
-  bool json = false;
+  bool json = false, prove = false;
 };
 
 constexpr const char *default_tools = "memcheck,racecheck,initcheck,synccheck";
@@ -276,6 +278,28 @@ std::string why_no_program(const std::string &program) {
              : fmt::format("`{}` is no program that can be run", program);
 }
 
+/// The program's kernels that need not be watched for races, each with what that rests on. Says on
+/// standard error why there is nothing to prove if its PTX cannot be read.
+Json proved_kernels(const std::string &program, const std::string &only) {
+  Json proved = Json::array();
+  InputRequest request;
+  request.paths = {program};
+  const auto files = load_inputs(request);
+  if (!files)
+    return proved;
+  for (const InputFile &file : *files)
+    for (const Function &kernel : file.module->functions) {
+      if (!kernel.is_entry || !kernel.has_body)
+        continue;
+      const std::string name = demangled(std::string(kernel.name));
+      if (name.find(only) == std::string::npos)
+        continue;
+      if (const NoRace answer = no_race(*file.module, kernel); answer.proved)
+        proved.push_back({{"kernel", name}, {"conditions", answer.conditions}});
+    }
+  return proved;
+}
+
 /// How a program ended, if not by itself: "SIGSEGV (Segmentation fault)".
 std::string signal_of(int status) {
   if (!WIFSIGNALED(status))
@@ -352,11 +376,20 @@ int run(const CheckRequest &request, const Invocation &invocation) {
       tell_user(text);
     findings.push_back(std::move(finding));
   }
+  Json told{{"schema_version", 1}, {"file", invocation.foreign.front()}, {"findings", findings}};
+  if (request.prove)
+    told["proved"] = proved_kernels(invocation.foreign.front(), request.kernel);
+  for (const Json &one : told.value("proved", Json::array())) {
+    std::string conditions;
+    for (const Json &condition : one.at("conditions"))
+      conditions += (conditions.empty() ? " if " : ", ") + condition.get<std::string>();
+    if (!request.json)
+      tell_user(fmt::format("ptxasw check: {} need not be watched for races: none in any launch, "
+                            "proved{}\n",
+                            one.at("kernel").get<std::string>(), conditions));
+  }
   if (request.json)
-    fmt::print(
-        "{}\n",
-        Json({{"schema_version", 1}, {"file", invocation.foreign.front()}, {"findings", findings}})
-            .dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", told.dump(2, ' ', false, Json::error_handler_t::replace));
   else
     tell_user(fmt::format("ptxasw check: {} finding{}\n", findings.size(),
                           findings.size() == 1 ? "" : "s"));
@@ -389,6 +422,8 @@ void declare(Words &words, CheckRequest &request) {
   words.number("--steps", request.steps,
                "thread-instructions of a kernel at most; one that goes on has failed");
   words.number("--error-exitcode", request.error_code, "exit code if there is a finding", 0, 255);
+  words.flag("--prove", request.prove,
+             "also name kernels that are proved to have no race in any launch");
   words.flag("--json", request.json, "findings as JSON on standard output");
   words.text("--sarif FILE", request.sarif, "also write the findings as SARIF 2.1.0");
   words.footer("Exit codes: 1 or --error-exitcode if something was found, 2 if nothing could be "

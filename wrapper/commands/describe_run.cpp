@@ -22,14 +22,6 @@ std::string register_text(const Register &reg, std::uint64_t bits) {
   return fmt::format("{:#x}", bits);
 }
 
-/// Where the instruction at a line of the PTX is from; nothing without `.loc`.
-std::optional<Place> source_of(const Module &module, const Places &places, std::uint32_t line) {
-  for (const Function &function : module.functions)
-    for (const Instruction &instruction : function.instructions)
-      if (instruction.line == line)
-        return places.of(instruction);
-  return std::nullopt;
-}
 std::optional<Place> source_of(const ToldLaunch &told, std::uint32_t line) {
   return source_of(told.program.module(), told.places, line);
 }
@@ -84,6 +76,14 @@ std::string memory_at(std::uint64_t address, const ToldLaunch &told) {
 }
 
 } // namespace
+
+std::optional<Place> source_of(const Module &module, const Places &places, std::uint32_t line) {
+  for (const Function &function : module.functions)
+    for (const Instruction &instruction : function.instructions)
+      if (instruction.line == line)
+        return places.of(instruction);
+  return std::nullopt;
+}
 
 std::string line_text(const Module &module, const Places &places, std::uint32_t line) {
   const auto place = source_of(module, places, line);

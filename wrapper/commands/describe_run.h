@@ -25,7 +25,9 @@ struct ToldLaunch {
   Sources &sources;
 };
 
-/// Where the instruction at a line of the PTX is from: `heat.cu:5:3`, or `line 12` of the PTX where
+/// Where the instruction at a line of the PTX is from; nothing without `.loc`.
+std::optional<Place> source_of(const Module &module, const Places &places, std::uint32_t line);
+/// The same as text: `heat.cu:5:3`, or `line 12` of the PTX where
 /// nothing says it.
 std::string line_text(const Module &module, const Places &places, std::uint32_t line);
 

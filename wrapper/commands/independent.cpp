@@ -1,7 +1,7 @@
 // `ptxasw independent`: the verdicts of analysis/independence as text and as JSON.
 
 #include "analysis/independence.h"
-#include "analysis/prove/prove.h"
+#include "analysis/prove/no_race.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/words.h"
@@ -72,27 +72,11 @@ void prove_no_race(const Module &module, const Function &kernel, KernelIndepende
   const auto condition = std::find(found.conditions.begin(), found.conditions.end(), "no race");
   if (condition == found.conditions.end())
     return;
-  *condition = "no race (assumed)";
-  ProofAssumptions assumptions;
-  assumptions.no_wrap = true;
-  bool any_unused = false;
-  for (int axis = 0; axis < 3; ++axis)
-    if (found.axes[axis].verdict == AxisVerdict::unused) {
-      any_unused = true;
-      for (const char *extent : {"ntid", "nctaid"})
-        assume(fmt::format("{}.{} == 1", extent, "xyz"[axis]), assumptions);
-    }
-  for (const bool disjoint : {false, true}) {
-    assumptions.disjoint = disjoint;
-    if (prove_safety(module, kernel, assumptions).races.verdict != ProofVerdict::proved)
-      continue;
-    *condition = "no race (proved)";
-    if (any_unused)
-      found.conditions.emplace_back("an axis that is not used has one thread and one block");
-    if (disjoint)
-      found.conditions.emplace_back("no two pointers or variables lead to the same memory");
-    return;
-  }
+  const NoRace answer = no_race(module, kernel);
+  *condition = answer.text();
+  for (const std::string &rests_on : answer.conditions)
+    if (rests_on != "index arithmetic does not overflow")
+      found.conditions.push_back(rests_on);
 }
 
 int run(const IndependentRequest &request, const Invocation &) {

@@ -8,6 +8,8 @@
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/prove_equal.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/lint/names.h"
+#include "wrapper/lint/sarif.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
@@ -27,7 +29,7 @@ using Json = nlohmann::ordered_json;
 struct ProveRequest {
   AnalysisRequest asked;
   std::vector<std::string> assume, sizes, races;
-  std::string witness;
+  std::string witness, sarif;
   std::string equal; ///< another file, to be compared with the input
   bool real = false; ///< over the reals
   unsigned launches = 24;
@@ -161,6 +163,61 @@ std::string to_text(const Module &module, const Places &places, const char *name
   return text + '\n';
 }
 
+/// What SARIF says of each property: its rule.
+struct ProofRule {
+  const char *id, *meaning;
+};
+constexpr ProofRule proof_rules[] = {
+    {"race-free",
+     "no two threads access one byte, one of them to write, unless something orders them"},
+    {"barriers", "all threads of a block come to the same barriers"},
+    {"in-bounds", "every access stays inside the variable or buffer it goes to"},
+};
+
+/// Adds what is refuted or unknown.
+void add_sarif(Json &results, const Module &module, const Places &places, const std::string &file,
+               const SafetyAnswer &answer) {
+  const PropertyProof *const proofs[] = {&answer.proof.races, &answer.proof.barriers,
+                                         &answer.proof.bounds};
+  const std::optional<SafetyWitness> none, *const witnesses[] = {&answer.race, &answer.barrier,
+                                                                 &none};
+  const auto location = [&](std::uint32_t line) {
+    const auto source = source_of(module, places, line);
+    return sarif_location(source ? *source : Place{file, line, 0});
+  };
+  for (std::size_t i = 0; i < std::size(proof_rules); ++i) {
+    const auto &witness = *witnesses[i];
+    if (!witness && proofs[i]->verdict != ProofVerdict::unknown)
+      continue;
+    const std::uint32_t line = witness ? witness->fault.line : proofs[i]->line;
+    const std::uint32_t other = !witness                        ? proofs[i]->other_line
+                                : witness->fault.others.empty() ? 0
+                                                                : witness->fault.others[0].line;
+    Json result;
+    result["ruleId"] = proof_rules[i].id;
+    result["ruleIndex"] = i;
+    result["level"] = witness ? "error" : "warning";
+    result["message"]["text"] =
+        fmt::format("{} (kernel {}): {}", verdict_of(*proofs[i], witness), answer.kernel,
+                    witness ? format(witness->fault) : proofs[i]->reason);
+    result["locations"] = Json::array({location(line)});
+    result["partialFingerprints"]["ptxasw/v1"] =
+        fmt::format("{}:{}:{}", proof_rules[i].id, shown_path(file), answer.kernel);
+    if (other != 0)
+      result["relatedLocations"] = Json::array({location(other)});
+    results.push_back(std::move(result));
+  }
+}
+
+/// Writes them all; an error, or nothing if that went well.
+std::string write_sarif(const std::string &path, const Json &results) {
+  Json rules = Json::array();
+  for (const ProofRule &rule : proof_rules)
+    rules.push_back({{"id", rule.id}, {"shortDescription", {{"text", rule.meaning}}}});
+  const auto written = write_file_atomically(path, sarif_text(rules, results));
+  return written ? "" : written.error();
+}
+
 /// Writes a witness next to others; the file's name, empty if none is asked for. Errors: it cannot
 /// be written.
 tl::expected<std::string, std::string> write_witness(const ProveRequest &request,
@@ -258,7 +315,8 @@ std::string name_fault(const ProveRequest &request, AnalysisInputs &inputs) {
 /// Asks for one kernel.
 tl::expected<KernelAnswer, std::string>
 answer_for(const ProveRequest &request, const AskedLaunch &asked, const ParameterNames &names,
-           const WarpProgram &program, std::uint32_t number, const Places &places) {
+           const WarpProgram &program, std::uint32_t number, const Places &places,
+           const std::string &file, Json &sarif) {
   const Module &module = program.module();
   SafetyOptions options;
   options.launches = request.launches;
@@ -278,6 +336,7 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
   const auto barrier_file = write_witness(request, answer.barrier, answer.kernel, "barrier");
   if (!race_file || !barrier_file)
     return tl::unexpected(race_file ? barrier_file.error() : race_file.error());
+  add_sarif(sarif, module, places, file, answer);
   KernelAnswer told{fmt::format("{}:", answer.kernel), "", {}};
   struct Property {
     const char *name, *key;
@@ -299,15 +358,14 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
   told.code = answer.race || answer.barrier ? refuted : open ? unknown : 0;
   told.json["assumptions"] = answer.used;
   told.json["would_do"] = answer.would_do;
-  told.json["questions"] = proof.questions;
-  told.json["unanswered"] = proof.unanswered;
+  told.json["questions"] = proof.asked.questions();
+  told.json["unanswered"] = proof.asked.open;
   for (const std::string &text : answer.used)
     told.text += fmt::format("  if: {}\n", text);
   if (!answer.would_do.empty())
     told.text += fmt::format("  all would be proved with: {}\n", fmt::join(answer.would_do, ", "));
   if (request.asked.verbose)
-    told.text += fmt::format("  questions to Z3: {}, without an answer: {}\n", proof.questions,
-                             proof.unanswered);
+    told.text += fmt::format("  {}\n", to_string(proof.asked));
   return told;
 }
 
@@ -317,8 +375,9 @@ int compare_two(const ProveRequest &request) {
   if (asked.inputs.paths.size() != 1 || asked.kernels.size() > 1)
     return complain("--equal: one input and one kernel are compared with another file");
   if (!request.assume.empty() || !request.sizes.empty() || !request.races.empty() ||
-      request.only_given || asked.shard.count > 1)
-    return complain("--equal does not go with --assume, --size, --races, --only-given, --shard");
+      !request.sarif.empty() || request.only_given || asked.shard.count > 1)
+    return complain(
+        "--equal does not go with --assume, --size, --races, --sarif, --only-given, --shard");
   EqualRequest two;
   two.first = asked.inputs.paths[0];
   two.second = request.equal;
@@ -344,23 +403,28 @@ int run(const ProveRequest &request, const Invocation &) {
     return complain(fault);
   std::optional<WarpProgram> program; // of the module that the kernel is in
   std::optional<Places> places;
-  return analyse(request.asked, *inputs,
-                 [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
-                   if (!program || &program->module() != &one.module()) {
-                     program.emplace(one.module());
-                     places.emplace(one.module());
-                   }
-                   std::uint32_t number = 0;
-                   while (program->function(number).function != &one.function)
-                     ++number;
-                   auto answer =
-                       answer_for(request, inputs->launch,
-                                  source_names(one.function, one.module(), inputs->sources),
-                                  *program, number, *places);
-                   if (!answer)
-                     return tl::unexpected(Unanswered{answer.error()});
-                   return std::move(*answer);
-                 });
+  Json sarif = Json::array();
+  const int code =
+      analyse(request.asked, *inputs,
+              [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
+                if (!program || &program->module() != &one.module()) {
+                  program.emplace(one.module());
+                  places.emplace(one.module());
+                }
+                std::uint32_t number = 0;
+                while (program->function(number).function != &one.function)
+                  ++number;
+                auto answer = answer_for(request, inputs->launch,
+                                         source_names(one.function, one.module(), inputs->sources),
+                                         *program, number, *places, one.input.name, sarif);
+                if (!answer)
+                  return tl::unexpected(Unanswered{answer.error()});
+                return std::move(*answer);
+              });
+  if (!request.sarif.empty())
+    if (const std::string why = write_sarif(request.sarif, sarif); !why.empty())
+      return complain(why);
+  return code;
 }
 
 void declare(Words &words, ProveRequest &request) {
@@ -382,6 +446,7 @@ void declare(Words &words, ProveRequest &request) {
   words.number("--launches", request.launches, "that are tried for a refutation");
   words.text("--witness DIRECTORY", request.witness,
              "where to write launches that refute, for `emulate`");
+  words.text("--sarif FILE", request.sarif, "also write what is refuted or unknown as SARIF 2.1.0");
   words.footer("1: something is refuted, 3: something is unknown.");
   words.examples({"ptxasw prove heat.cu --kernel step",
                   "ptxasw prove heat.ptx --assume 'disjoint,n >= 0' --witness launches"});

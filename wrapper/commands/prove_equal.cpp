@@ -99,8 +99,8 @@ int prove_two(const EqualRequest &request) {
     equal["elements"] = answer.elements;
     equal["by_form"] = answer.by_form;
     equal["by_solver"] = answer.by_solver;
-    equal["questions"] = answer.questions;
-    equal["unanswered"] = answer.unanswered;
+    equal["questions"] = answer.asked.questions();
+    equal["unanswered"] = answer.asked.open;
     json["equal"] = std::move(equal);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
@@ -116,10 +116,8 @@ int prove_two(const EqualRequest &request) {
     for (const std::string &text : answer.used)
       fmt::print("  if: {}\n", text);
     if (request.verbose)
-      fmt::print("  elements: {}, equal by normal form: {}, by Z3: {}; questions: {}, without an "
-                 "answer: {}\n",
-                 answer.elements, answer.by_form, answer.by_solver, answer.questions,
-                 answer.unanswered);
+      fmt::print("  elements: {}, equal by normal form: {}, by Z3: {}\n  {}\n", answer.elements,
+                 answer.by_form, answer.by_solver, to_string(answer.asked));
   }
   return answer.witness ? 1 : answer.verdict == ProofVerdict::proved ? 0 : 3;
 }

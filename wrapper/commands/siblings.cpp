@@ -2,6 +2,7 @@
 // which they are or why there are none.
 
 #include "synth/siblings.h"
+#include "analysis/prove/no_race.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/load_module.h"
@@ -22,6 +23,7 @@ struct SiblingsRequest {
   AnalysisRequest asked;
   std::string output;  ///< empty: only say what could be written
   std::string profile; ///< only what won in it; empty: none
+  bool prove = false;
   SiblingOptions options;
 };
 
@@ -143,8 +145,16 @@ int run(const SiblingsRequest &request, const Invocation &) {
     const KernelSiblings &kernel = *std::find_if(
         result.kernels.begin(), result.kernels.end(),
         [&](const KernelSiblings &other) { return other.kernel == one.function.name; });
-    return KernelAnswer{kernel.kernel + ":", to_text(kernel, all ? ~std::size_t{0} : named),
-                        to_json(kernel)};
+    KernelAnswer told{kernel.kernel + ":", to_text(kernel, all ? ~std::size_t{0} : named),
+                      to_json(kernel)};
+    if (request.prove && !kernel.written.empty()) {
+      const NoRace answer = no_race(one.module(), one.function);
+      told.text += fmt::format("  if: {}\n", answer.text());
+      for (const std::string &condition : answer.conditions)
+        told.text += fmt::format("    which rests on: {}\n", condition);
+      told.json["no_race"] = {{"proved", answer.proved}, {"conditions", answer.conditions}};
+    }
+    return told;
   };
   const Module &first = *inputs->files.front().module;
   if (!request.output.empty() && !has_kernel(first)) {
@@ -165,6 +175,10 @@ void declare(Words &words, SiblingsRequest &request) {
                   request.options.wanted[std::string(option.name)], option.variants, option.help);
   words.text("--profile", request.profile,
              "only the siblings that won in this profile of `ptxasw tune`");
+  words.flag(
+      "--prove", request.prove,
+      "versions compute the same where the kernel has no race: look for a proof of that, and\n"
+      "say if it is proved or assumed");
   words.gone("--halo");
   words.number("--most", request.options.most,
                "the largest number of siblings per kernel; otherwise 8 where none are named and -o "

@@ -92,6 +92,19 @@ constexpr std::array<CodePage, lint::code_count> pages{{
      "  sum += a[i * n + j] + b[i * n + j];   // a row for each thread",
      "smaller blocks, or neighbouring lanes side by side in a row",
      "1.0 to 1.7 times as fast on an H100 with smaller blocks"},
+    {// races
+     "Two threads access the same bytes, one of them to write, and nothing orders them. What is\n"
+     "loaded then may be either value, or differ from run to run. First a proof is looked for "
+     "that\n"
+     "no launch has a race; then launches are run on the emulator, and a race that it has seen is\n"
+     "reported, with the launch. `ptxasw prove` says more, also of kernels of which nothing is "
+     "known.",
+     "tile[threadIdx.x] = in[i];\n"
+     "out[i] = tile[255 - threadIdx.x];",
+     "tile[threadIdx.x] = in[i];\n"
+     "__syncthreads();\n"
+     "out[i] = tile[255 - threadIdx.x];",
+     ""},
 }};
 
 std::string indented(std::string_view text) {
@@ -117,14 +130,20 @@ std::string code_page(lint::Code code) {
   text += info.on ? fmt::format("Switch it off: -W no-{0}, or a comment at the line of the "
                                 "source:\n// ptxasw: allow({0}) why\n",
                                 info.name)
-                  : fmt::format("Pedantic: on with -W {} or -W pedantic.\n", info.name);
+          : info.by_name
+              ? fmt::format("On with -W {} only: it may take seconds a kernel.\n", info.name)
+              : fmt::format("Pedantic: on with -W {} or -W pedantic.\n", info.name);
   return text;
 }
 
 std::string code_list() {
   std::string text;
   for (const lint::CodeInfo &info : lint::codes())
-    text += fmt::format("{:<20} {:<9} {}\n", info.name, info.on ? "on" : "pedantic", info.meaning);
+    text += fmt::format("{:<20} {:<9} {}\n", info.name,
+                        info.on        ? "on"
+                        : info.by_name ? "by name"
+                                       : "pedantic",
+                        info.meaning);
   return text + "\n`ptxasw lint --explain CODE` says more.\n";
 }
 

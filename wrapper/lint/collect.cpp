@@ -9,6 +9,8 @@
 #include "synth/shuffle/detect.h"
 
 #include "analysis/lint/times.h"
+#include "analysis/prove/no_race.h"
+#include "analysis/prove/prove.h"
 #include "emulator/semantics/effects.h"
 
 #include <algorithm>
@@ -58,6 +60,48 @@ void add_redundant(const Module &module, const Places &places, const LintQuery &
                         "the load, which hits the cache";
       kernel->warnings.push_back(std::move(told));
     }
+  }
+}
+
+/// Races that the emulator has seen, in launches as people make them.
+void add_races(const Module &module, const Places &places, const LintQuery &query,
+               std::vector<KernelLint> &kernels) {
+  const WarpProgram program(module);
+  for (std::uint32_t number = 0; number < program.function_count(); ++number) {
+    const Function &function = *program.function(number).function;
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const KernelLint &other) {
+      return other.name == function.name;
+    });
+    if (!function.is_entry || kernel == kernels.end() ||
+        query.choices.is_silenced(lint::Code::races, kernel->name, is_called))
+      continue;
+    ProofAssumptions assumptions = usual_launches(module, function);
+    assumptions.block = query.block;
+    if (query.parameters)
+      assumptions.parameters = query.parameters(function);
+    SafetyOptions options;
+    options.propose = false;
+    options.proof.questions /= 5;
+    options.proof.explains = false;
+    const auto race = answer_safety(program, number, assumptions, options).race;
+    const auto at =
+        std::find_if(function.instructions.begin(), function.instructions.end(),
+                     [&](const Instruction &one) { return race && one.line == race->fault.line; });
+    if (at == function.instructions.end())
+      continue;
+    Told told;
+    told.code = lint::Code::races;
+    told.line = at->line;
+    told.source = places.of(*at);
+    told.inlined_at = places.inlined_at(*at);
+    told.message = "two threads race: " + format(race->fault);
+    const LaunchDescription &launch = race->launch;
+    told.note = fmt::format("seen with blocks of {}x{}x{} threads in a grid of {}x{}x{}; `ptxasw "
+                            "prove --witness DIR` writes such a launch",
+                            launch.block.x, launch.block.y, launch.block.z, launch.grid.x,
+                            launch.grid.y, launch.grid.z);
+    told.weight = 1e9; // it is wrong
+    kernel->warnings.push_back(std::move(told));
   }
 }
 
@@ -265,6 +309,8 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
   }
   if (choices.on[static_cast<std::size_t>(lint::Code::redundant_load)])
     add_redundant(module, places, query, kernels);
+  if (choices.on[static_cast<std::size_t>(lint::Code::races)])
+    add_races(module, places, query, kernels);
   for (KernelLint &kernel : kernels) {
     if (query.allowances)
       kernel.allowed = std::erase_if(kernel.warnings, [&](const Told &told) {

@@ -5,6 +5,7 @@
 
 #include "analysis/lint/times.h"
 #include "wrapper/lint/code_pages.h"
+#include "wrapper/lint/sarif.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -159,22 +160,6 @@ std::string lint_json(std::span<const LintedModule> modules) {
   return dump(all);
 }
 
-namespace {
-
-// A path as a URI reference (RFC 3986): what is not unreserved or a separator as %XX; a colon of
-// the first segment would begin a scheme.
-std::string uri_of(std::string_view path) {
-  std::string uri;
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return path.starts_with('/') ? "file://" + uri : uri;
-}
-
-} // namespace
-
 std::string lint_sarif(const std::vector<Finding> &findings) {
   Json rules = Json::array();
   for (const lint::CodeInfo &info : lint::codes())
@@ -182,17 +167,6 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
                      {"shortDescription", {{"text", info.meaning}}},
                      {"help", {{"text", code_page(info.code)}}},
                      {"defaultConfiguration", {{"enabled", info.on}, {"level", "warning"}}}});
-  const auto location = [](const Place &place) {
-    Json region{{"startLine", std::max(1U, place.line)}};
-    if (place.column)
-      region["startColumn"] = place.column;
-    // What lies under the current folder is named from there: a checkout elsewhere is the same.
-    const std::string path = shown_path(place.file);
-    Json artifact{{"uri", uri_of(path)}};
-    if (!path.starts_with('/'))
-      artifact["uriBaseId"] = "SRCROOT";
-    return Json{{"physicalLocation", {{"artifactLocation", artifact}, {"region", region}}}};
-  };
   Json results = Json::array();
   std::map<std::string, unsigned> seen; // findings that differ by their line alone
   for (const Finding &finding : findings) {
@@ -203,13 +177,13 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
     result["ruleIndex"] = static_cast<std::size_t>(told.code);
     result["level"] = told.error ? "error" : "warning";
     result["message"]["text"] = told.message + " (kernel " + finding.kernels[0] + ")\n" + told.note;
-    result["locations"] = Json::array({location(finding.place)});
+    result["locations"] = Json::array({sarif_location(finding.place)});
     const std::string same =
         fmt::format("{}:{}:{}", code, shown_path(finding.place.file), finding.kernels[0]);
     result["partialFingerprints"]["ptxasw/v1"] = fmt::format("{}:{}", same, ++seen[same]);
     Json related = Json::array();
     for (const Place &call : told.inlined_at) {
-      Json at = location(call);
+      Json at = sarif_location(call);
       at["message"]["text"] = "inlined at";
       related.push_back(std::move(at));
     }
@@ -217,15 +191,7 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
       result["relatedLocations"] = std::move(related);
     results.push_back(std::move(result));
   }
-  Json driver{{"name", "ptxasw"}, {"version", PTXASW_VERSION}, {"rules", rules}};
-  Json run{{"tool", {{"driver", driver}}},
-           {"originalUriBaseIds",
-            {{"SRCROOT", {{"description", {{"text", "where ptxasw was started"}}}}}}},
-           {"columnKind", "unicodeCodePoints"},
-           {"results", results}};
-  return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-               {"version", "2.1.0"},
-               {"runs", Json::array({run})}});
+  return sarif_text(rules, results);
 }
 
 } // namespace ptxasw::wrapper

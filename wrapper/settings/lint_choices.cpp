@@ -20,8 +20,10 @@ std::array<bool, lint::code_count> LintChoices::by_default() {
 
 bool LintChoices::warn(std::string_view word) {
   if (word == "all" || word == "none") {
-    on.fill(word == "all");
-    named.fill(true);
+    for (const lint::CodeInfo &info : lint::codes()) {
+      on[static_cast<std::size_t>(info.code)] = word == "all" && !info.by_name;
+      named[static_cast<std::size_t>(info.code)] = true;
+    }
     silenced.clear();
     return true;
   }
@@ -34,7 +36,7 @@ bool LintChoices::warn(std::string_view word) {
     word.remove_prefix(3);
   if (word == "pedantic") {
     for (const lint::CodeInfo &info : lint::codes())
-      if (const auto i = static_cast<std::size_t>(info.code); !info.on) {
+      if (const auto i = static_cast<std::size_t>(info.code); !info.on && !info.by_name) {
         on[i] = !off;
         named[i] = true;
       }

@@ -1,0 +1,631 @@
+// Numbers of 32 and 64 bits are taken as signed. A sum or product of such a width is what it is in
+// whole numbers: it is put together by operations that an execution does, in another order, and
+// that they do not overflow, nor lose bits where they are cut, is assumed. Narrower sums come from
+// masks and are modulo 2^w, exactly: sum = value + 2^w * k. So are parts of a number: bits low to
+// low + w of X are the remainder by 2^w of the quotient of X by 2^low. Comparisons without sign
+// and extensions by zeros say what they do with negative numbers. What is not translated (bits
+// combined, functions) is an unknown of its own, which may be more than there is: only that
+// formulas exclude each other counts.
+//
+// Products of unknowns are brought into Horner's form and replaced, as products.h does it, but in
+// whole numbers nothing restricts the axioms: of multiples Q1 * w and Q2 * w with w >= 0 the one
+// with the larger factor is at least w larger. The parts of a polynomial that belong to one thread,
+// to the other, and to both are factored apart, so that the same index in a difference and in a
+// condition is the same sum of products.
+
+#include "analysis/prove/integers.h"
+
+#include "emulator/symbolic/path.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ptxasw::inline analysis {
+namespace {
+
+/// Multiples of one number that are compared with each other, and factors of a product.
+constexpr std::size_t most_multiples = 16, most_factors = 8, most_monomials = 200;
+constexpr std::int64_t one = 1;
+
+/// Thrown where a number does not fit, or there are too many of them.
+struct TooLarge {};
+
+bool is_full(unsigned width) { return width == 32 || width == 64; }
+
+/// Large coefficients are those of hashes, which are meant to overflow.
+bool mixes(Expr sum) {
+  constexpr std::int64_t largest = 1 << 20;
+  for (std::uint32_t i = 0; sum->kind == ExprKind::sum && i < sum->child_count; ++i)
+    if (const std::int64_t c = as_signed(sum->coefficients[i], sum->width);
+        sum->width == 32 && (c > largest || c < -largest))
+      return true;
+  return false;
+}
+
+using Kind = IntegerQuestion::Kind;
+using FormulaPtr = IntegerQuestion::FormulaPtr;
+
+FormulaPtr comparison(Kind kind, IntegerQuestion::Sum sum) {
+  const auto formula = std::make_shared<IntegerQuestion::Formula>();
+  formula->kind = kind;
+  formula->sum = std::move(sum);
+  return formula;
+}
+FormulaPtr combined(Kind kind, std::vector<FormulaPtr> parts) {
+  const auto formula = std::make_shared<IntegerQuestion::Formula>();
+  formula->kind = kind;
+  formula->parts = std::move(parts);
+  return formula;
+}
+FormulaPtr negated(FormulaPtr formula) { return combined(Kind::negation, {std::move(formula)}); }
+FormulaPtr any_of(std::vector<FormulaPtr> parts) { return combined(Kind::any, std::move(parts)); }
+FormulaPtr all_of(std::vector<FormulaPtr> parts) { return combined(Kind::all, std::move(parts)); }
+
+} // namespace
+
+// --- polynomials
+
+std::int64_t IntegerFormulas::number(Wide value) {
+  constexpr Wide limit = Wide{1} << 62;
+  if (value >= limit || value <= -limit)
+    throw TooLarge();
+  return static_cast<std::int64_t>(value);
+}
+
+std::uint32_t IntegerFormulas::variable(Interval range, unsigned threads) {
+  threads_.push_back(threads);
+  ranges_.push_back(range);
+  question_.variables.push_back({});
+  auto &bounds = question_.variables.back();
+  // -2^63 and 2^63 - 1 are what a number of 64 bits may be.
+  bounds.low = static_cast<std::int64_t>(range.low);
+  bounds.high = static_cast<std::int64_t>(range.high);
+  return static_cast<std::uint32_t>(threads_.size() - 1);
+}
+
+IntegerFormulas::Polynomial IntegerFormulas::of(std::uint32_t variable) const {
+  return {{Monomial{variable}, 1}};
+}
+
+IntegerFormulas::Polynomial IntegerFormulas::plus(const Polynomial &a, const Polynomial &b,
+                                                  std::int64_t factor) {
+  Polynomial result = a;
+  for (const auto &[monomial, coefficient] : b) {
+    std::int64_t &sum = result[monomial];
+    sum = number(Wide{sum} + Wide{coefficient} * factor);
+    if (sum == 0)
+      result.erase(monomial);
+  }
+  if (result.size() > most_monomials)
+    throw TooLarge();
+  return result;
+}
+
+IntegerFormulas::Polynomial IntegerFormulas::times(const Polynomial &a, const Polynomial &b) {
+  Polynomial result;
+  for (const auto &[left, x] : a)
+    for (const auto &[right, y] : b) {
+      Monomial both = left;
+      both.insert(both.end(), right.begin(), right.end());
+      std::sort(both.begin(), both.end());
+      if (both.size() > most_factors)
+        throw TooLarge();
+      result = plus(result, {{both, number(Wide{x} * y)}});
+    }
+  return result;
+}
+
+// Beyond 2^100 it is only said to be large.
+IntegerFormulas::Interval IntegerFormulas::range(const Polynomial &polynomial) const {
+  constexpr Wide most = Wide{1} << 100;
+  const auto product = [&](Wide a, Wide b) {
+    const double size = static_cast<double>(a) * static_cast<double>(b);
+    return size > 1e30 ? most : size < -1e30 ? -most : std::clamp(a * b, -most, most);
+  };
+  Interval result{0, 0};
+  for (const auto &[monomial, coefficient] : polynomial) {
+    Interval term{coefficient, coefficient};
+    for (const std::uint32_t factor : monomial) {
+      const Interval by = ranges_[factor];
+      const Wide corners[] = {product(term.low, by.low), product(term.low, by.high),
+                              product(term.high, by.low), product(term.high, by.high)};
+      term = {*std::min_element(std::begin(corners), std::end(corners)),
+              *std::max_element(std::begin(corners), std::end(corners))};
+    }
+    result = {std::clamp(result.low + term.low, -most, most),
+              std::clamp(result.high + term.high, -most, most)};
+  }
+  return result;
+}
+
+// --- values
+
+unsigned IntegerFormulas::threads_of(Expr expr) {
+  const auto known = threads_in_.find(expr);
+  if (known != threads_in_.end())
+    return known->second;
+  unsigned threads = 0;
+  for_each_node(expr, [&](Expr node) {
+    if (node->kind != ExprKind::symbol)
+      return;
+    const std::string &name = pool_.symbols()[node->index].name;
+    if (const std::size_t at = name.find('\''); at != std::string::npos)
+      threads |= name.substr(at) == "'1" ? 1u : name.substr(at) == "'2" ? 2u : 3u;
+  });
+  return threads_in_[expr] = threads;
+}
+
+IntegerFormulas::Polynomial IntegerFormulas::value(Expr expr) {
+  const auto known = values_.find(expr);
+  if (known != values_.end())
+    return known->second;
+  Polynomial result = compute(expr);
+  values_.emplace(expr, result);
+  return result;
+}
+
+// An unknown within the bounds of its width, and those that its form tells.
+IntegerFormulas::Polynomial IntegerFormulas::atom(Expr expr) {
+  const PathKnowledge nothing(pool_);
+  const Range range = nothing.range(expr);
+  Interval signed_range{range.signed_low, range.signed_high};
+  if (expr->maximum <= mask64(expr->width - 1))
+    signed_range = {std::max<Wide>(signed_range.low, 0),
+                    std::min<Wide>(signed_range.high, static_cast<Wide>(expr->maximum))};
+  return of(variable(signed_range, threads_of(expr)));
+}
+
+IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
+  if (expr->width < 2 || expr->width > 64)
+    throw TooLarge();
+  switch (expr->kind) {
+  case ExprKind::constant:
+    return plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
+  case ExprKind::sum:
+  case ExprKind::product: {
+    if (!is_full(expr->width) || mixes(expr))
+      return modular(expr);
+    if (expr->kind == ExprKind::product) {
+      Polynomial result = value(expr->children[0]);
+      for (std::uint32_t i = 1; i < expr->child_count; ++i)
+        result = times(result, value(expr->children[i]));
+      return result;
+    }
+    Polynomial result = plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
+    for (std::uint32_t i = 0; i < expr->child_count; ++i)
+      result = plus(result, value(expr->children[i]),
+                    number(as_signed(expr->coefficients[i], expr->width)));
+    return result;
+  }
+  case ExprKind::sext:
+    return expr->children[0]->width == 1 ? atom(expr) : value(expr->children[0]);
+  case ExprKind::zext:
+    return expr->children[0]->width == 1 ? atom(expr) : unsigned_value(expr->children[0]);
+  case ExprKind::extract:
+    if (expr->index == 0 && small_.contains(expr->children[0]) && expr->width == 32)
+      return value(expr->children[0]);
+    if (expr->children[0]->width > 64)
+      return atom(expr);
+    return modular(expr);
+  case ExprKind::ite:
+    return chosen(expr);
+  case ExprKind::udiv:
+  case ExprKind::urem:
+  case ExprKind::sdiv:
+  case ExprKind::srem:
+    return divided(expr);
+  default:
+    return atom(expr);
+  }
+}
+
+// The same number without a sign.
+IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
+  if (expr->kind == ExprKind::extract && expr->children[0]->width <= 64 &&
+      !(expr->width == 32 && small_.contains(expr->children[0])))
+    return bits(expr->children[0], expr->index, expr->width);
+  const Polynomial own = value(expr);
+  if (range(own).low >= 0)
+    return own;
+  if (expr->width > 62)
+    throw TooLarge();
+  const std::int64_t modulus = one << expr->width;
+  const Polynomial result = of(variable({0, modulus - 1}, threads_of(expr)));
+  question_.formulas.push_back(
+      any_of({all_of({compare({}, own, 0), equal(result, own)}),
+              all_of({compare(own, {}, 1), equal(result, plus(own, {{Monomial{}, modulus}}))})}));
+  return result;
+}
+
+// A number of w bits that is known modulo 2^w, as a signed one.
+IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
+  if (expr->width > 62)
+    return atom(expr);
+  const std::int64_t modulus = one << expr->width;
+  Polynomial whole;
+  if (expr->kind == ExprKind::extract) {
+    whole = bits(expr->children[0], expr->index, expr->width);
+  } else if (expr->kind == ExprKind::sum) {
+    whole = plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
+    for (std::uint32_t i = 0; i < expr->child_count; ++i)
+      whole = plus(whole, value(expr->children[i]), as_signed(expr->coefficients[i], expr->width));
+  } else {
+    return atom(expr);
+  }
+  if (const Interval known = range(whole); known.low >= 0 && known.high < modulus / 2)
+    return whole;
+  const Polynomial result = of(variable({-(modulus / 2), modulus / 2 - 1}, threads_of(expr)));
+  const Polynomial rounds = of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads_of(expr)));
+  question_.formulas.push_back(equal(whole, plus(result, rounds, modulus)));
+  return result;
+}
+
+// Bits of a number, without a sign: whole = below + 2^low * (bits + 2^width * above).
+IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsigned width) {
+  if (low + width > 62 && !(low + width == whole->width))
+    throw TooLarge();
+  const Polynomial number_of = value(whole);
+  if (const Interval known = range(number_of);
+      low == 0 && known.low >= 0 && known.high < (Wide{1} << width))
+    return number_of;
+  const unsigned threads = threads_of(whole);
+  if (width > 62 || low > 62)
+    throw TooLarge();
+  const Polynomial result = of(variable({0, (one << width) - 1}, threads));
+  Polynomial sum = times(result, {{Monomial{}, one << low}});
+  if (low != 0)
+    sum = plus(sum, of(variable({0, (one << low) - 1}, threads)));
+  const Interval known = range(number_of);
+  if (low + width < whole->width || known.low < 0) {
+    if (low + width > 61)
+      throw TooLarge();
+    sum = plus(sum, of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads)), one << (low + width));
+  }
+  question_.formulas.push_back(equal(number_of, sum));
+  return result;
+}
+
+IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
+  const Formula condition = formula(expr->children[0]);
+  const Polynomial yes = value(expr->children[1]), no = value(expr->children[2]);
+  const Interval a = range(yes), b = range(no);
+  // Products stay what they are, with a factor of 0 or 1.
+  const Polynomial difference = plus(yes, no, -1);
+  if (std::any_of(difference.begin(), difference.end(),
+                  [](const auto &term) { return term.first.size() > 1; })) {
+    const Polynomial is_yes = of(variable({0, 1}, threads_of(expr->children[0])));
+    const Polynomial result = plus(no, times(is_yes, difference));
+    question_.formulas.push_back(
+        any_of({negated(condition), all_of({equal(is_yes, {{{}, 1}}), equal(result, yes)})}));
+    question_.formulas.push_back(
+        any_of({condition, all_of({equal(is_yes, {}), equal(result, no)})}));
+    return result;
+  }
+  constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
+  const Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
+                                         std::clamp(std::max(a.high, b.high), least, most)},
+                                        threads_of(expr)));
+  question_.formulas.push_back(any_of({negated(condition), equal(result, yes)}));
+  question_.formulas.push_back(any_of({condition, equal(result, no)}));
+  return result;
+}
+
+// Where dividend and divisor are not negative all four divisions agree:
+// dividend = divisor * quotient + remainder.
+IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
+  if (!is_full(expr->width))
+    return atom(expr);
+  const bool is_quotient = expr->kind == ExprKind::udiv || expr->kind == ExprKind::sdiv;
+  const Polynomial dividend = value(expr->children[0]), divisor = value(expr->children[1]);
+  const auto key = std::pair(expr->children[0], expr->children[1]);
+  auto found = quotients_.find(key);
+  if (found == quotients_.end()) {
+    const unsigned threads = threads_of(expr);
+    const Wide most = (Wide{1} << (expr->width - 1)) - 1;
+    const std::uint32_t quotient = variable({0, most}, threads);
+    const std::uint32_t remainder = variable({0, most}, threads);
+    found = quotients_.emplace(key, std::pair(quotient, remainder)).first;
+    const Formula holds =
+        all_of({equal(dividend, plus(times(divisor, of(quotient)), of(remainder))),
+                compare(of(remainder), divisor, 1), compare(of(quotient), dividend, 0),
+                compare(of(remainder), dividend, 0)});
+    question_.formulas.push_back(
+        any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), holds}));
+  }
+  const Polynomial result = of(is_quotient ? found->second.first : found->second.second);
+  if (range(dividend).low >= 0 && range(divisor).low > 0)
+    return result;
+  // Elsewhere it is whatever its bits allow.
+  const Polynomial any = atom(expr);
+  question_.formulas.push_back(
+      any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), equal(any, result)}));
+  return any;
+}
+
+// --- formulas
+
+IntegerFormulas::Formula IntegerFormulas::is_zero(const Polynomial &polynomial) {
+  return comparison(Kind::equal, linear(polynomial));
+}
+
+IntegerFormulas::Formula IntegerFormulas::equal(const Polynomial &a, const Polynomial &b) {
+  return is_zero(plus(a, b, -1));
+}
+
+/// less + gap <= more
+IntegerFormulas::Formula IntegerFormulas::compare(const Polynomial &less, const Polynomial &more,
+                                                  std::int64_t gap) {
+  return comparison(Kind::at_most, linear(plus(plus(less, more, -1), {{Monomial{}, gap}})));
+}
+
+IntegerFormulas::Formula IntegerFormulas::formula(Expr expr) {
+  const auto known = formulas_.find(expr);
+  if (known != formulas_.end())
+    return known->second;
+  Formula result = translate(expr);
+  formulas_.emplace(expr, result);
+  return result;
+}
+
+IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
+  const auto child = [&](std::size_t i) { return formula(expr->children[i]); };
+  const auto differ = [](const Formula &a, const Formula &b) {
+    return any_of({all_of({a, negated(b)}), all_of({negated(a), b})});
+  };
+  switch (expr->kind) {
+  case ExprKind::constant:
+    return expr->value.is_zero() ? any_of({}) : all_of({});
+  case ExprKind::bit_and:
+    return all_of({child(0), child(1)});
+  case ExprKind::bit_or:
+    return any_of({child(0), child(1)});
+  case ExprKind::bit_xor:
+    return differ(child(0), child(1));
+  case ExprKind::sum: {
+    Formula result = expr->value.is_zero() ? any_of({}) : all_of({});
+    for (std::uint32_t i = 0; i < expr->child_count; ++i)
+      result =
+          i == 0 ? expr->value.is_zero() ? child(i) : negated(child(i)) : differ(result, child(i));
+    return result;
+  }
+  case ExprKind::product: {
+    std::vector<Formula> parts;
+    for (std::uint32_t i = 0; i < expr->child_count; ++i)
+      parts.push_back(child(i));
+    return all_of(std::move(parts));
+  }
+  case ExprKind::ite:
+    return any_of({all_of({child(0), child(1)}), all_of({negated(child(0)), child(2)})});
+  case ExprKind::eq0:
+    return expr->children[0]->width == 1 ? negated(child(0)) : is_zero(value(expr->children[0]));
+  case ExprKind::slt:
+    if (expr->children[0]->width > 1)
+      return compare(value(expr->children[0]), value(expr->children[1]), 1);
+    break;
+  case ExprKind::ult:
+    if (expr->children[0]->width > 1) {
+      const Polynomial a = value(expr->children[0]), b = value(expr->children[1]);
+      const bool a_plain = range(a).low >= 0, b_plain = range(b).low >= 0;
+      const Formula less = compare(a, b, 1);
+      if (a_plain && b_plain)
+        return less;
+      const Formula a_negative = a_plain ? any_of({}) : compare(a, {}, 1);
+      const Formula b_negative = b_plain ? any_of({}) : compare(b, {}, 1);
+      return any_of({all_of({negated(a_negative), b_negative}),
+                     all_of({any_of({all_of({a_negative, b_negative}),
+                                     all_of({negated(a_negative), negated(b_negative)})}),
+                             less})});
+    }
+    break;
+  default:
+    break;
+  }
+  const auto unknown = std::make_shared<IntegerQuestion::Formula>();
+  unknown->kind = Kind::truth;
+  unknown->truth = question_.truths++;
+  return unknown;
+}
+
+// --- products
+
+void IntegerFormulas::add(IntegerQuestion::Sum &to, const IntegerQuestion::Sum &from,
+                          std::int64_t factor) {
+  to.constant = number(Wide{to.constant} + Wide{from.constant} * factor);
+  for (const auto &[index, coefficient] : from.terms) {
+    const std::int64_t sum = number(Wide{to.terms[index]} + Wide{coefficient} * factor);
+    if (sum == 0)
+      to.terms.erase(index);
+    else
+      to.terms[index] = sum;
+  }
+}
+
+// The parts of one thread, of the other, of both and of neither are factored apart.
+IntegerQuestion::Sum IntegerFormulas::linear(const Polynomial &polynomial) {
+  Polynomial parts[4];
+  for (const auto &[monomial, coefficient] : polynomial) {
+    unsigned threads = 0;
+    for (const std::uint32_t factor : monomial)
+      threads |= threads_[factor];
+    parts[threads].emplace(monomial, coefficient);
+  }
+  IntegerQuestion::Sum sum;
+  for (Polynomial &part : parts)
+    add(sum, factored(std::move(part)), 1);
+  return sum;
+}
+
+IntegerQuestion::Sum IntegerFormulas::factored(Polynomial polynomial) {
+  IntegerQuestion::Sum sum;
+  std::map<std::uint32_t, std::size_t> uses;
+  for (const auto &[monomial, coefficient] : polynomial)
+    if (monomial.size() > 1)
+      for (const std::uint32_t factor : std::set<std::uint32_t>(monomial.begin(), monomial.end()))
+        ++uses[factor];
+  if (uses.empty()) {
+    for (const auto &[monomial, coefficient] : polynomial)
+      (monomial.empty() ? sum.constant : sum.terms[monomial[0]]) = coefficient;
+    return sum;
+  }
+  const auto best = std::max_element(uses.begin(), uses.end(), [&](const auto &a, const auto &b) {
+    const bool own_a = threads_[a.first] != 0, own_b = threads_[b.first] != 0;
+    return own_a != own_b ? own_a : a.second < b.second;
+  });
+  const std::uint32_t by = best->first;
+  Polynomial quotient, rest;
+  std::int64_t common = 0;
+  for (const auto &[monomial, coefficient] : polynomial) {
+    const auto at = std::find(monomial.begin(), monomial.end(), by);
+    if (at == monomial.end()) {
+      rest.emplace(monomial, coefficient);
+      continue;
+    }
+    Monomial others = monomial;
+    others.erase(others.begin() + (at - monomial.begin()));
+    quotient.emplace(std::move(others), coefficient);
+    common = std::gcd(common, coefficient);
+  }
+  // A constant is as many `by`; the rest with a first coefficient that is positive.
+  const auto alone = quotient.find(Monomial{});
+  std::int64_t constant = 0;
+  if (alone != quotient.end()) {
+    sum.terms[by] = constant = alone->second;
+    quotient.erase(alone);
+    common = 0;
+    for (const auto &[monomial, coefficient] : quotient)
+      common = std::gcd(common, coefficient);
+  }
+  if (quotient.begin()->second < 0)
+    common = -common;
+  for (auto &[monomial, coefficient] : quotient)
+    coefficient /= common;
+  IntegerQuestion::Sum product;
+  const std::uint32_t value = multiple(quotient, by);
+  product.terms[value] = 1;
+  if (constant != 0 && constant % common == 0)
+    note_multiple(by, quotient, constant / common, value);
+  add(sum, product, common);
+  add(sum, factored(std::move(rest)), 1);
+  return sum;
+}
+
+// value + constant * by is a multiple of `by`, too.
+void IntegerFormulas::note_multiple(std::uint32_t by, const Polynomial &factor,
+                                    std::int64_t constant, std::uint32_t value) {
+  if (!moved_.insert({value, constant}).second)
+    return;
+  Multiple moved{factored(factor), {}};
+  moved.factor.constant = number(Wide{moved.factor.constant} + constant);
+  moved.value.terms[value] = 1;
+  moved.value.terms[by] = constant;
+  multiples_[by].push_back(std::move(moved));
+}
+
+std::uint32_t IntegerFormulas::multiple(const Polynomial &factor, std::uint32_t by) {
+  const bool is_pair =
+      factor.size() == 1 && factor.begin()->first.size() == 1 && factor.begin()->second == 1;
+  const std::uint32_t other = is_pair ? factor.begin()->first[0] : by;
+  const auto key = is_pair && other < by ? std::pair(of(by), other) : std::pair(factor, by);
+  const auto found = products_.find(key);
+  if (found != products_.end())
+    return found->second;
+  unsigned threads = threads_[by];
+  for (const auto &[monomial, coefficient] : factor)
+    for (const std::uint32_t part : monomial)
+      threads |= threads_[part];
+  constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
+  Interval known = range(times(factor, of(by)));
+  // Beyond 64 bits there are no bounds: a product need not be computed for itself.
+  const bool is_bounded = known.low >= least && known.high <= most;
+  const std::uint32_t result = variable(is_bounded ? known : Interval{least, most}, threads);
+  question_.variables[result].is_bounded = is_bounded;
+  if (!is_bounded)
+    ranges_[result] = known;
+  products_.emplace(key, result);
+  IntegerQuestion::Sum value;
+  value.terms[result] = 1;
+  multiples_[by].push_back({factored(factor), value});
+  if (is_pair && other != by)
+    multiples_[other].push_back({factored(of(by)), value});
+  return result;
+}
+
+void IntegerFormulas::add_axioms() {
+  using Sum = IntegerQuestion::Sum;
+  const auto at_most = [](Sum sum) { return comparison(Kind::at_most, std::move(sum)); };
+  const auto sum_of = [](std::uint32_t variable) {
+    Sum sum;
+    sum.terms[variable] = 1;
+    return sum;
+  };
+  // a + gap <= b
+  const auto less = [&](const Sum &a, const Sum &b, std::int64_t gap) {
+    Sum sum = a;
+    add(sum, b, -1);
+    sum.constant = number(Wide{sum.constant} + gap);
+    return at_most(std::move(sum));
+  };
+  for (const auto &[by, all] : multiples_) {
+    const Sum width = sum_of(by), zero;
+    const bool plain = ranges_[by].low >= 0;
+    const Formula negative = plain ? any_of({}) : less(width, zero, 1);
+    const auto axiom = [&](const Formula &excluded, const Formula &holds) {
+      question_.formulas.push_back(any_of({negative, excluded, holds}));
+    };
+    for (std::size_t i = 0; i < all.size() && i < most_multiples; ++i) {
+      const Multiple &a = all[i];
+      const Sum &value = a.value;
+      Sum both = value;
+      add(both, width, 1);
+      axiom(less(a.factor, zero, 0), less(width, value, 0)); // factor <= 0, or width <= value
+      axiom(less(zero, a.factor, 0), less(both, zero, 0));   // factor >= 0, or value <= -width
+      Sum no_factor = a.factor;
+      question_.formulas.push_back(
+          any_of({negated(comparison(Kind::equal, no_factor)), comparison(Kind::equal, value)}));
+      for (std::size_t j = 0; j < i; ++j) {
+        const Multiple &b = all[j];
+        const auto ordered = [&](const Multiple &less_one, const Multiple &more) {
+          Sum next = less_one.value;
+          add(next, width, 1);
+          axiom(less(more.factor, less_one.factor, 0), less(next, more.value, 0));
+        };
+        ordered(a, b);
+        ordered(b, a);
+        Sum difference = a.factor, values = value;
+        add(difference, b.factor, -1);
+        add(values, b.value, -1);
+        question_.formulas.push_back(any_of(
+            {negated(comparison(Kind::equal, difference)), comparison(Kind::equal, values)}));
+      }
+    }
+  }
+}
+
+// `x < N` alone, N at most 2^31.
+void IntegerFormulas::note_small(Expr formula) {
+  if (formula->kind != ExprKind::ult || formula->children[1]->kind != ExprKind::constant ||
+      formula->children[1]->value.low > (std::uint64_t{1} << 31))
+    return;
+  const Expr of = formula->children[0];
+  small_.insert(of);
+  // Where x + c is small and x is not negative, so is x.
+  if (of->kind == ExprKind::sum && of->child_count == 1 && of->coefficients[0] == 1 &&
+      as_signed(of->value.low, of->width) >= 0 &&
+      of->children[0]->maximum < mask64(of->width - 1) - of->value.low)
+    small_.insert(of->children[0]);
+}
+
+std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr> &formulas) {
+  try {
+    for (const Expr one : formulas)
+      note_small(one);
+    for (const Expr one : formulas)
+      question_.formulas.push_back(formula(one));
+    add_axioms();
+  } catch (const TooLarge &) {
+    return std::nullopt;
+  }
+  return std::move(question_);
+}
+
+} // namespace ptxasw::analysis

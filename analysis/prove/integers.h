@@ -1,0 +1,86 @@
+#pragma once
+
+// Formulas of bit-vectors as linear arithmetic on whole numbers, where index arithmetic is assumed
+// not to overflow: what a solver of bit-vectors loses in adders is a matter of moments there.
+
+#include "emulator/symbolic/expr.h"
+#include "emulator/symbolic/solver.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace ptxasw::inline analysis {
+
+/// Translates formulas of a ThreadCopy pair. What cannot hold together as whole numbers cannot hold
+/// in any execution in which no operation on indices overflows or loses bits.
+class IntegerFormulas {
+public:
+  explicit IntegerFormulas(ExprPool &pool) : pool_(pool) {}
+
+  /// The question if all formulas (width 1) can hold together; nothing: its numbers are too large.
+  std::optional<IntegerQuestion> question(const std::vector<Expr> &formulas);
+
+private:
+  __extension__ typedef __int128 Wide;
+  using Formula = IntegerQuestion::FormulaPtr;
+  /// Variables multiplied, in order; none: the number alone.
+  using Monomial = std::vector<std::uint32_t>;
+  using Polynomial = std::map<Monomial, std::int64_t>;
+  struct Interval {
+    Wide low, high;
+  };
+  struct Multiple {
+    IntegerQuestion::Sum factor, value;
+  };
+
+  std::uint32_t variable(Interval range, unsigned threads);
+  Polynomial of(std::uint32_t variable) const;
+  Polynomial value(Expr expr);
+  Polynomial compute(Expr expr);
+  Polynomial unsigned_value(Expr expr);
+  Polynomial atom(Expr expr);
+  Polynomial modular(Expr expr);
+  Polynomial bits(Expr whole, unsigned low, unsigned width);
+  Polynomial chosen(Expr expr);
+  Polynomial divided(Expr expr);
+  Formula formula(Expr expr);
+  Formula translate(Expr expr);
+  Formula compare(const Polynomial &less, const Polynomial &more, std::int64_t gap);
+  Formula is_zero(const Polynomial &polynomial);
+  Formula equal(const Polynomial &a, const Polynomial &b);
+
+  std::int64_t number(Wide value);
+  Polynomial plus(const Polynomial &a, const Polynomial &b, std::int64_t factor = 1);
+  Polynomial times(const Polynomial &a, const Polynomial &b);
+  Interval range(const Polynomial &polynomial) const;
+  IntegerQuestion::Sum linear(const Polynomial &polynomial);
+  IntegerQuestion::Sum factored(Polynomial polynomial);
+  void add(IntegerQuestion::Sum &to, const IntegerQuestion::Sum &from, std::int64_t factor);
+  std::uint32_t multiple(const Polynomial &factor, std::uint32_t by);
+  void note_multiple(std::uint32_t by, const Polynomial &factor, std::int64_t constant,
+                     std::uint32_t value);
+  void note_small(Expr formula);
+  void add_axioms();
+  unsigned threads_of(Expr expr);
+
+  ExprPool &pool_;
+  IntegerQuestion question_;
+  std::vector<unsigned> threads_; ///< by variable: whose symbols are in it; 3: both threads'
+  std::vector<Interval> ranges_;  ///< by variable
+  std::unordered_map<Expr, Polynomial> values_;
+  std::unordered_map<Expr, Formula> formulas_;
+  std::unordered_map<Expr, unsigned> threads_in_;
+  std::unordered_set<Expr> small_; ///< known to be from 0 to 2^31 - 1
+  std::map<std::pair<Polynomial, std::uint32_t>, std::uint32_t> products_;
+  std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by what they are of
+  std::set<std::pair<std::uint32_t, std::int64_t>> moved_;   ///< products and constants beside
+  std::map<std::pair<Expr, Expr>, std::pair<std::uint32_t, std::uint32_t>> quotients_;
+};
+
+} // namespace ptxasw::analysis

@@ -1,0 +1,27 @@
+#pragma once
+
+// For whatever rests on threads not racing: is that proved, or assumed?
+
+#include "analysis/prove/races.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::inline analysis {
+
+struct NoRace {
+  bool proved = false;
+  std::vector<std::string> conditions; ///< of the proof, in words
+  std::string_view text() const { return proved ? "no race (proved)" : "no race (assumed)"; }
+};
+
+/// Launches as people make them: no two pointers or variables lead to the same memory, index
+/// arithmetic does not overflow, and axes along which the kernel reads no index have one thread
+/// and one block.
+ProofAssumptions usual_launches(const Module &module, const Function &kernel);
+
+/// Looks for a proof for these launches, within a fraction of the effort of `prove`.
+NoRace no_race(const Module &module, const Function &kernel);
+
+} // namespace ptxasw::analysis
