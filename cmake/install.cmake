@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 
 # package-COMPONENT builds what a component holds. An installation begins with it if something of it is missing, as after
 # quickstart.sh, which builds the programs alone.
-set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_semantics ptxasw_symbolic ptxasw_machine ptxasw_emulator ptxasw_facts ptxasw_analysis)
+set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_semantics ptxasw_symbolic ptxasw_machine ptxasw_translate ptxasw_emulator ptxasw_facts ptxasw_analysis)
 set(described ${PROJECT_BINARY_DIR}/described)
 set(parts_runtime ptxasw ptxasw-exec ptxasw_launch ptxasw_launch_archive)
 set(parts_emulate ptxasw_emulate ptxasw_cudart_archive ptxasw_cudart)

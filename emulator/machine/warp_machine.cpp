@@ -83,6 +83,7 @@ WarpOutcome WarpMachine::run() {
   }
   if (run_.workspace != 0)
     memory_.global().release(run_.workspace);
+  run_.program.translations().add_steps(run_.outcome.steps);
   return std::move(run_.outcome);
 }
 
@@ -249,7 +250,7 @@ void WarpMachine::count_step(const WarpContext &context, LaneMask lanes) {
 void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum,
                                bool to_block_end) {
   bool first = true;
-  while (quantum-- > 0) {
+  while (quantum > 0) {
     Fragment &fragment = warp.fragments[index];
     WarpContext context = WarpContext::of(run_, warp, fragment);
     if (!first &&
@@ -257,6 +258,12 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
       return;
     first = false;
     scheduler_.go_on(fragment);
+    if (may_translate_)
+      if (const std::uint64_t executed = run_translated(warp, index, quantum, to_block_end)) {
+        quantum -= executed;
+        continue;
+      }
+    --quantum;
     count_step(context, fragment.mask);
     switch (execute(context, index)) {
     case NextStep::advance:

@@ -10,6 +10,7 @@
 #include "emulator/machine/warp_barriers.h"
 #include "emulator/machine/warp_collective.h"
 #include "emulator/machine/warp_context.h"
+#include "emulator/machine/warp_engine.h"
 #include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_system.h"
 
@@ -19,7 +20,8 @@ class WarpMachine {
 public:
   WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
               GlobalMemory &memory, const WarpOptions &options)
-      : run_(program, kernel, launch, options), memory_(run_, memory) {}
+      : run_(program, kernel, launch, options), memory_(run_, memory),
+        may_translate_(can_translate(options)) {}
   WarpOutcome run();
 
 private:
@@ -46,6 +48,19 @@ private:
   void call_function(WarpContext &context, std::size_t index, const CallTarget &target);
   NextStep return_from(WarpContext &context, std::size_t index, LaneMask mask);
 
+  // Translated code: warp_translated.cpp
+  static bool can_translate(const WarpOptions &options);
+  const Translation *translation(std::uint32_t function);
+  /// Executes what has been translated from where a fragment is; returns how many instructions.
+  std::uint64_t run_translated(WarpState &warp, std::size_t index, std::uint64_t most,
+                               bool to_block_end);
+  void find_shared_bytes();
+  std::uint8_t *known_bytes(const WarpContext &context, unsigned lane, std::uint64_t address,
+                            std::uint64_t size, bool is_store);
+  std::uint8_t *known_global(std::uint64_t address, std::uint64_t size, bool is_store);
+  bool access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
+              const std::uint64_t *addresses, std::uint8_t *values);
+
   MachineRun run_;
   MemoryView memory_;
   WarpScheduler scheduler_{run_};
@@ -54,6 +69,12 @@ private:
   AsyncUnit async_{run_, memory_, scheduler_};
   DriverCalls driver_{run_, memory_};
   ConcreteDomain domain_;
+  const bool may_translate_;
+  std::vector<const Translation *> translations_; ///< by function; null: not yet, or none
+  std::vector<KnownBytes> known_;                 ///< known_pages, once code is entered
+  std::uint64_t known_changes_ = 0;               ///< GlobalMemory::changes() of these
+  std::vector<SharedBytes> shared_bytes_;
+  std::uint64_t next_question_ = 0; ///< steps at which translations are asked for again
 };
 
 } // namespace ptxasw::emulator

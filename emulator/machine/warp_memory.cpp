@@ -63,6 +63,7 @@ std::size_t GlobalMemory::add(Allocation allocation) {
   by_base_.insert(above, index);
   allocations_[index] = std::move(allocation);
   last_found_ = nullptr;
+  ++changes_;
   return index;
 }
 
@@ -96,6 +97,7 @@ void GlobalMemory::release(std::uint64_t base) {
     free_.push_back(*found);
   by_base_.erase(found);
   last_found_ = nullptr;
+  ++changes_;
 }
 
 void GlobalMemory::select_page(std::uint64_t number) {

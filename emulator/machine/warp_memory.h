@@ -108,6 +108,10 @@ public:
       tracks.read[offset / 64] |= bits & ~tracks.stored[offset / 64];
   }
   bool has_host() const { return has_host_; }
+  /// Differs from what it was if an allocation has been added or released since.
+  std::uint64_t changes() const { return base_ ? base_->changes_ : changes_; }
+  /// Of the page of the last bytes(): where accesses are to be noted; null: nowhere.
+  Tracks *last_tracks() const { return last_page_->tracks.get(); }
   /// The next allocations lie at this address or above.
   void continue_at(std::uint64_t address) { next_ = std::max(next_, address); }
   /// Makes memory of this process global memory, at its own address. It must not overlap another
@@ -183,7 +187,7 @@ private:
   bool has_host_ = false;
   const GlobalMemory *base_ = nullptr; ///< that this is a view of
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  std::uint64_t next_ = window::global;
+  std::uint64_t next_ = window::global, changes_ = 0;
   std::uint64_t last_number_ = ~std::uint64_t{0};
   Page *last_page_ = nullptr;
   mutable const Allocation *last_found_ = nullptr;

@@ -5,6 +5,7 @@
 #include "emulator/machine/warp_program.h"
 
 #include "emulator/machine/warp_decode.h"
+#include "emulator/machine/warp_engine.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -118,7 +119,9 @@ std::vector<BlockEdge> return_edges(const Module &module, const Function &functi
   return by_return.empty() ? ends : by_return;
 }
 
-WarpProgram::WarpProgram(const Module &module, const VariablePlaces &places) : module_(module) {
+WarpProgram::WarpProgram(const Module &module, const VariablePlaces &places)
+    : module_(module),
+      translations_(std::make_shared<ProgramTranslations>(module.functions.size())) {
   place(places);
   const StaticLayout layout{addresses_};
   functions_.resize(module.functions.size());

@@ -231,6 +231,9 @@ struct WarpFunction {
 std::vector<BlockEdge> return_edges(const Module &module, const Function &function,
                                     const ControlFlowGraph &cfg);
 
+/// What has been translated of a program: warp_engine.h.
+class ProgramTranslations;
+
 /// Where a .global or .const variable lies.
 using VariablePlaces = std::function<std::uint64_t(const Variable &)>;
 
@@ -249,6 +252,7 @@ public:
   const WarpFunction &function(std::uint32_t index) const { return functions_[index]; }
   std::size_t function_count() const { return functions_.size(); }
   std::uint32_t max_registers() const { return max_registers_; }
+  ProgramTranslations &translations() const { return *translations_; }
   /// The statically sized .shared variables of a kernel: those that it or a function that it may
   /// call declares or names, as `ptxas` allots them.
   std::vector<VariableBytes> shared_variables(std::uint32_t kernel) const;
@@ -290,6 +294,7 @@ private:
   bool has_reserved_shared_ = false;
   bool has_dynamic_shared_ = false, is_cooperative_ = false;
   std::uint32_t max_registers_ = 1;
+  std::shared_ptr<ProgramTranslations> translations_;
 };
 
 } // namespace ptxasw::emulator

@@ -76,6 +76,9 @@ struct WarpState {
   std::uint32_t tid[3][warp_lanes] = {};
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
+  /// Of Translation::specials of one function: number * 32 + lane.
+  std::vector<std::uint64_t> specials;
+  std::uint32_t specials_of = ~0u;
 };
 
 struct BarrierState {

@@ -4,8 +4,11 @@
 // conformance pack FOLDER DEVICE RECORD...     records; a file's name begins with its suite's
 // conformance check RECORD... [-v]       the emulator against what a GPU computed
 // conformance measure RECORD             the largest errors of what is approximate
+// conformance engines SUITE [N]          translated code against the interpreter; every Nth launch
 //
 // README.md says how a record is made.
+
+#include "emulator/translate/translator.h"
 
 #include "approximation.h"
 #include "record.h"
@@ -128,6 +131,43 @@ int dry() {
         }
     }
   return failed ? 1 : 0;
+}
+
+/// Runs every nth launch by the interpreter and by translated code: their results are equal, to the
+/// bit, in what is approximate as well.
+int engines(const std::string &suite_name, std::size_t step) {
+  std::size_t launches = 0, differing = 0, at = 0;
+  for (const Suite suite = suite_of(suite_name, "sm_90");
+       const Suite::Module &module : suite.modules) {
+    const auto parsed = parse(module.text, module.name);
+    if (!parsed)
+      throw std::runtime_error(format(parsed.error()));
+    const WarpProgram interpreted(**parsed), translated(**parsed);
+    for (const Item &item : module.items) {
+      if (at++ % step != 0)
+        continue;
+      if (const auto chosen = choose_engine(Engine::interpreter); !chosen)
+        throw std::runtime_error(chosen.error());
+      const Emulated first = emulate(interpreted, item.launch);
+      if (const auto chosen = choose_engine(Engine::translated); !chosen) {
+        fmt::print("{}\n", chosen.error());
+        return 77;
+      }
+      const Emulated second = emulate(translated, item.launch);
+      ++launches;
+      if (first.bytes == second.bytes && first.fault == second.fault)
+        continue;
+      ++differing;
+      std::size_t n = 0;
+      while (n < std::min(first.bytes.size(), second.bytes.size()) &&
+             first.bytes[n] == second.bytes[n])
+        ++n;
+      fmt::print("{}: from byte {} on{}{}\n", item.name, n, second.fault.empty() ? "" : ", ",
+                 second.fault);
+    }
+  }
+  fmt::print("{} launches, {} differ\n", launches, differing);
+  return launches == 0 || differing != 0 ? 1 : 0;
 }
 
 struct Totals {
@@ -358,12 +398,14 @@ int main(int argc, char **argv) {
       return check(words[1], words.size() == 3, false);
     if (command == "measure" && words.size() == 2)
       return check(words[1], false, true);
+    if (command == "engines" && (words.size() == 2 || words.size() == 3))
+      return engines(words[1], words.size() == 3 ? std::stoul(words[2]) : 1);
   } catch (const std::exception &error) {
     fmt::print(stderr, "conformance: {}\n", error.what());
     return 2;
   }
   fmt::print(stderr,
              "usage: conformance list | dry | prepare FOLDER TARGET SUITE... | pack FOLDER DEVICE "
-             "RECORD... | check RECORD [-v] | measure RECORD\n");
+             "RECORD... | check RECORD [-v] | measure RECORD | engines SUITE [N]\n");
   return 2;
 }

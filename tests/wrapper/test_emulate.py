@@ -72,6 +72,16 @@ class Emulate(Scratch):
             self.assertEqual("step: 960" in done.stdout, check != "none")
         self.assertEqual(self.emulate("block=32,out=zeros:256,in=random:f32:65", "--check", "none").returncode, 0)
 
+    def test_engines_compute_the_same(self):
+        for launch, code in (("block=32,out=zeros:256,in=random:f32:65", 0), (FINE, 1)):
+            runs = [self.emulate(launch, "--check", "none", "--dump", "out:f32:32", "--engine", engine)
+                    for engine in ("auto", "interpreter", "translated")]
+            told = {(done.returncode, done.stdout, done.stderr) for done in runs[:2]}
+            self.assertEqual(len(told), 1)
+            self.assertEqual((runs[2].returncode, runs[2].stdout), (code, runs[0].stdout))
+            self.assertEqual("out[31] = " in runs[0].stdout, code == 0)
+        self.assertEqual(self.emulate(FINE, "--engine", "fast").returncode, 2)
+
     def test_json(self):
         found = json.loads(self.emulate(FINE, "--json").stdout)
         self.assertEqual({one["kind"] for one in found["findings"]}, {"race", "out of bounds", "uninitialized"})

@@ -1,6 +1,7 @@
 // `ptxasw emulate`: a launch from words or from a file, run on the warp emulator. Buffers get
 // addresses far apart, so that what leaves one is a fault and not another buffer.
 
+#include "emulator/translate/translator.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/describe_launch.h"
 #include "wrapper/commands/describe_run.h"
@@ -35,6 +36,7 @@ struct EmulateRequest {
   std::vector<std::string> checks, races;
   std::vector<std::string> breaks, prints, traced;
   unsigned threads = 0; ///< of the host; 0: as many as there are cores
+  std::string engine = "auto";
   bool profile = false, count = false, json = false;
 };
 
@@ -262,6 +264,8 @@ int run(const EmulateRequest &request, const Invocation &) {
     return not_possible(why);
   if (!request.breaks.empty() || !request.traced.empty())
     options.observer = &debugger;
+  if (const auto chosen = choose_engine(*engine_called(request.engine)); !chosen)
+    fmt::print(stderr, "ptxasw: {}: the interpreter runs the kernel\n", chosen.error());
   const WarpOutcome outcome =
       run_kernel(program, prepared->kernel, prepared->launch, memory, options);
   const Function &function = *program.function(prepared->kernel).function;
@@ -328,6 +332,10 @@ void declare(Words &words, EmulateRequest &request) {
                 "the first access out of bounds, and is faster");
   words.choices("--races", request.races, {"weak", "volatile"},
                 "look for races of weak accesses, or of volatile ones as well");
+  words.one_of(
+      "--engine", request.engine, {"auto", "interpreter", "translated"},
+      "what executes it with --check none: code that LLVM makes of the kernel, the "
+      "interpreter, or that code once the kernel has run for long; the result is the same");
   words.number("--steps", request.step_limit,
                "thread-instructions at most; beyond them the run ends with exit code 1", 1);
   words.number("--memory", request.memory_limit,

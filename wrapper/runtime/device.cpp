@@ -4,6 +4,8 @@
 
 #include "wrapper/runtime/device.h"
 
+#include "emulator/translate/translator.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -130,6 +132,12 @@ Device::Device() {
   memory_size_ = number_of("PTXASW_RUNTIME_MEMORY", 80) * gib;
   threads_ = static_cast<unsigned>(
       number_of("PTXASW_RUNTIME_THREADS", std::max(1u, std::thread::hardware_concurrency())));
+  const char *const name = std::getenv("PTXASW_RUNTIME_ENGINE");
+  const auto engine = engine_called(name && *name ? name : "auto");
+  if (!engine)
+    say(fmt::format("PTXASW_RUNTIME_ENGINE={}: expected auto, interpreter or translated", name));
+  if (const auto chosen = choose_engine(engine.value_or(Engine::automatic)); !chosen)
+    say(fmt::format("{}: the interpreter runs kernels", chosen.error()));
   if (const std::uint64_t limit = number_of("PTXASW_RUNTIME_STEPS", 0); limit != 0)
     step_limit_ = limit;
 }

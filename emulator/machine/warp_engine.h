@@ -1,0 +1,118 @@
+#pragma once
+
+// Between the warp emulator and code that was translated from a kernel (emulator/translate). The
+// machine does not know how such code is made; it is handed a Translator, asks it for the functions
+// of programs that have run long enough, and enters what it gets wherever that has an entry.
+//
+// Registers stay in the machine's arrays, so that lanes may enter and leave at any instruction.
+// Translated code stops in front of whatever it does not know, lanes that part and accesses that
+// something is wrong with included: the interpreter goes on there, and is the one who says what is
+// wrong.
+
+#include "emulator/machine/warp_memory.h"
+#include "emulator/machine/warp_program.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ptxasw::inline emulator {
+
+/// A stretch of memory that translated code may access. Ends are exclusive; `to_host` is added to
+/// an address.
+struct KnownBytes {
+  std::uint64_t first = 0, end = 0;
+  std::uint64_t store_end = 0; ///< of what may be stored to; `first`: nothing
+  std::uint64_t to_host = 0;
+  GlobalMemory::Tracks *tracks = nullptr; ///< accesses are noted here; nothing else may access
+};
+
+/// The known bytes of global memory, by the number of an address's page.
+inline constexpr std::uint64_t known_pages = 512;
+
+/// A stretch of shared memory, by 128 bytes: in these no two variables meet (variable_gap).
+struct SharedBytes {
+  std::uint32_t first = 0, end = 0;
+};
+inline constexpr std::uint32_t shared_granule = 128;
+
+/// What translated code is handed, and what it hands back. All rows are of 32 lanes.
+struct TranslatedFrame {
+  // What the code reads by offsets: the order does not matter, the names do (translate.cpp).
+  std::uint64_t *registers = nullptr;      ///< register * 32 + lane
+  const std::uint64_t *specials = nullptr; ///< of Translation::specials, likewise; lane 0 of most
+  std::uint32_t *iterations = nullptr;     ///< by loop
+  const std::uint8_t *parameters = nullptr;
+  const KnownBytes *known = nullptr; ///< known_pages of them
+  std::uint8_t *shared = nullptr;
+  const SharedBytes *shared_bytes = nullptr;
+  std::uint64_t shared_granules = 0;
+  std::uint64_t local_base = 0; ///< address of this depth's frame of local memory
+  std::int64_t budget = 0;      ///< instructions that may be executed; what is left of them
+  std::uint32_t lanes = 0;
+  std::uint32_t pc = 0;       ///< where they are
+  std::uint32_t by_block = 0; ///< not 0: returns at the end of a block
+
+  /// Executes an instruction of registers alone for the lanes of a mask.
+  void (*compute)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask) = nullptr;
+  /// A load or a store: `values` holds 32 elements of the instruction for each of its registers.
+  /// Returns 0 if the interpreter has to do it; then nothing has happened.
+  std::uint32_t (*access)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask,
+                          const std::uint64_t *addresses, std::uint8_t *values) = nullptr;
+  void *machine = nullptr; ///< of compute and access
+  void *context = nullptr;
+};
+
+/// A function of a program, translated.
+struct Translation {
+  virtual ~Translation() = default;
+  /// Goes on at frame->pc, which must be an entry with no more instructions than the budget has.
+  void (*code)(TranslatedFrame *) = nullptr;
+  /// By instruction: how many are executed at least after an entry here; 0: it is none.
+  std::vector<std::uint32_t> entries;
+  std::vector<SpecialRegister> specials;
+};
+
+/// Returns true of those that differ between the lanes of a warp: of others lane 0 is enough.
+constexpr bool is_by_lane(SpecialRegister special) {
+  return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z) ||
+         special == SpecialRegister::laneid ||
+         (special >= SpecialRegister::lanemask_eq && special <= SpecialRegister::lanemask_gt);
+}
+
+class Translator {
+public:
+  virtual ~Translator() = default;
+  /// Thread-instructions that a program has to run before a function of it is worth translating.
+  virtual std::uint64_t worth(const WarpFunction &function) const = 0;
+  /// Null if it cannot be done. Threads may call at once.
+  virtual std::unique_ptr<Translation> translate(const WarpProgram &program,
+                                                 std::uint32_t function) = 0;
+};
+
+/// The translations of a program's functions, made when they are first wanted. Threads may ask at
+/// once.
+class ProgramTranslations {
+public:
+  explicit ProgramTranslations(std::size_t functions) : entries_(functions) {}
+  /// Null: there is none, or the program has not run long enough, with `steps` more by now.
+  const Translation *of(const WarpProgram &program, std::uint32_t function, std::uint64_t steps);
+  void add_steps(std::uint64_t steps) { steps_ += steps; }
+
+private:
+  struct Entry {
+    bool tried = false;
+    std::unique_ptr<Translation> translation;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+  std::atomic<std::uint64_t> steps_ = 0; ///< thread-instructions of runs that have ended
+};
+
+/// Who translates for all runs from now on; null, as at the start: nobody. To be called before
+/// other threads run kernels.
+void set_translator(Translator *translator);
+Translator *translator();
+
+} // namespace ptxasw::emulator

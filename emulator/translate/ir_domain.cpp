@@ -1,0 +1,125 @@
+// Bit-vectors in IR. Operands that are the same in all lanes are spread where they meet one that is
+// not; what is made of such operands alone stays a scalar.
+
+#include "emulator/translate/ir_domain.h"
+
+#include <utility>
+
+namespace ptxasw::inline emulator {
+
+std::string IrText::load(std::string_view type, std::string_view address, unsigned alignment) {
+  const std::string at = define("inttoptr i64 {} to {}", address, pointer(type));
+  return define("load {}, {} {}, align {}", type, pointer(type), at, alignment);
+}
+
+void IrText::store(std::string_view type, std::string_view value, std::string_view address,
+                   unsigned alignment) {
+  const std::string at = define("inttoptr i64 {} to {}", address, pointer(type));
+  line("store {} {}, {} {}, align {}", type, value, pointer(type), at, alignment);
+}
+
+IrValue IrDomain::spread(Value a) {
+  if (!a.uniform)
+    return a;
+  if (a.constant) {
+    std::string text = "<";
+    for (unsigned lane = 0; lane < 32; ++lane)
+      text += fmt::format("{}i{} {}", lane ? ", " : "", a.width, a.text);
+    return {a.text == "0" ? "zeroinitializer" : text + ">", a.width, false, false};
+  }
+  const std::string vector = type_of(a.width, false);
+  const std::string first =
+      text_.define("insertelement {} undef, i{} {}, i32 0", vector, a.width, a.text);
+  return {
+      text_.define("shufflevector {0} {1}, {0} undef, <32 x i32> zeroinitializer", vector, first),
+      a.width, false, false};
+}
+
+IrValue IrDomain::constant(unsigned width, Bits value) {
+  const Bits bits = truncate(value, width);
+  const bool ones = width > 64 && bits.low == ~0ull && bits.high == mask64(width - 64);
+  if (width > 64 && bits.high != 0 && !ones)
+    refused_ = true;
+  if (width == 1)
+    return {bits.low ? "true" : "false", 1, true, true};
+  const std::int64_t number = ones ? -1 : as_signed(bits.low, std::min(width, 64u));
+  if (width > 64 && number < 0 && !ones)
+    refused_ = true; // it would be extended by its sign
+  return {std::to_string(number), width, true, true};
+}
+
+bool IrDomain::are_uniform(Value &a, Value &b) {
+  if (a.uniform && b.uniform)
+    return true;
+  a = spread(a);
+  b = spread(b);
+  return false;
+}
+
+IrValue IrDomain::binary(std::string_view what, Value a, Value b) {
+  const bool uniform = are_uniform(a, b);
+  return {text_.define("{} {} {}, {}", what, type_of(a), a.text, b.text), a.width, uniform};
+}
+
+IrValue IrDomain::compare(std::string_view what, Value a, Value b) {
+  const bool uniform = are_uniform(a, b);
+  return {text_.define("icmp {} {} {}, {}", what, type_of(a), a.text, b.text), 1, uniform};
+}
+
+// A shift by the width or more is poison in IR: it is made, and not chosen.
+IrValue IrDomain::shift(std::string_view what, Value a, Value by) {
+  const Value shifted = binary(what, a, by);
+  return ite(ult(by, constant(a.width, {a.width})), shifted, constant(a.width, {}));
+}
+
+IrValue IrDomain::ashr(Value a, Value by) {
+  const Value most = constant(a.width, {a.width - 1});
+  return binary("ashr", a, ite(ult(by, most), by, most));
+}
+
+// By zero, the result is all ones (concrete.h); what overflows gives itself, and no remainder.
+IrValue IrDomain::divide(std::string_view what, Value a, Value b, bool is_signed) {
+  const Value one = constant(a.width, {1}), ones = bit_not(constant(a.width, {}));
+  const Value by_zero = eq(b, constant(a.width, {}));
+  Value avoided = by_zero;
+  if (is_signed)
+    avoided =
+        bit_or(avoided, bit_and(eq(b, ones), eq(a, shl(one, constant(a.width, {a.width - 1})))));
+  return ite(by_zero, ones, binary(what, a, ite(avoided, one, b)));
+}
+
+IrValue IrDomain::ite(Value condition, Value yes, Value no) {
+  const bool uniform = are_uniform(yes, no);
+  if (!condition.uniform && uniform) {
+    yes = spread(yes);
+    no = spread(no);
+  }
+  return {text_.define("select {} {}, {} {}, {} {}", type_of(condition), condition.text,
+                       type_of(yes), yes.text, type_of(no), no.text),
+          yes.width, uniform && condition.uniform};
+}
+
+IrValue IrDomain::resized(std::string_view what, Value a, unsigned width) {
+  if (a.width == width)
+    return a;
+  return {text_.define("{} {} {} to {}", what, type_of(a), a.text, type_of(width, a.uniform)),
+          width, a.uniform};
+}
+
+IrValue IrDomain::extract(Value a, unsigned low, unsigned width) {
+  if (low != 0)
+    a = binary("lshr", a, constant(a.width, {low}));
+  return trunc(a, width);
+}
+
+IrValue IrDomain::concat(Value high, Value low) {
+  const unsigned width = high.width + low.width;
+  return bit_or(binary("shl", zext(high, width), constant(width, {low.width})), zext(low, width));
+}
+
+IrValue IrDomain::refuse(unsigned width) {
+  refused_ = true;
+  return constant(width, {});
+}
+
+} // namespace ptxasw::emulator

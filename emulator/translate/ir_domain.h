@@ -1,0 +1,164 @@
+#pragma once
+
+// The domain of LLVM IR for the instruction tables: what they compute becomes text of IR over
+// vectors of a warp's 32 lanes, so that translated code and the interpreter have one definition of
+// each instruction. A value is the same in all lanes (a scalar of IR) or has a lane each (a
+// vector).
+//
+// What IR leaves undefined and PTX does not (shifts by the width, divisions by zero) is taken apart
+// here. A form of floating point for which the host's arithmetic would not give the bits that
+// emulator/semantics/floating.cpp gives is refused, and the interpreter executes it.
+
+#include "emulator/semantics/float_instructions.h"
+
+#include <fmt/core.h>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptxasw::inline emulator {
+
+/// What the host's processor computes in vectors.
+struct HostFeatures {
+  bool fma = false, f16c = false;
+};
+
+/// A value of IR.
+struct IrValue {
+  std::string text;   ///< a name, or a constant of a lane
+  unsigned width = 0; ///< bits of a lane
+  bool uniform = true;
+  bool constant = false;
+};
+
+/// A function's text as it grows, and names for values and labels.
+class IrText {
+public:
+  /// `opaque`: pointers have no types (LLVM 15 and later).
+  explicit IrText(bool opaque) : opaque_(opaque) {}
+  /// A line that defines a value; returns its name.
+  template <class... Parts>
+  std::string define(fmt::format_string<Parts...> form, Parts &&...parts) {
+    std::string name = fmt::format("%v{}", next_++);
+    text += fmt::format("  {} = {}\n", name, fmt::format(form, std::forward<Parts>(parts)...));
+    return name;
+  }
+  template <class... Parts> void line(fmt::format_string<Parts...> form, Parts &&...parts) {
+    text += fmt::format("  {}\n", fmt::format(form, std::forward<Parts>(parts)...));
+  }
+  std::string new_label() { return fmt::format("l{}", next_++); }
+  void start(const std::string &label) { text += label + ":\n"; }
+  std::string pointer(std::string_view type) const {
+    return opaque_ ? "ptr" : fmt::format("{}*", type);
+  }
+  /// As it stands in names of intrinsics: `v32i64` of vectors.
+  std::string mangled_pointer(std::string_view type) const {
+    return opaque_ ? "p0" : fmt::format("p0{}", type);
+  }
+  /// A load from, a store to an address that is a number.
+  std::string load(std::string_view type, std::string_view address, unsigned alignment);
+  void store(std::string_view type, std::string_view value, std::string_view address,
+             unsigned alignment);
+
+  std::string text;
+  std::set<std::string> declarations; ///< of the functions that are called
+
+private:
+  const bool opaque_;
+  unsigned next_ = 0;
+};
+
+class IrDomain {
+public:
+  using Value = IrValue;
+
+  IrDomain(IrText &text, const HostFeatures &host) : text_(text), host_(host) {}
+
+  /// Returns true if something was refused since this was last asked.
+  bool take_refusal() { return std::exchange(refused_, false); }
+  /// Lanes for which what was computed since this was last asked may be wrong: those that the
+  /// interpreter has to do. Width 0: none.
+  Value take_doubt() { return std::exchange(doubt_, {}); }
+
+  static std::string type_of(const Value &a) { return type_of(a.width, a.uniform); }
+  static std::string type_of(unsigned width, bool uniform) {
+    return uniform ? fmt::format("i{}", width) : fmt::format("<32 x i{}>", width);
+  }
+  /// The same as a vector.
+  Value spread(Value a);
+
+  unsigned width(const Value &a) const { return a.width; }
+  Value constant(unsigned width, Bits value);
+  Value add(Value a, Value b) { return binary("add", a, b); }
+  Value sub(Value a, Value b) { return binary("sub", a, b); }
+  Value neg(Value a) { return binary("sub", constant(a.width, {}), a); }
+  Value mul(Value a, Value b) { return binary("mul", a, b); }
+  Value udiv(Value a, Value b) { return divide("udiv", a, b, false); }
+  Value urem(Value a, Value b) { return divide("urem", a, b, false); }
+  Value sdiv(Value a, Value b) { return divide("sdiv", a, b, true); }
+  Value srem(Value a, Value b) { return divide("srem", a, b, true); }
+  Value bit_and(Value a, Value b) { return binary("and", a, b); }
+  Value bit_or(Value a, Value b) { return binary("or", a, b); }
+  Value bit_xor(Value a, Value b) { return binary("xor", a, b); }
+  Value bit_not(Value a) { return binary("xor", a, constant(a.width, {~0ull, ~0ull})); }
+  Value shl(Value a, Value by) { return shift("shl", a, by); }
+  Value lshr(Value a, Value by) { return shift("lshr", a, by); }
+  Value ashr(Value a, Value by);
+  Value eq(Value a, Value b) { return compare("eq", a, b); }
+  Value ult(Value a, Value b) { return compare("ult", a, b); }
+  Value slt(Value a, Value b) { return compare("slt", a, b); }
+  Value ite(Value condition, Value yes, Value no);
+  Value zext(Value a, unsigned width) { return resized("zext", a, width); }
+  Value sext(Value a, unsigned width) { return resized("sext", a, width); }
+  Value trunc(Value a, unsigned width) { return resized("trunc", a, width); }
+  Value extract(Value a, unsigned low, unsigned width);
+  Value concat(Value high, Value low);
+  Value generic_address(std::string_view, Value a) { return a; }
+
+  // Floating point: ir_float.cpp
+  Value floating(FloatOperation operation, const FloatForm &f, std::span<const Value> s);
+  Value float_comparison(const FloatForm &f, Value a, Value b);
+  Value float_conversion(const FloatForm &f, Value a);
+  Value float_class(const FloatForm &f, Value a);
+  Value float_not_negative(const FloatForm &f, Value a);
+
+private:
+  Value binary(std::string_view what, Value a, Value b);
+  Value compare(std::string_view what, Value a, Value b);
+  Value shift(std::string_view what, Value a, Value by);
+  Value divide(std::string_view what, Value a, Value b, bool is_signed);
+  Value resized(std::string_view what, Value a, unsigned width);
+  Value refuse(unsigned width);
+  bool are_uniform(Value &a, Value &b);
+
+  // Floating point
+  Value number(unsigned width, std::uint64_t bits) { return constant(width, Bits{bits}); }
+  /// The type of IR for floating-point numbers of a width.
+  static std::string real_type(unsigned width, bool uniform);
+  /// The bits as a number, in a line of IR; and back.
+  std::string as_real(const Value &a);
+  Value from_real(const std::string &real, unsigned width, bool uniform);
+  Value real_operation(std::string_view what, std::span<const Value> s);
+  Value real_function(std::string_view name, std::span<const Value> s);
+  Value real_compare(std::string_view how, Value a, Value b);
+  Value real_resized(std::string_view what, Value a, unsigned width);
+  Value is_nan(Value a);
+  Value magnitude(Value a);
+  Value sign_of(Value a);
+  Value flushed(Value a, bool flush);
+  Value quiet(Value a);
+  /// floating.cpp's finish(): the one NaN, .ftz and .sat of a result.
+  Value finish(const FloatMode &mode, Value a);
+  Value round_to_integral(FloatRounding rounding, Value a);
+  Value approximate(FloatOperation operation, const FloatMode &mode, std::span<const Value> s);
+  Value minimum_or_maximum(FloatOperation operation, Value a, Value b, bool nan);
+  Value arithmetic(FloatOperation operation, std::span<const Value> s);
+
+  IrText &text_;
+  const HostFeatures host_;
+  bool refused_ = false;
+  Value doubt_;
+};
+
+} // namespace ptxasw::emulator

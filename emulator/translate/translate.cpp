@@ -1,0 +1,829 @@
+// From decoded instructions to IR.
+//
+// A basic block is cut into segments: runs of instructions that are known here, between those that
+// are not. Each segment is an entry. Within one, registers are values of IR; at its end those that
+// are read later go to the machine's rows, for the lanes that execute. So every segment begins with
+// rows and ends with rows, and lanes may change between translated code and the interpreter at any
+// place that is not inside of one. In front of an instruction in the middle of a segment that the
+// interpreter has to do after all (an access that something is wrong with), the code writes the
+// rows that it would have written by then, and returns.
+//
+// All lanes of the frame's mask execute a segment together. The others are computed along, as
+// nothing that is computed has an effect, and left out of stores. A guard chooses between new and
+// old value, lane by lane. A branch that all lanes take, or none, stays within the code, where it
+// counts instructions (the budget) and iterations as the interpreter does; one at which they part
+// is left to it.
+
+#include "emulator/translate/translate.h"
+
+#include "emulator/machine/warp_state.h"
+#include "emulator/semantics/evaluator.h"
+#include "emulator/semantics/parameter_layout.h"
+#include "grammar/liveness.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <map>
+
+namespace ptxasw::inline emulator {
+namespace {
+
+constexpr std::string_view row_type = "<32 x i64>";
+constexpr unsigned row_bytes = warp_lanes * 8;
+
+class FunctionTranslator {
+public:
+  FunctionTranslator(const WarpProgram &program, std::uint32_t function, const HostFeatures &host,
+                     bool opaque)
+      : function_(program.function(function)), module_(program.module()), text_(opaque),
+        domain_(text_, host), liveness_(module_, *function_.function, *function_.cfg),
+        carry_(static_cast<RegisterId>(function_.function->registers.size())) {}
+
+  TranslatedText run();
+
+private:
+  struct Row {
+    IrValue value;
+    bool is_dirty = false; ///< the machine's row is older
+  };
+  using Live = std::vector<bool>; ///< by register
+
+  bool is_known(std::uint32_t pc) const;
+  /// Returns true of a load of the kernel's parameters from a constant, right place.
+  bool is_parameter(const WarpInstruction &in) const;
+  void find_segments();
+  void find_live();
+
+  void translate_segment(std::uint32_t first);
+  void instruction(std::uint32_t pc);
+  void compute(std::uint32_t pc);
+  bool compute_here(const WarpInstruction &in);
+  bool move_here(const WarpInstruction &in);
+  void let_machine_compute(std::uint32_t pc, const std::vector<RegisterId> &outputs,
+                           const std::string &mask);
+  void access(std::uint32_t pc);
+  void load_parameter(const WarpInstruction &in);
+  std::string host_bytes(const WarpInstruction &in, const std::string &address, std::uint64_t bytes,
+                         const std::string &otherwise);
+  std::vector<std::string> load_side_by_side(const std::string &from, unsigned width,
+                                             std::size_t count);
+  void store_side_by_side(const std::string &to, unsigned width, std::vector<std::string> parts);
+  void branch(std::uint32_t pc, std::uint32_t length);
+  void go_to(std::uint32_t from, std::uint32_t to);
+  /// Returns in front of an instruction, after so many of its segment.
+  void leave(std::uint32_t pc, std::uint32_t executed);
+
+  // Registers and operands
+  IrValue row(RegisterId reg, unsigned width);
+  IrValue registered(RegisterId reg);
+  IrValue operand(const WarpOperand &operand, unsigned width);
+  IrValue address(const WarpAddress &address);
+  IrValue resize(IrValue a, unsigned width);
+  void assign(const WarpOperand &operand, IrValue value, unsigned width, bool sign_extends);
+  void set(RegisterId reg, IrValue value);
+  void write_row(RegisterId reg, const IrValue &value);
+  /// Writes the rows of what has changed and is read in front of an instruction or behind a block.
+  void write_rows_before(std::uint32_t pc);
+  void write_rows_behind(BlockId block);
+  std::string row_address(std::string_view base, std::size_t index);
+  std::string field(std::size_t offset, std::string_view type);
+  std::string field_address(std::size_t offset);
+  /// The lanes whose guard holds, in the bits of a word.
+  std::string guarded_lanes();
+  unsigned width_of(RegisterId reg) const;
+  std::vector<RegisterId> outputs_of(const WarpInstruction &in) const;
+  void subtract(std::uint32_t executed);
+
+  const WarpFunction &function_;
+  const Module &module_;
+  IrText text_;
+  IrDomain domain_;
+  const Liveness liveness_;
+  const RegisterId carry_;
+  std::vector<std::uint32_t> lengths_; ///< of a segment that begins here; 0: none does
+  std::vector<Live> live_;             ///< in front of an instruction
+  std::vector<SpecialRegister> specials_;
+  std::map<RegisterId, Row> rows_;
+  IrValue guard_;              ///< of the instruction; width 0: none
+  std::uint32_t executed_ = 0; ///< of the segment, before the instruction
+};
+
+unsigned FunctionTranslator::width_of(RegisterId reg) const {
+  // The carry flag and upper halves of 128 bits lie behind the function's registers.
+  return reg < carry_    ? std::min(64u, bit_width(function_.function->registers[reg].type))
+         : reg == carry_ ? 1
+                         : 64;
+}
+
+std::vector<RegisterId> FunctionTranslator::outputs_of(const WarpInstruction &in) const {
+  std::vector<RegisterId> result;
+  for (const WarpOperand &output : in.outputs)
+    if (output.kind == WarpOperand::Kind::reg)
+      result.push_back(output.reg);
+  if (in.second_output.kind == WarpOperand::Kind::reg)
+    result.push_back(in.second_output.reg);
+  if (in.sets_carry)
+    result.push_back(carry_);
+  return result;
+}
+
+// Which instructions there are functions for below.
+bool FunctionTranslator::is_known(std::uint32_t pc) const {
+  const WarpInstruction &in = function_.code[pc];
+  if (in.reads_machine)
+    return false;
+  switch (in.action) {
+  case WarpAction::compute:
+  case WarpAction::move:
+  case WarpAction::active_mask:
+  case WarpAction::fence:
+  case WarpAction::nothing:
+  case WarpAction::branch:
+    return true;
+  case WarpAction::load:
+  case WarpAction::store: {
+    if (in.address.call_parameter)
+      return false;
+    const std::size_t count = in.action == WarpAction::load ? in.outputs.size() : in.inputs.size();
+    return count >= 1 && count <= 8;
+  }
+  default:
+    return false;
+  }
+}
+
+void FunctionTranslator::find_segments() {
+  lengths_.assign(function_.code.size(), 0);
+  std::uint32_t first = no_index;
+  for (std::uint32_t pc = 0; pc < function_.code.size(); ++pc) {
+    if (!is_known(pc)) {
+      first = no_index;
+      continue;
+    }
+    if (first == no_index || function_.code[pc].starts_block)
+      first = pc;
+    ++lengths_[first];
+  }
+}
+
+// Which registers may be read from an instruction on, backwards through each block; where rows may
+// have to be written within one.
+void FunctionTranslator::find_live() {
+  live_.resize(function_.code.size());
+  const Function &function = *function_.function;
+  for (BlockId b = 0; b < function_.cfg->blocks().size(); ++b) {
+    const BasicBlock &block = function_.cfg->blocks()[b];
+    Live live(function.registers.size());
+    for (RegisterId reg = 0; reg < live.size(); ++reg)
+      live[reg] = liveness_.live_out(b, reg);
+    for (std::uint32_t pc = block.end; pc-- > block.first;) {
+      const Instruction &instruction = function.instructions[pc];
+      for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+        if (use == RegisterUse::written)
+          live[reg] = false;
+      });
+      for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+        if (use == RegisterUse::read)
+          live[reg] = true;
+      });
+      const WarpAction action = function_.code[pc].action;
+      if (!is_known(pc) || action == WarpAction::load || action == WarpAction::store)
+        live_[pc] = live;
+    }
+  }
+}
+
+std::string FunctionTranslator::field(std::size_t offset, std::string_view type) {
+  return text_.load(type, field_address(offset), 4);
+}
+
+std::string FunctionTranslator::field_address(std::size_t offset) {
+  return text_.define("add i64 %frame, {}", offset);
+}
+
+std::string FunctionTranslator::row_address(std::string_view base, std::size_t index) {
+  return text_.define("add i64 {}, {}", base, index * row_bytes);
+}
+
+IrValue FunctionTranslator::row(RegisterId reg, unsigned width) {
+  const IrValue whole{text_.load(row_type, row_address("%registers", reg), 8), 64, false};
+  return domain_.trunc(whole, width);
+}
+
+IrValue FunctionTranslator::registered(RegisterId reg) {
+  const auto found = rows_.find(reg);
+  if (found != rows_.end())
+    return found->second.value;
+  const IrValue value = row(reg, width_of(reg));
+  rows_[reg] = {value, false};
+  return value;
+}
+
+IrValue FunctionTranslator::resize(IrValue a, unsigned width) {
+  return a.width < width ? domain_.zext(a, width) : domain_.trunc(a, width);
+}
+
+IrValue FunctionTranslator::operand(const WarpOperand &from, unsigned width) {
+  IrValue value;
+  switch (from.kind) {
+  case WarpOperand::Kind::reg:
+    value = registered(from.reg);
+    break;
+  case WarpOperand::Kind::immediate:
+    return domain_.constant(width, Bits{from.negated ? from.value ^ 1 : from.value});
+  case WarpOperand::Kind::special: {
+    auto found = std::find(specials_.begin(), specials_.end(), from.special);
+    if (found == specials_.end())
+      found = specials_.insert(found, from.special);
+    const bool uniform = !is_by_lane(from.special);
+    value = {text_.load(
+                 IrDomain::type_of(64, uniform),
+                 row_address("%specials", static_cast<std::size_t>(found - specials_.begin())), 8),
+             64, uniform};
+    return resize(value, width); // is never negated
+  }
+  case WarpOperand::Kind::local_address:
+    value = {text_.define("add i64 %local_base, {}", from.value), 64, true};
+    break;
+  default:
+    return domain_.constant(width, {});
+  }
+  if (from.negated)
+    value = domain_.bit_xor(value, domain_.constant(value.width, {1}));
+  return resize(value, width);
+}
+
+IrValue FunctionTranslator::address(const WarpAddress &from) {
+  const IrValue base = operand(from.base, 64);
+  const IrValue sum =
+      domain_.add(base, domain_.constant(64, Bits{static_cast<std::uint64_t>(from.offset)}));
+  return from.base.kind == WarpOperand::Kind::reg && from.base.width == 32
+             ? domain_.zext(domain_.trunc(sum, 32), 64)
+             : sum;
+}
+
+void FunctionTranslator::set(RegisterId reg, IrValue value) {
+  if (guard_.width != 0)
+    value = domain_.ite(guard_, value, registered(reg));
+  rows_[reg] = {value, true};
+}
+
+void FunctionTranslator::assign(const WarpOperand &to, IrValue value, unsigned width,
+                                bool sign_extends) {
+  if (to.kind != WarpOperand::Kind::reg)
+    return;
+  value = resize(value, width);
+  if (sign_extends && width < to.width)
+    value = domain_.sext(value, to.width);
+  value = resize(value, to.width);
+  set(to.reg, resize(value, width_of(to.reg)));
+}
+
+void FunctionTranslator::write_row(RegisterId reg, const IrValue &value) {
+  const IrValue wide = domain_.spread(domain_.zext(value, 64));
+  const std::string pointer = text_.pointer(row_type);
+  const std::string at =
+      text_.define("inttoptr i64 {} to {}", row_address("%registers", reg), pointer);
+  text_.line("call void @llvm.masked.store.v32i64.{}({} {}, {} {}, i32 8, <32 x i1> %lanes)",
+             text_.mangled_pointer("v32i64"), row_type, wide.text, pointer, at);
+}
+
+void FunctionTranslator::write_rows_before(std::uint32_t pc) {
+  for (const auto &[reg, row] : rows_)
+    if (row.is_dirty && (reg >= carry_ || live_[pc][reg]))
+      write_row(reg, row.value);
+}
+
+void FunctionTranslator::write_rows_behind(BlockId block) {
+  for (const auto &[reg, row] : rows_)
+    if (row.is_dirty && (reg >= carry_ || liveness_.live_out(block, reg)))
+      write_row(reg, row.value);
+}
+
+void FunctionTranslator::subtract(std::uint32_t executed) {
+  const std::string before = text_.define("load i64, {} %budget", text_.pointer("i64"));
+  const std::string after = text_.define("sub i64 {}, {}", before, executed);
+  text_.line("store i64 {}, {} %budget", after, text_.pointer("i64"));
+}
+
+void FunctionTranslator::leave(std::uint32_t pc, std::uint32_t executed) {
+  const std::string before = text_.define("load i64, {} %budget", text_.pointer("i64"));
+  const std::string after = text_.define("sub i64 {}, {}", before, executed);
+  text_.store("i64", after, field_address(offsetof(TranslatedFrame, budget)), 8);
+  text_.store("i32", std::to_string(pc), field_address(offsetof(TranslatedFrame, pc)), 4);
+  text_.line("ret void");
+}
+
+std::string FunctionTranslator::guarded_lanes() {
+  if (guard_.width == 0)
+    return "%mask";
+  const std::string bits = text_.define("bitcast <32 x i1> {} to i32", domain_.spread(guard_).text);
+  return text_.define("and i32 {}, %mask", bits);
+}
+
+// What is computed from an instruction's operands by its line of the tables. False: by the machine.
+bool FunctionTranslator::compute_here(const WarpInstruction &in) {
+  const Line<IrDomain> *integer_line = nullptr;
+  const FloatLine<IrDomain> *float_line = nullptr;
+  if (in.is_float)
+    float_line = find_float_line<IrDomain>(*in.opcode);
+  else
+    integer_line = find_line<IrDomain>(*in.opcode);
+  std::vector<IrValue> arguments;
+  for (std::size_t i = 0; i < in.inputs.size(); ++i)
+    arguments.push_back(operand(in.inputs[i], in.input_widths[i]));
+  if (in.carries)
+    arguments.push_back(registered(carry_));
+  const auto line = [&](Args<IrDomain> list) {
+    return in.is_float ? float_line->evaluate(domain_, in.form, list)
+                       : integer_line->evaluate(domain_, in.form.form, list);
+  };
+  const Args<IrDomain> list(arguments);
+  const IrValue result = line(list);
+  IrValue carry, second;
+  if (in.sets_carry)
+    carry = semantics::carry_of(domain_, result, in.width);
+  if (in.second_output.kind != WarpOperand::Kind::none)
+    second = semantics::second_of(domain_, *in.opcode, result, list, line);
+  if (domain_.take_refusal())
+    return false;
+  assign(in.outputs[0], result, in.width, in.sign_extends);
+  if (in.sets_carry)
+    set(carry_, carry);
+  if (in.second_output.kind != WarpOperand::Kind::none)
+    assign(in.second_output, second, 1, false);
+  return true;
+}
+
+bool FunctionTranslator::move_here(const WarpInstruction &in) {
+  if (in.width > 64)
+    return false;
+  const unsigned width_in = in.width / static_cast<unsigned>(in.inputs.size());
+  const unsigned width_out = in.width / static_cast<unsigned>(in.outputs.size());
+  std::vector<IrValue> parts;
+  for (const WarpOperand &input : in.inputs)
+    parts.push_back(operand(input, width_in));
+  const IrValue whole = semantics::pack(domain_, Args<IrDomain>(parts));
+  for (std::size_t i = 0; i < in.outputs.size(); ++i)
+    assign(in.outputs[i], semantics::unpack(domain_, whole, i, width_out), width_out, false);
+  return true;
+}
+
+// The machine reads and writes its rows: what has changed of those it reads goes there first, and
+// of those it writes, of which it may leave lanes as they are.
+void FunctionTranslator::let_machine_compute(std::uint32_t pc,
+                                             const std::vector<RegisterId> &outputs,
+                                             const std::string &mask) {
+  const WarpInstruction &in = function_.code[pc];
+  const auto write = [&](RegisterId reg) {
+    const auto found = rows_.find(reg);
+    if (found != rows_.end() && found->second.is_dirty)
+      write_row(reg, found->second.value);
+  };
+  for (const WarpOperand &input : in.inputs)
+    if (input.kind == WarpOperand::Kind::reg)
+      write(input.reg);
+  if (in.carries)
+    write(carry_);
+  for (const RegisterId reg : outputs)
+    write(reg);
+  text_.line("call void %compute(i64 %frame, i32 {}, i32 {})", pc, mask);
+}
+
+void FunctionTranslator::compute(std::uint32_t pc) {
+  const WarpInstruction &in = function_.code[pc];
+  const std::vector<RegisterId> outputs = outputs_of(in);
+  const std::map<RegisterId, Row> before = rows_;
+  const std::string text_before = text_.text;
+  const bool is_here = in.action == WarpAction::move ? move_here(in) : compute_here(in);
+  const IrValue doubt = domain_.take_doubt();
+  if (!is_here) {
+    rows_ = before;
+    text_.text = text_before;
+    let_machine_compute(pc, outputs, guarded_lanes());
+    for (const RegisterId reg : outputs)
+      rows_[reg] = {row(reg, width_of(reg)), false};
+    return;
+  }
+  if (doubt.width == 0)
+    return;
+  // Where a lane's result may be wrong, the machine computes all of them.
+  const std::string bits = text_.define("bitcast <32 x i1> {} to i32", domain_.spread(doubt).text);
+  const std::string doubted = text_.define("and i32 {}, {}", bits, guarded_lanes());
+  const std::string none = text_.define("icmp eq i32 {}, 0", doubted);
+  const std::string slow = text_.new_label(), join = text_.new_label(), fast = text_.new_label();
+  text_.line("br i1 {}, label %{}, label %{}", none, fast, slow);
+  text_.start(fast);
+  std::map<RegisterId, IrValue> made;
+  for (const RegisterId reg : outputs)
+    made[reg] = domain_.spread(rows_[reg].value);
+  text_.line("br label %{}", join);
+  text_.start(slow);
+  const std::map<RegisterId, Row> after = std::exchange(rows_, before);
+  let_machine_compute(pc, outputs, guarded_lanes());
+  rows_ = after;
+  std::map<RegisterId, IrValue> computed;
+  for (const RegisterId reg : outputs)
+    computed[reg] = row(reg, width_of(reg));
+  text_.line("br label %{}", join);
+  text_.start(join);
+  for (const RegisterId reg : outputs) {
+    const IrValue &a = made[reg], &b = computed[reg];
+    rows_[reg] = {{text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(a), a.text,
+                                fast, b.text, slow),
+                   a.width, false},
+                  true};
+  }
+}
+
+bool FunctionTranslator::is_parameter(const WarpInstruction &in) const {
+  if (in.action != WarpAction::load || in.address.base.kind != WarpOperand::Kind::immediate ||
+      (in.space != StateSpace::param && in.space != StateSpace::generic))
+    return false;
+  const std::uint64_t offset =
+      in.address.base.value + static_cast<std::uint64_t>(in.address.offset) - window::param;
+  const std::uint64_t size = in.element * in.outputs.size();
+  const std::uint64_t all = kernel_parameter_bytes(*function_.function);
+  return function_.function->is_entry && offset % size == 0 && size <= all && offset <= all - size;
+}
+
+// The launch has all bytes of parameters, or it would not run.
+void FunctionTranslator::load_parameter(const WarpInstruction &in) {
+  const std::uint64_t offset =
+      in.address.base.value + static_cast<std::uint64_t>(in.address.offset) - window::param;
+  const unsigned width = in.element * 8u;
+  for (std::size_t i = 0; i < in.outputs.size(); ++i) {
+    const std::string at = text_.define("add i64 %parameters, {}", offset + i * in.element);
+    assign(in.outputs[i], {text_.load(IrDomain::type_of(width, true), at, 1), width, true},
+           in.width, in.sign_extends);
+  }
+}
+
+// The place in this process of bytes from an address on; goes to `otherwise` where it is not known
+// that they may be accessed.
+std::string FunctionTranslator::host_bytes(const WarpInstruction &in, const std::string &address,
+                                           std::uint64_t bytes, const std::string &otherwise) {
+  const bool is_store = in.action == WarpAction::store;
+  const auto check = [&](const std::string &holds) {
+    const std::string next = text_.new_label();
+    text_.line("br i1 {}, label %{}, label %{}", holds, next, otherwise);
+    text_.start(next);
+  };
+  const auto within = [&](const std::string &at, const std::string &first, const std::string &end) {
+    // From the stretch's beginning: what lies before it is beyond any end, and nothing wraps round.
+    const std::string offset = text_.define("sub i64 {}, {}", at, first);
+    const std::string size = text_.define("sub i64 {}, {}", end, first);
+    const std::string begins = text_.define("icmp ult i64 {}, {}", offset, size);
+    const std::string behind = text_.define("add i64 {}, {}", offset, bytes);
+    const std::string ends = text_.define("icmp ule i64 {}, {}", behind, size);
+    check(text_.define("and i1 {}, {}", begins, ends));
+  };
+  const auto member = [&](const std::string &base, std::size_t offset, std::string_view type) {
+    return text_.load(type, text_.define("add i64 {}, {}", base, offset), 4);
+  };
+  if (in.space == StateSpace::shared) {
+    const std::string at = text_.define("sub i64 {}, {}", address, window::shared);
+    const std::string granule = text_.define("udiv i64 {}, {}", at, shared_granule);
+    check(text_.define("icmp ult i64 {}, %shared_granules", granule));
+    const std::string entry = text_.define(
+        "add i64 %shared_bytes, {}", text_.define("mul i64 {}, {}", granule, sizeof(SharedBytes)));
+    const auto extended = [&](std::size_t offset) {
+      return text_.define("zext i32 {} to i64", member(entry, offset, "i32"));
+    };
+    within(at, extended(offsetof(SharedBytes, first)), extended(offsetof(SharedBytes, end)));
+    return text_.define("add i64 {}, %shared", at);
+  }
+  const std::string page = text_.define("udiv i64 {}, {}", address, GlobalMemory::page_size);
+  const std::string number = text_.define("and i64 {}, {}", page, known_pages - 1);
+  const std::string entry = text_.define(
+      "add i64 %known, {}", text_.define("mul i64 {}, {}", number, sizeof(KnownBytes)));
+  within(
+      address, member(entry, offsetof(KnownBytes, first), "i64"),
+      member(entry, is_store ? offsetof(KnownBytes, store_end) : offsetof(KnownBytes, end), "i64"));
+  check(text_.define("icmp eq i64 {}, 0", member(entry, offsetof(KnownBytes, tracks), "i64")));
+  return text_.define("add i64 {}, {}", address,
+                      member(entry, offsetof(KnownBytes, to_host), "i64"));
+}
+
+/// The indices of a shufflevector of so many lanes.
+std::string shuffle_indices(std::size_t count, auto index) {
+  std::string list;
+  for (std::size_t i = 0; i < count; ++i)
+    list += fmt::format("{}i32 {}", i ? ", " : "", index(i));
+  return fmt::format("<{} x i32> <{}>", count, list);
+}
+
+// Elements of 32 lanes that lie one behind the other.
+std::vector<std::string> FunctionTranslator::load_side_by_side(const std::string &from,
+                                                               unsigned width, std::size_t count) {
+  const std::string type = fmt::format("<{} x i{}>", warp_lanes * count, width);
+  const std::string all = text_.load(type, from, 1);
+  if (count == 1)
+    return {all};
+  std::vector<std::string> parts;
+  for (std::size_t part = 0; part < count; ++part)
+    parts.push_back(text_.define(
+        "shufflevector {0} {1}, {0} undef, {2}", type, all,
+        shuffle_indices(warp_lanes, [&](std::size_t lane) { return lane * count + part; })));
+  return parts;
+}
+
+void FunctionTranslator::store_side_by_side(const std::string &to, unsigned width,
+                                            std::vector<std::string> parts) {
+  const std::size_t count = parts.size();
+  // Pairs of vectors are joined until there is one, which has part after part.
+  std::size_t lanes = warp_lanes;
+  for (; parts.size() > 1; lanes *= 2) {
+    std::vector<std::string> joined;
+    for (std::size_t i = 0; i < parts.size(); i += 2)
+      joined.push_back(text_.define("shufflevector <{0} x i{1}> {2}, <{0} x i{1}> {3}, {4}", lanes,
+                                    width, parts[i], parts[i + 1],
+                                    shuffle_indices(2 * lanes, [](std::size_t n) { return n; })));
+    parts = joined;
+  }
+  const std::string type = fmt::format("<{} x i{}>", lanes, width);
+  const std::string all = count == 1
+                              ? parts[0]
+                              : text_.define("shufflevector {0} {1}, {0} undef, {2}", type,
+                                             parts[0], shuffle_indices(lanes, [&](std::size_t n) {
+                                               return n % count * warp_lanes + n / count;
+                                             }));
+  text_.store(type, all, to, 1);
+}
+
+// Three ways: all 32 lanes side by side in memory, all of them at one address (loads), and through
+// the machine, which does what else is right.
+void FunctionTranslator::access(std::uint32_t pc) {
+  const WarpInstruction &in = function_.code[pc];
+  const bool is_store = in.action == WarpAction::store;
+  const std::size_t count = is_store ? in.inputs.size() : in.outputs.size();
+  const unsigned width = in.element * 8u;
+  const std::uint64_t whole = in.element * count;
+  const std::string type = IrDomain::type_of(width, false);
+  const IrValue where = address(in.address), spread = domain_.spread(where);
+  std::vector<std::string> stored;
+  for (std::size_t i = 0; is_store && i < count; ++i)
+    stored.push_back(domain_.spread(operand(in.inputs[i], width)).text);
+  const std::string mask = guarded_lanes();
+  const std::string slow = text_.new_label(), join = text_.new_label();
+  struct Way {
+    std::string from;
+    std::vector<std::string> values;
+  };
+  std::vector<Way> ways;
+  const bool is_quick = (in.space == StateSpace::global || in.space == StateSpace::constant ||
+                         in.space == StateSpace::generic || in.space == StateSpace::shared) &&
+                        std::has_single_bit(whole);
+  if (is_quick) {
+    const IrValue first{where.uniform
+                            ? where.text
+                            : text_.define("extractelement {} {}, i32 0", row_type, where.text),
+                        64, true};
+    const std::string rest = text_.define("and i64 {}, {}", first.text, whole - 1);
+    const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
+    const std::string full = text_.define("icmp eq i32 {}, -1", mask);
+    const std::string may_be = text_.define("and i1 {}, {}", aligned, full);
+    const auto follows = [&](std::uint64_t distance) {
+      std::string steps;
+      for (unsigned lane = 0; lane < warp_lanes; ++lane)
+        steps += fmt::format("{}i64 {}", lane ? ", " : "", lane * distance);
+      const std::string expected =
+          text_.define("add {} {}, <{}>", row_type, domain_.spread(first).text, steps);
+      const std::string equal = text_.define("icmp eq {} {}, {}", row_type, where.text, expected);
+      const std::string bits = text_.define("bitcast <32 x i1> {} to i32", equal);
+      return text_.define("icmp eq i32 {}, -1", bits);
+    };
+    const std::string quick = text_.new_label();
+    text_.line("br i1 {}, label %{}, label %{}", may_be, quick, slow);
+    text_.start(quick);
+    std::string other = is_store ? slow : text_.new_label();
+    if (!where.uniform) {
+      const std::string side_by_side = text_.new_label(), fast = text_.new_label();
+      text_.line("br i1 {}, label %{}, label %{}", follows(whole), side_by_side, other);
+      text_.start(side_by_side);
+      const std::string bytes = host_bytes(in, first.text, whole * warp_lanes, slow);
+      text_.line("br label %{}", fast);
+      text_.start(fast);
+      if (is_store)
+        store_side_by_side(bytes, width, stored);
+      ways.push_back({fast, is_store ? stored : load_side_by_side(bytes, width, count)});
+      text_.line("br label %{}", join);
+    } else {
+      text_.line("br label %{}", other);
+    }
+    if (!is_store) {
+      const std::string same = text_.new_label(), fast = text_.new_label();
+      text_.start(other);
+      text_.line("br i1 {}, label %{}, label %{}", where.uniform ? "true" : follows(0), same, slow);
+      text_.start(same);
+      const std::string bytes = host_bytes(in, first.text, whole, slow);
+      text_.line("br label %{}", fast);
+      text_.start(fast);
+      Way way{fast, {}};
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::string at = text_.define("add i64 {}, {}", bytes, i * in.element);
+        const IrValue one{text_.load(IrDomain::type_of(width, true), at, 1), width, true};
+        way.values.push_back(domain_.spread(one).text);
+      }
+      ways.push_back(std::move(way));
+      text_.line("br label %{}", join);
+    }
+  } else {
+    text_.line("br label %{}", slow);
+  }
+  text_.start(slow);
+  text_.store(row_type, spread.text, "%addresses", 64);
+  const auto place = [&](std::size_t i) {
+    return text_.define("add i64 %values, {}", i * warp_lanes * in.element);
+  };
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    text_.store(type, stored[i], place(i), 32);
+  const std::string done = text_.define(
+      "call i32 %access(i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values)", pc, mask);
+  const std::string failed = text_.define("icmp eq i32 {}, 0", done);
+  const std::string stop = text_.new_label(), go_on = text_.new_label();
+  text_.line("br i1 {}, label %{}, label %{}", failed, stop, go_on);
+  text_.start(stop);
+  write_rows_before(pc);
+  leave(pc, executed_);
+  text_.start(go_on);
+  Way way{go_on, {}};
+  for (std::size_t i = 0; !is_store && i < count; ++i)
+    way.values.push_back(text_.load(type, place(i), 32));
+  ways.push_back(std::move(way));
+  text_.line("br label %{}", join);
+  text_.start(join);
+  std::vector<IrValue> loaded;
+  for (std::size_t i = 0; !is_store && i < count; ++i) {
+    std::string list;
+    for (const Way &each : ways)
+      list += fmt::format("{}[ {}, %{} ]", list.empty() ? "" : ", ", each.values[i], each.from);
+    loaded.push_back({text_.define("phi {} {}", type, list), width, false});
+  }
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    assign(in.outputs[i], loaded[i], in.width, in.sign_extends);
+}
+
+// The way from one instruction to another that begins a block: counts an iteration of its loop as
+// WarpScheduler::move_to does.
+void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
+  if (const LoopId loop = function_.header_of[to]; loop != no_index) {
+    const std::string at = text_.define("add i64 %iterations, {}", loop * 4);
+    const bool inside = function_.cfg->contains(loop, function_.cfg->block_of(from));
+    const std::string next =
+        inside ? text_.define("add i32 {}, 1", text_.load("i32", at, 4)) : std::string("0");
+    text_.store("i32", next, at, 4);
+  }
+  if (lengths_[to] == 0) {
+    leave(to, 0);
+    return;
+  }
+  const std::string stop = text_.new_label();
+  text_.line("br i1 %by_block, label %{}, label %segment{}", stop, to);
+  text_.start(stop);
+  leave(to, 0);
+}
+
+void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
+  const WarpInstruction &in = function_.code[pc];
+  if (guard_.width == 0) {
+    subtract(length);
+    go_to(pc, in.target);
+    return;
+  }
+  const std::string taken = guarded_lanes();
+  const std::string none = text_.define("icmp eq i32 {}, 0", taken);
+  const std::string all = text_.define("icmp eq i32 {}, %mask", taken);
+  const std::string some = text_.new_label(), stay = text_.new_label(), jump = text_.new_label(),
+                    part = text_.new_label();
+  text_.line("br i1 {}, label %{}, label %{}", none, stay, some);
+  text_.start(some);
+  text_.line("br i1 {}, label %{}, label %{}", all, jump, part);
+  text_.start(part);
+  // The interpreter reads the guard.
+  if (const auto found = rows_.find(in.guard); found != rows_.end() && found->second.is_dirty)
+    write_row(in.guard, found->second.value);
+  leave(pc, length - 1);
+  text_.start(stay);
+  subtract(length);
+  go_to(pc, pc + 1);
+  text_.start(jump);
+  subtract(length);
+  go_to(pc, in.target);
+}
+
+void FunctionTranslator::instruction(std::uint32_t pc) {
+  const WarpInstruction &in = function_.code[pc];
+  switch (in.action) {
+  case WarpAction::compute:
+  case WarpAction::move:
+    return compute(pc);
+  case WarpAction::load:
+  case WarpAction::store:
+    return is_parameter(in) ? load_parameter(in) : access(pc);
+  case WarpAction::active_mask:
+    return assign(in.outputs[0], {guarded_lanes(), 32, true}, 32, false);
+  default: // fences order nothing where nobody looks for races
+    return;
+  }
+}
+
+void FunctionTranslator::translate_segment(std::uint32_t first) {
+  const std::uint32_t length = lengths_[first];
+  rows_.clear();
+  text_.start(fmt::format("segment{}", first));
+  const std::string budget = text_.define("load i64, {} %budget", text_.pointer("i64"));
+  const std::string enough = text_.define("icmp sge i64 {}, {}", budget, length);
+  const std::string body = text_.new_label(), stop = text_.new_label();
+  text_.line("br i1 {}, label %{}, label %{}", enough, body, stop);
+  text_.start(stop);
+  leave(first, 0);
+  text_.start(body);
+  for (executed_ = 0; executed_ < length; ++executed_) {
+    const std::uint32_t pc = first + executed_;
+    const WarpInstruction &in = function_.code[pc];
+    guard_ = {};
+    if (in.guard != no_register) {
+      guard_ = registered(in.guard);
+      if (in.guard_negated)
+        guard_ = domain_.bit_not(guard_);
+    }
+    if (in.action != WarpAction::branch) {
+      instruction(pc);
+      continue;
+    }
+    // A branch ends its block.
+    write_rows_behind(function_.cfg->block_of(pc));
+    return branch(pc, length);
+  }
+  const std::uint32_t next = first + length;
+  if (function_.code[next].starts_block) {
+    write_rows_behind(function_.cfg->block_of(next - 1));
+    subtract(length);
+    go_to(next - 1, next);
+  } else {
+    write_rows_before(next);
+    leave(next, length);
+  }
+}
+
+TranslatedText FunctionTranslator::run() {
+  find_segments();
+  find_live();
+  for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
+    if (lengths_[pc] != 0)
+      translate_segment(pc);
+  const std::string body = std::exchange(text_.text, {});
+  text_.text += fmt::format("define void @translated(i64 %frame) {{\nentry:\n");
+  const auto argument = [&](std::string_view name, std::size_t offset, std::string_view type) {
+    text_.line("%{} = add {} 0, {}", name, type, field(offset, type));
+  };
+  argument("registers", offsetof(TranslatedFrame, registers), "i64");
+  argument("specials", offsetof(TranslatedFrame, specials), "i64");
+  argument("iterations", offsetof(TranslatedFrame, iterations), "i64");
+  argument("parameters", offsetof(TranslatedFrame, parameters), "i64");
+  argument("known", offsetof(TranslatedFrame, known), "i64");
+  argument("shared", offsetof(TranslatedFrame, shared), "i64");
+  argument("shared_bytes", offsetof(TranslatedFrame, shared_bytes), "i64");
+  argument("shared_granules", offsetof(TranslatedFrame, shared_granules), "i64");
+  argument("local_base", offsetof(TranslatedFrame, local_base), "i64");
+  argument("mask", offsetof(TranslatedFrame, lanes), "i32");
+  text_.line("%lanes = bitcast i32 %mask to <32 x i1>");
+  text_.line("%by_block = icmp ne i32 {}, 0", field(offsetof(TranslatedFrame, by_block), "i32"));
+  text_.line("%budget = alloca i64");
+  text_.line("store i64 {}, {} %budget", field(offsetof(TranslatedFrame, budget), "i64"),
+             text_.pointer("i64"));
+  text_.line("%address_row = alloca [32 x i64], align 64");
+  text_.line("%value_rows = alloca [256 x i64], align 64");
+  text_.line("%addresses = ptrtoint {} %address_row to i64", text_.pointer("[32 x i64]"));
+  text_.line("%values = ptrtoint {} %value_rows to i64", text_.pointer("[256 x i64]"));
+  const std::string compute = text_.pointer("void (i64, i32, i32)"),
+                    access = text_.pointer("i32 (i64, i32, i32, i64, i64)");
+  text_.line("%compute = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, compute), "i64"),
+             compute);
+  text_.line("%access = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, access), "i64"),
+             access);
+  std::string entries;
+  for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
+    if (lengths_[pc] != 0)
+      entries += fmt::format("i32 {0}, label %segment{0} ", pc);
+  text_.line("switch i32 {}, label %nowhere [ {}]", field(offsetof(TranslatedFrame, pc), "i32"),
+             entries);
+  text_.text += "nowhere:\n  ret void\n" + body + "}\n";
+  text_.text += fmt::format("declare void @llvm.masked.store.v32i64.{}({}, {}, i32, <32 x i1>)\n",
+                            text_.mangled_pointer("v32i64"), row_type, text_.pointer(row_type));
+  for (const std::string &declaration : text_.declarations)
+    text_.text += declaration;
+  return {text_.text, lengths_, specials_};
+}
+
+} // namespace
+
+TranslatedText translated_text(const WarpProgram &program, std::uint32_t function,
+                               const HostFeatures &host, bool opaque) {
+  return FunctionTranslator(program, function, host, opaque).run();
+}
+
+} // namespace ptxasw::emulator

@@ -1,0 +1,20 @@
+#pragma once
+
+// A function of the warp emulator as text of LLVM IR. How: translate.cpp.
+
+#include "emulator/machine/warp_engine.h"
+#include "emulator/translate/ir_domain.h"
+
+namespace ptxasw::inline emulator {
+
+struct TranslatedText {
+  std::string ir; ///< a module with the function `translated`: void (TranslatedFrame *)
+  std::vector<std::uint32_t> entries; ///< as Translation has them
+  std::vector<SpecialRegister> specials;
+};
+
+/// `opaque`: pointers have no types, as LLVM has it from 15 on.
+TranslatedText translated_text(const WarpProgram &program, std::uint32_t function,
+                               const HostFeatures &host, bool opaque);
+
+} // namespace ptxasw::emulator

@@ -1,0 +1,27 @@
+#pragma once
+
+// Which engine runs kernels: the interpreter, or translated code where there is some.
+
+#include "emulator/machine/warp_engine.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+namespace ptxasw::inline emulator {
+
+enum class Engine : std::uint8_t {
+  automatic,   ///< translated once a program has run for long
+  interpreter, ///< never
+  translated,  ///< from the first instruction
+};
+
+/// `auto`, `interpreter` or `translated`; nothing else is one.
+std::optional<Engine> engine_called(std::string_view name);
+
+/// Who runs kernels in this process from now on. Error: why nothing can be translated; then the
+/// interpreter runs them. Not to be called while kernels run.
+tl::expected<void, std::string> choose_engine(Engine engine);
+
+} // namespace ptxasw::emulator

@@ -1,0 +1,184 @@
+// engines files LAUNCHES FILE...     every kernel of some files
+// engines random COUNT [SEED]       random kernels
+//
+// engines broken COUNT              code that forgets a lane is found out: exit code 0
+//
+// Launches are drawn; each runs by the interpreter and by translated code, under the schedules that
+// both know, on one thread of the host and on two, without limits and with one that ends the run
+// somewhere. Memory, faults, steps and what was printed are equal. Exit code 77: nothing translates
+// here.
+
+#include "emulator/machine/launch_model.h"
+#include "emulator/machine/warp_draw.h"
+#include "emulator/translate/translator.h"
+#include "tests/random/random_kernel.h"
+
+#include <fmt/core.h>
+#include <fstream>
+#include <iterator>
+
+using namespace ptxasw;
+
+namespace {
+
+struct Run {
+  GlobalMemory memory;
+  WarpOutcome outcome;
+};
+
+Run run_drawn(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
+              const WarpOptions &options) {
+  Run run;
+  WarpLaunch launch;
+  program.place_variables(run.memory, drawn.seed);
+  place_buffers(drawn, run.memory, launch);
+  run.outcome = run_kernel(program, kernel, launch, run.memory, options);
+  return run;
+}
+
+/// How two runs differ; empty: they do not.
+std::string difference(Run &a, Run &b) {
+  const auto fault = [](const Run &run) {
+    return run.outcome.fault ? format(*run.outcome.fault) : std::string("no fault");
+  };
+  if (fault(a) != fault(b))
+    return fmt::format("{} and {}", fault(a), fault(b));
+  if (a.outcome.steps != b.outcome.steps)
+    return fmt::format("{} steps and {}", a.outcome.steps, b.outcome.steps);
+  if (a.outcome.output != b.outcome.output ||
+      a.outcome.findings.size() != b.outcome.findings.size())
+    return "what was said";
+  const MemoryDifference memory = compare(a.memory, b.memory);
+  return memory.differs
+             ? fmt::format("{:#x}: {:#x} and {:#x}", memory.address, memory.first, memory.second)
+             : std::string();
+}
+
+/// Code with a fault: it leaves lane 3 of the registers as it was before.
+struct BrokenTranslation final : Translation {
+  std::unique_ptr<Translation> right;
+};
+
+class BrokenTranslator final : public Translator {
+public:
+  std::uint64_t worth(const WarpFunction &) const override { return 0; }
+  std::unique_ptr<Translation> translate(const WarpProgram &program,
+                                         std::uint32_t function) override {
+    auto result = std::make_unique<BrokenTranslation>();
+    result->right = right->translate(program, function);
+    if (!result->right)
+      return nullptr;
+    result->entries = result->right->entries;
+    result->specials = result->right->specials;
+    code = result->right->code;
+    result->code = [](TranslatedFrame *frame) {
+      const std::uint32_t lanes = frame->lanes;
+      if (lanes & ~8u)
+        frame->lanes &= ~8u;
+      code(frame);
+      frame->lanes = lanes;
+    };
+    return result;
+  }
+  Translator *right = nullptr;
+
+private:
+  inline static void (*code)(TranslatedFrame *) = nullptr; // of the one kernel that runs
+};
+
+class Engines {
+public:
+  /// Draws some launches of each kernel of a module.
+  void try_module(const Module &module, const std::string &name, unsigned launches,
+                  std::uint64_t seed) {
+    const WarpProgram interpreted(module), translated(module);
+    WarpRandom random(seed);
+    for (const Function &function : module.functions) {
+      const auto kernel = interpreted.find_kernel(function.name);
+      if (!function.is_entry || !function.has_body || !kernel)
+        continue;
+      std::vector<ParameterSlot> slots = parameter_slots(module, function);
+      const KernelModel model(module, function, slots); // which of them are pointers
+      for (unsigned i = 0; i < launches; ++i) {
+        const LaunchCandidate candidate =
+            draw_candidate(function, slots, {.small = i % 2 == 0}, random);
+        const DrawnLaunch drawn = finish_launch(function, slots, candidate,
+                                                interpreted.has_dynamic_shared(), false, random);
+        for (unsigned how = 0; how < 4; ++how) {
+          WarpOptions options;
+          options.step_limit = how == 2 ? 1 + random.below(5'000) : 2'000'000;
+          options.memory_limit = std::uint64_t{1} << 30;
+          options.schedule = how == 1 ? WarpSchedule::apart : WarpSchedule::reconverge;
+          options.threads = how == 3 ? 2 : 1;
+          options.go_on = how == 0 && i % 3 == 2;
+          static_cast<void>(choose_engine(Engine::interpreter));
+          Run first = run_drawn(interpreted, *kernel, drawn, options);
+          static_cast<void>(choose_engine(Engine::translated));
+          if (broken) {
+            translator_.right = ptxasw::translator();
+            set_translator(&translator_);
+          }
+          Run second = run_drawn(translated, *kernel, drawn, options);
+          ++runs;
+          ended += !first.outcome.fault;
+          steps += first.outcome.steps;
+          const std::string why = difference(first, second);
+          if (why.empty())
+            continue;
+          ++differing;
+          if (!broken)
+            fmt::print("{}, {}, launch {} of seed {}, way {}: {}\n", name, function.name, i, seed,
+                       how, why);
+        }
+      }
+    }
+  }
+
+  bool broken = false; ///< the code has a fault on purpose
+  std::size_t runs = 0, ended = 0, differing = 0;
+  std::uint64_t steps = 0;
+
+private:
+  BrokenTranslator translator_;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() < 2 || (words[0] != "files" && words[0] != "random" && words[0] != "broken")) {
+    fmt::print(
+        stderr,
+        "usage: engines files LAUNCHES FILE... | engines random COUNT [SEED] | engines broken "
+        "COUNT\n");
+    return 2;
+  }
+  if (const auto chosen = choose_engine(Engine::translated); !chosen) {
+    fmt::print("{}\n", chosen.error());
+    return 77;
+  }
+  Engines engines;
+  const auto number = static_cast<unsigned>(std::stoul(words[1]));
+  engines.broken = words[0] == "broken";
+  if (words[0] != "files") {
+    const std::uint64_t first = words.size() > 2 ? std::stoull(words[2]) : 1;
+    for (std::uint64_t seed = first; seed < first + number; ++seed) {
+      const test::RandomKernel random = test::random_kernel(seed, seed % 3 == 0);
+      const auto module = parse(test::module_text(*random.body), fmt::format("random {}", seed));
+      if (!module) {
+        fmt::print("{}", format(module.error()));
+        return 1;
+      }
+      engines.try_module(**module, fmt::format("random {}", seed), 1, seed);
+    }
+  }
+  for (std::size_t i = 2; words[0] == "files" && i < words.size(); ++i) {
+    std::ifstream file(words[i]);
+    const auto module = parse(std::string(std::istreambuf_iterator<char>(file), {}), words[i]);
+    if (module)
+      engines.try_module(**module, words[i], number, i);
+  }
+  fmt::print("{} runs of {} thread-instructions, {} to the end; {} differ\n", engines.runs,
+             engines.steps, engines.ended, engines.differing);
+  return engines.ended == 0 || (engines.differing != 0) != engines.broken ? 1 : 0;
+}
