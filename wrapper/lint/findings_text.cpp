@@ -3,6 +3,7 @@
 // points at.
 
 #include "wrapper/lint/findings.h"
+#include "wrapper/os/terminal.h"
 
 #include <algorithm>
 #include <cctype>
@@ -133,20 +134,6 @@ std::vector<Marks> marks_of(std::string_view line, const Finding &finding) {
     --end;
   return {{begin, end}};
 }
-
-/// Text in a colour, if that is wanted.
-class Painter {
-public:
-  explicit Painter(bool on) : on_(on) {}
-  std::string operator()(std::string_view text, const char *colour) const {
-    return on_ ? fmt::format("\033[{}m{}\033[0m", colour, text) : std::string(text);
-  }
-
-private:
-  bool on_;
-};
-
-constexpr char bold[] = "1", red[] = "1;31", yellow[] = "1;33", blue[] = "1;34", cyan[] = "1;36";
 
 /// The line of the source with marks below, behind a rule; empty if it cannot be shown.
 std::string excerpt(const Finding &finding, const std::string &source, std::size_t margin,

@@ -6,6 +6,7 @@
 
 #include "synth/in_kernel/in_kernel.h"
 
+#include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
 #include "wrapper/settings/gone.h"
 #include "wrapper/settings/suggest.h"
@@ -192,11 +193,14 @@ std::string get_modules(const Settings &settings) {
   return list;
 }
 
+/// Commas within brackets are a name's own: `f<int, 4>`.
 bool set_kernel(Settings &settings, std::string_view value) {
-  return each_part(value, [&](std::string_view name) {
-    settings.rewrite.kernels.emplace_back(name);
-    return !name.empty();
-  });
+  for (std::string &name : cut_arguments(value)) {
+    if (name.empty())
+      return false;
+    settings.rewrite.kernels.push_back(std::move(name));
+  }
+  return !value.empty();
 }
 
 void clear_kernel(Settings &settings) { settings.rewrite.kernels.clear(); }
@@ -420,8 +424,9 @@ std::vector<SettingSpec> make_table() {
        .set = set_widths,
        .get = get_widths},
       {.name = "kernel",
-       .values = "NAME[,NAME...]",
-       .meaning = "rewrite only these kernels",
+       .values = "KERNEL[,...]",
+       .meaning = "only this kernel: its name, with or without parameters, or a pattern such as "
+                  "'heat*'",
        .decides_code = true,
        .in_rewrite = true,
        .in_project = true,
