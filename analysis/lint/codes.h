@@ -21,8 +21,9 @@ enum class Code : std::uint8_t {
   misaligned_vector,
   vector_precondition,
   reuse_thrashing,
+  contended_atomic,
 };
-inline constexpr std::size_t code_count = 10;
+inline constexpr std::size_t code_count = 11;
 
 /// A code as users know it.
 struct CodeInfo {

@@ -261,6 +261,9 @@ class Siblings(Scratch):
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=nc-apart"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-shuffle-siblings=all"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-stage=4k"), (2, True))
+        # Kernels are called as everywhere.
+        for kernel, count in (("jac*", 2), ("jacobi", 2), ("heat", 1)):
+            self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", f"--ptxasw-kernel={kernel}")[0], count, kernel)
         done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-siblings=9", "--ptxasw-retile=z8", "--ptxasw-carry=all",
                                str(WINDOW), "-o", "window.cubin"],
                               capture_output=True, text=True, env=environment)

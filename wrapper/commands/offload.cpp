@@ -81,7 +81,8 @@ void declare(Words &words, OffloadRequest &request) {
 } // namespace
 
 const Command offload_command = {
-    "offload", "stand in for GCC's compiler for NVIDIA GPUs: ptxasw offload --compiler GCC -- WORDS",
+    "offload",
+    "stand in for GCC's compiler for NVIDIA GPUs: ptxasw offload --compiler GCC -- WORDS",
     bind<OffloadRequest, declare, run>};
 
 } // namespace ptxasw::wrapper

@@ -114,7 +114,7 @@ std::string to_text(const ToldSearch &told, const LaunchPoint *point) {
                                                      : ", no time: " + one.cost.no_time,
                           one.apart ? ", where stores stay away from what it repeats" : "");
     text += fmt::format("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one), cost,
-               one.milliseconds);
+                        one.milliseconds);
   }
   if (const Bound &own = told.result.candidates[0].cost.wsteps; own.obstacle)
     text += fmt::format("  no bound: line {}: {}\n", own.obstacle->line, own.obstacle->reason);

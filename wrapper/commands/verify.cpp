@@ -284,7 +284,8 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
   std::size_t at = 0;
   options.progress = [&](const std::string &kernel, unsigned agreed) {
     if (!quiet)
-      progress.show(fmt::format("{} ({} of {}): {} launches agree", kernel, at, list.size(), agreed));
+      progress.show(
+          fmt::format("{} ({} of {}): {} launches agree", kernel, at, list.size(), agreed));
   };
   for (const Comparison &one : list) {
     ++at;
@@ -344,9 +345,8 @@ int run(const VerifyRequest &request, const Invocation &) {
     return not_checked;
   }
   const auto [begin, end] = request.shard.range(list.size());
-  const auto verdicts =
-      verify_all(*original, *rewritten, std::span(list).subspan(begin, end - begin), options,
-                 request.quiet);
+  const auto verdicts = verify_all(
+      *original, *rewritten, std::span(list).subspan(begin, end - begin), options, request.quiet);
   if (!request.counter_example.empty())
     for (const KernelVerdict &verdict : verdicts)
       if (verdict.launch) {

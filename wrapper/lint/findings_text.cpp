@@ -200,7 +200,8 @@ std::string where_else(const Finding &finding) {
   if (finding.told.copies > 1)
     text += fmt::format(", {} instructions like this", finding.told.copies);
   if (!finding.other_lines.empty()) {
-    text += ", also in PTX lines";
+    text += fmt::format(", also in {}line{}", finding.has_source ? "" : "PTX ",
+                        finding.other_lines.size() == 1 ? "" : "s");
     for (std::size_t i = 0; i < std::min(finding.other_lines.size(), most_shown_lines); ++i)
       text += fmt::format("{} {}", i ? "," : "", finding.other_lines[i]);
     if (finding.other_lines.size() > most_shown_lines)
@@ -233,6 +234,8 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   if (!told.note.empty())
     add("help", told.note);
   const std::string where = where_else(finding);
+  if (!finding.more.empty())
+    add("note", finding.more);
   add("note", told.usage.empty() ? where : fmt::format("{}; {}", told.usage, where));
   if (measured > 0 && finding.microseconds > 0)
     add("note", fmt::format("measured: {:.1f} us, {:.1f} % of all kernels", finding.microseconds,

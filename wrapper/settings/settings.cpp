@@ -195,7 +195,9 @@ std::string get_modules(const Settings &settings) {
 
 /// Commas within brackets are a name's own: `f<int, 4>`.
 bool set_kernel(Settings &settings, std::string_view value) {
-  for (std::string &name : cut_arguments(value)) {
+  std::string list(value);
+  std::replace(list.begin(), list.end(), '+', ','); // as each_part() does
+  for (std::string &name : cut_arguments(list)) {
     if (name.empty())
       return false;
     settings.rewrite.kernels.push_back(std::move(name));
