@@ -6,7 +6,6 @@
 
 #include "synth/in_kernel/in_kernel.h"
 
-#include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
 #include "wrapper/settings/gone.h"
 #include "wrapper/settings/suggest.h"
@@ -195,14 +194,22 @@ std::string get_modules(const Settings &settings) {
 
 /// Commas within brackets are a name's own: `f<int, 4>`.
 bool set_kernel(Settings &settings, std::string_view value) {
-  std::string list(value);
-  std::replace(list.begin(), list.end(), '+', ','); // as each_part() does
-  for (std::string &name : cut_arguments(list)) {
+  if (value.empty())
+    return true;
+  int depth = 0;
+  std::string name;
+  for (const char c : std::string(value) + ',') {
+    depth += (c == '<' || c == '(') - (c == '>' || c == ')');
+    if (depth > 0 || (c != ',' && c != '+')) { // as each_part() cuts
+      name += c;
+      continue;
+    }
     if (name.empty())
       return false;
     settings.rewrite.kernels.push_back(std::move(name));
+    name.clear();
   }
-  return !value.empty();
+  return true;
 }
 
 void clear_kernel(Settings &settings) { settings.rewrite.kernels.clear(); }
