@@ -30,8 +30,8 @@ else
   say "No CUDA toolkit here: taking the PTX that nvcc made of row_sums.cu."
   kernel=docs/examples/row_sums.ptx
 fi
-say "Why is this kernel slow? ptxasw lint $kernel --kernel before -W no-reuse-thrashing"
-"$ptxasw" lint "$kernel" --kernel before -W no-reuse-thrashing
+say "Why is this kernel slow? ptxasw lint $kernel --kernel before"
+"$ptxasw" lint "$kernel" --kernel before
 "$ptxasw" report "$kernel" -o "$out"
 if [ -n "${toolkit:-}" ] && nvidia-smi -L >/dev/null 2>&1; then
   say "There is a GPU. A Jacobi program as it is, then twice by ptxasw faster (the first run makes the versions):"

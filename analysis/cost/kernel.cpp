@@ -4,6 +4,7 @@
 #include "analysis/cost/kernel.h"
 
 #include "analysis/cost/instruction_costs.h"
+#include "emulator/facts/kernel_facts.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
         });
     loops_.push_back({loop.parent, !kept, {}});
   }
+  count_wavefronts();
   for (const BlockId id : cfg.reverse_postorder())
     if (emulation_->feasible(id))
       enter(id);
@@ -59,6 +61,21 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
         doubt_assumed(exit.slot, assumed);
   for (const std::string &name : values_->missing())
     doubt("the value of " + name + " is not given");
+}
+
+// As blocks have them whose rows are whole warps.
+void Kernel::count_wavefronts() {
+  const auto is_shared = [&](const Instruction &instruction) {
+    return module_.opcode(instruction).space == StateSpace::shared;
+  };
+  if (std::none_of(function_.instructions.begin(), function_.instructions.end(), is_shared))
+    return;
+  const facts::KernelFacts facts(module_, function_);
+  for (const facts::Access &access : facts.accesses())
+    if (access.space == StateSpace::shared)
+      if (const facts::Count &count = facts.traffic(access).wavefronts;
+          count.verdict != facts::Verdict::unknown)
+        wavefronts_[access.site.instruction] = std::max({1u, count.least, count.typical});
 }
 
 // Branches on what was taken for a pointer: it may be a number.
@@ -138,10 +155,12 @@ void Kernel::measure(CodeBlock &block) {
     const PipeCycles cycles = cycles_of(opcode);
     block.cycles += cycles;
     block.instructions += cycles.issue > 0;
+    if (const auto found = wavefronts_.find(i); found != wavefronts_.end())
+      block.cycles.shared += found->second - cycles.shared;
+    else if (opcode.space == StateSpace::shared)
+      doubt("conflicts of shared memory's banks are not known");
     if (opcode.op == Op::bar || opcode.op == Op::barrier)
       ++block.barriers;
-    if (opcode.space == StateSpace::shared)
-      doubt("conflicts of shared memory's banks are not counted");
     if (opcode.space == StateSpace::local) {
       block.uses_local = true;
       doubt("local memory is not counted");

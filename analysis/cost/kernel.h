@@ -4,6 +4,7 @@
 
 #include "analysis/cost/lane_values.h"
 
+#include <map>
 #include <memory>
 
 namespace ptxasw::inline analysis::cost {
@@ -91,6 +92,7 @@ public:
   void doubt(const std::string &why);
 
 private:
+  void count_wavefronts();
   void enter(BlockId id);
   void measure(CodeBlock &block);
   void find_chain(CodeBlock &block, const BasicBlock &range);
@@ -106,6 +108,8 @@ private:
   std::unique_ptr<LaneValues> values_;
   std::vector<CodeBlock> blocks_;
   std::vector<KernelLoop> loops_;
+  /// Wavefronts of a warp's access to shared memory, by instruction, where they are known.
+  std::map<std::uint32_t, double> wavefronts_;
   std::vector<std::string> doubts_;
 };
 

@@ -23,6 +23,7 @@ constexpr std::array<CodeInfo, code_count> table{{
      false},
     {Code::reuse_thrashing, "reuse-thrashing",
      "threads walk more cache lines at a time than the L1 holds"},
+    {Code::contended_atomic, "contended-atomic", "all lanes of a warp update one address"},
     {Code::races, "races", "two threads race in a launch that was run", false, true},
 }};
 

@@ -21,9 +21,10 @@ enum class Code : std::uint8_t {
   misaligned_vector,
   vector_precondition,
   reuse_thrashing,
+  contended_atomic,
   races,
 };
-inline constexpr std::size_t code_count = 11;
+inline constexpr std::size_t code_count = 12;
 
 /// A code as users know it.
 struct CodeInfo {

@@ -42,6 +42,7 @@ void find_wide_indices(Context &context);
 void find_misaligned_vectors(Context &context);
 void find_vector_preconditions(Context &context);
 void find_reuse_thrashing(Context &context);
+void find_contended_atomics(Context &context);
 
 /// A number of bytes between two lanes, in the words of the kernel: `8`, `4 * n`; empty if there is
 /// no such number.

@@ -180,6 +180,29 @@ void find_local_memory(Context &context) {
            "unroll the loop that indexes it, choose by comparisons, or use shared memory"});
 }
 
+/// Of 32-bit integers ptxas has one lane update for all (seen in what ptxas 13.0 makes for sm_90).
+bool is_combined(const Opcode &opcode) {
+  return bit_width(opcode.type) == 32 && !is_float(opcode.type) && !opcode.has(Modifier::cas) &&
+         !opcode.has(Modifier::exch);
+}
+
+void find_contended_atomics(Context &context) {
+  for (const Access &access : context.facts.accesses()) {
+    const Function &function = context.facts.function();
+    const std::uint32_t lanes = context.facts.traffic(access).lanes;
+    if (access.site.kind != AccessKind::atomic || access.space == StateSpace::generic ||
+        lanes < 2 || !access.in_step || !access.form.is_uniform() ||
+        is_combined(context.facts.module().opcode(function.instructions[access.site.instruction])))
+      continue;
+    context.warnings.push_back(
+        {Code::contended_atomic, access.site.instruction,
+         fmt::format("up to {} lanes of a warp update one address, one after the other", lanes),
+         "put the values of the warp together first (__shfl_down_sync, cub::WarpReduce), and let "
+         "one lane update; the compiler does so for 32-bit integers only",
+         lanes});
+  }
+}
+
 void find_uniform_loads(Context &context) {
   for (const Access &access : context.facts.accesses())
     if (access.site.kind == AccessKind::load && access.space == StateSpace::global &&

@@ -237,7 +237,7 @@ class Commands(Case):
 
     def test_only_these(self):
         for only, ran in (("=add__ptxasw_v2", "v2"), ("=x,add__ptxasw_v3,y", "v3"), ("_v2", "v2"), ("=", ""), ("=v2", "")):
-            done = self.ptxasw("launch", "--unmeasured", "--only", only, "--", HOST, "broken", BROKEN=f"add__ptxasw_{ran}" if ran else "add__ptxasw_v1")
+            done = self.ptxasw("launch", "--unmeasured", "--choose", only, "--", HOST, "broken", BROKEN=f"add__ptxasw_{ran}" if ran else "add__ptxasw_v1")
             self.assertEqual(done.returncode != 0, bool(ran), only)
 
     def test_progress_of_tune(self):
@@ -346,7 +346,7 @@ class Commands(Case):
         self.assertIn("the address 0x1008 in parameter 0 is no multiple of 16", done.stderr)
         done = self.ptxasw("launch", "--unmeasured", "--verify", "--", HOST, "verify", SIBLING_WRITES="2")
         self.assertIn("computes something else", done.stderr)
-        self.assertEqual(self.ptxasw("launch", "--unmeasured", "--only", "nothing", "--", HOST, "off").returncode, 0)
+        self.assertEqual(self.ptxasw("launch", "--unmeasured", "--choose", "nothing", "--", HOST, "off").returncode, 0)
 
     def test_status_adds_a_log_up(self):
         self.ptxasw("launch", "--unmeasured", "--log", "log", "--", HOST, "needs")

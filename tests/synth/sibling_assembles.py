@@ -47,10 +47,10 @@ def check(path, options, work):
         return 0, 0, 0, []
     out, cubin = work / f"{number}.ptx", work / f"{number}.cubin"
     command = [options.ptxasw, "siblings", str(path), "-o", str(out), "--meld=all", "--meld=costly",
-               "--cache=nc", "--cache=nc-apart", "--maxnreg=64", "--promote=all", "--carry=all", "--shuffle=all",
+               "--cache=nc", "--cache=nc-apart", "--maxnreg=64", "--promote=all", "--carry=all", "--shuffle-siblings=all",
                "--resize=b64", "--resize=b256", "--stage=4k", "--stage=16k"]
     if not options.all:
-        command.append("--most=3")
+        command.append("--siblings=3")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 or not out.exists():
         return 0, 0, 0, []  # no module: the malformed ones, which have tests of their own

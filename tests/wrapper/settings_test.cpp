@@ -22,6 +22,13 @@ TEST_CASE("every setting takes what it shows") {
   }
 }
 
+TEST_CASE("commas in brackets are a kernel's own") {
+  Settings settings;
+  CHECK(flag(settings, "kernel", "f<int, 4>(float*, int),g+h"));
+  CHECK(settings.rewrite.kernels == std::vector<std::string>{"f<int, 4>(float*, int)", "g", "h"});
+  CHECK_FALSE(flag(settings, "kernel", "g,,h"));
+}
+
 TEST_CASE("impossible values are refused") {
   Settings settings;
   for (const auto &[wrong, words] : {std::pair{"shuffle", "sometimes"},

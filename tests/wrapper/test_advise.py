@@ -150,6 +150,17 @@ class Advise(Scratch):
         (kernel,) = self.json(*words, "--launch", "param_2=threads.x,param_3=threads.y")["kernels"]
         self.assertEqual(kernel["doubts"], [])
 
+    def test_bank_conflicts_cost(self):
+        """A transposition whose tile is not padded, and one whose is."""
+        def time(file):
+            (kernel,) = self.json(ROOT / "tests/wrapper/reviewed" / file, "--kernel", "turn", "--arch", "sm_90",
+                                  "--launch", "threads=4096x1024,block=32x8,param_2=4096")["kernels"]
+            self.assertFalse([doubt for doubt in kernel["doubts"] if "banks" in doubt])
+            return kernel["shapes"][0]
+        wrong, right = time("wrong_tiles.cu"), time("turn.cu")
+        self.assertEqual((wrong["limit"], right["limit"]), ("shared memory", "DRAM"))
+        self.assertGreater(wrong["microseconds"], 1.3 * right["microseconds"])
+
     def test_errors_of_members(self):
         words = [ROOT / "kernelgen-bench/suite/laplacian.ptx", "--launch", "threads=64", "--registers-per-thread", "32", "--launch"]
         self.refused("no single number; NAME+OFFSET:TYPE", *words, "param_3=5")

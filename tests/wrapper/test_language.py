@@ -45,8 +45,8 @@ class Language(Scratch):
         return run([PTXASW, name, *files, *READERS[name], *LAUNCHES.get(name, ()), *words])
 
     def test_who_reads(self):
-        self.assertEqual(sorted(READERS), sorted([*ANALYSES, "emulate", "optimize", "rewrite", "verify"]))
-        self.assertEqual(ANALYSES, ["advise", "cost", "explain", "independent", "lint", "prove", "report", "siblings"])
+        self.assertEqual(sorted(READERS), sorted([*ANALYSES, "emulate", "rewrite", "verify"]))
+        self.assertEqual(ANALYSES, ["advise", "cost", "explain", "independent", "lint", "optimize", "prove", "report", "siblings"])
 
     def test_help_shows_few(self):
         text = run([PTXASW, "help"]).stdout
@@ -60,12 +60,20 @@ class Language(Scratch):
                 self.assertLessEqual(len(line), 80)
 
     def test_no_option_means_two_things(self):
-        kinds = defaultdict(set)
-        for name, command in COMMANDS.items():
+        paths, numbers = {"FILE", "DIR"}, {"N", "0...", "1..."}
+        options = defaultdict(list)
+        for command in COMMANDS.values():
             for option in command["options"]:
                 for spelling in option["names"]:
-                    kinds[spelling].add(bool(option["value"]))
-        self.assertEqual([spelling for spelling, kind in kinds.items() if len(kind) > 1], [])
+                    value = re.sub(r"\[?,\.\.\.\]?$", "", option["value"])
+                    kind = "path" if value in paths else "number" if value in numbers else value
+                    options[spelling].append((kind, set(re.findall("[a-z0-9-]+", kind)), option["meaning"]))
+        for spelling, all_of_it in options.items():
+            for kind, words, meaning in all_of_it[1:]:
+                first, of_first, _ = all_of_it[0]
+                # Of words each command may take some; what they mean is the same where one is.
+                self.assertTrue(kind == first or words & of_first or of_first & set(re.findall("[a-z0-9-]+", meaning)),
+                                (spelling, kind, first))
 
     def test_an_unknown_option_suggests(self):
         for name in COMMANDS:
@@ -108,6 +116,10 @@ class Language(Scratch):
             self.assertLessEqual({"--exclude", "--nvcc-options", "--build", "--kernel", "--arch", "--source-root", "--json",
                                   "--verbose", "-v", "--quiet", "-q", "--color"}, OPTIONS[name], name)
 
+    def test_how_all_answer(self):
+        for name in [*ANALYSES, "emulate", "verify", "check"]:
+            self.assertLessEqual({"--json", "--verbose", "-v", "--quiet", "-q", "--color"}, OPTIONS[name], name)
+
     def test_several_inputs(self):
         self.write("more/c.ptx", KERNEL.format("warm"))
         self.write("more/old/d.ptx", KERNEL.format("old"))
@@ -138,13 +150,32 @@ class Language(Scratch):
             self.assertNotIn("\x1b", self.said(name, "a.ptx", words=["--color", "never"]).stdout)
             self.assertEqual("\x1b" in self.said(name, "a.ptx", words=["--color", "always"]).stdout,
                              name not in ("lint", "report"), name)  # lint has no finding here, report writes pages
+        self.assertIn("\x1b[1mheat\x1b[0m: agree", self.said("verify", "a.ptx", words=["--color", "always"]).stdout)
+        for colour in ("never", "always"):
+            outside = self.said("emulate", "a.ptx", words=["--launch", "p=zeros:4", "--color", colour]).stderr
+            self.assertRegex(outside, r"^\x1b\[1m.*out of bounds.*\x1b\[0m\n" if colour == "always" else "^[^\x1b]*$")
+        for name in [*ANALYSES, "emulate", "verify"]:
             wrong = self.said(name, "a.ptx", words=["--color", "blue"])
             self.assertEqual((wrong.returncode, wrong.stdout), (2, ""), name)
+            self.assertIn("blue not in {", wrong.stderr)
 
     def test_json_says_what_it_is_of(self):
-        for name in ("emulate", "verify", "optimize"):
+        for name in ("emulate", "verify"):
             answer = json.loads(self.said(name, "a.ptx", words=["--json", *(["--launch", "p=zeros:4096"] if name == "emulate" else [])]).stdout)
             self.assertEqual((answer["schema_version"], answer["file"]), (1, "a.ptx"), name)
+
+    def test_kernels_are_asked_for_alike(self):
+        self.write("two.ptx", KERNEL.format("_Z4heatPf") + KERNEL.format("_Z4coolPf").split("address_size 64\n")[1])
+        for word in ("heat(float*)", "hea*"):
+            for name in READERS:
+                words = ["--launch", "p=zeros:4096"] if name == "emulate" else []
+                told = self.said(name, "two.ptx", words=["--kernel", word, *words, *(["--json"] if "--json" in OPTIONS[name] else [])])
+                self.assertIn(told.returncode, (0, 1, 3), (name, word, told.stderr))
+                self.assertNotIn("_Z4cool", told.stdout, (name, word))
+
+    def test_quiet(self):
+        for name, words in (("emulate", ["--launch", "p=zeros:4096"]), ("lint", [])):
+            self.assertEqual(self.said(name, "a.ptx", words=["-q", *words]).stdout, "", name)
 
 
 if __name__ == "__main__":

@@ -616,6 +616,40 @@ N: st.global.f32 [%rd1+4], %f1;
         self.write("a.ptx", module(64).replace(".loc 2 7 3", ".loc 2 0 0"))
         self.assertIn("b.cu:20:5: warning[uncoalesced]:", self.lint("a.ptx").stdout)
 
+    def test_headers_of_the_toolkit_are_not_the_place(self):
+        for header in ("/usr/local/cuda/targets/x86_64-linux/include/sm_60_atomic_functions.hpp", "/usr/include/c.h"):
+            self.write("a.ptx", module(64).replace('"a.cu"', f'"{header}"'))
+            told = self.lint("a.ptx").stdout
+            self.assertIn("b.cu:20:5: warning[uncoalesced]:", told)
+            self.assertNotIn("inlined", told)
+        self.write("a.ptx", module(64).replace('"a.cu"', '"/usr/local/cuda/include/a.hpp"').replace('"b.cu"', '"/usr/include/b.h"'))
+        self.assertIn("/usr/local/cuda/include/a.hpp:7:3: warning", self.lint("a.ptx").stdout)
+
+    def test_one_local_array_is_one_finding(self):
+        kernel = HEAD + """.visible .entry k(.param .u64 p) {
+  .local .align 4 .b8 depot[64]; .reg .b32 %r<4>; .reg .b64 %rd<6>; .reg .pred %p1;
+  ld.param.u64 %rd1, [p];
+  .loc 1 3 3
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 15;
+  mul.wide.u32 %rd2, %r2, 4;
+  mov.u64 %rd3, depot;
+  add.s64 %rd3, %rd3, %rd2;
+  st.local.u32 [%rd3], %r1;
+L:
+  .loc 1 5 7
+  ld.local.u32 %r3, [%rd3];
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra L;
+  ret;
+}
+.file 1 "a.cu"
+"""
+        self.write("a.ptx", kernel)
+        told = self.lint("a.ptx").stdout
+        self.assertEqual(re.findall(r"a.cu:(\d+):\d+: warning\[local-memory\]", told), ["5"], told)
+        self.assertIn("also in line 3\n", told)
+
     def test_report_at_a_launch(self):
         self.write("a.ptx", HEAD + """.visible .entry k(.param .u64 p, .param .u32 n) {
   .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<2>;

@@ -164,7 +164,7 @@ class GccOffload(Scratch):
         self.assertIn(b".target sm_80", self.program())
 
     def test_by_an_assembler_of_our_own(self):
-        self.write("tools/as", f"#!/bin/sh\nexec {PTXASW} assemble --tool "
+        self.write("tools/as", f"#!/bin/sh\nexec {PTXASW} assemble --assembler "
                    f"{shutil.which('nvptx-none-as')} -- \"$@\"\n", executable=True)
         result = run([*self.command, f"-foffload-options=nvptx-none=-B{self.dir}/tools/",
                       "-foffload-options=nvptx-none=-misa=sm_80 -Wa,--no-verify"], env=self.env)

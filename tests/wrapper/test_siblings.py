@@ -95,7 +95,7 @@ class Siblings(Scratch):
         self.assertNotIn("cache", run([PTXASW, "siblings", JACOBI]).stdout)
 
     def test_shuffles_beside_the_kernel(self):
-        words = ["siblings", JACOBI, "--retile=x2", "--shuffle=all,copies"]
+        words = ["siblings", JACOBI, "--retile=x2", "--shuffle-siblings=all,copies"]
         result = run([PTXASW, *words, "-o", "out.ptx"])
         self.assertIn("  shuffle all: the same launch\n", result.stdout)
         self.assertNotIn("copies", result.stdout)  # there are none to make
@@ -214,7 +214,7 @@ class Siblings(Scratch):
 
     def test_errors(self):
         for words, code, text in ((["none.ptx"], 2, "cannot read"), ([JACOBI, "--kernel", "none"], 2, "none"),
-                                  ([JACOBI, "--retile", "x3"], 2, "x3"), ([JACOBI, "--most", "-1"], 2, "most"),
+                                  ([JACOBI, "--retile", "x3"], 2, "x3"), ([JACOBI, "--siblings", "-1"], 2, "siblings"),
                                   ([JACOBI, "-o", "none/out.ptx"], 2, "none/out.ptx")):
             result = run([PTXASW, "siblings", *words])
             self.assertEqual((result.returncode, result.stdout), (code, ""), words)
@@ -269,6 +269,9 @@ class Siblings(Scratch):
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-cache=nc-apart"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-shuffle-siblings=all"), (3, True))
         self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", "--ptxasw-stage=4k"), (2, True))
+        # Kernels are called as everywhere.
+        for kernel, count in (("jac*", 2), ("jacobi", 2), ("heat", 1)):
+            self.assertEqual(entries("--ptxasw-siblings=9", "--ptxasw-retile=y4", f"--ptxasw-kernel={kernel}")[0], count, kernel)
         done = subprocess.run(["./ptxas", "-arch=sm_90", "--ptxasw-siblings=9", "--ptxasw-retile=z8", "--ptxasw-carry=all",
                                str(WINDOW), "-o", "window.cubin"],
                               capture_output=True, text=True, env=environment)
@@ -289,7 +292,7 @@ class Siblings(Scratch):
         Path("profile.toml").write_text("\n".join(lines) + "\n")
 
     def hash(self):
-        run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--most=1"])
+        run([PTXASW, "siblings", JACOBI, "-o", "out.ptx", "--siblings=1"])
         return tables(Path("out.ptx").read_text())["jacobi"]["hash"]
 
     def test_only_what_won(self):

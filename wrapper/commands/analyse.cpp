@@ -41,11 +41,7 @@ void declare_analysis(Words &words, AnalysisRequest &request, std::string_view l
              "repeated");
   if (shards)
     words.shard(request.shard);
-  words.flag("--json", request.json, "as JSON");
-  words.flag("-v,--verbose", request.verbose, "leave nothing out");
-  words.flag("-q,--quiet", request.quiet, "no notes, summaries and progress");
-  words.one_of("--color", request.colour, {"auto", "always", "never"},
-               "auto: on a terminal, unless NO_COLOR is set");
+  words.output(request);
 }
 
 std::vector<const Module *> AnalysisInputs::modules() const {
@@ -115,7 +111,7 @@ int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const 
     kernels[i].names = std::move(names);
   }
   int code = inputs.missing != 0 || kernels.empty() ? usage_error : 0;
-  const bool coloured = wants_colour(request.colour, ::fileno(request.to));
+  const Painter paint(request.colour, ::fileno(request.to));
   Json all{{"schema_version", 1},
            {"file", inputs.files.size() == 1 ? Json(inputs.files.front().name) : Json()}};
   all.update(head);
@@ -144,8 +140,7 @@ int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const 
     }
     if (inputs.files.size() > 1)
       answer->heading = fmt::format("{}: {}", one.input.name, answer->heading);
-    fmt::print(request.to, "{}{}{}\n{}", coloured ? "\033[1m" : "", answer->heading,
-               coloured ? "\033[0m" : "", answer->text);
+    fmt::print(request.to, "{}\n{}", paint(answer->heading), answer->text);
   }
   if (request.json)
     fmt::print(request.to, "{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));

@@ -6,6 +6,7 @@
 #include "wrapper/commands/inputs.h"
 #include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/shard.h"
+#include "wrapper/commands/words.h"
 
 #include <cstdio>
 #include <functional>
@@ -14,13 +15,11 @@
 namespace ptxasw::inline wrapper {
 
 /// What every analysis is asked.
-struct AnalysisRequest {
+struct AnalysisRequest : OutputRequest {
   InputRequest inputs;
   std::vector<std::string> kernels; ///< only these; empty is all
   std::vector<std::string> launch, source_roots;
   Shard shard;
-  std::string colour = "auto";
-  bool json = false, verbose = false, quiet = false;
   std::FILE *to = stdout; ///< where answers go
 };
 

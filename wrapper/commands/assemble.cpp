@@ -21,13 +21,13 @@ int run(const AssembleRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, AssembleRequest &request) {
-  words.required("--tool", request.tool, "the assembler to run on the rewritten PTX");
+  words.required("--assembler", request.tool, "the assembler to run on the rewritten PTX");
 }
 
 } // namespace
 
 const Command assemble_command = {
-    "assemble", "stand in for GCC's nvptx assembler: ptxasw assemble --tool AS -- WORDS",
+    "assemble", "stand in for GCC's nvptx assembler: ptxasw assemble --assembler AS -- WORDS",
     bind<AssembleRequest, declare, run>};
 
 } // namespace ptxasw::wrapper

@@ -7,14 +7,15 @@
 #include "wrapper/commands/preload.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/handover.h"
+#include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/process.h"
+#include "wrapper/os/terminal.h"
 
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
 #include <filesystem>
 #include <fmt/core.h>
 #include <map>
@@ -28,12 +29,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// What `ptxasw check` was asked.
-struct CheckRequest {
+struct CheckRequest : OutputRequest {
   std::vector<std::string> tools;
   std::string kernel, sarif, suppressions;
   std::uint64_t stop_after = 0, steps = 0;
   unsigned error_code = 1;
-  bool json = false, prove = false;
+  bool prove = false;
 };
 
 constexpr const char *default_tools = "memcheck,racecheck,initcheck,synccheck";
@@ -49,14 +50,6 @@ struct CallPlace {
     return file.empty() ? function : fmt::format("{}:{}{}", file, line, in);
   }
 };
-
-std::string demangled(const std::string &name) {
-  int status = 0;
-  char *const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text ? text : name;
-  std::free(text);
-  return result;
-}
 
 /// Which tool of the usual ones finds such a thing.
 std::string tool_of(const std::string &kind) {
@@ -161,7 +154,7 @@ Json completed(Json finding, Symbols &symbols) {
   result["kind"] = finding.at("kind");
   result["message"] = finding.at("message");
   if (finding.contains("kernel")) {
-    result["kernel"] = demangled(finding.at("kernel"));
+    result["kernel"] = demangled(finding.at("kernel").get<std::string>());
     for (const char *name : {"file", "line", "ptx_line", "block", "thread", "memory"})
       if (finding.contains(name))
         result[name] = finding.at(name);
@@ -352,6 +345,7 @@ int run(const CheckRequest &request, const Invocation &invocation) {
   }
   Json findings = Json::array();
   Symbols symbols;
+  const Painter paint(request.colour, STDERR_FILENO);
   bool ran = false, left = false; // a kernel; one that was not understood
   std::size_t from = 0;
   for (std::size_t end = lines.find('\n'); end != lines.npos; end = lines.find('\n', from)) {
@@ -361,19 +355,19 @@ int run(const CheckRequest &request, const Invocation &invocation) {
     left |= finding.is_object() && finding.contains("left");
     if (finding.is_discarded() || !finding.contains("kind"))
       continue;
+    const bool other_kernel =
+        !request.kernel.empty() && !is_called(finding.value("kernel", ""), request.kernel);
     finding = completed(std::move(finding), symbols);
     const std::string text = told(finding);
-    const bool is_other =
-        (!request.kernel.empty() &&
-         finding.value("kernel", "").find(request.kernel) == std::string::npos) ||
-        (!request.tools.empty() && std::find(request.tools.begin(), request.tools.end(),
-                                             finding.at("tool")) == request.tools.end());
+    const bool is_other = other_kernel || (!request.tools.empty() &&
+                                           std::find(request.tools.begin(), request.tools.end(),
+                                                     finding.at("tool")) == request.tools.end());
     if (is_other || std::any_of(suppressions->begin(), suppressions->end(), [&](const auto &part) {
           return text.find(part) != std::string::npos;
         }))
       continue;
     if (!request.json)
-      tell_user(text);
+      tell_user(paint.heading(text));
     findings.push_back(std::move(finding));
   }
   Json told{{"schema_version", 1}, {"file", invocation.foreign.front()}, {"findings", findings}};
@@ -390,10 +384,10 @@ int run(const CheckRequest &request, const Invocation &invocation) {
   }
   if (request.json)
     fmt::print("{}\n", told.dump(2, ' ', false, Json::error_handler_t::replace));
-  else
+  else if (!request.quiet)
     tell_user(fmt::format("ptxasw check: {} finding{}\n", findings.size(),
                           findings.size() == 1 ? "" : "s"));
-  if (::access("/dev/nvidiactl", F_OK) == 0 && !request.json)
+  if (::access("/dev/nvidiactl", F_OK) == 0 && !request.json && !request.quiet)
     tell_user("ptxasw check: there is a GPU here: compute-sanitizer checks on it, too\n");
   if (!request.sarif.empty())
     if (const auto written =
@@ -415,7 +409,7 @@ void declare(Words &words, CheckRequest &request) {
       "--tool", request.tools, {"memcheck", "racecheck", "initcheck", "synccheck", "leakcheck"},
       "memcheck,racecheck,initcheck,synccheck,leakcheck; otherwise all but leakcheck, which "
       "is for programs that free what they allocate");
-  words.text("--kernel TEXT", request.kernel, "only findings of kernels whose names contain this");
+  words.text("--kernel", request.kernel, "only findings of this kernel");
   words.text("--suppress FILE", request.suppressions,
              "a part of a finding's text a line: such findings are not told");
   words.number("--stop-after", request.stop_after, "end the program at that many findings");
@@ -424,7 +418,7 @@ void declare(Words &words, CheckRequest &request) {
   words.number("--error-exitcode", request.error_code, "exit code if there is a finding", 0, 255);
   words.flag("--prove", request.prove,
              "also name kernels that are proved to have no race in any launch");
-  words.flag("--json", request.json, "findings as JSON on standard output");
+  words.output(request, "findings as JSON on standard output");
   words.text("--sarif FILE", request.sarif, "also write the findings as SARIF 2.1.0");
   words.footer("Exit codes: 1 or --error-exitcode if something was found, 2 if nothing could be "
                "checked, 3 if a kernel was not checked to its end, otherwise the program's.");

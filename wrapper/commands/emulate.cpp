@@ -13,12 +13,14 @@
 #include "wrapper/commands/words.h"
 #include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/terminal.h"
 
 #include <algorithm>
 #include <cstring>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <unistd.h>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -26,7 +28,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// `ptxasw emulate FILE`.
-struct EmulateRequest {
+struct EmulateRequest : OutputRequest {
   std::string file, kernel;
   std::string init; ///< a launch file to write
   std::vector<std::string> launch;
@@ -37,7 +39,7 @@ struct EmulateRequest {
   std::vector<std::string> breaks, prints, traced;
   unsigned threads = 0; ///< of the host; 0: as many as there are cores
   std::string engine = "auto";
-  bool profile = false, count = false, json = false;
+  bool profile = false, count = false;
 };
 
 constexpr int ran = 0, failed = 1, not_tried = 2;
@@ -201,13 +203,14 @@ std::vector<WarpFinding> all_findings(const WarpOutcome &outcome) {
 }
 
 /// What went wrong, on standard error; the exit code.
-int tell(const WarpOutcome &outcome, const ToldLaunch &told, bool quiet) {
-  constexpr std::size_t shown = 20;
+int tell(const WarpOutcome &outcome, const ToldLaunch &told, const OutputRequest &output) {
   const std::vector<WarpFinding> all = all_findings(outcome);
-  for (std::size_t i = 0; i < std::min(all.size(), shown) && !quiet; ++i)
-    fmt::print(stderr, "{}", told_fault(all[i].first, all[i].count, told));
-  if (all.size() > shown && !quiet)
-    fmt::print(stderr, "and {} more places\n", all.size() - shown);
+  const std::size_t shown = output.verbose ? all.size() : std::min<std::size_t>(all.size(), 20);
+  const Painter paint(output.colour, STDERR_FILENO);
+  for (std::size_t i = 0; i < shown && !output.json; ++i)
+    fmt::print(stderr, "{}", paint.heading(told_fault(all[i].first, all[i].count, told)));
+  if (all.size() > shown && !output.json && !output.quiet)
+    fmt::print(stderr, "and {} more places (-v)\n", all.size() - shown);
   const bool untried = outcome.fault && (outcome.fault->kind == FaultKind::unsupported ||
                                          outcome.fault->kind == FaultKind::bad_launch);
   return untried ? not_tried : all.empty() ? ran : failed;
@@ -251,7 +254,7 @@ int run(const EmulateRequest &request, const Invocation &) {
     return request.checks.empty() || has(request.checks, what);
   };
   options.check_races = checked("races") || !request.races.empty();
-  options.volatile_races = has(request.races, "volatile");
+  options.volatile_races = !request.races.empty();
   options.check_uninitialized = checked("uninit");
   options.check_barriers = checked("barriers");
   options.go_on = !has(request.checks, "none");
@@ -271,7 +274,7 @@ int run(const EmulateRequest &request, const Invocation &) {
   const Function &function = *program.function(prepared->kernel).function;
   const Places places(*module);
   const ToldLaunch told{program, launch, *prepared, memory, places, sources};
-  const int code = tell(outcome, told, request.json);
+  const int code = tell(outcome, told, request);
   Json json;
   if (request.json) {
     json["schema_version"] = 1;
@@ -309,13 +312,14 @@ int run(const EmulateRequest &request, const Invocation &) {
     print_profile(program, outcome);
   if (request.count)
     print_counts(outcome);
-  fmt::print("{}: {} thread-instructions\n", function.name, outcome.steps);
+  if (!request.quiet)
+    fmt::print("{}: {} thread-instructions\n", function.name, outcome.steps);
   return code;
 }
 
 void declare(Words &words, EmulateRequest &request) {
   words.required("file", request.file, "PTX");
-  words.text("--kernel", request.kernel, "which kernel; otherwise the first");
+  words.text("--kernel", request.kernel, "only this kernel; otherwise the first");
   words.text("--init FILE", request.init,
              "only write a launch file to begin with, its sizes guessed");
   words.launch(request.launch,
@@ -330,8 +334,7 @@ void declare(Words &words, EmulateRequest &request) {
   words.choices("--check", request.checks, {"races", "bounds", "uninit", "barriers", "none"},
                 "only these, otherwise all: races,bounds,uninit,barriers; none: the run ends at "
                 "the first access out of bounds, and is faster");
-  words.choices("--races", request.races, {"weak", "volatile"},
-                "look for races of weak accesses, or of volatile ones as well");
+  words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
   words.one_of(
       "--engine", request.engine, {"auto", "interpreter", "translated"},
       "what executes it with --check none: code that LLVM makes of the kernel, the "
@@ -356,7 +359,7 @@ void declare(Words &words, EmulateRequest &request) {
       "--count", request.count,
       "sectors, conflicts, divergence and steps of the dearest warp and block and of all, as "
       "bound bounds them: no pairs of lanes served together");
-  words.flag("--json", request.json, "as JSON; without --count");
+  words.output(request, "as JSON; without --count", "every place where something was found");
   words.footer("Exit codes: 0 the run ended, 1 something was found, 2 it could not be tried.");
   words.examples({"ptxasw emulate heat.ptx --launch grid=4,block=256,in=zeros:4096,n=1024",
                   "ptxasw emulate heat.ptx --kernel step --init step.toml",

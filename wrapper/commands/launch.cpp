@@ -70,7 +70,7 @@ void declare(Words &words, LaunchRequest &request) {
              "run original and sibling on the same memory and stop at the first difference");
   words.flag("--jit", request.jit, "also rewrite PTX that the program hands to the driver");
   words.text("--log FILE", request.log, "append what happens to a file, a line of JSON each");
-  words.text("--only TEXT", request.only,
+  words.text("--choose TEXT", request.only,
              "only siblings whose names contain this; =NAME,NAME: only these");
   words.flag("--unmeasured", request.first,
              "measure nothing: the first sibling that can be launched");

@@ -75,13 +75,14 @@ int run(const OffloadRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, OffloadRequest &request) {
-  words.required("--tool", request.tool, "the compiler to run with the options that it needs");
+  words.required("--compiler", request.tool, "the compiler to run with the options that it needs");
 }
 
 } // namespace
 
 const Command offload_command = {
-    "offload", "stand in for GCC's compiler for NVIDIA GPUs: ptxasw offload --tool GCC -- WORDS",
+    "offload",
+    "stand in for GCC's compiler for NVIDIA GPUs: ptxasw offload --compiler GCC -- WORDS",
     bind<OffloadRequest, declare, run>};
 
 } // namespace ptxasw::wrapper

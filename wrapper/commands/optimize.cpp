@@ -3,18 +3,16 @@
 
 #include "analysis/cost/advice.h"
 #include "synth/search/search.h"
+#include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/kernel_needs.h"
-#include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
-#include "wrapper/os/progress.h"
 
 #include <charconv>
 #include <filesystem>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace ptxasw::inline wrapper {
@@ -26,12 +24,10 @@ using facts::Rational;
 
 /// What `ptxasw optimize` was asked.
 struct OptimizeRequest {
-  std::string input, output;
-  std::vector<std::string> kernels; ///< only these; empty is all
+  AnalysisRequest asked;
+  std::string output; ///< empty: only say what was found
   std::string metric = "wsteps", gpu, budget = "60s";
-  std::vector<std::string> launch;
   unsigned beam = 8;
-  bool json = false;
 };
 
 /// One kernel's search, and what its parameters are called.
@@ -104,8 +100,8 @@ std::string steps_text(const SearchCandidate &candidate) {
   return text.empty() ? "as it is" : text;
 }
 
-void print(const ToldSearch &told, const LaunchPoint *point) {
-  fmt::print("{}:\n", told.kernel);
+std::string to_text(const ToldSearch &told, const LaunchPoint *point) {
+  std::string text;
   for (const SearchCandidate &one : told.result.candidates) {
     const std::string cost =
         !one.withdrawn.empty()
@@ -117,18 +113,18 @@ void print(const ToldSearch &told, const LaunchPoint *point) {
                           : one.cost.no_time.empty() ? ""
                                                      : ", no time: " + one.cost.no_time,
                           one.apart ? ", where stores stay away from what it repeats" : "");
-    fmt::print("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one), cost,
-               one.milliseconds);
+    text += fmt::format("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one), cost,
+                        one.milliseconds);
   }
   if (const Bound &own = told.result.candidates[0].cost.wsteps; own.obstacle)
-    fmt::print("  no bound: line {}: {}\n", own.obstacle->line, own.obstacle->reason);
+    text += fmt::format("  no bound: line {}: {}\n", own.obstacle->line, own.obstacle->reason);
   if (told.result.budget_spent)
-    fmt::print("  the budget was spent before everything was tried\n");
+    text += "  the budget was spent before everything was tried\n";
+  return text;
 }
 
 Json to_json(const ToldSearch &told, const LaunchPoint *point) {
-  Json json = {{"name", told.kernel},
-               {"improved", told.result.best != 0},
+  Json json = {{"improved", told.result.best != 0},
                {"budget_spent", told.result.budget_spent},
                {"candidates", Json::array()}};
   for (const SearchCandidate &one : told.result.candidates) {
@@ -229,49 +225,33 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
     return complain(settings.error(), usage_error);
-  std::shared_ptr<const Module> module = load_module(request.input);
-  if (!module)
+  auto inputs = read_analysis(request.asked, "optimize");
+  if (!inputs)
     return usage_error;
-  const auto chosen = kernels_called({module.get()}, request.kernels, request.input);
-  if (!chosen)
-    return usage_error;
-  Sources sources;
-  sources.add_folder_of(request.input);
-  const auto launch = read_launch(request.launch, {module.get()}, sources);
-  if (!launch)
-    return complain(launch.error(), usage_error);
-  const LaunchPoint &point = launch->point;
+  if (inputs->files.size() > 1 && !request.output.empty())
+    return complain("-o takes the versions of one input");
+  const LaunchPoint &point = inputs->launch.point;
   if (const std::string fault = fault_of(request, point); !fault.empty())
     return complain(fault, usage_error);
-  const cost::Gpu *const gpu =
-      cost::find_gpu(request.gpu.empty() ? std::string(module->target) : request.gpu);
-  if (request.metric == "time" && !gpu)
-    return complain("no GPU of that name or target was measured; --gpu says which is meant");
-  std::vector<std::string> names = *chosen;
-  if (names.empty())
-    for (const Function &function : module->functions)
-      if (function.is_entry && function.has_body)
-        names.emplace_back(function.name);
-  const LaunchPoint *const at = launch->shape_only ? nullptr : &point;
+  const LaunchPoint *const at = inputs->launch.shape_only ? nullptr : &point;
   SearchOptions options;
   options.bound.block = point.block;
-  options.bound.base_alignment = launch->base_alignment.value_or(1);
+  options.bound.base_alignment = inputs->launch.base_alignment.value_or(1);
   options.beam = request.beam;
-  options.seconds =
-      *seconds_of(request.budget) / static_cast<double>(std::max<std::size_t>(1, names.size()));
-  Json all = {{"schema_version", 1},
-              {"file", request.input},
-              {"metric", request.metric},
-              {"kernels", Json::array()}};
-  Progress progress;
-  for (const std::string &name : names) {
-    progress.show(name);
-    const auto found =
-        std::find_if(module->functions.begin(), module->functions.end(),
-                     [&](const Function &function) { return function.name == name; });
-    if (!found->is_entry || !found->has_body)
-      return complain(fmt::format("{}: `{}` is no kernel with a body", request.input, name));
-    const ParameterNames parameters = source_names(*found, *module, sources);
+  const Module *own = nullptr;          // that `module` was made of
+  std::shared_ptr<const Module> module; // with the best versions so far
+  const auto each = [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
+    if (own != &one.module()) {
+      own = &one.module();
+      module = std::shared_ptr<const Module>(std::shared_ptr<void>(), own);
+    }
+    const std::string name(one.function.name);
+    const ParameterNames parameters = source_names(one.function, *own, inputs->sources);
+    const cost::Gpu *const gpu =
+        cost::find_gpu(request.gpu.empty() ? std::string(own->target) : request.gpu);
+    if (request.metric == "time" && !gpu)
+      return tl::unexpected(
+          Unanswered{"no GPU of that name or target was measured; --gpu says which is meant"});
     if (at)
       options.at = [&](const SearchCost &cost, const Amount &amount) {
         return value_at(cost, amount, parameters, point).number;
@@ -280,41 +260,41 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
       options.time = [&](const Module &version, const Function &function, SearchCost &cost) {
         predict_time(*settings, *gpu, point, parameters, version, function, cost);
       };
+    options.seconds = *seconds_of(request.budget) / static_cast<double>(one.names->size());
     const ToldSearch told{name, parameters, search(module, name, options)};
-    if (const SearchCost &own = told.result.candidates[0].cost;
-        at && request.metric == "wsteps" && own.wsteps.most)
-      if (const BoundAt there = value_at(own, *own.wsteps.most, parameters, point);
+    if (const SearchCost &cost = told.result.candidates[0].cost;
+        at && request.metric == "wsteps" && cost.wsteps.most)
+      if (const BoundAt there = value_at(cost, *cost.wsteps.most, parameters, point);
           !there.number && there.holds)
-        return complain(fmt::format("{}: {}", name, there.why));
+        return tl::unexpected(Unanswered{fmt::format("{}: {}", name, there.why)});
     module = told.result.candidates[told.result.best].module;
-    progress.clear();
-    if (request.json)
-      all["kernels"].push_back(to_json(told, at));
-    else
-      print(told, at);
+    return KernelAnswer{name + ":", to_text(told, at), to_json(told, at)};
+  };
+  if (const Module &first = *inputs->files.front().module;
+      !request.output.empty() && !has_kernel(first)) {
+    const auto written = write_file_atomically(request.output, first.text()); // as it is
+    return written ? 0 : complain(written.error());
   }
-  if (!request.output.empty())
-    if (const auto written = write_file_atomically(request.output, module->text()); !written)
-      return complain(written.error());
-  if (request.json)
-    fmt::print(request.output == "-" ? stderr : stdout, "{}\n",
-               all.dump(2, ' ', false, Json::error_handler_t::replace));
-  return 0;
+  AnalysisRequest asked = request.asked;
+  asked.to = request.output == "-" ? stderr : stdout;
+  const int code = analyse(asked, *inputs, each, false, {{"metric", request.metric}});
+  if (code != 0 || request.output.empty())
+    return code;
+  const auto written = write_file_atomically(request.output, module->text());
+  return written ? 0 : complain(written.error());
 }
 
 void declare(Words &words, OptimizeRequest &request) {
-  words.required("input", request.input, "PTX to read, - for standard input");
-  words.text("-o,--output", request.output,
+  declare_analysis(words, request.asked, "versions are compared there; otherwise formulas are",
+                   false);
+  words.text("-o,--output FILE", request.output,
              "PTX to write, the input byte for byte where nothing is better; otherwise only say "
              "what was found");
-  words.list("--kernel", request.kernels, "only this kernel; may be repeated");
   words.one_of("--metric", request.metric, {"wsteps", "time"},
                "what to lower: wsteps, a bound, otherwise; time, a prediction");
-  words.launch(request.launch, "versions are compared there; otherwise formulas are");
   words.text("--gpu NAME", request.gpu, "of --metric time; otherwise by the PTX's target");
   words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");
   words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
-  words.flag("--json", request.json, "as JSON");
   words.footer("Exit codes: 0, also if nothing is better; 2 something cannot be read, or written.");
   words.examples({"ptxasw optimize heat.ptx -o fast.ptx",
                   "ptxasw optimize heat.ptx --metric time --launch block=256,grid=64,n=1024"});

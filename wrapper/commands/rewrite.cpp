@@ -113,7 +113,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
 
 void declare(Words &words, RewriteRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
-  words.required("-o,--output", request.output, "PTX to write, - for standard output");
+  words.required("-o,--output FILE", request.output, "PTX to write, - for standard output");
   words.launch(request.launch, "only the shape of blocks matters here");
   words.settings(false);
   words.examples({"ptxasw rewrite heat.ptx -o fast.ptx --shuffle=always",

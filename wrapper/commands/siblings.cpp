@@ -167,23 +167,23 @@ int run(const SiblingsRequest &request, const Invocation &) {
 void declare(Words &words, SiblingsRequest &request) {
   declare_analysis(words, request.asked, "");
   words.text(
-      "-o,--output", request.output,
+      "-o,--output FILE", request.output,
       "PTX to write, - for standard output; otherwise only say what could be added, the three "
       "that promise most");
   for (const FamilyOption &option : family_options())
-    words.choices(fmt::format("--{}", option.name),
+    words.choices(fmt::format("--{} {}", option.setting, option.values),
                   request.options.wanted[std::string(option.name)], option.variants, option.help);
-  words.text("--profile", request.profile,
+  words.text("--profile FILE", request.profile,
              "only the siblings that won in this profile of `ptxasw tune`");
   words.flag(
       "--prove", request.prove,
       "versions compute the same where the kernel has no race: look for a proof of that, and\n"
       "say if it is proved or assumed");
   words.gone("--halo");
-  words.number("--most", request.options.most,
+  words.number("--siblings", request.options.most,
                "the largest number of siblings per kernel; otherwise 8 where none are named and -o "
                "is given");
-  words.examples({"ptxasw siblings heat.ptx", "ptxasw siblings heat.ptx -o more.ptx --most 2"});
+  words.examples({"ptxasw siblings heat.ptx", "ptxasw siblings heat.ptx -o more.ptx --siblings 2"});
 }
 
 } // namespace

@@ -7,32 +7,36 @@
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/describe_launch.h"
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/progress.h"
+#include "wrapper/os/terminal.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <unistd.h>
 
 namespace ptxasw::inline wrapper {
 namespace {
 
 /// `ptxasw verify ORIGINAL REWRITTEN`.
-struct VerifyRequest {
+struct VerifyRequest : OutputRequest {
   std::string original, rewritten;
   VerifyOptions options;
   std::vector<std::string> promises; ///< no-wrap, no-alias, matrix-order
   std::vector<std::string> races;    ///< volatile
-  std::string launch, counter_example;
+  std::vector<std::string> launch;   ///< a file, or words as those of `emulate`
+  std::string counter_example;
   std::string relative, absolute;
   std::uint64_t ulp = 0;
   Shard shard;
-  bool verbose = false, json = false, reassociate = false;
+  bool reassociate = false;
 };
 
 using Json = nlohmann::ordered_json;
@@ -61,7 +65,8 @@ Json head_of(const VerifyRequest &request) {
   return {{"schema_version", 1}, {"file", request.original}, {"rewritten", request.rewritten}};
 }
 
-int print_verdict(const KernelVerdict &verdict, bool verbose) {
+int print_verdict(const KernelVerdict &verdict, const OutputRequest &output) {
+  const Painter paint(output.colour, STDOUT_FILENO);
   const auto reasons = [&] {
     for (const auto &[why, count] : verdict.unusable)
       fmt::print("  {} launches not used: {}\n", count, why);
@@ -76,7 +81,7 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
   switch (verdict.kind) {
   case Kind::agree:
   case Kind::not_exercised:
-    fmt::print("{}: {} on {} launches, {} changed instructions{}\n", verdict.kernel,
+    fmt::print("{}: {} on {} launches, {} changed instructions{}\n", paint(verdict.kernel),
                verdict.kind == Kind::agree ? "agree" : "NOT EXERCISED: no difference",
                verdict.agreed, verdict.changed,
                verdict.kind != Kind::agree || verdict.changed == 0 ? ""
@@ -106,19 +111,19 @@ int print_verdict(const KernelVerdict &verdict, bool verbose) {
       fmt::print("  the search ended with the work that --work allows\n");
     if (verdict.worst.found)
       fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
-    if (verbose)
+    if (output.verbose)
       reasons();
-    else if (!verdict.unusable.empty())
+    else if (!verdict.unusable.empty() && !output.quiet)
       fmt::print("  {} launches left out, most of which the first does not survive; -v says why\n",
                  left_out());
-    if (!verdict.not_executed.empty() && verbose)
+    if (!verdict.not_executed.empty() && output.verbose)
       fmt::print("  not covered: {} of the first\n", lines_text(verdict.not_executed));
     return verdict.kind == Kind::agree ? agree : not_exercised;
   case Kind::differ:
-    fmt::print("{}: DIFFER\n{}", verdict.kernel, verdict.counter_example);
+    fmt::print("{}: DIFFER\n{}", paint(verdict.kernel), verdict.counter_example);
     return differ;
   default:
-    fmt::print("{}: cannot be compared; {} launches could be used\n", verdict.kernel,
+    fmt::print("{}: cannot be compared; {} launches could be used\n", paint(verdict.kernel),
                verdict.agreed);
     reasons();
     if (verdict.out_of_work)
@@ -168,10 +173,23 @@ void say_promises(const std::vector<std::string> &promises) {
     fmt::print("assumed: {}\n", fmt::join(promises, ", "));
 }
 
-/// On the launch of a file.
+/// On the launch that is described.
 int compare_described(const VerifyRequest &request, const VerifyOptions &options,
                       const Module &original, const Module &rewritten) {
-  auto file = read_launch_file(request.launch);
+  const WarpProgram first(original), second(rewritten);
+  tl::expected<LaunchFile, std::string> file;
+  if (request.launch.size() == 1 && request.launch[0].find('=') == std::string::npos) {
+    file = read_launch_file(request.launch[0]);
+  } else {
+    Sources sources;
+    sources.add_folder_of(request.original);
+    if (std::string why = describe_launch(request.launch, options.kernel, first, request.original,
+                                          sources, file->first);
+        !why.empty())
+      file = tl::unexpected(std::move(why));
+    else
+      file->second = file->first;
+  }
   if (!file)
     return complain(file.error(), not_checked);
   for (LaunchDescription *launch : {&file->first, &file->second})
@@ -185,7 +203,6 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   how.volatile_races = options.volatile_races;
   how.matrices_order = options.matrices_order;
   how.reassociate = options.reassociate;
-  const WarpProgram first(original), second(rewritten);
   const CompareVerdict verdict = compare_launches(first, file->first, second, file->second, how);
   using Kind = CompareVerdict::Kind;
   const int code = verdict.kind == Kind::agree    ? agree
@@ -258,14 +275,17 @@ std::vector<Comparison> comparisons(const Module &original, const Module &rewrit
 
 /// Compares them one by one.
 std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewritten,
-                                      std::span<const Comparison> list, VerifyOptions options) {
+                                      std::span<const Comparison> list, VerifyOptions options,
+                                      bool quiet) {
   std::vector<KernelVerdict> verdicts;
   const WarpProgram first(original), second(rewritten);
   const WarpProgram &before = only_adds_siblings(original, rewritten) ? second : first;
   Progress progress;
   std::size_t at = 0;
   options.progress = [&](const std::string &kernel, unsigned agreed) {
-    progress.show(fmt::format("{} ({} of {}): {} launches agree", kernel, at, list.size(), agreed));
+    if (!quiet)
+      progress.show(
+          fmt::format("{} ({} of {}): {} launches agree", kernel, at, list.size(), agreed));
   };
   for (const Comparison &one : list) {
     ++at;
@@ -325,8 +345,8 @@ int run(const VerifyRequest &request, const Invocation &) {
     return not_checked;
   }
   const auto [begin, end] = request.shard.range(list.size());
-  const auto verdicts =
-      verify_all(*original, *rewritten, std::span(list).subspan(begin, end - begin), options);
+  const auto verdicts = verify_all(
+      *original, *rewritten, std::span(list).subspan(begin, end - begin), options, request.quiet);
   if (!request.counter_example.empty())
     for (const KernelVerdict &verdict : verdicts)
       if (verdict.launch) {
@@ -343,7 +363,7 @@ int run(const VerifyRequest &request, const Invocation &) {
   json["assumed"] = request.promises;
   json["kernels"] = Json::array();
   for (const KernelVerdict &verdict : verdicts) {
-    const int code = request.json ? code_of(verdict) : print_verdict(verdict, request.verbose);
+    const int code = request.json ? code_of(verdict) : print_verdict(verdict, request);
     if (rank(code) > rank(worst))
       worst = code;
     json["kernels"].push_back(to_json(verdict));
@@ -373,9 +393,9 @@ void declare(Words &words, VerifyRequest &request) {
                 "promises that the rewriting was given: launches keep them;\n"
                 "matrix-order: instructions on matrices order the lanes of their warp");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");
-  words.text("--launch FILE.toml", request.launch,
-             "compare on the launch that this file describes, for each side, and on no other; "
-             "`ptxasw emulate --init` writes one");
+  words.launch(request.launch,
+               "compare there, and nowhere else; values as for `ptxasw emulate`, which writes a "
+               "file with --init, in which the second may have others");
   words.text("--rtol NUMBER", request.relative,
              "floating-point results may differ by this part of the first's magnitude,");
   words.text("--atol NUMBER", request.absolute, "plus this;");
@@ -386,8 +406,7 @@ void declare(Words &words, VerifyRequest &request) {
   words.text("--counter-example FILE.toml", request.counter_example,
              "where to write a launch on which the two differ, for `emulate`");
   words.shard(request.shard);
-  words.flag("--json", request.json, "as JSON");
-  words.flag("-v,--verbose", request.verbose, "unused launches and lines not covered");
+  words.output(request, "as JSON", "unused launches and lines not covered");
   words.footer(
       "Where the second has siblings of the first's kernels, these are compared with them.\n"
       "Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "

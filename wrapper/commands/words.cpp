@@ -122,6 +122,11 @@ constexpr FormerSpelling former_spellings[] = {
     {"--check", "--why"},
     {"--explain", "--why"},
     {"--first", "--unmeasured"},
+    {"--most", "--siblings N"},
+    {"--only", "--choose TEXT"},
+    {"--shuffle", "--shuffle-siblings WHICH"},
+    {"--tool", "--assembler AS"},
+    {"--tool", "--compiler GCC"},
     {"--json", "--tuner-json FILE"},
     {"--last", "--last-run"},
     {"--launch", "--launch-log"},
@@ -213,7 +218,9 @@ void describe_value(const CLI::Option &option, OptionDescription &description) {
   const std::string check = colon < type.size() ? type.substr(colon + 1) : "";
   std::string words = option.get_option_text();
   if (check.starts_with('{'))
-    words = check.substr(1, check.size() - 2);
+    description.choices = CLI::detail::split(check.substr(1, check.size() - 2), ',');
+  if (!description.choices.empty() && words.empty())
+    words = CLI::detail::join(description.choices, "|");
   else if (const std::size_t range = check.find('['); range != std::string::npos)
     description.limits = between(check.substr(range + 1, check.size() - range - 2));
   if (!words.empty()) {
@@ -222,10 +229,8 @@ void describe_value(const CLI::Option &option, OptionDescription &description) {
     const bool listed =
         words.find(',') != std::string::npos &&
         words.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-,") == std::string::npos;
-    if (listed)
+    if (listed && description.choices.empty())
       description.choices = CLI::detail::split(words, ',');
-    if (check.starts_with('{'))
-      std::replace(description.value.begin(), description.value.end(), ',', '|');
   } else if (kind == "UINT" || kind == "INT") {
     description.value = "N";
   } else {
@@ -314,7 +319,7 @@ void Words::one_of(std::string_view name, std::string &to, const std::vector<std
 
 void Words::choices(std::string_view name, std::vector<std::string> &to,
                     const std::vector<std::string> &choices, std::string_view meaning) {
-  const std::string setting(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+  const std::string setting(split_name(name).first.substr(2));
   one_at_a_time(add(app_, name, to, meaning))
       ->delimiter(',')
       ->check([setting](const std::string &word) { return gone_value(setting, word); })
@@ -411,6 +416,14 @@ void Words::launch(std::vector<std::string> &to, std::string_view meaning) {
        fmt::format("a launch: a launch file, or numbers such as block=32x8,grid=64,n=1024 and "
                    "base-align=256 (bytes); {}",
                    meaning));
+}
+
+void Words::output(OutputRequest &to, std::string_view json, std::string_view verbose) {
+  flag("--json", to.json, json);
+  flag("-v,--verbose", to.verbose, verbose);
+  flag("-q,--quiet", to.quiet, "no notes, summaries and progress");
+  one_of("--color", to.colour, {"auto", "always", "never"},
+         "auto: on a terminal, unless NO_COLOR is set");
 }
 
 void Words::footer(std::string_view text) { app_.footer(app_.get_footer() + std::string(text)); }

@@ -18,6 +18,12 @@ class App;
 
 namespace ptxasw::inline wrapper {
 
+/// How a command answers.
+struct OutputRequest {
+  std::string colour = "auto"; ///< wants_colour()
+  bool json = false, verbose = false, quiet = false;
+};
+
 /// The words that a command takes. A `name` is as the user writes it: `input` for a positional
 /// word, `--json` or `-o,--output` for an option, followed by its value after a blank where the
 /// type does not imply it: `--arch sm_XX`. What is read goes to `to`, whose previous value is the
@@ -65,6 +71,9 @@ public:
   /// what the command does with it.
   void launch(std::vector<std::string> &to,
               std::string_view meaning = "what is said then holds for it");
+  /// `--json`, `-v`, `-q` and `--color`; the first two with what they mean to the command.
+  void output(OutputRequest &to, std::string_view json = "as JSON",
+              std::string_view verbose = "leave nothing out");
   /// What help ends with: exit codes and the like.
   void footer(std::string_view text);
   /// Commands to copy, behind that.

@@ -18,6 +18,7 @@
 #include "wrapper/drop_in/report_json.h"
 #include "wrapper/drop_in/resources.h"
 #include "wrapper/drop_in/summary.h"
+#include "wrapper/lint/names.h"
 #include "wrapper/os/crash_guard.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/process.h"
@@ -178,6 +179,9 @@ tl::expected<void, std::string> rewrite_all(std::vector<InputModule> &modules,
   options.count_declined = wants_findings(run);
   inject_fault(settings.inject_fault);
   for (InputModule &module : modules) {
+    if (!settings.rewrite.kernels.empty())
+      if (const auto parsed = parse(module.original, module.name))
+        options.kernels = names_called(**parsed, settings.rewrite.kernels);
     auto result = rewrite_module(module.original, module.name, options);
     if (!result || settings.inject_fault == "parse")
       return tl::unexpected(result ? std::string("injected fault") : result.error().message);

@@ -4,6 +4,7 @@
 #include "wrapper/drop_in/profiled_siblings.h"
 
 #include "synth/rewrite.h"
+#include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ std::optional<SiblingResult> with_siblings(const std::string &text, const std::s
   if (!parsed)
     return std::nullopt;
   SiblingOptions options = settings.siblings;
-  options.kernels = settings.rewrite.kernels;
+  options.kernels = names_called(**parsed, settings.rewrite.kernels);
   if (!settings.profile.empty()) {
     options.names = profiled_siblings(profile, settings.profile, **parsed, tell);
     if (options.most == 0)

@@ -56,7 +56,7 @@ Json rewrite_json(const RewriteRecord &record) {
           {"loads", Json::array({load(record.line, record.source_line)})},
           {"sources", std::move(sources)},
           {"details", std::move(details)},
-          // As schema 1 had it.
+          // As version 1 had it.
           {"line", record.line},
           {"source_line", source_line_json(record.source_line)},
           {"delta", record.delta},
@@ -126,7 +126,7 @@ std::string text_of(const Json &json, int indent) {
 std::string journal_line(const ModuleReport &module) { return text_of(module_json(module), -1); }
 
 std::string report_json(const std::vector<ModuleReport> &modules) {
-  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}, {"schema", 2}};
+  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}, {"schema_version", 3}};
   if (modules.size() == 1)
     report.update(module_json(modules.front()));
   else

@@ -14,6 +14,9 @@ namespace {
 bool is_one_finding(const Finding &a, const Finding &b) {
   if (a.told.code != b.told.code || a.has_source != b.has_source)
     return false;
+  if (a.has_source && a.told.code == lint::Code::local_memory && a.ptx_kernel == b.ptx_kernel &&
+      a.place.file == b.place.file)
+    return true; // what is wrong is the array, not each of its uses
   return a.has_source ? a.place == b.place
                       : a.place.file == b.place.file && a.ptx_kernel == b.ptx_kernel &&
                             a.told.message == b.told.message && a.told.note == b.told.note;
@@ -25,8 +28,17 @@ void add_to(Finding &finding, Finding other) {
   if (!finding.has_source)
     finding.other_lines.push_back(other.told.line);
   if (same_kernel) {
-    finding.told.weight += other.told.weight;
-    finding.told.copies += other.told.copies;
+    const double weight = finding.told.weight + other.told.weight;
+    const std::uint32_t copies = finding.told.copies + other.told.copies;
+    if (finding.has_source && finding.place.line != other.place.line) {
+      if (other.told.weight > finding.told.weight) {
+        other.other_lines = std::move(finding.other_lines);
+        std::swap(finding, other);
+      }
+      finding.other_lines.push_back(other.place.line);
+    }
+    finding.told.weight = weight;
+    finding.told.copies = copies;
     return;
   }
   const double both = finding.microseconds + other.microseconds;
@@ -69,6 +81,17 @@ std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources 
           add_to(*found, std::move(finding));
       }
     }
+  // Where lanes are far apart each walks lines of its own: one cause, and one remedy.
+  std::erase_if(findings, [&](const Finding &walk) {
+    const auto cause = std::find_if(findings.begin(), findings.end(), [&](const Finding &other) {
+      return other.told.code == lint::Code::uncoalesced && other.has_source &&
+             other.place == walk.place && other.told.error == walk.told.error;
+    });
+    if (walk.told.code != lint::Code::reuse_thrashing || cause == findings.end())
+      return false;
+    cause->more = walk.told.message;
+    return true;
+  });
   std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
     if (a.microseconds != b.microseconds)
       return a.microseconds > b.microseconds;

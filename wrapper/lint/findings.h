@@ -31,7 +31,9 @@ struct Finding {
   std::string ptx_kernel;           ///< the name of that one in the PTX
   std::string array;                ///< as the source calls it; empty: not known
   double microseconds = 0;          ///< of the kernels, measured; 0: not known
-  std::vector<std::uint32_t> other_lines; ///< of the PTX: equal warnings, where there is no source
+  /// Of the file: equal warnings, where there is no source; uses of the same local memory.
+  std::vector<std::uint32_t> other_lines;
+  std::string more; ///< what else was found there that has the same remedy
 };
 
 /// Sorted by the time of their kernels, if it was measured, by Told::weight, then by place.

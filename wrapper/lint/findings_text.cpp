@@ -3,6 +3,7 @@
 // points at.
 
 #include "wrapper/lint/findings.h"
+#include "wrapper/os/terminal.h"
 
 #include <algorithm>
 #include <cctype>
@@ -134,20 +135,6 @@ std::vector<Marks> marks_of(std::string_view line, const Finding &finding) {
   return {{begin, end}};
 }
 
-/// Text in a colour, if that is wanted.
-class Painter {
-public:
-  explicit Painter(bool on) : on_(on) {}
-  std::string operator()(std::string_view text, const char *colour) const {
-    return on_ ? fmt::format("\033[{}m{}\033[0m", colour, text) : std::string(text);
-  }
-
-private:
-  bool on_;
-};
-
-constexpr char bold[] = "1", red[] = "1;31", yellow[] = "1;33", blue[] = "1;34", cyan[] = "1;36";
-
 /// The line of the source with marks below, behind a rule; empty if it cannot be shown.
 std::string excerpt(const Finding &finding, const std::string &source, std::size_t margin,
                     const Painter &paint) {
@@ -213,7 +200,8 @@ std::string where_else(const Finding &finding) {
   if (finding.told.copies > 1)
     text += fmt::format(", {} instructions like this", finding.told.copies);
   if (!finding.other_lines.empty()) {
-    text += ", also in PTX lines";
+    text += fmt::format(", also in {}line{}", finding.has_source ? "" : "PTX ",
+                        finding.other_lines.size() == 1 ? "" : "s");
     for (std::size_t i = 0; i < std::min(finding.other_lines.size(), most_shown_lines); ++i)
       text += fmt::format("{} {}", i ? "," : "", finding.other_lines[i]);
     if (finding.other_lines.size() > most_shown_lines)
@@ -246,6 +234,8 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   if (!told.note.empty())
     add("help", told.note);
   const std::string where = where_else(finding);
+  if (!finding.more.empty())
+    add("note", finding.more);
   add("note", told.usage.empty() ? where : fmt::format("{}; {}", told.usage, where));
   if (measured > 0 && finding.microseconds > 0)
     add("note", fmt::format("measured: {:.1f} us, {:.1f} % of all kernels", finding.microseconds,

@@ -134,4 +134,16 @@ bool is_called(std::string_view name, std::string_view wanted) {
                      [&](const std::string &one) { return one == wanted || is_like(one, wanted); });
 }
 
+std::vector<std::string> names_called(const Module &module,
+                                      const std::vector<std::string> &wanted) {
+  std::vector<std::string> names;
+  for (const Function &function : module.functions)
+    if (std::any_of(wanted.begin(), wanted.end(),
+                    [&](const std::string &one) { return is_called(function.name, one); }))
+      names.emplace_back(function.name);
+  if (names.empty() && !wanted.empty())
+    names.emplace_back();
+  return names;
+}
+
 } // namespace ptxasw::wrapper

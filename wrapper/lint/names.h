@@ -2,6 +2,8 @@
 
 // What people call a kernel: C++ names in place of mangled ones.
 
+#include "grammar/module.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,5 +33,9 @@ bool is_like(std::string_view text, std::string_view pattern);
 /// Returns true if a kernel is asked for by `wanted`: its PTX name, demangled name, short or base
 /// name, or a pattern of one of these (is_like()).
 bool is_called(std::string_view name, std::string_view wanted);
+
+/// The names of a module's functions that are asked for so; where nothing is asked for none, which
+/// means all, and where none is called so the name that no function has, the empty one.
+std::vector<std::string> names_called(const Module &module, const std::vector<std::string> &wanted);
 
 } // namespace ptxasw::wrapper

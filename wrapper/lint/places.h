@@ -23,7 +23,8 @@ class Places {
 public:
   explicit Places(const Module &module) : module_(module), inlining_(module) {}
 
-  /// The source of an instruction; nothing without `.loc`.
+  /// The source of an instruction, the user's where it was inlined from a header of the toolkit;
+  /// nothing without `.loc`.
   std::optional<Place> of(const Instruction &instruction) const;
   /// Of code that the compiler made up: the last line of the source before it in the function.
   /// `line`: in the PTX.
@@ -32,6 +33,9 @@ public:
   std::vector<Place> inlined_at(const Instruction &instruction) const;
 
 private:
+  /// Where it is and through which calls, the innermost first: without lines that the compiler made
+  /// up, and without the toolkit's headers before the user's own code.
+  std::vector<Place> frames(const Instruction &instruction) const;
   Place place(const Location &location) const;
 
   const Module &module_;

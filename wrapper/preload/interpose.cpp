@@ -185,8 +185,10 @@ int redirect(const char *file, char *const *argv, char *const *environment, bool
     changed[n++] = const_cast<char *>("ptxas"); // the name tells ptxasw what to be
     changed[n++] = flag;
   } else {
-    const char *const command = kind == Kind::offload ? "offload" : "assemble";
-    for (const char *word : {"ptxasw", command, "--tool", static_cast<const char *>(path), "--"})
+    const bool compiles = kind == Kind::offload;
+    for (const char *word :
+         {"ptxasw", compiles ? "offload" : "assemble", compiles ? "--compiler" : "--assembler",
+          static_cast<const char *>(path), "--"})
       changed[n++] = const_cast<char *>(word);
   }
   for (std::size_t i = 1; i < words; ++i)

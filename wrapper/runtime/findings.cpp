@@ -30,26 +30,13 @@ std::string quoted(std::string_view text) {
   return result + '"';
 }
 
-/// Returns true if a file is one of the toolkit's headers.
-bool is_of_toolkit(const std::string &file) {
-  constexpr std::string_view headers = "/include/";
-  const std::size_t at = file.rfind(headers);
-  return at != file.npos &&
-         ::access((file.substr(0, at + headers.size()) + "cuda_runtime.h").c_str(), F_OK) == 0;
-}
-
-/// File and line of the source, of the instruction at a line of the PTX: where the toolkit's
-/// headers were inlined, those of the program.
+/// File and line of the source, of the instruction at a line of the PTX.
 std::string source_of(const Module &module, std::uint32_t line) {
   const Places places(module);
   for (const Function &function : module.functions)
     for (const Instruction &instruction : function.instructions)
       if (instruction.line == line) {
-        std::optional<Place> place = places.of(instruction);
-        for (const Place &outer : places.inlined_at(instruction))
-          if (place && is_of_toolkit(place->file))
-            place = outer;
-        if (place)
+        if (const auto place = places.of(instruction))
           return fmt::format(",\"file\":{},\"line\":{}", quoted(place->file), place->line);
       }
   return {};

@@ -192,11 +192,24 @@ std::string get_modules(const Settings &settings) {
   return list;
 }
 
+/// Commas within brackets are a name's own: `f<int, 4>`.
 bool set_kernel(Settings &settings, std::string_view value) {
-  return each_part(value, [&](std::string_view name) {
-    settings.rewrite.kernels.emplace_back(name);
-    return !name.empty();
-  });
+  if (value.empty())
+    return true;
+  int depth = 0;
+  std::string name;
+  for (const char c : std::string(value) + ',') {
+    depth += (c == '<' || c == '(') - (c == '>' || c == ')');
+    if (depth > 0 || (c != ',' && c != '+')) { // as each_part() cuts
+      name += c;
+      continue;
+    }
+    if (name.empty())
+      return false;
+    settings.rewrite.kernels.push_back(std::move(name));
+    name.clear();
+  }
+  return true;
 }
 
 void clear_kernel(Settings &settings) { settings.rewrite.kernels.clear(); }
@@ -420,8 +433,9 @@ std::vector<SettingSpec> make_table() {
        .set = set_widths,
        .get = get_widths},
       {.name = "kernel",
-       .values = "NAME[,NAME...]",
-       .meaning = "rewrite only these kernels",
+       .values = "KERNEL[,...]",
+       .meaning = "only this kernel: its name, with or without parameters, or a pattern such as "
+                  "'heat*'",
        .decides_code = true,
        .in_rewrite = true,
        .in_project = true,
