@@ -109,7 +109,7 @@ CallSite Checks::here() const {
     Dl_info info{};
     // Of the shared library, its own frames are not the program's.
     if (::dladdr(frames[i], &info) != 0 && info.dli_fbase == own.dli_fbase && own.dli_fname &&
-        std::strstr(own.dli_fname, "libcudart"))
+        (std::strstr(own.dli_fname, "libcudart") || std::strstr(own.dli_fname, "libcuda.so")))
       continue;
     site.returns.push_back(reinterpret_cast<std::uint64_t>(frames[i]));
   }

@@ -9,17 +9,12 @@
 
 using namespace ptxasw;
 
-/// A module of the library API.
-struct CUlib_st {
-  LoadedModule *module = nullptr;
-};
-
 namespace {
 
 cudaError_t load(cudaLibrary_t *library, std::unique_ptr<LoadedModule> module) {
   if (const cudaError_t error = module->load(); error != cudaSuccess)
     return error;
-  *library = new CUlib_st{module.get()};
+  *library = module->handle = new CUlib_st{module.get()};
   Registry::get().modules.push_back(std::move(module));
   return cudaSuccess;
 }
