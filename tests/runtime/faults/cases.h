@@ -1,4 +1,5 @@
-// What the files of cases share: each is a kernel with a fault (`bad`) or as it should be, chosen by number.
+// What the files of cases share: each is a kernel with a fault (`bad`) or as it should be, chosen
+// by number.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -16,4 +17,5 @@ template <int count> int run_case(const Case (&cases)[count], int argc, char **a
   return 0;
 }
 #define LAUNCH(kernel, grid, block, ...)                                                           \
-  (bad ? (kernel<true><<<grid, block>>>(__VA_ARGS__), 0) : (kernel<false><<<grid, block>>>(__VA_ARGS__), 0))
+  (bad ? (kernel<true><<<grid, block>>>(__VA_ARGS__), 0)                                           \
+       : (kernel<false><<<grid, block>>>(__VA_ARGS__), 0))
