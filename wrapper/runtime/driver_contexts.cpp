@@ -328,6 +328,8 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
       false);
 }
 
+CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
+
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
   return driver(
       [&] {
@@ -339,6 +341,8 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
       false);
 }
 
+CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxPushCurrent_v2(context); }
+
 CUresult cuCtxPopCurrent_v2(CUcontext *context) {
   return driver([&] {
     if (context)
@@ -349,6 +353,8 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context) {
     return cudaSuccess;
   });
 }
+
+CUresult cuCtxPopCurrent(CUcontext *context) { return cuCtxPopCurrent_v2(context); }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
   return driver(

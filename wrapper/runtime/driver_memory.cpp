@@ -123,7 +123,7 @@ cudaError_t attribute_of(void *to, CUpointer_attribute attribute, CUdeviceptr ad
   case CU_POINTER_ATTRIBUTE_CONTEXT: {
     CUcontext context = nullptr;
     cuCtxGetCurrent(&context);
-    return give(to, context);
+    return give(to, reinterpret_cast<std::uintptr_t>(context));
   }
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     return give(to, static_cast<unsigned>(all.type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST

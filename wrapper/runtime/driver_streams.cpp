@@ -15,6 +15,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
 CUresult cuStreamDestroy_v2(CUstream stream) {
   return driver([&] { return cudaStreamDestroy(stream); });
 }
+CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 CUresult cuStreamQuery(CUstream stream) {
   return driver([&] { return cudaStreamQuery(stream); });
 }
@@ -97,6 +98,7 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
 CUresult cuEventDestroy_v2(CUevent event) {
   return driver([&] { return cudaEventDestroy(event); });
 }
+CUresult cuEventDestroy(CUevent event) { return cuEventDestroy_v2(event); }
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
   return driver([&] { return cudaEventRecordWithFlags(event, stream, flags); });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/core.h>
 #include <fstream>
 #include <iterator>
 
@@ -43,8 +44,12 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJi
     if (std::memcmp(code,
                     "\x7f"
                     "ELF",
-                    4) == 0)
+                    4) == 0) {
+      say(fmt::format("the program loads machine code; what runs here is PTX (NVRTC makes it for "
+                      "--gpu-architecture=compute_{})",
+                      device().sm()));
       return cudaErrorNoKernelImageForDevice;
+    }
     return load(library, std::make_unique<LoadedModule>(static_cast<const char *>(code)));
   });
 }
