@@ -18,7 +18,7 @@ namespace ptxasw::inline wrapper {
 namespace {
 
 constexpr unsigned newest_target = 121; ///< of CUDA 13: sm_121
-constexpr unsigned newest_major = 9; ///< of the PTX ISA: CUDA 13 has 9.0 and what follows it
+constexpr unsigned newest_major = 9;    ///< of the PTX ISA: CUDA 13 has 9.0 and what follows it
 
 bool wanted(const LintQuery &query, std::string_view name) {
   return query.kernels.empty() ||
