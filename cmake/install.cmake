@@ -10,7 +10,7 @@ include(CMakePackageConfigHelpers)
 set(exported ptxasw_flags ptxasw_antlr ptxasw_grammar ptxasw_semantics ptxasw_symbolic ptxasw_machine ptxasw_translate ptxasw_emulator ptxasw_facts ptxasw_analysis)
 set(described ${PROJECT_BINARY_DIR}/described)
 set(parts_runtime ptxasw ptxasw-exec ptxasw_launch ptxasw_launch_archive)
-set(parts_emulate ptxasw_emulate ptxasw_cudart_archive ptxasw_cudart)
+set(parts_emulate ptxasw_emulate ptxasw_cudart_archive ptxasw_cudart ptxasw_cuda)
 set(parts_development ${exported})
 foreach(component runtime emulate development)
   add_custom_target(package-${component} DEPENDS changelogs)
@@ -50,9 +50,9 @@ foreach(library ptxasw-exec ptxasw_launch)
 endforeach()
 
 # The runtime for programs without a GPU, where the toolkit's headers were there to build it: beside
-# ptxasw, where no real cudart is hidden by it.
+# ptxasw, where no real cudart and no real driver is hidden by it.
 if(TARGET ptxasw_cudart)
-  install(TARGETS ptxasw_cudart LIBRARY DESTINATION libexec/ptxasw/no-gpu COMPONENT emulate)
+  install(TARGETS ptxasw_cudart ptxasw_cuda LIBRARY DESTINATION libexec/ptxasw/no-gpu COMPONENT emulate)
   install(FILES ${PROJECT_BINARY_DIR}/no-gpu/libptxasw_cudart.a ${PROJECT_BINARY_DIR}/no-gpu/libcudart_static.a
           DESTINATION libexec/ptxasw/no-gpu COMPONENT emulate)
 endif()

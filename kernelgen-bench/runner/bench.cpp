@@ -72,7 +72,7 @@ public:
       go_on = step("check") && check(find_size(kernel_, "check"), true);
       go_on = go_on && step("check at size") && check(result_.extents, false);
     }
-    if (go_on)
+    if (go_on && plan_.launches > 0)
       time();
     return std::move(result_);
   }

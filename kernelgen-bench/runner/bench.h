@@ -13,7 +13,7 @@ struct Plan {
   std::vector<std::string> variants; ///< names; empty for all
   std::string size = "paper";
   std::vector<std::array<unsigned, 2>> blocks; ///< empty for the manifest's
-  int launches = 20;                           ///< timed launches per variant
+  int launches = 20;                           ///< timed launches per variant; 0: only checks
   bool check = true;
   bool profile = false; ///< one launch each and nothing else, for a profiler around the runner
 };

@@ -177,7 +177,7 @@ int run(const Suite &suite, const Plan &plan, int device, std::string out) {
   const DeviceFacts &facts = driver.facts();
   RunFacts run_facts;
   run_facts.date = utc_now("%Y-%m-%dT%H:%M:%SZ");
-  if (!plan.profile)
+  if (!plan.profile && plan.launches > 0)
     run_facts.copy_gigabytes_per_second = tools.copy_bandwidth(
         std::min(driver.free_memory() / 4, std::size_t{2} << 30) & ~std::size_t{255});
   if (out.empty())
@@ -253,9 +253,9 @@ int main(int argc, char **argv) {
       app.add_option("--size", plan.size, "paper, quick, check or extents such as 4096x4096");
   auto *block = app.add_option("--block", blocks, "block shape such as 512x1 (repeatable)")
                     ->allow_extra_args(false);
-  auto *launches =
-      app.add_option("--launches", plan.launches, "timed launches per variant (default 20)")
-          ->check(CLI::Range(1, 100000));
+  auto *launches = app.add_option("--launches", plan.launches,
+                                  "timed launches per variant (default 20; 0: only check)")
+                       ->check(CLI::Range(0, 100000));
   app.add_flag("--no-check", no_check, "do not compare results");
   app.add_flag("--profile", plan.profile,
                "one launch each, untimed: for a profiler around this program");

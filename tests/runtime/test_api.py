@@ -94,6 +94,38 @@ class Api(Scratch):
         self.check("./p")
         self.check("./q")
 
+    def test_driver(self):
+        libraries = cuda_home() / "lib64"
+        if not (cuda_home() / "include/nvrtc.h").exists() or not list(libraries.glob("libnvrtc.so*")):
+            self.skipTest("no NVRTC")
+        done = run(["g++", "-std=c++17", "-I", cuda_home() / "include", "-o", "p", PROGRAMS / "driver.cpp", "-L", libraries,
+                    "-L", libraries / "stubs", "-lcuda", "-lnvrtc"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run([PTXASW, "run", "--no-gpu", "--", "./p"], env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1:]), (0, ["ok"]), done.stdout + done.stderr)
+
+    def test_driver_and_runtime_share_the_device(self):
+        self.write("p.cu", """#include <cstdio>
+#include <cuda.h>
+__global__ void k(int *p) { *p = 7; }
+int main() {
+  CUdeviceptr p = 0;
+  CUcontext context = nullptr;
+  int value = 0;
+  cudaFree(nullptr);
+  bool right = cuInit(0) == CUDA_SUCCESS && cuCtxGetCurrent(&context) == CUDA_SUCCESS && context && cuMemAlloc(&p, 4) == CUDA_SUCCESS;
+  k<<<1, 1>>>(reinterpret_cast<int *>(p));
+  right &= cuMemcpyDtoH(&value, p, 4) == CUDA_SUCCESS && value == 7 && cuMemFree(0x1000) == CUDA_ERROR_INVALID_VALUE;
+  CUresult (*free)(CUdeviceptr) = nullptr;
+  right &= cudaGetDriverEntryPointByVersion("cuMemFree", reinterpret_cast<void **>(&free), 12000, 0, nullptr) == cudaSuccess;
+  right &= free && free(p) == CUDA_SUCCESS && cudaGetLastError() == cudaSuccess;
+  puts(right ? "ok" : "failed");
+}
+""")
+        for words in ("-lcuda",), ("-lcuda", "-cudart", "shared"):
+            self.compile("p.cu", *words)
+            self.check("./p", LD_LIBRARY_PATH=str(RUNTIME))
+
     def test_no_runtime(self):
         alone = self.dir / "alone"
         alone.mkdir()

@@ -1,5 +1,5 @@
-"""Every function of cuda_runtime_api.h is in the page's table as what it is in the library: done or
-refused, with the reason."""
+"""Every function of cuda_runtime_api.h and of cuda.h is in the page's tables as what it is in the library:
+done or refused, with the reason."""
 
 import re
 import subprocess
@@ -18,16 +18,18 @@ LIBRARY = PTXASW.parent / "no-gpu/libcudart.so.13"
 PAGE = ROOT / "docs/internals/runtime-functions.md"
 
 
-def declared():
+HEADERS = {"cuda_runtime_api.h": (r"cuda[A-Z]\w*", "refused.def"), "cuda.h": (r"cu[A-Z]\w*", "driver_refused.def")}
+
+
+def declared(header):
     """Names of the functions that the toolkit's header declares for the host."""
     include = cuda_home() / "include"
-    text = subprocess.run(["g++", "-E", "-P", "-I", include, include / "cuda_runtime_api.h"], check=True,
-                          capture_output=True, text=True).stdout
-    return set(re.findall(r"\b(cuda[A-Z]\w*)\s*\([^;{}]*\)\s*;", re.sub(r"typedef[^;]*;", "", text)))
+    text = subprocess.run(["g++", "-E", "-P", "-I", include, include / header], check=True, capture_output=True, text=True).stdout
+    return set(re.findall(rf"\b({HEADERS[header][0]})\s*\([^;{{}}]*\)\s*;", re.sub(r"typedef[^;]*;", "", text)))
 
 
-def refused():
-    text = (ROOT / "wrapper/runtime/refused.def").read_text()
+def refused(header):
+    text = (ROOT / "wrapper/runtime" / HEADERS[header][1]).read_text()
     return dict(re.findall(r'PTXASW_REFUSED\((\w+),\s*"([^"]*)"\)', text))
 
 
@@ -36,18 +38,21 @@ def exported():
     return {re.sub(r"@.*", "", line.split()[-1]) for line in out.splitlines()}
 
 
-def table():
-    """The page's rows: reason (empty: done) by name."""
+def table(header):
+    """The page's rows of a header: reason (empty: done) by name."""
     rows = re.findall(r"^\| (.*?) \| ((?:`\w+`(?:, )?)+) \|$", PAGE.read_text(), re.M)
-    return {name: "" if why == "done" else why for why, names in rows for name in re.findall(r"`(\w+)`", names)}
+    names = {name: "" if why == "done" else why for why, names in rows for name in re.findall(r"`(\w+)`", names)}
+    return {name: why for name, why in names.items() if re.fullmatch(HEADERS[header][0], name)}
 
 
 class Table(unittest.TestCase):
-    def test_the_library_has_what_the_header_declares(self):
-        self.assertEqual(declared() - exported(), set())
+    def test_the_library_has_what_the_headers_declare(self):
+        for header in HEADERS:
+            self.assertEqual(declared(header) - exported(), set())
 
     def test_the_page_says_what_is_refused(self):
-        self.assertEqual(table(), {name: refused().get(name, "") for name in declared()})
+        for header in HEADERS:
+            self.assertEqual(table(header), {name: refused(header).get(name, "") for name in declared(header)})
 
     def test_names_for_a_default_stream_per_thread(self):
         for name, suffix in re.findall(r"PTXASW_PER_THREAD\((\w+), (\w+)\)",
@@ -59,10 +64,12 @@ if __name__ == "__main__":
     if not LIBRARY.exists():
         skip("no runtime")
     if "--write" in sys.argv:  # prints the rows
-        by = {}
-        for one in sorted(declared()):
-            by.setdefault(refused().get(one, "done"), []).append(f"`{one}`")
-        for reason in sorted(by, key=lambda r: (r != "done", r)):
-            print(f"| {reason} | {', '.join(by[reason])} |")
+        for header in HEADERS:
+            print(f"\n{header}:")
+            by = {}
+            for one in sorted(declared(header)):
+                by.setdefault(refused(header).get(one, "done"), []).append(f"`{one}`")
+            for reason in sorted(by, key=lambda r: (r != "done", r)):
+                print(f"| {reason} | {', '.join(by[reason])} |")
         sys.exit()
     main()

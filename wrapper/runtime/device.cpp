@@ -166,6 +166,11 @@ cudaError_t &Device::last_error() {
   return error;
 }
 
+bool &Device::is_used() {
+  thread_local bool used = false;
+  return used;
+}
+
 cudaError_t Device::remember(cudaError_t error) {
   if (error != cudaSuccess)
     last_error() = error;

@@ -70,6 +70,7 @@ public:
   /// After an error that kernels leave behind for good, every call gives that one.
   template <class Body> cudaError_t call(Body body) {
     const std::unique_lock lock(mutex_);
+    is_used() = true;
     return remember(guarded(lost_, body));
   }
   /// A call that asks for nothing: its error is no error of the program (cudaStreamQuery).
@@ -85,6 +86,8 @@ public:
   }
   static cudaError_t remember(cudaError_t error);
   static cudaError_t &last_error();
+  /// This thread has called the Runtime API, which makes the primary context current.
+  static bool &is_used();
   /// From now on every call fails with this error.
   void lose(cudaError_t error) { lost_ = error; }
   bool is_lost() const { return lost_ != cudaSuccess; }

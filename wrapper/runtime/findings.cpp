@@ -50,6 +50,19 @@ std::string place_of(const Module &module, const WarpFault &fault) {
       source_of(module, fault.line));
 }
 
+/// Where a byte of shared memory is: in a variable, or behind the last one before it.
+std::string shared_variable_at(std::uint64_t offset, const std::vector<VariableBytes> &variables) {
+  const VariableBytes *best = nullptr;
+  for (const VariableBytes &variable : variables)
+    if (variable.begin <= offset && (!best || variable.begin > best->begin))
+      best = &variable;
+  if (!best || best->name.empty())
+    return {};
+  return offset < best->end
+             ? fmt::format("byte {} of `{}`", offset - best->begin, best->name)
+             : fmt::format("{} bytes behind the end of `{}`", offset - best->end, best->name);
+}
+
 } // namespace
 
 Checks::Checks() {
@@ -96,7 +109,7 @@ CallSite Checks::here() const {
     Dl_info info{};
     // Of the shared library, its own frames are not the program's.
     if (::dladdr(frames[i], &info) != 0 && info.dli_fbase == own.dli_fbase && own.dli_fname &&
-        std::strstr(own.dli_fname, "libcudart"))
+        (std::strstr(own.dli_fname, "libcudart") || std::strstr(own.dli_fname, "libcuda.so")))
       continue;
     site.returns.push_back(reinterpret_cast<std::uint64_t>(frames[i]));
   }
@@ -129,12 +142,17 @@ void Checks::write(const std::string &line) {
 }
 
 // Where an address is: in an allocation, in one that was freed, or beside the nearest one.
-std::string Checks::memory_at(std::uint64_t address) const {
+std::string Checks::memory_at(std::uint64_t address,
+                              const std::vector<VariableBytes> &shared) const {
   constexpr std::uint64_t near = 1 << 20;
   const Allocations &allocations = device().allocations();
   const auto told = [&](const std::string &what, const CallSite &made) {
     return fmt::format(",\"memory\":{}{}", quoted(what), sites("made", made));
   };
+  if (address >= window::shared && address < window::shared + window::size) {
+    const std::string variable = shared_variable_at(address - window::shared, shared);
+    return variable.empty() ? variable : told(variable, {});
+  }
   if (const auto *inside = allocations.find(reinterpret_cast<const void *>(address)))
     return told(fmt::format("byte {} of {}", address - inside->first, inside->second.name),
                 inside->second.made);
@@ -158,7 +176,8 @@ std::string Checks::memory_at(std::uint64_t address) const {
   return {};
 }
 
-void Checks::report(const Module &module, const std::string &kind, const WarpFault &fault) {
+void Checks::report(const Module &module, const std::string &kind, const WarpFault &fault,
+                    const std::vector<VariableBytes> &shared) {
   WarpFault told = fault;
   if (!fault.others.empty() && fault.kind == FaultKind::race)
     told.message = fmt::format("{} {:#x} and an earlier {} there are not ordered",
@@ -168,7 +187,7 @@ void Checks::report(const Module &module, const std::string &kind, const WarpFau
   if (!fault.others.empty())
     line += fmt::format(",\"other\":{{{}}}", place_of(module, fault.others[0]));
   if (fault.address != 0)
-    line += memory_at(fault.address);
+    line += memory_at(fault.address, shared);
   write(line + "}");
 }
 

@@ -4,6 +4,7 @@
 // line, to a file that the command reads.
 
 #include "emulator/machine/warp_fault.h"
+#include "emulator/machine/warp_program.h"
 #include "grammar/module.h"
 
 #include <cstdint>
@@ -34,8 +35,9 @@ public:
   /// The place of the call in progress, if any check is on.
   CallSite here() const;
 
-  /// A finding of a kernel's run. `kind` is the word for it.
-  void report(const Module &module, const std::string &kind, const WarpFault &fault);
+  /// A finding of a kernel's run. `kind` is the word for it, `shared` are the kernel's variables.
+  void report(const Module &module, const std::string &kind, const WarpFault &fault,
+              const std::vector<VariableBytes> &shared);
   /// A finding of a call: `made` is where its memory came from.
   void report_call(const std::string &kind, const std::string &message, const CallSite &where,
                    const CallSite &made);
@@ -55,7 +57,7 @@ public:
 private:
   void write(const std::string &line);
   std::string sites(const char *name, const CallSite &site) const;
-  std::string memory_at(std::uint64_t address) const;
+  std::string memory_at(std::uint64_t address, const std::vector<VariableBytes> &shared) const;
 
   int file_ = -1;
   std::uint64_t count_ = 0;

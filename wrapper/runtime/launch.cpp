@@ -37,7 +37,8 @@ cudaError_t error_of(FaultKind kind) {
 }
 
 /// What went wrong, told to the checks or, without any, to the user.
-void tell(const LoadedModule &module, const WarpOutcome &outcome) {
+void tell(const CUkern_st &kernel, const WarpOutcome &outcome) {
+  const LoadedModule &module = *kernel.module;
   Checks &checks = device().checks();
   if (!checks.any()) {
     if (outcome.fault)
@@ -46,7 +47,8 @@ void tell(const LoadedModule &module, const WarpOutcome &outcome) {
   }
   const auto report = [&](const std::optional<WarpFault> &fault, std::string_view kind) {
     if (fault)
-      checks.report(module.module(), std::string(kind), *fault);
+      checks.report(module.module(), std::string(kind), *fault,
+                    module.program().shared_variables(*find_in_program(kernel)));
   };
   report(outcome.race, "race");
   report(outcome.barrier, outcome.barrier ? to_string(outcome.barrier->kind) : "");
@@ -110,7 +112,7 @@ cudaError_t run(const KernelCall &call) {
   const WarpOutcome outcome = run_kernel(program, *find_in_program(*call.kernel), launch,
                                          device().memory(), device().options());
   std::fwrite(outcome.output.data(), 1, outcome.output.size(), stdout);
-  tell(*call.kernel->module, outcome);
+  tell(*call.kernel, outcome);
   if (!outcome.fault)
     return cudaSuccess;
   const cudaError_t error = error_of(outcome.fault->kind);

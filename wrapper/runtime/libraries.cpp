@@ -4,22 +4,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/core.h>
 #include <fstream>
 #include <iterator>
 
 using namespace ptxasw;
-
-/// A module of the library API.
-struct CUlib_st {
-  LoadedModule *module = nullptr;
-};
 
 namespace {
 
 cudaError_t load(cudaLibrary_t *library, std::unique_ptr<LoadedModule> module) {
   if (const cudaError_t error = module->load(); error != cudaSuccess)
     return error;
-  *library = new CUlib_st{module.get()};
+  *library = module->handle = new CUlib_st{module.get()};
   Registry::get().modules.push_back(std::move(module));
   return cudaSuccess;
 }
@@ -48,8 +44,12 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJi
     if (std::memcmp(code,
                     "\x7f"
                     "ELF",
-                    4) == 0)
+                    4) == 0) {
+      say(fmt::format("the program loads machine code; what runs here is PTX (NVRTC makes it for "
+                      "--gpu-architecture=compute_{})",
+                      device().sm()));
       return cudaErrorNoKernelImageForDevice;
+    }
     return load(library, std::make_unique<LoadedModule>(static_cast<const char *>(code)));
   });
 }

@@ -16,8 +16,14 @@ LoadedModule::~LoadedModule() {
     device().allocations().remove(place.address, MemoryKind::variable);
 }
 
+std::string &LoadedModule::last_failure() {
+  thread_local std::string text;
+  return text;
+}
+
 cudaError_t LoadedModule::fail(cudaError_t error, const std::string &why) {
   say(why);
+  last_failure() = why;
   return error_ = error;
 }
 

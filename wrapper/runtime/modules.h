@@ -25,6 +25,11 @@ struct CUkern_st {
   int carveout = -1;
 };
 
+/// A module that the program loads: what cudaLibrary_t and CUmodule point to.
+struct CUlib_st {
+  ptxasw::LoadedModule *module = nullptr;
+};
+
 namespace ptxasw::inline wrapper {
 
 /// A variable of the program's, by what the host calls it.
@@ -44,6 +49,9 @@ public:
   /// Parses it and gives its variables their places. Success, or the error of a call that needs it;
   /// what is wrong is said once.
   cudaError_t load();
+  /// What was wrong with the last module that this thread could not load.
+  static std::string &last_failure();
+  CUlib_st *handle = nullptr; ///< of one that the program loaded itself
   bool is_loaded() const { return program_ != nullptr; }
   const WarpProgram &program() const { return *program_; }
   const Module &module() const { return *module_; }

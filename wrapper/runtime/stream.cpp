@@ -200,6 +200,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return device().call([&] {
     if (!handle || !streams().erase(handle))
       return cudaErrorInvalidResourceHandle;
+    if (const std::shared_ptr<Capture> capture = handle->capture) {
+      capture->streams.erase(handle);
+      capture->left.insert(capture->left.end(), handle->last.begin(), handle->last.end());
+      capture->invalid |= capture->origin == handle;
+    }
     delete handle;
     return cudaSuccess;
   });
@@ -325,7 +330,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph) {
     std::set<CUgraphNode_st *> joined;
     for (CUgraphNode_st *node : stream.last)
       add_before(node, joined);
-    bool whole = true;
+    bool whole = std::all_of(capture->left.begin(), capture->left.end(),
+                             [&](CUgraphNode_st *node) { return joined.contains(node); });
     for (CUstream_st *one : capture->streams) {
       for (CUgraphNode_st *node : one->last)
         whole &= joined.contains(node);

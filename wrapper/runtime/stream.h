@@ -58,6 +58,7 @@ struct Capture {
   std::uint64_t id = 0;
   cudaStream_t origin = nullptr;
   std::set<cudaStream_t> streams;
+  std::vector<CUgraphNode_st *> left; ///< what destroyed streams did last
   bool invalid = false;
 };
 

@@ -114,6 +114,24 @@ int main() {
   RIGHT(cudaGraphLaunch(executable, 0));
   EXPECT(host == 5);
 
+  // A stream that joined and is destroyed before the end.
+  for (const bool joins : {true, false}) {
+    cudaStream_t three;
+    RIGHT(cudaStreamCreate(&three));
+    RIGHT(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    RIGHT(cudaEventRecord(begin, one));
+    RIGHT(cudaStreamWaitEvent(three, begin, 0));
+    add<<<1, 1, 0, three>>>(p, 1);
+    RIGHT(cudaEventRecord(end, three));
+    if (joins)
+      RIGHT(cudaStreamWaitEvent(one, end, 0));
+    RIGHT(cudaStreamDestroy(three));
+    if (joins)
+      RIGHT(cudaStreamEndCapture(one, &graph));
+    else
+      WRONG(cudaStreamEndCapture(one, &graph), cudaErrorStreamCaptureUnjoined);
+  }
+
   // What a capture does not allow.
   RIGHT(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
   WRONG(cudaStreamSynchronize(one), cudaErrorStreamCaptureUnsupported);
