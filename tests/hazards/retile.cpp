@@ -108,7 +108,8 @@ std::string check_all_in_kernel(const std::string &text, const std::vector<std::
   return "";
 }
 
-/// What siblings are refused for is refused in the kernel, too.
+/// What siblings are refused for is refused in the kernel, too; there no shared memory is allowed
+/// at all, which may be found first.
 std::string check_none_in_kernel(const std::string &text, const std::string &reason,
                                  const std::vector<std::string> &variants) {
   const auto module = parse(text, "k.ptx");
@@ -122,8 +123,10 @@ std::string check_none_in_kernel(const std::string &text, const std::string &rea
     const InKernelOutcome &outcome = result.kernels.back();
     if (result.changed)
       return fmt::format("{} was written", outcome.variant);
-    if (std::none_of(outcome.why.begin(), outcome.why.end(),
-                     [&](const std::string &why) { return why.starts_with(reason); }))
+    if (std::none_of(outcome.why.begin(), outcome.why.end(), [&](const std::string &why) {
+          return why.starts_with(reason) ||
+                 (reason == "shared-address" && why.starts_with("shared-memory:"));
+        }))
       return "refused for another reason";
   }
   return "";

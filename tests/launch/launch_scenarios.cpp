@@ -40,7 +40,8 @@ const Scenario needs("needs", [] {
   f = with("\"dynamic_shared\":\"none\",");
   CHECK(goes(f) && !goes(f, 64, 16));
   f = with("\"dynamic_shared\":\"times:4\",");
-  CHECK(goes(f) && goes(f, 64, 12288) && !goes(f, 64, 12289) && !goes(f, 64, 0x40000001));
+  CHECK(goes(f) && goes(f, 64, 12288) && !goes(f, 64, 12289) && !goes(f, 64, 12304) &&
+        !goes(f, 64, 0x40000001));
   f = with("");
   CHECK(goes(f, 64, 1024) && goes(f, 64, 49152) && !goes(f, 64, 49153));
   f = with("\"align\":[[0,0,16],[1,0,8]],");
