@@ -92,7 +92,7 @@ class Rewrite(Scratch):
             told = run([PTXASW, *command]).stderr
             self.assertRegex(told, rf"^odd\.ptx:{line}:\d+: warning: a `;` is missing here\n", command)
             self.assertEqual([*told.splitlines()[2].strip()], ["^"], command)
-            self.assertEqual(told.count("warning"), 1, command)
+            self.assertEqual(told.count("warning: a `;`"), 1, command)
         self.assertEqual((self.dir / "out.ptx").read_text(), (self.dir / "odd.ptx").read_text())
         # Shapes that are not understood, but have their `;`; an opcode's name in a comment is none.
         for operand in ("add+4", "words[3]", "words[3] // add one\n", "words /* add */ [3]"):
