@@ -125,7 +125,7 @@ std::string check_none_in_kernel(const std::string &text, const std::string &rea
       return fmt::format("{} was written", outcome.variant);
     if (std::none_of(outcome.why.begin(), outcome.why.end(), [&](const std::string &why) {
           return why.starts_with(reason) ||
-                 (reason == "shared-address" && why.starts_with("shared-memory:"));
+                 (reason == "shared-address" && why.starts_with("shared-memory,"));
         }))
       return "refused for another reason";
   }
