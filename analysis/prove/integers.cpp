@@ -224,13 +224,13 @@ IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
   if (expr->kind == ExprKind::extract && expr->children[0]->width <= 64 &&
       !(expr->width == 32 && small_.contains(expr->children[0])))
     return bits(expr->children[0], expr->index, expr->width);
-  const Polynomial own = value(expr);
+  Polynomial own = value(expr);
   if (range(own).low >= 0)
     return own;
   if (expr->width > 62)
     throw TooLarge();
   const std::int64_t modulus = one << expr->width;
-  const Polynomial result = of(variable({0, modulus - 1}, threads_of(expr)));
+  Polynomial result = of(variable({0, modulus - 1}, threads_of(expr)));
   question_.formulas.push_back(
       any_of({all_of({compare({}, own, 0), equal(result, own)}),
               all_of({compare(own, {}, 1), equal(result, plus(own, {{Monomial{}, modulus}}))})}));
@@ -254,7 +254,7 @@ IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
   }
   if (const Interval known = range(whole); known.low >= 0 && known.high < modulus / 2)
     return whole;
-  const Polynomial result = of(variable({-(modulus / 2), modulus / 2 - 1}, threads_of(expr)));
+  Polynomial result = of(variable({-(modulus / 2), modulus / 2 - 1}, threads_of(expr)));
   const Polynomial rounds = of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads_of(expr)));
   question_.formulas.push_back(equal(whole, plus(result, rounds, modulus)));
   return result;
@@ -264,14 +264,14 @@ IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
 IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsigned width) {
   if (low + width > 62 && !(low + width == whole->width))
     throw TooLarge();
-  const Polynomial number_of = value(whole);
+  Polynomial number_of = value(whole);
   if (const Interval known = range(number_of);
       low == 0 && known.low >= 0 && known.high < (Wide{1} << width))
     return number_of;
   const unsigned threads = threads_of(whole);
   if (width > 62 || low > 62)
     throw TooLarge();
-  const Polynomial result = of(variable({0, (one << width) - 1}, threads));
+  Polynomial result = of(variable({0, (one << width) - 1}, threads));
   Polynomial sum = times(result, {{Monomial{}, one << low}});
   if (low != 0)
     sum = plus(sum, of(variable({0, (one << low) - 1}, threads)));
@@ -294,7 +294,7 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
   if (std::any_of(difference.begin(), difference.end(),
                   [](const auto &term) { return term.first.size() > 1; })) {
     const Polynomial is_yes = of(variable({0, 1}, threads_of(expr->children[0])));
-    const Polynomial result = plus(no, times(is_yes, difference));
+    Polynomial result = plus(no, times(is_yes, difference));
     question_.formulas.push_back(
         any_of({negated(condition), all_of({equal(is_yes, {{{}, 1}}), equal(result, yes)})}));
     question_.formulas.push_back(
@@ -302,9 +302,9 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
     return result;
   }
   constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
-  const Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
-                                         std::clamp(std::max(a.high, b.high), least, most)},
-                                        threads_of(expr)));
+  Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
+                                   std::clamp(std::max(a.high, b.high), least, most)},
+                                  threads_of(expr)));
   question_.formulas.push_back(any_of({negated(condition), equal(result, yes)}));
   question_.formulas.push_back(any_of({condition, equal(result, no)}));
   return result;
@@ -332,11 +332,11 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
     question_.formulas.push_back(
         any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), holds}));
   }
-  const Polynomial result = of(is_quotient ? found->second.first : found->second.second);
+  Polynomial result = of(is_quotient ? found->second.first : found->second.second);
   if (range(dividend).low >= 0 && range(divisor).low > 0)
     return result;
   // Elsewhere it is whatever its bits allow.
-  const Polynomial any = atom(expr);
+  Polynomial any = atom(expr);
   question_.formulas.push_back(
       any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), equal(any, result)}));
   return any;
@@ -406,7 +406,7 @@ IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
     if (expr->children[0]->width > 1) {
       const Polynomial a = value(expr->children[0]), b = value(expr->children[1]);
       const bool a_plain = range(a).low >= 0, b_plain = range(b).low >= 0;
-      const Formula less = compare(a, b, 1);
+      Formula less = compare(a, b, 1);
       if (a_plain && b_plain)
         return less;
       const Formula a_negative = a_plain ? any_of({}) : compare(a, {}, 1);
@@ -451,11 +451,11 @@ IntegerQuestion::Sum IntegerFormulas::linear(const Polynomial &polynomial) {
   }
   IntegerQuestion::Sum sum;
   for (Polynomial &part : parts)
-    add(sum, factored(std::move(part)), 1);
+    add(sum, factored(part), 1);
   return sum;
 }
 
-IntegerQuestion::Sum IntegerFormulas::factored(Polynomial polynomial) {
+IntegerQuestion::Sum IntegerFormulas::factored(const Polynomial &polynomial) {
   IntegerQuestion::Sum sum;
   std::map<std::uint32_t, std::size_t> uses;
   for (const auto &[monomial, coefficient] : polynomial)

@@ -60,7 +60,7 @@ private:
   Polynomial times(const Polynomial &a, const Polynomial &b);
   Interval range(const Polynomial &polynomial) const;
   IntegerQuestion::Sum linear(const Polynomial &polynomial);
-  IntegerQuestion::Sum factored(Polynomial polynomial);
+  IntegerQuestion::Sum factored(const Polynomial &polynomial);
   void add(IntegerQuestion::Sum &to, const IntegerQuestion::Sum &from, std::int64_t factor);
   std::uint32_t multiple(const Polynomial &factor, std::uint32_t by);
   void note_multiple(std::uint32_t by, const Polynomial &factor, std::int64_t constant,

@@ -265,7 +265,7 @@ template <Domain D> Value<D> bit_field_extract(D &d, const Form &f, Args<D> s) {
   const unsigned w = f.width;
   const Value<D> position = byte_operand(d, s[1], w), length = byte_operand(d, s[2], w);
   const Value<D> valid = d.bit_and(ones(d, length), d.lshr(d.bit_not(number(d, w, 0)), position));
-  const Value<D> field = d.bit_and(d.lshr(s[0], position), valid);
+  Value<D> field = d.bit_and(d.lshr(s[0], position), valid);
   if (!f.is_signed)
     return field;
   // The field's top bit, or the operand's if the field sticks out, fills the rest; none if empty.

@@ -67,18 +67,18 @@ IrValue IrDomain::compare(std::string_view what, Value a, Value b) {
 }
 
 // A shift by the width or more is poison in IR: it is made, and not chosen.
-IrValue IrDomain::shift(std::string_view what, Value a, Value by) {
+IrValue IrDomain::shift(std::string_view what, const Value &a, const Value &by) {
   const Value shifted = binary(what, a, by);
   return ite(ult(by, constant(a.width, {a.width})), shifted, constant(a.width, {}));
 }
 
-IrValue IrDomain::ashr(Value a, Value by) {
+IrValue IrDomain::ashr(const Value &a, const Value &by) {
   const Value most = constant(a.width, {a.width - 1});
   return binary("ashr", a, ite(ult(by, most), by, most));
 }
 
 // By zero, the result is all ones (concrete.h); what overflows gives itself, and no remainder.
-IrValue IrDomain::divide(std::string_view what, Value a, Value b, bool is_signed) {
+IrValue IrDomain::divide(std::string_view what, const Value &a, const Value &b, bool is_signed) {
   const Value one = constant(a.width, {1}), ones = bit_not(constant(a.width, {}));
   const Value by_zero = eq(b, constant(a.width, {}));
   Value avoided = by_zero;
@@ -112,7 +112,7 @@ IrValue IrDomain::extract(Value a, unsigned low, unsigned width) {
   return trunc(a, width);
 }
 
-IrValue IrDomain::concat(Value high, Value low) {
+IrValue IrDomain::concat(const Value &high, const Value &low) {
   const unsigned width = high.width + low.width;
   return bit_or(binary("shl", zext(high, width), constant(width, {low.width})), zext(low, width));
 }

@@ -90,44 +90,44 @@ public:
 
   unsigned width(const Value &a) const { return a.width; }
   Value constant(unsigned width, Bits value);
-  Value add(Value a, Value b) { return binary("add", a, b); }
-  Value sub(Value a, Value b) { return binary("sub", a, b); }
-  Value neg(Value a) { return binary("sub", constant(a.width, {}), a); }
-  Value mul(Value a, Value b) { return binary("mul", a, b); }
-  Value udiv(Value a, Value b) { return divide("udiv", a, b, false); }
-  Value urem(Value a, Value b) { return divide("urem", a, b, false); }
-  Value sdiv(Value a, Value b) { return divide("sdiv", a, b, true); }
-  Value srem(Value a, Value b) { return divide("srem", a, b, true); }
-  Value bit_and(Value a, Value b) { return binary("and", a, b); }
-  Value bit_or(Value a, Value b) { return binary("or", a, b); }
-  Value bit_xor(Value a, Value b) { return binary("xor", a, b); }
-  Value bit_not(Value a) { return binary("xor", a, constant(a.width, {~0ull, ~0ull})); }
-  Value shl(Value a, Value by) { return shift("shl", a, by); }
-  Value lshr(Value a, Value by) { return shift("lshr", a, by); }
-  Value ashr(Value a, Value by);
-  Value eq(Value a, Value b) { return compare("eq", a, b); }
-  Value ult(Value a, Value b) { return compare("ult", a, b); }
-  Value slt(Value a, Value b) { return compare("slt", a, b); }
+  Value add(const Value &a, const Value &b) { return binary("add", a, b); }
+  Value sub(const Value &a, const Value &b) { return binary("sub", a, b); }
+  Value neg(const Value &a) { return binary("sub", constant(a.width, {}), a); }
+  Value mul(const Value &a, const Value &b) { return binary("mul", a, b); }
+  Value udiv(const Value &a, const Value &b) { return divide("udiv", a, b, false); }
+  Value urem(const Value &a, const Value &b) { return divide("urem", a, b, false); }
+  Value sdiv(const Value &a, const Value &b) { return divide("sdiv", a, b, true); }
+  Value srem(const Value &a, const Value &b) { return divide("srem", a, b, true); }
+  Value bit_and(const Value &a, const Value &b) { return binary("and", a, b); }
+  Value bit_or(const Value &a, const Value &b) { return binary("or", a, b); }
+  Value bit_xor(const Value &a, const Value &b) { return binary("xor", a, b); }
+  Value bit_not(const Value &a) { return binary("xor", a, constant(a.width, {~0ull, ~0ull})); }
+  Value shl(const Value &a, const Value &by) { return shift("shl", a, by); }
+  Value lshr(const Value &a, const Value &by) { return shift("lshr", a, by); }
+  Value ashr(const Value &a, const Value &by);
+  Value eq(const Value &a, const Value &b) { return compare("eq", a, b); }
+  Value ult(const Value &a, const Value &b) { return compare("ult", a, b); }
+  Value slt(const Value &a, const Value &b) { return compare("slt", a, b); }
   Value ite(Value condition, Value yes, Value no);
-  Value zext(Value a, unsigned width) { return resized("zext", a, width); }
-  Value sext(Value a, unsigned width) { return resized("sext", a, width); }
-  Value trunc(Value a, unsigned width) { return resized("trunc", a, width); }
+  Value zext(const Value &a, unsigned width) { return resized("zext", a, width); }
+  Value sext(const Value &a, unsigned width) { return resized("sext", a, width); }
+  Value trunc(const Value &a, unsigned width) { return resized("trunc", a, width); }
   Value extract(Value a, unsigned low, unsigned width);
-  Value concat(Value high, Value low);
+  Value concat(const Value &high, const Value &low);
   Value generic_address(std::string_view, Value a) { return a; }
 
   // Floating point: ir_float.cpp
   Value floating(FloatOperation operation, const FloatForm &f, std::span<const Value> s);
-  Value float_comparison(const FloatForm &f, Value a, Value b);
+  Value float_comparison(const FloatForm &f, const Value &a, const Value &b);
   Value float_conversion(const FloatForm &f, Value a);
-  Value float_class(const FloatForm &f, Value a);
-  Value float_not_negative(const FloatForm &f, Value a);
+  Value float_class(const FloatForm &f, const Value &a);
+  Value float_not_negative(const FloatForm &f, const Value &a);
 
 private:
   Value binary(std::string_view what, Value a, Value b);
   Value compare(std::string_view what, Value a, Value b);
-  Value shift(std::string_view what, Value a, Value by);
-  Value divide(std::string_view what, Value a, Value b, bool is_signed);
+  Value shift(std::string_view what, const Value &a, const Value &by);
+  Value divide(std::string_view what, const Value &a, const Value &b, bool is_signed);
   Value resized(std::string_view what, Value a, unsigned width);
   Value refuse(unsigned width);
   bool are_uniform(Value &a, Value &b);
@@ -142,17 +142,17 @@ private:
   Value real_operation(std::string_view what, std::span<const Value> s);
   Value real_function(std::string_view name, std::span<const Value> s);
   Value real_compare(std::string_view how, Value a, Value b);
-  Value real_resized(std::string_view what, Value a, unsigned width);
-  Value is_nan(Value a);
-  Value magnitude(Value a);
-  Value sign_of(Value a);
-  Value flushed(Value a, bool flush);
-  Value quiet(Value a);
+  Value real_resized(std::string_view what, const Value &a, unsigned width);
+  Value is_nan(const Value &a);
+  Value magnitude(const Value &a);
+  Value sign_of(const Value &a);
+  Value flushed(const Value &a, bool flush);
+  Value quiet(const Value &a);
   /// floating.cpp's finish(): the one NaN, .ftz and .sat of a result.
-  Value finish(const FloatMode &mode, Value a);
+  Value finish(const FloatMode &mode, const Value &a);
   Value round_to_integral(FloatRounding rounding, Value a);
   Value approximate(FloatOperation operation, const FloatMode &mode, std::span<const Value> s);
-  Value minimum_or_maximum(FloatOperation operation, Value a, Value b, bool nan);
+  Value minimum_or_maximum(FloatOperation operation, const Value &a, const Value &b, bool nan);
   Value arithmetic(FloatOperation operation, std::span<const Value> s);
 
   IrText &text_;

@@ -83,30 +83,34 @@ IrValue IrDomain::real_compare(std::string_view how, Value a, Value b) {
   return {text_.define("fcmp {} {} {}, {}", how, real_type(a.width, uniform), x, y), 1, uniform};
 }
 
-IrValue IrDomain::real_resized(std::string_view what, Value a, unsigned width) {
+IrValue IrDomain::real_resized(std::string_view what, const Value &a, unsigned width) {
   const std::string x = as_real(a);
   return from_real(text_.define("{} {} {} to {}", what, real_type(a.width, a.uniform), x,
                                 real_type(width, a.uniform)),
                    width, a.uniform);
 }
 
-IrValue IrDomain::magnitude(Value a) { return bit_and(a, number(a.width, sign_mask(a.width) - 1)); }
+IrValue IrDomain::magnitude(const Value &a) {
+  return bit_and(a, number(a.width, sign_mask(a.width) - 1));
+}
 
-IrValue IrDomain::is_nan(Value a) {
+IrValue IrDomain::is_nan(const Value &a) {
   return a.width == 16 ? ult(number(16, infinity(16)), magnitude(a)) : real_compare("uno", a, a);
 }
 
-IrValue IrDomain::sign_of(Value a) { return bit_and(a, number(a.width, sign_mask(a.width))); }
+IrValue IrDomain::sign_of(const Value &a) {
+  return bit_and(a, number(a.width, sign_mask(a.width)));
+}
 
-IrValue IrDomain::flushed(Value a, bool flush) {
+IrValue IrDomain::flushed(const Value &a, bool flush) {
   return flush ? ite(ult(magnitude(a), number(a.width, least_normal(a.width))), sign_of(a), a) : a;
 }
 
-IrValue IrDomain::quiet(Value a) {
+IrValue IrDomain::quiet(const Value &a) {
   return bit_or(a, number(a.width, std::uint64_t{1} << (mantissa_bits(a.width) - 1)));
 }
 
-IrValue IrDomain::finish(const FloatMode &mode, Value a) {
+IrValue IrDomain::finish(const FloatMode &mode, const Value &a) {
   const Value nan = is_nan(a);
   Value result = flushed(a, mode.flush);
   if (mode.saturate) {
@@ -146,7 +150,8 @@ IrValue IrDomain::arithmetic(FloatOperation operation, std::span<const Value> s)
 }
 
 // -0 counts as less than +0. Operands are flushed.
-IrValue IrDomain::minimum_or_maximum(FloatOperation operation, Value a, Value b, bool nan) {
+IrValue IrDomain::minimum_or_maximum(FloatOperation operation, const Value &a, const Value &b,
+                                     bool nan) {
   const Value a_nan = is_nan(a), b_nan = is_nan(b);
   const Value a_less =
       ite(real_compare("oeq", a, b), slt(a, number(a.width, 0)), real_compare("olt", a, b));
@@ -232,7 +237,7 @@ IrValue IrDomain::floating(FloatOperation operation, const FloatForm &f,
   return finish(mode, result);
 }
 
-IrValue IrDomain::float_comparison(const FloatForm &f, Value a, Value b) {
+IrValue IrDomain::float_comparison(const FloatForm &f, const Value &a, const Value &b) {
   const ScalarType type = f.form.source_type == ScalarType::none ? f.form.type : f.form.source_type;
   if (!is_usual(type))
     return refuse(1);
@@ -283,7 +288,7 @@ IrValue IrDomain::float_conversion(const FloatForm &f, Value a) {
         fmt::format("{} @llvm.fpto{}i.sat.{}i{}.{}f{}", type_of(width, a.uniform),
                     f.form.is_signed ? "s" : "u", lanes, width, lanes, a.width);
     text_.declarations.insert(fmt::format("declare {}({})\n", function, type));
-    const Value result = {text_.define("call {}({} {})", function, type, real), width, a.uniform};
+    Value result = {text_.define("call {}({} {})", function, type, real), width, a.uniform};
     if (from != ScalarType::f64 && width != 64)
       return result;
     return ite(is_nan(a), number(width, sign_mask(width)), result);
@@ -326,7 +331,7 @@ IrValue IrDomain::float_conversion(const FloatForm &f, Value a) {
   return ite(nan, of_nan, result);
 }
 
-IrValue IrDomain::float_class(const FloatForm &f, Value a) {
+IrValue IrDomain::float_class(const FloatForm &f, const Value &a) {
   const Value size = magnitude(a), limit = number(a.width, infinity(a.width));
   const Opcode &opcode = *f.opcode;
   if (opcode.has(Modifier::finite))
@@ -343,7 +348,7 @@ IrValue IrDomain::float_class(const FloatForm &f, Value a) {
   return bit_and(ult(size, normal), bit_not(eq(size, zero)));
 }
 
-IrValue IrDomain::float_not_negative(const FloatForm &f, Value a) {
+IrValue IrDomain::float_not_negative(const FloatForm &f, const Value &a) {
   return real_compare("oge", flushed(a, f.mode.flush), number(32, 0));
 }
 

@@ -80,7 +80,7 @@ private:
   IrValue registered(RegisterId reg);
   IrValue operand(const WarpOperand &operand, unsigned width);
   IrValue address(const WarpAddress &address);
-  IrValue resize(IrValue a, unsigned width);
+  IrValue resize(const IrValue &a, unsigned width);
   void assign(const WarpOperand &operand, IrValue value, unsigned width, bool sign_extends);
   void set(RegisterId reg, IrValue value);
   void write_row(RegisterId reg, const IrValue &value);
@@ -216,12 +216,12 @@ IrValue FunctionTranslator::registered(RegisterId reg) {
   const auto found = rows_.find(reg);
   if (found != rows_.end())
     return found->second.value;
-  const IrValue value = row(reg, width_of(reg));
+  IrValue value = row(reg, width_of(reg));
   rows_[reg] = {value, false};
   return value;
 }
 
-IrValue FunctionTranslator::resize(IrValue a, unsigned width) {
+IrValue FunctionTranslator::resize(const IrValue &a, unsigned width) {
   return a.width < width ? domain_.zext(a, width) : domain_.trunc(a, width);
 }
 

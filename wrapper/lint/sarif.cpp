@@ -1,6 +1,7 @@
 #include "wrapper/lint/sarif.h"
 
 #include "wrapper/lint/names.h"
+#include "wrapper/lint/sources.h"
 
 #include <algorithm>
 #include <fmt/core.h>
