@@ -505,7 +505,7 @@ IntegerQuestion::Sum IntegerFormulas::factored(const Polynomial &polynomial) {
   if (constant != 0 && constant % common == 0)
     note_multiple(by, quotient, constant / common, value);
   add(sum, product, common);
-  add(sum, factored(std::move(rest)), 1);
+  add(sum, factored(rest), 1);
   return sum;
 }
 
