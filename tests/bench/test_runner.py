@@ -265,7 +265,7 @@ class Runner(common.RunnerCase):
             ["--kernel", "jacoby"],
             ["--variant", "fuller"],
             ["--block", "512"],
-            ["--launches", "0"],
+            ["--launches", "-1"],
             ["--nonsense"],
         ):
             with self.subTest(arguments=arguments):
