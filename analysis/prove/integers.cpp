@@ -140,21 +140,6 @@ IntegerFormulas::Interval IntegerFormulas::range(const Polynomial &polynomial) c
 
 // --- values
 
-unsigned IntegerFormulas::threads_of(Expr expr) {
-  const auto known = threads_in_.find(expr);
-  if (known != threads_in_.end())
-    return known->second;
-  unsigned threads = 0;
-  for_each_node(expr, [&](Expr node) {
-    if (node->kind != ExprKind::symbol)
-      return;
-    const std::string &name = pool_.symbols()[node->index].name;
-    if (const std::size_t at = name.find('\''); at != std::string::npos)
-      threads |= name.substr(at) == "'1" ? 1u : name.substr(at) == "'2" ? 2u : 3u;
-  });
-  return threads_in_[expr] = threads;
-}
-
 IntegerFormulas::Polynomial IntegerFormulas::value(Expr expr) {
   const auto known = values_.find(expr);
   if (known != values_.end())
@@ -172,7 +157,7 @@ IntegerFormulas::Polynomial IntegerFormulas::atom(Expr expr) {
   if (expr->maximum <= mask64(expr->width - 1))
     signed_range = {std::max<Wide>(signed_range.low, 0),
                     std::min<Wide>(signed_range.high, static_cast<Wide>(expr->maximum))};
-  return of(variable(signed_range, threads_of(expr)));
+  return of(variable(signed_range, threads_in_(expr)));
 }
 
 IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
@@ -230,7 +215,7 @@ IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
   if (expr->width > 62)
     throw TooLarge();
   const std::int64_t modulus = one << expr->width;
-  Polynomial result = of(variable({0, modulus - 1}, threads_of(expr)));
+  Polynomial result = of(variable({0, modulus - 1}, threads_in_(expr)));
   question_.formulas.push_back(
       any_of({all_of({compare({}, own, 0), equal(result, own)}),
               all_of({compare(own, {}, 1), equal(result, plus(own, {{Monomial{}, modulus}}))})}));
@@ -254,8 +239,8 @@ IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
   }
   if (const Interval known = range(whole); known.low >= 0 && known.high < modulus / 2)
     return whole;
-  Polynomial result = of(variable({-(modulus / 2), modulus / 2 - 1}, threads_of(expr)));
-  const Polynomial rounds = of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads_of(expr)));
+  Polynomial result = of(variable({-(modulus / 2), modulus / 2 - 1}, threads_in_(expr)));
+  const Polynomial rounds = of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads_in_(expr)));
   question_.formulas.push_back(equal(whole, plus(result, rounds, modulus)));
   return result;
 }
@@ -268,7 +253,7 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
   if (const Interval known = range(number_of);
       low == 0 && known.low >= 0 && known.high < (Wide{1} << width))
     return number_of;
-  const unsigned threads = threads_of(whole);
+  const unsigned threads = threads_in_(whole);
   if (width > 62 || low > 62)
     throw TooLarge();
   Polynomial result = of(variable({0, (one << width) - 1}, threads));
@@ -293,7 +278,7 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
   const Polynomial difference = plus(yes, no, -1);
   if (std::any_of(difference.begin(), difference.end(),
                   [](const auto &term) { return term.first.size() > 1; })) {
-    const Polynomial is_yes = of(variable({0, 1}, threads_of(expr->children[0])));
+    const Polynomial is_yes = of(variable({0, 1}, threads_in_(expr->children[0])));
     Polynomial result = plus(no, times(is_yes, difference));
     question_.formulas.push_back(
         any_of({negated(condition), all_of({equal(is_yes, {{{}, 1}}), equal(result, yes)})}));
@@ -304,7 +289,7 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
   constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
   Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
                                    std::clamp(std::max(a.high, b.high), least, most)},
-                                  threads_of(expr)));
+                                  threads_in_(expr)));
   question_.formulas.push_back(any_of({negated(condition), equal(result, yes)}));
   question_.formulas.push_back(any_of({condition, equal(result, no)}));
   return result;
@@ -320,7 +305,7 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
   const auto key = std::pair(expr->children[0], expr->children[1]);
   auto found = quotients_.find(key);
   if (found == quotients_.end()) {
-    const unsigned threads = threads_of(expr);
+    const unsigned threads = threads_in_(expr);
     const Wide most = (Wide{1} << (expr->width - 1)) - 1;
     const std::uint32_t quotient = variable({0, most}, threads);
     const std::uint32_t remainder = variable({0, most}, threads);

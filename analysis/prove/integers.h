@@ -3,6 +3,7 @@
 // Formulas of bit-vectors as linear arithmetic on whole numbers, where index arithmetic is assumed
 // not to overflow: what a solver of bit-vectors loses in adders is a matter of moments there.
 
+#include "analysis/prove/thread_copy.h"
 #include "emulator/symbolic/expr.h"
 #include "emulator/symbolic/solver.h"
 
@@ -21,7 +22,7 @@ namespace ptxasw::inline analysis {
 /// in any execution in which no operation on indices overflows or loses bits.
 class IntegerFormulas {
 public:
-  explicit IntegerFormulas(ExprPool &pool) : pool_(pool) {}
+  explicit IntegerFormulas(ExprPool &pool) : pool_(pool), threads_in_(pool) {}
 
   /// The question if all formulas (width 1) can hold together; nothing: its numbers are too large.
   std::optional<IntegerQuestion> question(const std::vector<Expr> &formulas);
@@ -67,7 +68,6 @@ private:
                      std::uint32_t value);
   void note_small(Expr formula);
   void add_axioms();
-  unsigned threads_of(Expr expr);
 
   ExprPool &pool_;
   IntegerQuestion question_;
@@ -75,7 +75,7 @@ private:
   std::vector<Interval> ranges_;  ///< by variable
   std::unordered_map<Expr, Polynomial> values_;
   std::unordered_map<Expr, Formula> formulas_;
-  std::unordered_map<Expr, unsigned> threads_in_;
+  ThreadsIn threads_in_;
   std::unordered_set<Expr> small_; ///< known to be from 0 to 2^31 - 1
   std::map<std::pair<Polynomial, std::uint32_t>, std::uint32_t> products_;
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by what they are of

@@ -30,25 +30,9 @@ __extension__ typedef __int128 Wide;
 
 } // namespace
 
-// Symbols of one of two threads have its number behind an apostrophe.
-unsigned ProductAbstraction::threads_of(Expr expr) {
-  const auto known = threads_.find(expr);
-  if (known != threads_.end())
-    return known->second;
-  unsigned threads = 0;
-  for_each_node(expr, [&](Expr node) {
-    if (node->kind != ExprKind::symbol)
-      return;
-    const std::string &name = pool_.symbols()[node->index].name;
-    if (const std::size_t at = name.find('\''); at != std::string::npos)
-      threads |= name.substr(at) == "'1" ? 1u : name.substr(at) == "'2" ? 2u : 3u;
-  });
-  return threads_[expr] = threads;
-}
-
 std::string ProductAbstraction::mark_of(Expr a, Expr b) {
   static constexpr const char *marks[] = {"", "'1", "'2", "'"};
-  return marks[threads_of(a) | threads_of(b)];
+  return marks[threads_(a) | threads_(b)];
 }
 
 Expr ProductAbstraction::operator()(Expr root) {
@@ -99,7 +83,7 @@ Expr ProductAbstraction::rewrite(Expr node) {
     std::vector<Monomial> of[4]; // by threads
     of[0].push_back({sum->value.low, {}});
     for (std::uint32_t i = 0; i < sum->child_count; ++i)
-      of[threads_of(sum->children[i])].push_back(
+      of[threads_(sum->children[i])].push_back(
           {sum->coefficients[i], factors_of(sum->children[i])});
     const bool parted = !of[1].empty() && !of[2].empty() && of[3].empty();
     if (!parted) {
@@ -153,7 +137,7 @@ Expr ProductAbstraction::linear(unsigned width, std::vector<Monomial> monomials,
     if (monomial.factors.size() > 1)
       for (const Expr factor : monomial.factors) {
         any = any ? any : factor;
-        if (threads_of(factor) == 0) {
+        if (threads_(factor) == 0) {
           auto &use = uses[factor->id];
           ++use.first;
           use.second = factor;
@@ -251,7 +235,7 @@ Expr ProductAbstraction::multiple(Expr factor, Expr by, bool computed) {
   by_[by->id] = by;
   std::vector<Multiple> &known = multiples_[by->id]; // stays where it is
   const bool in_range = computed && no_wrap_;
-  const bool common = threads_of(factor) == 0 && threads_of(by) == 0;
+  const bool common = threads_(factor) == 0 && threads_(by) == 0;
   for (Multiple &other : known)
     if (other.factor == factor) {
       if (in_range)

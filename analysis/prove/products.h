@@ -2,6 +2,7 @@
 
 // Products of unknowns, for a solver of bit-vectors that cannot multiply them in reasonable time.
 
+#include "analysis/prove/thread_copy.h"
 #include "emulator/symbolic/expr.h"
 
 #include <map>
@@ -21,7 +22,7 @@ public:
   /// the known bounds of the factors say so.
   /// `numbers`: multiples of numbers are replaced, too.
   ProductAbstraction(ExprPool &pool, bool no_wrap, bool numbers = false)
-      : pool_(pool), no_wrap_(no_wrap), numbers_(numbers) {}
+      : pool_(pool), no_wrap_(no_wrap), numbers_(numbers), threads_(pool) {}
 
   Expr operator()(Expr expr);
   /// True if anything was replaced.
@@ -48,15 +49,13 @@ private:
   Expr linear_by_numbers(unsigned width, std::vector<Monomial> monomials, bool computed);
   Expr multiple(Expr factor, Expr by, bool computed);
   Expr divided(Expr node, Expr dividend, Expr divisor);
-  /// Which threads' symbols are in it: 0 none, what both share; 1, 2, or 3 for both.
-  unsigned threads_of(Expr expr);
   std::string mark_of(Expr a, Expr b);
   bool fits(Expr factor, Expr by) const;
 
   ExprPool &pool_;
   const bool no_wrap_, numbers_;
   std::unordered_map<Expr, Expr> memo_;
-  std::unordered_map<Expr, unsigned> threads_;
+  ThreadsIn threads_;
   std::map<std::uint32_t, Expr> by_;                         ///< by id
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by the id of what they are of
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Expr, Expr>> quotients_;

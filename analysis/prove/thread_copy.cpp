@@ -33,6 +33,22 @@ bool is_special(const std::string &name, std::string_view what) {
 
 } // namespace
 
+// Symbols of one of two threads have its number behind an apostrophe.
+unsigned ThreadsIn::operator()(Expr expr) {
+  const auto known = known_.find(expr);
+  if (known != known_.end())
+    return known->second;
+  unsigned threads = 0;
+  for_each_node(expr, [&](Expr node) {
+    if (node->kind != ExprKind::symbol)
+      return;
+    const std::string &name = pool_.symbols()[node->index].name;
+    if (const std::size_t at = name.find('\''); at != std::string::npos)
+      threads |= name.substr(at) == "'1" ? 1u : name.substr(at) == "'2" ? 2u : 3u;
+  });
+  return known_[expr] = threads;
+}
+
 ThreadCopy::ThreadCopy(KernelPaths &paths, const FixedLaunch &launch, ThreadPair pair,
                        unsigned number, BlockId at, const Rounds &rounds,
                        const InvariantsOf &invariants)

@@ -41,6 +41,18 @@ struct ThreadPair {
   BlockId start = no_index;
 };
 
+/// Tells by their names which of two threads' symbols an expression has.
+class ThreadsIn {
+public:
+  explicit ThreadsIn(const ExprPool &pool) : pool_(pool) {}
+  /// 0: none, only what both share; 1, 2, or 3 for both.
+  unsigned operator()(Expr expr);
+
+private:
+  const ExprPool &pool_;
+  std::unordered_map<Expr, unsigned> known_;
+};
+
 class ThreadCopy {
 public:
   /// `number` is 1 or 2; `at` the place's block.

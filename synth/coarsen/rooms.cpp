@@ -171,41 +171,44 @@ private:
   std::vector<bool> is_address_;
 };
 
+/// Calls `visit` with each operand of the kernel, and with those that are parts of others.
+void for_each_operand(const Module &module, const Function &kernel,
+                      const std::function<void(const Operand &)> &visit) {
+  const std::function<void(const Operand &)> walk = [&](const Operand &operand) {
+    visit(operand);
+    for (const Operand &child : module.children(operand))
+      walk(child);
+  };
+  for (const Instruction &instruction : kernel.instructions)
+    for (const Operand &operand : module.operands(instruction))
+      walk(operand);
+}
+
 } // namespace
 
 std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
   std::vector<Room> rooms;
-  const std::function<void(const Operand &)> visit = [&](const Operand &operand) {
-    if (const Variable *variable = shared_variable(module, operand);
-        variable && !is_dynamic(module, operand)) {
-      const Symbol &symbol = module.symbol(operand);
-      if (std::none_of(rooms.begin(), rooms.end(),
-                       [&](const Room &room) { return room.symbol == symbol; }))
-        rooms.push_back(
-            {symbol, variable->size(),
-             std::max({variable->alignment, natural_alignment(*variable), widest_access})});
-    }
-    for (const Operand &child : module.children(operand))
-      visit(child);
-  };
-  for (const Instruction &instruction : kernel.instructions)
-    for (const Operand &operand : module.operands(instruction))
-      visit(operand);
+  for_each_operand(module, kernel, [&](const Operand &operand) {
+    const Variable *variable = shared_variable(module, operand);
+    if (!variable || is_dynamic(module, operand))
+      return;
+    const Symbol &symbol = module.symbol(operand);
+    if (std::none_of(rooms.begin(), rooms.end(),
+                     [&](const Room &room) { return room.symbol == symbol; }))
+      rooms.push_back(
+          {symbol, variable->size(),
+           std::max({variable->alignment, natural_alignment(*variable), widest_access})});
+  });
   return rooms;
 }
 
 std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel) {
   std::vector<Symbol> rooms;
-  const std::function<void(const Operand &)> visit = [&](const Operand &operand) {
+  for_each_operand(module, kernel, [&](const Operand &operand) {
     if (is_dynamic(module, operand) &&
         std::find(rooms.begin(), rooms.end(), module.symbol(operand)) == rooms.end())
       rooms.push_back(module.symbol(operand));
-    for (const Operand &child : module.children(operand))
-      visit(child);
-  };
-  for (const Instruction &instruction : kernel.instructions)
-    for (const Operand &operand : module.operands(instruction))
-      visit(operand);
+  });
   return rooms;
 }
 
