@@ -32,9 +32,13 @@ struct TooLarge {};
 
 bool is_full(unsigned width) { return width == 32 || width == 64; }
 
-/// Large coefficients are those of hashes, which are meant to overflow.
+/// Large coefficients are those of hashes, which are meant to overflow. A constant near -2^31 is it
+/// of a comparison with it, or of a sign bit that changes: there n == -2^31 is n + 2^31 == 0.
 bool mixes(Expr sum) {
-  constexpr std::int64_t largest = 1 << 20;
+  constexpr std::int64_t largest = 1 << 20, far = 1 << 30;
+  if (const std::int64_t c = as_signed(sum->value.low, sum->width);
+      sum->kind == ExprKind::sum && sum->width == 32 && (c >= far || c <= -far))
+    return true;
   for (std::uint32_t i = 0; sum->kind == ExprKind::sum && i < sum->child_count; ++i)
     if (const std::int64_t c = as_signed(sum->coefficients[i], sum->width);
         sum->width == 32 && (c > largest || c < -largest))

@@ -234,7 +234,8 @@ Expr ProductAbstraction::multiple(Expr factor, Expr by, bool computed) {
     return pool_.mul(factor, by);
   by_[by->id] = by;
   std::vector<Multiple> &known = multiples_[by->id]; // stays where it is
-  const bool in_range = computed && no_wrap_;
+  // Narrower ones come from masks.
+  const bool in_range = computed && no_wrap_ && (factor->width == 32 || factor->width == 64);
   const bool common = threads_(factor) == 0 && threads_(by) == 0;
   for (Multiple &other : known)
     if (other.factor == factor) {

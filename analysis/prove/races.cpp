@@ -815,11 +815,57 @@ KernelProof SafetyProof::run() {
   return proof_;
 }
 
+/// Returns true if an instruction may take 32 bits of a whole number of 64 by other means than a
+/// conversion, multiplies numbers that may be as large as unsigned ones are, or makes a mask of
+/// bits: an expression of what it gives is the sum or product of so many bits, of which no-wrap
+/// says nothing. A number of type f64 is not taken for a whole one.
+bool cuts_numbers(const Module &module, const Instruction &instruction, const Function &function) {
+  constexpr std::uint64_t low_half = 0xffffffff;
+  const Opcode &opcode = module.opcode(instruction);
+  const auto operands = module.operands(instruction);
+  const auto is_narrow = [&](const Operand &operand) {
+    return operand.kind == Operand::Kind::integer && operand.value < low_half;
+  };
+  switch (opcode.op) {
+  case Op::bmsk:
+    return true;
+  case Op::mov:
+    return operands.size() == 2 && operands[0].kind == Operand::Kind::vector &&
+           bit_width(opcode.type) == 64 &&
+           !(operands[1].kind == Operand::Kind::reg &&
+             function.registers[operands[1].reg].type == ScalarType::f64);
+  case Op::bfe:
+    return bit_width(opcode.type) == 64;
+  case Op::mul: // of two numbers without a sign, half of which is not below 2^31
+    return !is_signed(opcode.type) && !is_float(opcode.type) &&
+           (opcode.has(Modifier::hi) ||
+            (opcode.has(Modifier::wide) && opcode.type == ScalarType::u16)) &&
+           std::none_of(operands.begin(), operands.end(), [](const Operand &operand) {
+             return operand.kind == Operand::Kind::integer;
+           });
+  case Op::and_:
+    return bit_width(opcode.type) == 64 &&
+           std::none_of(operands.begin(), operands.end(), is_narrow);
+  default:
+    return false;
+  }
+}
+
+bool cuts_numbers(const Module &module) {
+  return std::any_of(module.functions.begin(), module.functions.end(), [&](const Function &one) {
+    return std::any_of(
+        one.instructions.begin(), one.instructions.end(),
+        [&](const Instruction &instruction) { return cuts_numbers(module, instruction, one); });
+  });
+}
+
 } // namespace
 
 KernelProof prove_safety(const Module &module, const Function &kernel,
                          const ProofAssumptions &assumptions, const ProofOptions &options) {
-  SafetyProof proof(module, kernel, assumptions, options);
+  ProofAssumptions usable = assumptions;
+  usable.no_wrap &= !cuts_numbers(module);
+  SafetyProof proof(module, kernel, usable, options);
   KernelProof result = proof.run();
   result.asked = proof.tally();
   return result;

@@ -1,6 +1,8 @@
 // Each result is computed again, in 128 bits, from its operands as signed numbers of their width. A
 // product of two numbers of 64 bits fits there, and so does a third added to it. A conversion from
-// 64 bits to 32 has to keep the number.
+// 64 bits to 32 has to keep the number. Numbers without a sign are read with one, so their product
+// of twice the width has to be below half of what it could be, if only its upper half is taken,
+// too.
 
 #include "analysis/prove/wrap_watch.h"
 
@@ -33,19 +35,20 @@ void WrapWatch::before(const WarpStep &step) {
   const bool adds = is_one_of(op, {Op::mad, Op::madc, Op::mad24});
   const bool narrows = op == Op::cvt && !is_float(in.opcode->second_type) && in.width == 32 &&
                        in.inputs.size() == 1 && in.input_widths[0] == 64;
-  if ((!multiplies && !narrows &&
-       !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl})) ||
-      (multiplies && !adds && (widens || in.opcode->has(Modifier::hi))))
+  const bool takes_high = multiplies && !adds && in.opcode->has(Modifier::hi);
+  if (!multiplies && !narrows &&
+      !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl}))
     return;
   const auto is_read = [](const WarpOperand &operand) {
     return operand.kind == WarpOperand::Kind::reg || operand.kind == WarpOperand::Kind::immediate;
   };
   if (is_packed(in.opcode->type) || in.inputs.size() > 3 || in.carries || in.sets_carry ||
-      in.opcode->has(Modifier::hi) || !std::all_of(in.inputs.begin(), in.inputs.end(), is_read)) {
+      (in.opcode->has(Modifier::hi) && !takes_high) ||
+      !std::all_of(in.inputs.begin(), in.inputs.end(), is_read)) {
     wrapped_ = true;
     return;
   }
-  const bool unsigned_factors = widens && !is_signed(in.opcode->type);
+  const bool unsigned_factors = (widens || takes_high) && !is_signed(in.opcode->type);
   for (std::uint32_t lanes = step.lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     Wide v[3] = {};
@@ -62,6 +65,11 @@ void WrapWatch::before(const WarpStep &step) {
       wrapped_ |= drops ? v[0] != 0 : !fits(v[0] * (Wide{1} << v[1]), in.width);
     } else if (narrows) {
       wrapped_ |= !fits(v[0], 32);
+    } else if (takes_high) {
+      // Two numbers of a width: the top bit of what is twice as wide is the result's sign.
+      const auto product =
+          static_cast<unsigned __int128>(v[0]) * static_cast<unsigned __int128>(v[1]);
+      wrapped_ |= unsigned_factors && (product >> (2 * in.input_widths[0] - 1) & 1) != 0;
     } else if (multiplies) {
       const Wide product = v[0] * v[1];
       wrapped_ |= !fits(product, in.width) || !fits(product + v[2], in.width);

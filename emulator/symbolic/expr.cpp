@@ -268,8 +268,6 @@ Expr ExprPool::bit_xor(Expr a, Expr b) {
   if (width <= 64 && is_constant(b)) {
     if (b->value.low == mask64(width))
       return bit_not(a);
-    if (b->value.low == std::uint64_t{1} << (width - 1)) // flips the sign bit
-      return add(a, b);
     if (a->kind == ExprKind::sum)
       if (const auto [above, below] = split(a, static_cast<unsigned>(std::bit_width(b->value.low)));
           below != a)

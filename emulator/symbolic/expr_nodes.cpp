@@ -193,10 +193,9 @@ void ExprPool::bound(ExprNode &node) const {
         (child(1)->kind == ExprKind::constant && !child(1)->value.is_zero()))
       node.maximum = child(0)->maximum;
     break;
-  case ExprKind::urem:
-    node.maximum = child(0)->maximum;
+  case ExprKind::urem: // by zero: all ones
     if (child(1)->kind == ExprKind::constant && !child(1)->value.is_zero())
-      node.maximum = std::min(node.maximum, child(1)->maximum - 1);
+      node.maximum = std::min(child(0)->maximum, child(1)->maximum - 1);
     break;
   case ExprKind::shl:
     node.trailing_zeros = child(0)->trailing_zeros;
