@@ -41,6 +41,8 @@ namespace refusal {
 constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
 constexpr Refusal control_flow{"control-flow", "the target of a branch is unknown"};
 constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
+constexpr Refusal generic_shared{"shared-address",
+                                 "a generic address of shared memory may be of any variable"};
 constexpr Refusal shared_memory{"shared-memory", "each block needs shared memory of its own"};
 constexpr Refusal local_memory{"local-memory", "each thread needs local memory of its own"};
 constexpr Refusal variable{"variable", "the kernel has variables of its own"};
@@ -145,6 +147,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   const bool in_shared = opcode.space == StateSpace::shared;
   if (opcode.space == StateSpace::local)
     return refusal::local_memory;
+  if (op == Op::cvta && in_shared)
+    return refusal::generic_shared;
   if (uses_carry(opcode))
     return refusals::carry_flag;
   if (op == Op::ldu)
