@@ -5,6 +5,7 @@
 #include "emulator/machine/warp_parallel.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <fmt/core.h>
 #include <utility>
 
@@ -312,8 +313,29 @@ void WarpMachine::report_stuck(BlockState &block) {
       {FaultKind::deadlock, "no thread can go on", std::string(run_.kernel_function().name)}};
 }
 
+namespace {
+
+/// While one lives, the thread rounds to nearest, keeps denormal numbers and goes on after an
+/// exception, as kernels do whatever the caller has set. Threads that are started meanwhile, too.
+class KernelFloats {
+public:
+  KernelFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~KernelFloats() { std::fesetenv(&before_); }
+  KernelFloats(const KernelFloats &) = delete;
+  KernelFloats &operator=(const KernelFloats &) = delete;
+
+private:
+  std::fenv_t before_;
+};
+
+} // namespace
+
 WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
                        GlobalMemory &memory, const WarpOptions &options) {
+  const KernelFloats floats;
   if (can_run_parallel(program, kernel, launch, options) &&
       launch_shape_error(launch.grid, launch.block).empty())
     return run_parallel(program, kernel, launch, memory, options);

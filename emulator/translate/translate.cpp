@@ -396,12 +396,12 @@ void FunctionTranslator::compute(std::uint32_t pc) {
   const WarpInstruction &in = function_.code[pc];
   const std::vector<RegisterId> outputs = outputs_of(in);
   const std::map<RegisterId, Row> before = rows_;
-  const std::string text_before = text_.text;
+  const std::size_t length_before = text_.text.size();
   const bool is_here = in.action == WarpAction::move ? move_here(in) : compute_here(in);
   const IrValue doubt = domain_.take_doubt();
   if (!is_here) {
     rows_ = before;
-    text_.text = text_before;
+    text_.text.resize(length_before);
     let_machine_compute(pc, outputs, guarded_lanes());
     for (const RegisterId reg : outputs)
       rows_[reg] = {row(reg, width_of(reg)), false};

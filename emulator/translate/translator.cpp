@@ -5,16 +5,39 @@
 #include "emulator/translate/llvm_library.h"
 #include "emulator/translate/translate.h"
 
+#include <algorithm>
+#include <functional>
 #include <mutex>
+#include <pthread.h>
 
 namespace ptxasw::inline emulator {
 namespace {
 
-/// Thread-instructions for each instruction of a function that the interpreter executes while it is
-/// translated: a millisecond's.
-constexpr std::uint64_t worth_of_instruction = 200'000;
-/// LLVM's effort grows faster than the code.
-constexpr std::size_t most_instructions = 20'000;
+/// Thread-instructions that the interpreter executes while a function of n instructions is
+/// translated: a millisecond's for each, and, as LLVM's effort grows with the square of straight
+/// code in which much may go wrong, these times n * n.
+constexpr std::uint64_t worth_of_instruction = 200'000, worth_of_pair = 300;
+/// More would take half a minute and a gigabyte.
+constexpr std::size_t most_instructions = 4000;
+/// LLVM's passes call each other deeply, and whoever launches may have a small stack.
+constexpr std::size_t stack_bytes = std::size_t{8} << 20;
+
+/// Runs `work` to its end on a thread that has room; false: there is no such thread.
+bool run_with_room(const std::function<void()> &work) {
+  pthread_attr_t attributes;
+  if (::pthread_attr_init(&attributes) != 0)
+    return false;
+  pthread_t thread{};
+  const auto run = [](void *argument) -> void * {
+    (*static_cast<const std::function<void()> *>(argument))();
+    return nullptr;
+  };
+  const bool started =
+      ::pthread_attr_setstacksize(&attributes, stack_bytes) == 0 &&
+      ::pthread_create(&thread, &attributes, run, const_cast<std::function<void()> *>(&work)) == 0;
+  ::pthread_attr_destroy(&attributes);
+  return started && ::pthread_join(thread, nullptr) == 0;
+}
 
 struct LlvmTranslation final : Translation {
   std::unique_ptr<MachineCode> machine_code;
@@ -26,11 +49,28 @@ public:
   explicit LlvmTranslator(bool at_once) : at_once_(at_once) {}
 
   std::uint64_t worth(const WarpFunction &function) const override {
-    return at_once_ ? 0 : worth_of_instruction * function.code.size();
+    const std::uint64_t size = function.code.size();
+    return at_once_ ? 0 : std::max(worth_of_instruction, worth_of_pair * size) * size;
   }
 
   std::unique_ptr<Translation> translate(const WarpProgram &program,
                                          std::uint32_t function) override {
+    std::unique_ptr<Translation> result;
+    run_with_room([&] { result = translated(program, function); });
+    return result;
+  }
+
+  /// Returns true if LLVM is there.
+  bool open() {
+    const std::scoped_lock lock(mutex_);
+    if (!library_)
+      library_ = LlvmLibrary::open();
+    return library_->has_value();
+  }
+  const std::string &why_not() const { return library_->error(); }
+
+private:
+  std::unique_ptr<Translation> translated(const WarpProgram &program, std::uint32_t function) {
     if (program.function(function).code.size() > most_instructions ||
         !program.function(function).cfg->well_formed() || !open())
       return nullptr;
@@ -50,16 +90,6 @@ public:
     return result;
   }
 
-  /// Returns true if LLVM is there.
-  bool open() {
-    const std::scoped_lock lock(mutex_);
-    if (!library_)
-      library_ = LlvmLibrary::open();
-    return library_->has_value();
-  }
-  const std::string &why_not() const { return library_->error(); }
-
-private:
   const bool at_once_;
   std::mutex mutex_;
   std::optional<tl::expected<std::unique_ptr<LlvmLibrary>, std::string>> library_;

@@ -45,6 +45,11 @@ class Api(Scratch):
         self.assertIn("thread 0 of two: 2.50\nthread 1 of two: 2.50\n", done.stdout)
         self.assertEqual(done.stderr.count("cudaDestroyTextureObject is not supported"), 1)
 
+    def test_what_the_caller_has_set_changes_nothing(self):
+        self.compile(PROGRAMS / "callers.cu")
+        for engine in ("interpreter", "translated", "auto"):
+            self.check("./p", PTXASW_RUNTIME_ENGINE=engine)
+
     def test_faults_lose_the_device(self):
         self.compile(PROGRAMS / "lost.cu")
         for how, message in ("b", "out of bounds"), ("m", "misaligned"), ("t", "trap"), \
