@@ -29,7 +29,7 @@
 // k/W and point k%W.
 //
 // Of kinds "rows" and "neighbours", a load whose value is in a register already is a mov from
-// there. What is wide (synth/vectorise) is one load into registers of its own, %w0_0 and on, of
+// there. What is wide (wide.h) is one load into registers of its own, %w0_0 and on, of
 // which each load is a mov, or one store.
 //
 // Of memory whose size the launch says there is K times as much (%dynamic_smem_size); copy k has
