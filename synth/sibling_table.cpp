@@ -28,31 +28,6 @@ std::uint32_t number_at(std::string_view bytes, std::size_t offset) {
   return number;
 }
 
-Json needs_json(const SiblingNeeds &needs) {
-  Json json = Json::object();
-  if (!needs.blocks.empty())
-    json["block"] = needs.blocks;
-  if (needs.max_block)
-    json["max_block"] = *needs.max_block;
-  if (needs.dynamic_shared == 0)
-    json["dynamic_shared"] = "none";
-  else if (needs.dynamic_shared != 1)
-    json["dynamic_shared"] = fmt::format("times:{}", needs.dynamic_shared);
-  for (const ArgumentAlignment &one : needs.aligned)
-    json["align"].push_back({one.parameter, one.offset, one.alignment});
-  for (const ArgumentDivisor &one : needs.divisible)
-    json["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
-  if (needs.min_grid != std::array<std::uint32_t, 3>{1, 1, 1})
-    json["min_grid"] = needs.min_grid;
-  if (needs.max_extent != SiblingNeeds{}.max_extent)
-    json["max_extent"] = needs.max_extent;
-  if (needs.extent_multiple != std::array<std::uint32_t, 3>{1, 1, 1})
-    json["extent_multiple"] = needs.extent_multiple;
-  json["cooperative"] = false;
-  json["cluster"] = false;
-  return json;
-}
-
 Json sibling_json(const Sibling &sibling) {
   Json json = {{"name", sibling.name},
                {"family", sibling.family},
@@ -258,6 +233,31 @@ SiblingTable read_table(const Json &json) {
 }
 
 } // namespace
+
+Json needs_json(const SiblingNeeds &needs) {
+  Json json = Json::object();
+  if (!needs.blocks.empty())
+    json["block"] = needs.blocks;
+  if (needs.max_block)
+    json["max_block"] = *needs.max_block;
+  if (needs.dynamic_shared == 0)
+    json["dynamic_shared"] = "none";
+  else if (needs.dynamic_shared != 1)
+    json["dynamic_shared"] = fmt::format("times:{}", needs.dynamic_shared);
+  for (const ArgumentAlignment &one : needs.aligned)
+    json["align"].push_back({one.parameter, one.offset, one.alignment});
+  for (const ArgumentDivisor &one : needs.divisible)
+    json["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
+  if (needs.min_grid != std::array<std::uint32_t, 3>{1, 1, 1})
+    json["min_grid"] = needs.min_grid;
+  if (needs.max_extent != SiblingNeeds{}.max_extent)
+    json["max_extent"] = needs.max_extent;
+  if (needs.extent_multiple != std::array<std::uint32_t, 3>{1, 1, 1})
+    json["extent_multiple"] = needs.extent_multiple;
+  json["cooperative"] = false;
+  json["cluster"] = false;
+  return json;
+}
 
 std::string encode(const SiblingTable &table) {
   Json json = {{"kernel", table.kernel}, {"hash", table.hash}, {"parameters", Json::array()}};

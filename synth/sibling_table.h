@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -98,6 +99,9 @@ struct SiblingTable {
   std::vector<Sibling> siblings;
   bool operator==(const SiblingTable &) const = default;
 };
+
+/// What must hold for a launch, as the member `needs` of the table says it.
+nlohmann::ordered_json needs_json(const SiblingNeeds &needs);
 
 /// The table's bytes, head and text.
 std::string encode(const SiblingTable &table);

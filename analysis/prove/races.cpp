@@ -824,7 +824,8 @@ bool cuts_numbers(const Module &module, const Instruction &instruction, const Fu
   const Opcode &opcode = module.opcode(instruction);
   const auto operands = module.operands(instruction);
   const auto is_narrow = [&](const Operand &operand) {
-    return operand.kind == Operand::Kind::integer && operand.value < low_half;
+    return operand.kind == Operand::Kind::integer &&
+           static_cast<std::uint64_t>(operand.value) < low_half;
   };
   switch (opcode.op) {
   case Op::bmsk:

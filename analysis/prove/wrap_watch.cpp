@@ -15,6 +15,7 @@ namespace ptxasw::inline analysis {
 namespace {
 
 __extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
 
 bool is_packed(ScalarType type) { return type == ScalarType::u16x2 || type == ScalarType::s16x2; }
 
@@ -67,8 +68,7 @@ void WrapWatch::before(const WarpStep &step) {
       wrapped_ |= !fits(v[0], 32);
     } else if (takes_high) {
       // Two numbers of a width: the top bit of what is twice as wide is the result's sign.
-      const auto product =
-          static_cast<unsigned __int128>(v[0]) * static_cast<unsigned __int128>(v[1]);
+      const auto product = static_cast<UnsignedWide>(v[0]) * static_cast<UnsignedWide>(v[1]);
       wrapped_ |= unsigned_factors && (product >> (2 * in.input_widths[0] - 1) & 1) != 0;
     } else if (multiplies) {
       const Wide product = v[0] * v[1];

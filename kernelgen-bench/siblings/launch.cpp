@@ -5,7 +5,8 @@
 //     case NAME ENTRY TIMED.cubin EXACT.cubin GX GY GZ BX BY BZ BYTES
 //     buffer KIND WORDS        (KIND: 0 floats, 1 any bits, 2 floats 0 and 1, 3 doubles)
 //     int VALUE | float VALUE | double VALUE
-//     sibling VARIANT ENTRY DX DY DZ BX BY BZ AXES
+//     shared BYTES             (of a block, as the launch says it; a sibling gets TIMES as many)
+//     sibling VARIANT ENTRY DX DY DZ BX BY BZ AXES TIMES
 //         (grid and block are divided; AXES of `-` appends nothing)
 //     end
 //
@@ -45,12 +46,13 @@ struct Argument {
 
 struct Sibling {
   std::string variant, entry, axes;
-  unsigned divisor[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned divisor[3] = {1, 1, 1}, block[3] = {1, 1, 1}, times = 1;
 };
 
 struct Case {
   std::string name, entry, timed, exact;
   unsigned grid[3], block[3];
+  unsigned shared = 0;
   double bytes = 0;
   std::vector<Argument> arguments;
   std::vector<Sibling> versions; ///< the kernel first
@@ -144,8 +146,8 @@ void launch(const Case &c, const Sibling &version, CUfunction function, const Se
     arguments.push_back(&appended[i]);
   }
   must(cuLaunchKernel(function, grid[0], grid[1], grid[2], c.block[0] / version.block[0],
-                      c.block[1] / version.block[1], c.block[2] / version.block[2], 0, nullptr,
-                      arguments.data(), nullptr),
+                      c.block[1] / version.block[1], c.block[2] / version.block[2],
+                      c.shared * version.times, nullptr, arguments.data(), nullptr),
        c.name + " " + version.variant);
 }
 
@@ -186,7 +188,9 @@ void run(const Case &c, int rounds, std::FILE *out) {
     must(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, s.timed), "threads");
     must(cuFuncGetAttribute(&most_exact, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, s.exact),
          "threads");
-    must(cuOccupancyMaxActiveBlocksPerMultiprocessor(&s.blocks, s.timed, threads, 0), "occupancy");
+    must(cuOccupancyMaxActiveBlocksPerMultiprocessor(&s.blocks, s.timed, threads,
+                                                     c.shared * version.times),
+         "occupancy");
     s.fits = threads <= most && threads <= most_exact;
     states.push_back(s);
   }
@@ -310,6 +314,8 @@ int main(int argc, char **argv) {
       double value = 0;
       words >> value;
       c.arguments.push_back(number(value));
+    } else if (what == "shared") {
+      words >> c.shared;
     } else if (what == "sibling") {
       Sibling s;
       words >> s.variant >> s.entry;
@@ -317,7 +323,7 @@ int main(int argc, char **argv) {
         words >> by;
       for (unsigned &by : s.block)
         words >> by;
-      words >> s.axes;
+      words >> s.axes >> s.times;
       if (s.axes == "-")
         s.axes.clear();
       c.versions.push_back(s);

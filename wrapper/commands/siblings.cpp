@@ -27,18 +27,6 @@ struct SiblingsRequest {
   SiblingOptions options;
 };
 
-/// What a sibling needs of the arguments, as the table in the module says it.
-Json needs_of(const Sibling &sibling) {
-  Json needs = Json::object();
-  for (const ArgumentAlignment &one : sibling.needs.aligned)
-    needs["align"].push_back({one.parameter, one.offset, one.alignment});
-  for (const ArgumentDivisor &one : sibling.needs.divisible)
-    needs["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
-  if (sibling.needs.extent_multiple != SiblingNeeds{}.extent_multiple)
-    needs["extent_multiple"] = sibling.needs.extent_multiple;
-  return needs;
-}
-
 Json to_json(const KernelSiblings &kernel) {
   Json json = {
       {"siblings", Json::array()}, {"unproved", Json::array()}, {"refusals", Json::array()}};
@@ -49,7 +37,7 @@ Json to_json(const KernelSiblings &kernel) {
                                 {"variant", proposal.variant},
                                 {"grid", proposal.sibling.grid},
                                 {"block", proposal.sibling.block},
-                                {"needs", needs_of(proposal.sibling)}});
+                                {"needs", needs_json(proposal.sibling.needs)}});
     if (proposal.sibling.extent != Sibling{}.extent)
       json["siblings"].back()["extent"] = proposal.sibling.extent;
     if (!proposal.promise.empty())
