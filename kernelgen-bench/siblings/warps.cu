@@ -1,0 +1,110 @@
+// Kernels in which lanes of a warp hand each other values, and kernels whose shared memory has the
+// size that the launch says: norms and softmaxes of rows, sums by shuffles, counts by ballots and
+// by atomics that nobody reads, and blocks that reverse their part. Blocks are whole warps.
+
+namespace {
+
+__device__ float warp_sum(float value) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, distance);
+  return value;
+}
+
+__device__ float warp_maximum(float value) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  return value;
+}
+
+} // namespace
+
+/// One sum for each warp, written by its first lane.
+extern "C" __global__ void warp_sums(float *out, const float *in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float sum = warp_sum(i < n ? in[i] : 0.0f);
+  if (threadIdx.x % 32 == 0)
+    out[i / 32] = sum;
+}
+
+/// How many values of each warp are above a limit.
+extern "C" __global__ void warp_count(int *out, const float *in, int n, float limit) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned votes = __ballot_sync(0xffffffffu, i < n && in[i] > limit);
+  if (threadIdx.x % 32 == 0)
+    out[i / 32] = __popc(votes);
+}
+
+/// How many of all are, one atomic operation for each warp.
+extern "C" __global__ void atomic_count(int *out, const float *in, int n, float limit) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned votes = __ballot_sync(0xffffffffu, i < n && in[i] > limit);
+  if (threadIdx.x % 32 == 0)
+    atomicAdd(out, __popc(votes));
+}
+
+/// Root mean square norm of a row for each block of 256.
+extern "C" __global__ void rms_norm(float *out, const float *in, const float *weight, int columns) {
+  __shared__ float part[8];
+  const float *row = in + static_cast<long long>(blockIdx.x) * columns;
+  float sum = 0;
+  for (int i = threadIdx.x; i < columns; i += 256)
+    sum += row[i] * row[i];
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0)
+    part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = warp_sum(threadIdx.x % 32 < 8 ? part[threadIdx.x % 32] : 0.0f);
+  const float scale = rsqrtf(sum / static_cast<float>(columns) + 1e-5f);
+  for (int i = threadIdx.x; i < columns; i += 256)
+    out[static_cast<long long>(blockIdx.x) * columns + i] = row[i] * scale * weight[i];
+}
+
+/// Softmax of a row for each block of 256.
+extern "C" __global__ void softmax(float *out, const float *in, int columns) {
+  __shared__ float part[8];
+  const float *row = in + static_cast<long long>(blockIdx.x) * columns;
+  float most = -3.0e38f;
+  for (int i = threadIdx.x; i < columns; i += 256)
+    most = fmaxf(most, row[i]);
+  most = warp_maximum(most);
+  if (threadIdx.x % 32 == 0)
+    part[threadIdx.x / 32] = most;
+  __syncthreads();
+  most = warp_maximum(threadIdx.x % 32 < 8 ? part[threadIdx.x % 32] : -3.0e38f);
+  __syncthreads();
+  float sum = 0;
+  for (int i = threadIdx.x; i < columns; i += 256)
+    sum += __expf(row[i] - most);
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0)
+    part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = warp_sum(threadIdx.x % 32 < 8 ? part[threadIdx.x % 32] : 0.0f);
+  for (int i = threadIdx.x; i < columns; i += 256)
+    out[static_cast<long long>(blockIdx.x) * columns + i] = __expf(row[i] - most) / sum;
+}
+
+/// The sum of each block in shared memory of the launch's size: a word a thread.
+extern "C" __global__ void dynamic_sum(float *out, const float *in, int n) {
+  extern __shared__ float words[];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  words[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  for (int distance = blockDim.x / 2; distance > 0; distance /= 2) {
+    if (t < distance)
+      words[t] += words[t + distance];
+    __syncthreads();
+  }
+  if (t == 0)
+    out[blockIdx.x] = words[0];
+}
+
+/// Each block reverses its part of an array.
+extern "C" __global__ void dynamic_reverse(float *out, const float *in, int n) {
+  extern __shared__ float words[];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  words[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  if (i < n)
+    out[i] = words[blockDim.x - 1 - t];
+}
