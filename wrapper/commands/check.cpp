@@ -361,7 +361,7 @@ int run(const CheckRequest &request, const Invocation &invocation) {
     const std::string text = told(finding);
     const bool is_other = other_kernel || (!request.tools.empty() &&
                                            std::find(request.tools.begin(), request.tools.end(),
-                                                     finding.at("tool")) == request.tools.end());
+                                                     finding.at("tool").get<std::string>()) == request.tools.end());
     if (is_other || std::any_of(suppressions->begin(), suppressions->end(), [&](const auto &part) {
           return text.find(part) != std::string::npos;
         }))
