@@ -108,14 +108,28 @@ def stream_versions(*paths):
                                         for size in (22, 28) for threads in (128, 256, 512, 1024))]
 
 
-@table
-def tile_versions(path):
+TILES = ("block_sum", "transpose", "product", "line", "star")
+
+
+def gains_of(path, variants, wanted):
+    """A row for each kernel and block that is wanted: the gains of these versions of it."""
     found = defaultdict(dict)
     for row in jsonl(path):
-        found[row["case"], tuple(row["block"])][row["variant"]] = number(row["gain"]) if row["ms"] else ""
+        if wanted(row["case"]):
+            found[row["case"], tuple(row["block"])][row["variant"]] = number(row["gain"]) if row["ms"] else ""
     for (case, block), gains in found.items():
         words = shape(block) if block[1] > 1 else block[0]
-        yield [f"{case}, {words}", *(gains.get(variant, "") for variant in ("x2", "x4", "x8", "y2", "y4"))]
+        yield [f"{case}, {words}", *(gains.get(variant, "") for variant in variants)]
+
+
+@table
+def tile_versions(path):
+    return gains_of(path, ("x2", "x4", "x8", "y2", "y4"), lambda case: case in TILES)
+
+
+@table
+def warp_versions(path):
+    return gains_of(path, ("x2", "x4", "x8"), lambda case: case not in TILES)
 
 
 @table
